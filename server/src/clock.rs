@@ -1,4 +1,4 @@
-//! Time and chance, the two things that tests hold still.
+//! The clock and the source of randomness, which tests replace.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use uuid::{Builder, Uuid};
 
 /// A source of the time.
 pub trait Clock: Send + Sync {
-    /// Now, to the millisecond.
+    /// Returns the current time, to the millisecond.
     fn now(&self) -> Timestamp;
 }
 
@@ -32,7 +32,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// Draws random bytes and makes identifiers.
+/// A generator of random bytes and identifiers.
 pub struct Entropy(Mutex<Source>);
 
 struct Source {
@@ -42,12 +42,12 @@ struct Source {
 }
 
 impl Entropy {
-    /// Seeded by the operating system.
+    /// Creates a generator that is seeded by the operating system.
     pub fn from_system() -> Result<Self, rand::rngs::SysError> {
         Ok(Self::new(StdRng::try_from_rng(&mut SysRng)?))
     }
 
-    /// Creates it from a number, for tests, whose IDs and keys must repeat.
+    /// Creates a generator with a fixed seed, for tests that need repeatable IDs and keys.
     pub fn from_seed(seed: u64) -> Self {
         Self::new(StdRng::seed_from_u64(seed))
     }
@@ -60,15 +60,15 @@ impl Entropy {
         }))
     }
 
-    /// `N` unpredictable bytes.
+    /// Returns `N` unpredictable bytes.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         self.0.lock().random.fill_bytes(&mut bytes);
         bytes
     }
 
-    /// A new UUID of version 7 (RFC 9562). Within one millisecond the 12 bits after the time count upwards, so that ids
-    /// made here sort in the order of their making.
+    /// Returns a new UUID of version 7 (RFC 9562). Within one millisecond, the 12 bits after the time count up, so that
+    /// IDs from this generator sort in the order of their creation.
     pub fn id(&self, now: Timestamp) -> Uuid {
         let mut bits = [0; 10];
         let mut source = self.0.lock();
@@ -87,10 +87,10 @@ impl Entropy {
     }
 }
 
-/// The time since something was last found to be true.
+/// The time of the last confirmation of a fact.
 pub(crate) struct Confirmed {
     start: Instant,
-    /// Milliseconds from the start to the last time.
+    /// Milliseconds from `start` to the last confirmation.
     last: AtomicU64,
 }
 

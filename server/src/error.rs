@@ -3,13 +3,13 @@
 use pennon_model::user::Role;
 use sqlx::error::DatabaseError;
 
-/// Everything that a use case or an extractor can refuse or fail with.
+/// An error of a use case or an extractor.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no usable credential.
-    #[error("a valid credential is needed")]
+    /// The request has no valid credential.
+    #[error("a valid credential is required")]
     Unauthenticated,
-    /// The e-mail address and the password do not belong together.
+    /// The e-mail address and password do not match an account.
     #[error("the e-mail address or the password is wrong")]
     WrongPassword,
     /// Too many sign-ins failed.
@@ -19,25 +19,25 @@ pub enum Error {
         retry_after_seconds: u64,
     },
     /// The environment receives too many requests.
-    #[error("there are too many requests for this environment at the moment")]
+    #[error("too many requests for this environment; try again later")]
     TooManyRequests,
     /// A credential of another kind, such as an SDK key for administration.
-    #[error("this is the wrong kind of credential")]
+    #[error("this kind of credential is not accepted here")]
     WrongCredential,
-    /// A personal access token where only a session is accepted.
+    /// A personal access token was sent where a session is required.
     #[error("a personal access token cannot set passwords; sign in and use the access token")]
     SessionRequired,
-    /// The caller's role does not suffice.
-    #[error("the role {0} is needed")]
+    /// The caller's role is insufficient.
+    #[error("the role {0} is required")]
     Forbidden(Role),
     /// The object does not exist.
-    #[error("there is no such {0}")]
+    #[error("the {0} does not exist")]
     NotFound(Entity),
-    /// The path is none of the service's.
-    #[error("there is nothing at this path")]
+    /// The path does not belong to the service.
+    #[error("this path does not exist")]
     NoSuchPath,
-    /// The path does not know the method.
-    #[error("the method is not allowed here")]
+    /// The path does not support the method.
+    #[error("this path does not support the method")]
     MethodNotAllowed,
     /// The change contradicts the current state.
     #[error(transparent)]
@@ -48,14 +48,14 @@ pub enum Error {
         /// The current revision; none if the object does not exist.
         current: Option<i64>,
     },
-    /// Members of the body or parameters of the query are wrong: all of them, not just the first.
+    /// Members of the body or parameters of the query are invalid. The list is complete.
     #[error("the input is invalid")]
     Invalid(Vec<Fault>),
-    /// The body is no JSON, or no JSON object.
+    /// The body is not JSON or not a JSON object.
     #[error("{0}")]
     Malformed(String),
-    /// The body is not declared as JSON.
-    #[error("the body must be application/json")]
+    /// The `Content-Type` of the body is not JSON.
+    #[error("the body must have the `Content-Type` `application/json`")]
     UnsupportedMediaType,
     /// The request's head cannot be read.
     #[error("the request line or a header is not valid HTTP/1.1")]
@@ -69,24 +69,26 @@ pub enum Error {
     /// The body did not arrive in time.
     #[error("the body did not arrive within {0} seconds")]
     TooSlow(u64),
-    /// There are too many requests at once.
-    #[error("there are too many requests at the moment")]
+    /// Too many requests are in progress.
+    #[error("too many requests are in progress; try again in a moment")]
     Overloaded,
-    /// The answer took too long.
-    #[error("this took too long; what was to be written may not be")]
+    /// The response took too long.
+    #[error("the request took too long; its changes may not have been saved")]
     TimedOut,
     /// The database is unavailable.
     #[error("the database cannot be reached")]
     Unavailable(#[source] Option<sqlx::Error>),
-    /// The disk of the database has no space for a write.
+    /// The disk of the database is full.
     #[error(
-        "the disk that holds the database is full, so nothing was written; free some space and try again"
+        "the disk that holds the database is full, so the change was not saved; free some space and try again"
     )]
     StorageFull(#[source] sqlx::Error),
-    /// The database was lost while it committed.
-    #[error("the database was lost before it confirmed this, so it may have been done or not")]
+    /// The connection to the database was lost during a commit.
+    #[error(
+        "the database connection was lost during the commit; the change may or may not have been saved"
+    )]
     Unconfirmed(#[source] sqlx::Error),
-    /// Something that should not happen; the text is for the log alone.
+    /// A bug or an unexpected failure. The text is only for the log.
     #[error("{0}")]
     Internal(String),
 }
@@ -94,7 +96,7 @@ pub enum Error {
 fn stale(current: Option<i64>) -> String {
     match current {
         Some(current) => format!(
-            "this has changed since it was read; its ETag is now \"{current}\", which If-Match does not name"
+            "the resource has changed since you read it; its `ETag` is now \"{current}\", which `If-Match` does not contain"
         ),
         None => "`If-Match` was sent, but the resource does not exist".to_owned(),
     }
@@ -103,7 +105,7 @@ fn stale(current: Option<i64>) -> String {
 /// The kind of object that was not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entity {
-    /// A flag, by id or key.
+    /// A flag, by ID or key.
     Flag,
     /// An environment.
     Environment,
@@ -157,22 +159,22 @@ pub enum Conflict {
     /// A revoked environment cannot be changed.
     #[error("the environment is revoked and cannot be changed")]
     EnvironmentRevoked,
-    /// The flag has as many rules as it can have.
+    /// The flag has the maximum number of rules.
     #[error("a flag can have at most 100 rules in one environment")]
     TooManyRules,
-    /// The new order of rules does not name exactly the existing rules.
-    #[error("the order must name every rule of this flag and environment exactly once")]
+    /// The new order of rules does not list exactly the existing rules.
+    #[error("the order must contain every rule of this flag and environment exactly once")]
     RulesDiffer,
     /// Another user has the e-mail address.
     #[error("a user with this e-mail address already exists")]
     EmailTaken,
-    /// No administrator would remain.
-    #[error("this is the last administrator; make somebody else one first")]
+    /// The change would leave no administrator.
+    #[error("this is the last administrator; make another user an administrator first")]
     LastAdmin,
     /// Another token of the user has the name.
-    #[error("a token with this name already exists; revoke it first, also if it has expired")]
+    #[error("a token with this name already exists; revoke it first, even if it has expired")]
     TokenNameTaken,
-    /// The user has as many tokens as one can have.
+    /// The user has the maximum number of tokens.
     #[error("a user can have at most 50 tokens; revoke one first")]
     TooManyTokens,
 }
@@ -187,7 +189,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault of the body.
+    /// Creates a fault of the body.
     pub fn pointer(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {
             location: FaultLocation::Pointer(pointer.into()),
@@ -195,12 +197,12 @@ impl Fault {
         }
     }
 
-    /// A fault of a member of the object at `parent`.
+    /// Creates a fault of a member of the object at `parent`.
     pub fn member(parent: &str, name: &str, detail: impl Into<String>) -> Self {
         Self::pointer(format!("{parent}/{}", escaped(name)), detail)
     }
 
-    /// A fault of the query.
+    /// Creates a fault of the query.
     pub fn parameter(name: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {
             location: FaultLocation::Parameter(name.into()),
@@ -209,18 +211,18 @@ impl Fault {
     }
 }
 
-/// All faults of an input in one line.
+/// Formats all faults of an input on one line.
 pub(crate) fn listed(faults: &[Fault]) -> String {
     let text = |fault: &Fault| format!("{}: {}", fault.location, fault.detail);
     faults.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// The name of a member as a JSON pointer has it (RFC 6901, section 3).
+/// Escapes a member's name for a JSON pointer (RFC 6901, section 3).
 pub(crate) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// A place in the input.
+/// A location in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultLocation {
     /// A JSON pointer (RFC 6901) into the body.
@@ -237,14 +239,14 @@ impl std::fmt::Display for FaultLocation {
 }
 
 impl From<sqlx::Error> for Error {
-    /// Distinguishes a database that cannot be queried, or cannot write, from a wrong query.
+    /// Distinguishes an unavailable or full database from an incorrect query.
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error as Sql;
         if means_full(&error) {
             return Self::StorageFull(error);
         }
         let is_away = match &error {
-            // The code that closed the pool has logged the reason. Here, it would be logged again with every request.
+            // The code that closed the pool has logged the reason. Logging it here would repeat it for every request.
             Sql::PoolClosed => return Self::Unavailable(None),
             Sql::Io(_) | Sql::PoolTimedOut | Sql::WorkerCrashed | Sql::Tls(_) => true,
             Sql::Database(answer) => answer.code().is_some_and(|code| means_away(&code)),
@@ -258,11 +260,11 @@ impl From<sqlx::Error> for Error {
     }
 }
 
-/// Returns true if a database's error code means that it cannot serve anything for now.
+/// Returns true if a database's error code means that the database is temporarily unavailable.
 ///
-/// SQLite's codes are numbers whose low byte is the kind of error: busy, locked, out of memory, read-only, I/O error,
-/// corrupt, full, cannot open, no database (<https://sqlite.org/rescode.html>). PostgreSQL's begin with a class:
-/// connection exceptions, read-only as a standby is, lost to another transaction, refused credentials, no such
+/// In SQLite, the low byte of the numeric code is the kind of error: busy, locked, out of memory, read-only, I/O error,
+/// corrupt, full, cannot open, no database (<https://sqlite.org/rescode.html>). In PostgreSQL, the code begins with a
+/// class: connection exceptions, read-only (a standby), lost to another transaction, refused credentials, no such
 /// database, insufficient resources, not ready or locked, operator intervention, system errors
 /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 fn means_away(code: &str) -> bool {
@@ -278,9 +280,9 @@ fn means_away(code: &str) -> bool {
     }
 }
 
-/// Returns true if the database could not write for lack of space.
+/// Returns true if a write failed for lack of disk space.
 ///
-/// SQLite's code is 13; its codes 778 and 4874 are failed writes at a quota or a limit of the file's size
+/// SQLite's code is 13. Its codes 778 and 4874 are failed writes at a quota or at a limit of the file's size
 /// (<https://sqlite.org/rescode.html>). PostgreSQL's code is 53100
 /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 fn means_full(error: &sqlx::Error) -> bool {

@@ -1,7 +1,7 @@
 //! The stream of committed changes, for open dashboard pages.
 //!
-//! The audit log contains every change, whichever process made it. While it has subscribers, new entries are read: at
-//! once after a change of this process, and at intervals for those of others.
+//! The audit log contains every change by every process. While the feed has subscribers, it reads new entries
+//! immediately after each change by this process, and at intervals for changes by other processes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,25 +17,26 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::store::{self, Db};
 
-/// The interval at which the log is read when nothing indicates a change.
+/// The interval between reads of the log without a notification.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// The time for which an entry may turn up after later ones, because the clocks of instances differ, in milliseconds.
+/// The maximum delay with which an entry can appear after later entries, because the clocks of instances differ, in
+/// milliseconds.
 const DISORDER_MILLIS: i64 = 5_000;
 
-/// The number of notifications that a subscriber may fall behind before it has to start over.
+/// The maximum number of pending notifications of a subscriber. A subscriber that falls further behind starts over.
 const BACKLOG: usize = 256;
 
-/// A notification of subscribers.
+/// A notification to subscribers.
 #[derive(Clone, Debug)]
 pub(crate) enum Notification {
-    /// Something changed.
+    /// A change was committed.
     Changed(Arc<ChangeEvent>),
     /// A session has ended.
     SignedOut,
 }
 
-/// The way of changes from the log to subscribers. It is cheap to clone.
+/// The change feed, which passes changes from the log to subscribers. It is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct ChangeFeed(Arc<Parts>);
 
@@ -43,7 +44,7 @@ struct Parts {
     db: Db,
     clock: Arc<dyn Clock>,
     notifications: broadcast::Sender<Notification>,
-    /// Wakes the reader of the log: there may be changes, or a first subscriber.
+    /// Wakes the reader of the log after a commit or a subscription.
     wake: Notify,
 }
 
@@ -57,7 +58,7 @@ impl ChangeFeed {
         }))
     }
 
-    /// Subscribes to all changes from now on.
+    /// Subscribes to all future changes.
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Notification> {
         let subscriber = self.0.notifications.subscribe();
         self.0.wake.notify_one();
@@ -74,15 +75,15 @@ impl ChangeFeed {
         self.send(Notification::SignedOut);
     }
 
-    /// Reads the log while it has subscribers; runs for as long as it is polled.
+    /// Reads the log while the feed has subscribers. Never returns.
     pub(crate) async fn run(&self) {
         loop {
             self.0.wake.notified().await;
             let mut reader = Reader::new(self.0.clock.now());
             while self.0.notifications.receiver_count() > 0 {
                 if let Err(error) = reader.read(self).await {
-                    // Subscribers learn of an outage elsewhere, and of all changes once it is over.
-                    tracing::debug!(%error, "the audit log cannot be read for changes");
+                    // The rest of the dashboard reports the outage. Subscribers receive all changes after it ends.
+                    tracing::debug!(%error, "cannot read changes from the audit log");
                 }
                 tokio::select! {
                     () = self.0.wake.notified() => {}
@@ -98,11 +99,11 @@ impl ChangeFeed {
     }
 }
 
-/// The place up to which the log is read.
+/// The position in the log.
 struct Reader {
-    /// The newest entry's time.
+    /// The time of the newest entry that was read.
     newest: Timestamp,
-    /// The entries that were sent, among those that are read again because others may still come before them.
+    /// The entries that were already sent, within the period that is read again for late entries.
     sent: HashSet<AuditId>,
 }
 
@@ -114,7 +115,8 @@ impl Reader {
         }
     }
 
-    /// Sends new entries. A change just before the first subscription is sent, too: receiving it twice does no harm.
+    /// Sends new entries. It also sends a change made just before the first subscription: receiving it twice is
+    /// harmless.
     async fn read(&mut self, feed: &ChangeFeed) -> Result<(), Error> {
         let since = self.newest.plus_millis(-DISORDER_MILLIS);
         let events = store::audit::since(&mut feed.0.db.read().await?, since).await?;

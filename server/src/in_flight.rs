@@ -1,4 +1,4 @@
-//! Limits on the work in progress.
+//! Limits on requests, connections and bytes in progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) struct InFlightLimits {
     /// Connections to the port of the API.
     pub(crate) connections: InFlight,
-    /// Requests that have not been answered yet.
+    /// Requests without a response yet.
     pub(crate) requests: InFlight,
-    /// The bytes held of bodies whose senders are not authenticated yet.
+    /// Bytes of request bodies from callers who are not authenticated yet.
     pub(crate) unauthenticated: Budget,
 }
 
@@ -18,22 +18,22 @@ pub(crate) struct InFlightLimits {
 #[derive(Clone, Default)]
 pub(crate) struct InFlight(Arc<AtomicUsize>);
 
-/// One unit of an [`InFlight`] count, until it is dropped.
+/// One unit of an [`InFlight`] count. Dropping it releases the unit.
 pub(crate) struct Permit(Arc<AtomicUsize>);
 
-/// A period in which a permit does not count, until it is dropped.
+/// A period during which one permit does not count. Dropping it ends the period.
 pub(crate) struct SuspendedPermit(Arc<AtomicUsize>);
 
 impl InFlight {
-    /// Acquires a permit; none if `most` are in use already.
+    /// Acquires a permit. Returns none if `most` permits are in use.
     pub(crate) fn try_acquire(&self, most: usize) -> Option<Permit> {
         let permit = Permit(Arc::clone(&self.0));
         let before = self.0.fetch_add(1, Ordering::Relaxed);
-        // Without a place, dropping the permit restores the count.
+        // Above the limit, dropping the permit restores the count.
         (before < most).then_some(permit)
     }
 
-    /// Excludes one permit from the count for a while.
+    /// Excludes one permit from the count until the result is dropped.
     pub(crate) fn suspend(&self) -> SuspendedPermit {
         self.0.fetch_sub(1, Ordering::Relaxed);
         SuspendedPermit(Arc::clone(&self.0))
@@ -57,25 +57,25 @@ impl Drop for SuspendedPermit {
     }
 }
 
-/// The limit on bytes held of all bodies whose senders are not authenticated yet.
+/// The limit on the bytes of all bodies from callers who are not authenticated yet.
 const UNAUTHENTICATED_BYTES: usize = 32 * 1024 * 1024;
 
-/// The maximum size of a body that can use the whole limit. Larger ones share half of it, and so cannot displace
-/// sign-ins.
+/// The maximum size of a body that can use the whole limit. Larger bodies share half of it, so that they cannot
+/// displace sign-ins.
 const SMALL_BODY: usize = 8 * 1024;
 
-/// A limit on bytes that are held.
+/// A limit on bytes in memory.
 #[derive(Clone, Default)]
 pub(crate) struct Budget(Arc<AtomicUsize>);
 
-/// The bytes of one body, until it is dropped.
+/// The bytes of one body. Dropping it releases them.
 pub(crate) struct Held {
     budget: Budget,
     bytes: usize,
 }
 
 impl Budget {
-    /// A body of which nothing is held yet.
+    /// Starts counting a body, at zero bytes.
     pub(crate) fn hold(&self) -> Held {
         Held {
             budget: self.clone(),
@@ -85,7 +85,7 @@ impl Budget {
 }
 
 impl Held {
-    /// Holds more bytes of the body; false if that exceeds the limit.
+    /// Adds bytes of the body. Returns false if that exceeds the limit.
     pub(crate) fn grow(&mut self, more: usize) -> bool {
         let bytes = self.bytes.saturating_add(more);
         let most = match bytes {

@@ -1,9 +1,9 @@
 //! Pennon: a feature flag service that teams host themselves.
 //!
-//! `serve` takes connections; `http` turns requests into calls of use cases and their results into responses; `admin`
-//! holds the use cases of administration, and `evaluation` those of evaluation; `feed` is the stream of committed
-//! changes; `auth` proves who calls; `snapshot` holds what is evaluated, in memory; `store` holds the SQL; `tasks` is
-//! the work in the background; `state` is what all of them share, in slices; `cli` is the command line.
+//! `serve` accepts connections. `http` maps requests to use cases, and results to responses. `admin` contains the use
+//! cases of administration, and `evaluation` those of evaluation. `feed` streams committed changes. `auth`
+//! authenticates callers. `snapshot` keeps the flags to evaluate in memory. `store` contains the SQL. `tasks` runs
+//! background work. `state` is shared by all of these, in slices. `cli` is the command line.
 
 mod admin;
 mod auth;

@@ -17,7 +17,7 @@ use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Registry, fmt};
 
-// For its symbols, which nothing in Rust names.
+// The linker needs this crate's symbols, but no Rust code names them.
 #[cfg(target_env = "musl")]
 use pennon_memmove as _;
 
@@ -48,7 +48,7 @@ async fn main() -> ExitCode {
     };
     match done {
         Ok(()) => return ExitCode::SUCCESS,
-        // The reader of the output, such as `head`, has closed it.
+        // The reader of the output closed the pipe, as `head` does.
         Err(error) if is_broken_pipe(&*error) => return ExitCode::SUCCESS,
         Err(error) if is_command => eprintln!("pennon: {}", with_causes(&*error)),
         Err(error) => tracing::error!("{error}"),
@@ -61,7 +61,7 @@ fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
     error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Returns an error with its causes, as far as they add anything.
+/// Formats an error with its causes. Causes that repeat text are left out.
 fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -75,20 +75,20 @@ fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// Logs to the standard error stream: the events that `RUST_LOG` selects, such as `warn,pennon_server::http=debug`, and
-/// otherwise those from this level on.
+/// Logs to the standard error stream. `RUST_LOG` selects events, such as `warn,pennon_server::http=debug`. Without it,
+/// events of this level and above are logged.
 fn log(level: LevelFilter, format: LogFormat) {
     let selected = std::env::var("RUST_LOG").ok();
     let selected = selected.and_then(|directives| directives.parse::<Targets>().ok());
     let selected = selected.unwrap_or_else(|| Targets::new().with_default(level));
     let lines = fmt::layer()
-        // A log that cannot be written is no reason to stop: its reader may just have exited.
+        // A failed write to the log must not stop the server: the reader may have exited.
         .log_internal_errors(false)
         .with_writer(std::io::stderr);
     let lines = match format {
         LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
         LogFormat::Json => {
-            // Otherwise a panic would be lines that are no JSON.
+            // Log panics as JSON, too.
             std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
             lines
                 .json()
@@ -129,7 +129,7 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints the address of the dashboard, and the credentials of an account that has just been created.
+/// Prints the address of the dashboard, and the credentials of a new administrator.
 fn welcome(base_url: &str, first: Option<FirstAdministrator>) {
     println!("Pennon is ready: {base_url}/dashboard");
     if let Some(FirstAdministrator {
@@ -145,12 +145,12 @@ fn welcome(base_url: &str, first: Option<FirstAdministrator>) {
     }
 }
 
-/// The signals that stop the process: SIGTERM, or SIGINT from a keyboard.
+/// The signals that stop the process: SIGTERM, and SIGINT from the keyboard.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    /// Sent at the limit of a file's size. By default it ends the process; once it is listened to, the write fails
-    /// instead, like one to a full disk.
+    /// SIGXFSZ, sent at the limit of a file's size. It ends the process by default. With a listener, the write fails
+    /// instead, as on a full disk.
     _file_limit: Signal,
 }
 
@@ -163,7 +163,7 @@ impl Signals {
         })
     }
 
-    /// Resolves at the next of them.
+    /// Resolves at the next signal.
     async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

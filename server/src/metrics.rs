@@ -11,23 +11,23 @@ use prometheus::{
 
 use crate::error::Error;
 
-/// Between an evaluation that takes a tenth of a millisecond and a request that is given up after half a minute.
+/// The bounds of the histogram, in seconds: from an evaluation (0.1 ms) to a request that times out (30 s).
 const BUCKETS: [f64; 16] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
     10.0, 30.0,
 ];
 
-/// The prefix of all names.
+/// The prefix of all metric names.
 const NAMESPACE: &str = "pennon";
 
 /// A gauge: its name, its help text, and its value.
 pub(crate) type Level = (&'static str, &'static str, f64);
 
-/// The metrics. They exist only if they have a port.
+/// The metrics. They exist only if a port for them is configured.
 pub(crate) struct Metrics {
     registry: Registry,
     durations: HistogramVec,
-    /// Requests that were refused because there were too many.
+    /// The number of requests refused because of a limit on requests in flight.
     pub(crate) shed: IntCounter,
 }
 
@@ -38,17 +38,17 @@ impl Metrics {
 
     fn registered() -> prometheus::Result<Self> {
         let registry = Registry::new_custom(Some(NAMESPACE.to_owned()), None)?;
-        let build = Opts::new("build_info", "Which version this is.")
+        let build = Opts::new("build_info", "The version of the server.")
             .const_label("version", env!("CARGO_PKG_VERSION"));
         register_int_gauge_with_registry!(build, registry)?.set(1);
         let durations = histogram_opts!(
             "http_request_duration_seconds",
-            "How long requests took until the head of their answer.",
+            "The time from a request to the head of its response.",
             BUCKETS.to_vec()
         );
         let shed = Opts::new(
             "http_requests_shed_total",
-            "How many requests were refused because there were too many.",
+            "Requests refused because too many were in progress.",
         );
         let labels = ["method", "route", "status"];
         Ok(Self {
@@ -58,12 +58,12 @@ impl Metrics {
         })
     }
 
-    /// The histogram of such requests.
+    /// Returns the histogram for a method, a route and a status.
     pub(crate) fn durations(&self, method: &str, route: &str, status: &str) -> Histogram {
         self.durations.with_label_values(&[method, route, status])
     }
 
-    /// All of it, and these levels, in Prometheus' text format.
+    /// Returns all metrics, including these gauges, in the Prometheus text format.
     pub(crate) fn text(&self, levels: &[Level]) -> Result<String, Error> {
         let mut families = self.registry.gather();
         for (name, help, value) in levels {

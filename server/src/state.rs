@@ -1,4 +1,4 @@
-//! The state of a running service, in four slices. Handlers, extractors and tasks take the slice that they need.
+//! The state of a running service, in four slices. Handlers, extractors and tasks take only the slice that they need.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -20,8 +20,7 @@ use crate::store::{self, Db, OpenMode};
 
 pub use crate::admin::first_start::FirstAdministrator;
 
-/// The running service: a handle that is cheap to clone. It is cloned for every request, so all slices are behind one
-/// counter.
+/// The running service. Every request clones this handle, so all slices share one reference count.
 #[derive(Clone)]
 pub struct Service(Arc<Slices>);
 
@@ -33,11 +32,11 @@ pub struct Slices {
     pub(crate) runtime: Runtime,
 }
 
-/// The state of the process, apart from its data. It is cheap to clone.
+/// The state of the process, without its data. It is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Runtime(Arc<Parts>);
 
-/// Settings, and what is measured and bounded.
+/// The settings, limits and metrics.
 pub(crate) struct Parts {
     pub(crate) settings: Settings,
     pub(crate) in_flight: InFlightLimits,
@@ -47,7 +46,7 @@ pub(crate) struct Parts {
 }
 
 impl Service {
-    /// Opens the database, completes the first start on it, stores the npm packages, and loads what is served.
+    /// Opens the database, completes the first start, stores the npm packages, and loads the snapshots.
     pub async fn start(
         settings: Settings,
         secrets: Secrets,
@@ -74,17 +73,17 @@ impl Service {
         Ok((Self(Arc::new(slices)), first))
     }
 
-    /// Reports from now on that the service accepts no new traffic.
+    /// Makes readiness checks report that the service accepts no new traffic.
     pub fn drain(&self) {
         self.runtime.drain();
     }
 
-    /// Writes the counts to the database now. Counts that cannot be written are kept for the next time.
+    /// Writes the usage counts to the database now. If that fails, the counts are kept for the next write.
     pub async fn bring_counts(&self) -> Result<(), Error> {
         self.admin.bring_counts().await
     }
 
-    /// Closes the database; to be called when nothing is served any more.
+    /// Closes the database. Call this only after all requests have ended.
     pub async fn close(&self) {
         self.admin.close().await;
     }
@@ -102,21 +101,21 @@ impl Runtime {
         })))
     }
 
-    /// Reports from now on that the service accepts no new traffic.
+    /// Makes readiness checks report that the service accepts no new traffic.
     pub(crate) fn drain(&self) {
         self.draining.send_replace(true);
     }
 
-    /// Returns true if the service is about to stop.
+    /// Returns true if the service is shutting down.
     pub(crate) fn is_draining(&self) -> bool {
         *self.draining.borrow()
     }
 
-    /// Resolves when the service is about to stop, to end everything that would run forever.
+    /// Resolves when the service shuts down, so that endless streams and tasks can end.
     pub(crate) fn stopping(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut draining = self.draining.subscribe();
         async move {
-            // An error means that the service is gone, which is as good.
+            // An error means that the service was dropped, which has the same effect.
             let _ = draining.wait_for(|is_draining| *is_draining).await;
         }
     }
@@ -162,7 +161,7 @@ impl FromRef<Service> for Runtime {
     }
 }
 
-/// The secret that was given, or the one that the database keeps.
+/// Returns the given secret, or the one stored in the database, which is generated on the first start.
 async fn jwt_secret(
     db: &Db,
     given: Option<&Secret>,

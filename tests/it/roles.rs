@@ -82,7 +82,7 @@ async fn authentication_then_role_then_existence_then_body() {
                     let answer = answer.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
                     assert_eq!(
                         answer.text("/detail"),
-                        format!("the role {needed} is needed")
+                        format!("the role {needed} is required")
                     );
                 } else if path.contains(NOWHERE) {
                     assert_eq!(answer.status, StatusCode::NOT_FOUND, "{what}");

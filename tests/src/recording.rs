@@ -115,7 +115,11 @@ fn body(answer: &Answer) -> Value {
     body
 }
 
+/// The members of problem documents whose wording may change, as docs/compatibility.md permits.
+const WORDING: [&str; 2] = ["detail", "title"];
+
 /// The places at which a value is not as it was recorded. Objects may have new members; arrays may not have new items.
+/// The wording of problem documents may change.
 fn missing(recorded: &Value, current: &Value, place: &str) -> Vec<String> {
     match (recorded, current) {
         (Value::Object(recorded), Value::Object(current)) => {
@@ -126,7 +130,16 @@ fn missing(recorded: &Value, current: &Value, place: &str) -> Vec<String> {
                     None => vec![format!("{place} is gone; it was {recorded}")],
                 }
             };
-            recorded.iter().flat_map(member).collect()
+            let is_problem = recorded
+                .get("type")
+                .and_then(Value::as_str)
+                .is_some_and(|kind| kind.starts_with("urn:pennon:problem:"));
+            let is_compared = |name: &str| !(is_problem && WORDING.contains(&name));
+            recorded
+                .iter()
+                .filter(|(name, _)| is_compared(name))
+                .flat_map(member)
+                .collect()
         }
         (Value::Array(recorded), Value::Array(current)) if recorded.len() == current.len() => {
             let pairs = recorded.iter().zip(current).enumerate();
@@ -146,6 +159,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::missing;
+
+    #[test]
+    fn only_the_wording_of_a_problem_may_change() {
+        let problem = |text: &str, code: &str| json!({ "type": "urn:pennon:problem:x", "detail": text, "code": code });
+        let recorded = problem("old", "X");
+        assert_eq!(missing(&recorded, &problem("new", "X"), "").len(), 0);
+        assert_eq!(missing(&recorded, &problem("old", "Y"), "").len(), 1);
+    }
 
     #[test]
     fn an_answer_may_gain_members_and_nothing_else() {

@@ -1,4 +1,4 @@
-//! `pennon backup`: the whole database at one moment, in one file.
+//! `pennon backup`: writes a consistent copy of the whole database to one file.
 
 use std::error::Error;
 use std::fs::File;
@@ -9,27 +9,29 @@ use clap::Args;
 use crate::config::DatabaseSettings;
 use crate::store::{Db, OpenMode};
 
-/// The file to write, and the database to back up.
+/// The file to write and the database to back up.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The file to write. It must not exist yet, and only its owner may read it, because it contains secrets.
+    /// File to write; must not exist yet
+    ///
+    /// Only its owner can read it, because it contains secrets.
     file: PathBuf,
     #[command(flatten)]
     database: DatabaseSettings,
 }
 
-/// Copies the database beside the file first, so that the file is complete as soon as it exists.
+/// Copies the database to a temporary file beside the target, so that the target is complete as soon as it exists.
 pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), Box<dyn Error>> {
     let url = database.url()?;
     if is_taken(&file) {
-        return Err(format!("{} is there already", file.display()).into());
+        return Err(format!("{} already exists", file.display()).into());
     }
     let mut unfinished = file.clone().into_os_string();
     unfinished.push(".unfinished");
     let unfinished = PathBuf::from(unfinished);
     if is_taken(&unfinished) {
         let left = unfinished.display();
-        return Err(format!("{left} is there; unless a backup is running, delete it").into());
+        return Err(format!("{left} exists; delete it unless a backup is running").into());
     }
     let db = Db::open(url.expose(), OpenMode::AsIs).await?;
     let copied = db.copy_to(&unfinished).await;
@@ -37,7 +39,7 @@ pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), B
     copied?;
     let size = finish(&unfinished, &file);
     std::fs::remove_file(&unfinished)?;
-    println!("{} bytes are in {}", size?, file.display());
+    println!("wrote {} bytes to {}", size?, file.display());
     Ok(())
 }
 
@@ -46,8 +48,8 @@ fn is_taken(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Gives the copy its name, once it is on disk, and returns its size. Unlike a rename, this overwrites no file that was
-/// created in the meantime.
+/// Links the copy to its final name once it is synced to disk, and returns its size. Unlike a rename, a link never
+/// overwrites a file that was created in the meantime.
 fn finish(unfinished: &Path, file: &Path) -> std::io::Result<u64> {
     let copy = File::open(unfinished)?;
     copy.sync_all()?;

@@ -13,11 +13,11 @@ use crate::admin::transfer::{Document, FORMAT_VERSION};
 use crate::error::listed;
 use crate::http::fields::{Fields, FromFields, from_fields};
 
-/// The most environments that a file may have.
+/// The maximum number of environments in a file.
 const MAX_ENVIRONMENTS: usize = 1_000;
 
 impl BootstrapFile {
-    /// Reads the file. A file that cannot be used is an error only if the server turns out to need it.
+    /// Reads the file. A file that cannot be used causes an error only if the server needs its content.
     pub fn read(path: PathBuf) -> Self {
         let content = read(&path).and_then(|text| {
             document::parse(&text).map_err(|problem| match problem {

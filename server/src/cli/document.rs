@@ -1,4 +1,4 @@
-//! Reading JSON files by the rules of the API.
+//! Reads JSON files by the rules of the API.
 
 use pennon_model::json::Json;
 
@@ -6,28 +6,28 @@ use crate::admin::transfer::FORMAT_VERSION;
 use crate::error::Fault;
 use crate::http::fields::{Fields, FromFields};
 
-/// The member that holds the version of the format.
+/// The member with the version of the format.
 const VERSION: &str = "formatVersion";
 
-/// The reason that a file is refused. It contains no value of the file.
+/// The reason why a file is refused. It contains no value from the file.
 pub(super) enum Problem {
-    /// The file is not such a document.
+    /// The file is not a JSON document of this format version.
     Unreadable(String),
-    /// Everything that is wrong with the document.
+    /// The document has these faults.
     Faults(Vec<Fault>),
 }
 
-/// Reads a document with a `formatVersion`. It reports all faults at once, unknown and duplicate members among them.
+/// Reads a document with a `formatVersion`. It reports all faults at once, including unknown and duplicate members.
 pub(super) fn parse<T: FromFields>(text: &[u8]) -> Result<T, Problem> {
     let invalid = |error| Problem::Unreadable(format!("is not valid JSON: {error}"));
     let document: Json<'_> = serde_json::from_slice(text).map_err(invalid)?;
     let Json::Object(members) = &document else {
         return Err(Problem::Unreadable("is not a JSON object".to_owned()));
     };
-    // The version decides how the rest is read.
+    // The version determines how the rest is read.
     let version = members.iter().rfind(|(name, _)| name == VERSION);
     if version.is_none_or(|(_, version)| *version != Json::Number(FORMAT_VERSION.into())) {
-        let problem = format!("is not of `{VERSION}` {FORMAT_VERSION}");
+        let problem = format!("must have `{VERSION}` {FORMAT_VERSION}");
         return Err(Problem::Unreadable(problem));
     }
     let reader = |fields: &mut Fields<'_>| {

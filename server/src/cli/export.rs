@@ -1,4 +1,4 @@
-//! `pennon export`: all flags as one readable document, the same for the same flags.
+//! `pennon export`: prints all flags as one readable document. The same flags always produce the same document.
 
 use std::error::Error;
 use std::io::Write;

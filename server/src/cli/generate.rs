@@ -1,4 +1,4 @@
-//! `pennon generate`: new secrets, from the generator that the server uses.
+//! `pennon generate`: generates secrets in the same way as the server.
 
 use std::error::Error;
 use std::io::Write;
@@ -11,7 +11,7 @@ use crate::clock::Entropy;
 /// The secret to generate.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The kind of secret
+    /// Kind of secret
     kind: Kind,
 }
 
@@ -21,11 +21,11 @@ enum Kind {
     SdkKey,
     /// A personal access token, for a bootstrap file
     PersonalAccessToken,
-    /// A value of `PENNON_JWT_SECRET`
+    /// A signing secret for `PENNON_JWT_SECRET`
     JwtSecret,
 }
 
-/// Prints the secret and keeps nothing of it.
+/// Prints the secret without storing it.
 pub(super) fn run(Arguments { kind }: &Arguments) -> Result<(), Box<dyn Error>> {
     let entropy = Entropy::from_system()?;
     let secret = match kind {

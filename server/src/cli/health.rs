@@ -1,4 +1,4 @@
-//! `pennon health`: requests the health of a running server, for scripts and for containers that have no other client.
+//! `pennon health`: checks a running server, for scripts and for containers without an HTTP client.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,33 +18,33 @@ use crate::config::ListenAddress;
 /// The time limit for the server's response.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The server to check, and the check.
+/// The server to check and the kind of check.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The address and port that the server listens on.
+    /// Address and port that the server listens on
     #[arg(long, env = "PENNON_LISTEN", default_value = "127.0.0.1:3000")]
     listen: ListenAddress,
-    /// Ask whether new traffic may come, rather than whether the server is alive.
+    /// Check that the server accepts traffic, not only that it is alive
     #[arg(long)]
     ready: bool,
 }
 
-/// Prints the server's response, and fails unless its status is 200.
+/// Prints the server's response. Fails unless the status is 200.
 pub(super) async fn run(Arguments { listen, ready }: Arguments) -> Result<(), Box<dyn Error>> {
     let path = if ready { "/health/ready" } else { "/health" };
     let (status, body) = tokio::time::timeout(TIMEOUT, ask(&listen, path))
         .await
-        .map_err(|_| format!("{listen} does not answer within {TIMEOUT:?}"))?
+        .map_err(|_| format!("{listen} did not respond within {TIMEOUT:?}"))?
         .map_err(|error| format!("cannot reach {listen}: {error}"))?;
     println!("{}", String::from_utf8_lossy(&body));
     if status == StatusCode::OK {
         Ok(())
     } else {
-        Err(format!("{listen} answers {status}").into())
+        Err(format!("{listen} responded with {status}").into())
     }
 }
 
-/// An address at which a server that listens on all of them is reached.
+/// Returns the loopback address for a server that listens on all addresses, and any other address unchanged.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),

@@ -20,15 +20,15 @@ use crate::error::Fault;
 use crate::http::fields::{Fields, FromFields, from_fields};
 use crate::store::OpenMode;
 
-/// The most flags, or environments of a flag, that a document may have.
+/// The maximum number of flags in a document, and of environments in a flag.
 pub(super) const MAX_ITEMS: usize = 1_000_000;
 
-/// The file to import, and the database.
+/// The file to import and the database.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// A file printed by `pennon export`; `-` reads the standard input.
+    /// File printed by `pennon export`; `-` reads the standard input
     file: PathBuf,
-    /// Only print what would change.
+    /// Only print the changes
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let admin = open(&database, mode).await?;
     let actor = Actor::command_line().administrator()?;
     let carried = transfer::import(&admin, &actor, &document, dry_run).await;
-    // The import stays if the warnings cannot be read.
+    // If the warnings cannot be read, the import is kept.
     let warnings = match &carried {
         Ok(carried) => transfer::warnings(&admin, &actor, &document, carried).await,
         Err(_) => Ok(Vec::new()),
@@ -72,10 +72,10 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
                 eprintln!("warning: {environment}: {}", warning.detail);
             }
         }
-        Err(error) => eprintln!("warning: cannot find out which clients can read this: {error}"),
+        Err(error) => eprintln!("warning: cannot check which clients can read this: {error}"),
     }
     match (carried.len(), dry_run) {
-        (0, _) => eprintln!("nothing differs"),
+        (0, _) => eprintln!("nothing to change"),
         (count, true) => eprintln!("{count} to change; nothing was changed"),
         (count, false) => eprintln!("{count} changed"),
     }
@@ -89,10 +89,10 @@ fn told(file: &Path, problem: &str) -> String {
 fn listed(faults: &[Fault]) -> String {
     let line = |fault: &Fault| format!("\n  {}: {}", fault.location, fault.detail);
     let lines: String = faults.iter().map(line).collect();
-    format!("nothing was imported, because{lines}")
+    format!("nothing was imported:{lines}")
 }
 
-/// `RULE_UPDATED checkout in shop/prod: {…} -> {…}`
+/// Formats a change for printing: `RULE_UPDATED checkout in shop/prod: {…} -> {…}`.
 fn line(change: &Carried) -> String {
     let json = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), Value::to_string);
     let place = change.environment.as_deref();

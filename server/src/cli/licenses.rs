@@ -1,10 +1,10 @@
-//! `pennon licenses`: the licenses of everything in the binary.
+//! `pennon licenses`: prints the licenses of all software in the binary.
 
 use std::io;
 
 use flate2::read::GzDecoder;
 
-/// The file THIRD-PARTY-NOTICES.txt of the repository, compressed.
+/// The compressed content of THIRD-PARTY-NOTICES.txt.
 const NOTICES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/notices.gz"));
 
 /// Prints the notices.

@@ -1,4 +1,4 @@
-//! The command line: serving, and what else the binary can do with the database or a running server.
+//! The command line: runs the server, and performs tasks on its database or on a running server.
 
 mod backup;
 mod bootstrap;
@@ -26,10 +26,10 @@ use crate::config::{DatabaseSettings, SECRETS_HELP, Settings};
 use crate::http;
 use crate::store::OpenMode;
 
-/// The version, and what was built: a commit and its date, or `development build`.
+/// The version and the build: a commit with its date, or `development build`.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PENNON_BUILD"), ")");
 
-/// Pennon, the feature flag service that you host yourself.
+/// Pennon, the feature flag service that you host yourself
 #[derive(Debug, Parser)]
 #[command(
     name = "pennon",
@@ -38,7 +38,7 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PENNON_BUIL
     after_help = SECRETS_HELP
 )]
 pub struct CommandLine {
-    /// The command to run; `serve` by default.
+    /// The command; without one, the server runs.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// The settings of `serve`.
@@ -50,35 +50,35 @@ pub struct CommandLine {
 #[derive(Debug, Subcommand)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "there is one of it, and it is read once"
+    reason = "only one value exists, and it is read once"
 )]
 pub enum Command {
     /// Serve the API and the dashboard
     #[command(after_help = SECRETS_HELP)]
     Serve(Settings),
-    /// Copy the database into a file, also while the server runs
+    /// Copy the SQLite database to a file, even while the server runs
     Backup(backup::Arguments),
-    /// Restore the database from a file of `backup`
+    /// Restore the SQLite database from a backup, while the server is stopped
     Restore(restore::Arguments),
     /// Print all flags and their configurations as JSON
     Export(export::Arguments),
-    /// Import flags from a file of `export`
+    /// Import flags from an `export` file
     Import(import::Arguments),
     /// Check a running server's health (non-zero exit status if unhealthy)
     Health(health::Arguments),
     /// Create and list users, and change their roles and passwords
     User(user::Arguments),
-    /// Declare the keys of all flags for TypeScript, so that a misspelled one does not compile
+    /// Generate TypeScript types for flag keys
     Types(types::Arguments),
     /// Generate an SDK key, a personal access token, or a signing secret
     Generate(generate::Arguments),
-    /// Print the description of the API (OpenAPI 3.1), as JSON
+    /// Print the OpenAPI 3.1 description of the API, as JSON
     Openapi,
-    /// Print the licenses of everything in this binary
+    /// Print the licenses of everything in the binary
     Licenses,
 }
 
-/// Runs a command other than `serve`, which is answered back.
+/// Runs a command. Returns the settings of `serve`, which the caller runs.
 pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
     match command {
         Command::Serve(settings) => return Ok(Some(settings)),
@@ -96,12 +96,12 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
     Ok(None)
 }
 
-/// Prints the description of the API.
+/// Prints the OpenAPI description.
 fn openapi() -> std::io::Result<()> {
     writeln!(std::io::stdout(), "{}", http::description())
 }
 
-/// The content of a file; `-` is the standard input.
+/// Returns the content of a file; `-` reads the standard input.
 fn read(file: &Path) -> Result<Vec<u8>, String> {
     let read = if file == Path::new("-") {
         let mut text = Vec::new();
@@ -112,7 +112,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     read.map_err(|error| format!("{}: cannot be read: {error}", file.display()))
 }
 
-/// Opens a database that exists, for use cases alone: nothing is served.
+/// Opens an existing database for use cases, without serving requests.
 async fn open(database: &DatabaseSettings, mode: OpenMode) -> Result<Admin, Box<dyn Error>> {
     let url = database.url()?;
     let CommandLine { settings, .. } = CommandLine::try_parse_from(["pennon"])?;
@@ -120,7 +120,7 @@ async fn open(database: &DatabaseSettings, mode: OpenMode) -> Result<Admin, Box<
     Ok(Admin::open(&url, &settings, mode, Arc::new(SystemClock), entropy).await?)
 }
 
-/// Runs a read-only use case on a database whose schema is not upgraded.
+/// Runs a read-only use case on a database without upgrading its schema.
 async fn read_as_is<T, E: Into<Box<dyn Error>>>(
     database: &DatabaseSettings,
     use_case: impl AsyncFnOnce(&Admin, &Administrator) -> Result<T, E>,
@@ -132,7 +132,7 @@ async fn read_as_is<T, E: Into<Box<dyn Error>>>(
     done.map_err(|error| explained(&admin, error))
 }
 
-/// An error of a use case, with its likely cause if the schema is outdated and was left as it is.
+/// Returns the error of a use case. If the schema is outdated and was not upgraded, the text names that likely cause.
 fn explained(admin: &Admin, error: impl Into<Box<dyn Error>>) -> Box<dyn Error> {
     let error = error.into();
     match admin.db.outdated() {

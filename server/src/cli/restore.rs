@@ -1,4 +1,4 @@
-//! `pennon restore`: the database of a backup.
+//! `pennon restore`: replaces the database with a backup.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -8,24 +8,24 @@ use clap::Args;
 use crate::config::DatabaseSettings;
 use crate::store::Db;
 
-/// The backup, and the database to restore.
+/// The backup and the database to restore.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The backup: a file of `pennon backup`, or one that an upgrade has created beside the database.
+    /// File written by `pennon backup` or by an upgrade
     file: PathBuf,
-    /// Replace the existing database. The server must be stopped.
+    /// Replace the existing database; stop the server first
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     database: DatabaseSettings,
 }
 
-/// Restores the backup, and prints the size of the database and what happens to an older schema.
+/// Restores the backup, then prints the size of the database and whether its schema will be upgraded.
 pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let url = arguments.database.url()?;
     let restored = Db::restore(url.expose(), &arguments.file, arguments.force).await?;
     println!(
-        "{} bytes are in {}",
+        "restored {} bytes to {}",
         restored.bytes,
         restored.file.display()
     );

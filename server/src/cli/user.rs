@@ -1,5 +1,5 @@
-//! `pennon user`: accounts, for operators who run the binary on the machine of the database, and so also for those who
-//! have lost every password.
+//! `pennon user`: manages accounts for operators with access to the machine of the database. This includes operators
+//! who have lost every password.
 
 use std::error::Error;
 use std::io::Write;
@@ -18,7 +18,7 @@ use crate::auth::password::NewPassword;
 use crate::config::DatabaseSettings;
 use crate::store::OpenMode;
 
-/// The action on accounts, and the database.
+/// The action and the database.
 #[derive(Debug, Args)]
 #[command(mut_arg("database_url", |url| url.global(true)))]
 pub struct Arguments {
@@ -32,10 +32,10 @@ pub struct Arguments {
 enum What {
     /// Create a user with a generated password, which is printed once
     Add {
-        /// The e-mail address to sign in with
+        /// E-mail address to sign in with
         #[arg(value_parser = email)]
         email: Email,
-        /// The role: `viewer`, `editor` or `admin`
+        /// Role: `viewer`, `editor` or `admin`
         #[arg(long, value_parser = Role::parse)]
         role: Role,
         #[command(flatten)]
@@ -45,25 +45,25 @@ enum What {
     List,
     /// Change the role of a user
     SetRole {
-        /// The user's e-mail address
+        /// E-mail address of the user
         email: String,
-        /// `viewer`, `editor` or `admin`
+        /// New role: `viewer`, `editor` or `admin`
         #[arg(value_parser = Role::parse)]
         role: Role,
     },
-    /// Give a user a generated password, which is printed once, and end all their sessions
+    /// Set a generated password, print it once, and end all sessions of the user
     ResetPassword {
-        /// The user's e-mail address
+        /// E-mail address of the user
         email: String,
         #[command(flatten)]
         password: PasswordSource,
     },
 }
 
-/// The source of a password. It is no argument, because other users of the machine can see those.
+/// The source of a password. It is never an argument, because other users of the machine can see arguments.
 #[derive(Clone, Copy, Debug, Args)]
 struct PasswordSource {
-    /// Read the password from the first line of the standard input instead, and print none.
+    /// Read the password from the first line of the standard input, and print none
     #[arg(long)]
     password_stdin: bool,
 }
@@ -72,7 +72,7 @@ fn email(text: &str) -> Result<Email, impl Error + use<>> {
     Email::try_from(text.to_owned())
 }
 
-/// Does it, in the name of the command line.
+/// Performs the action. The audit log names the command line as the actor.
 pub(super) async fn run(Arguments { what, database }: Arguments) -> Result<(), Box<dyn Error>> {
     let mode = match what {
         What::List => OpenMode::AsIs,
@@ -86,7 +86,7 @@ pub(super) async fn run(Arguments { what, database }: Arguments) -> Result<(), B
     Ok(())
 }
 
-/// Returns the text to print.
+/// Performs the action, and returns the text to print.
 async fn apply(admin: &Admin, what: What) -> Result<String, Box<dyn Error>> {
     let actor = &Actor::command_line().administrator()?;
     match what {
@@ -138,7 +138,7 @@ async fn update(
     Ok(users::update(admin, actor, whose, &Precondition::None, patch).await?)
 }
 
-/// All users, newest first, one in a line.
+/// Returns all users, newest first, one per line.
 async fn list(admin: &Admin, actor: &Administrator) -> Result<String, Box<dyn Error>> {
     let mut lines = String::new();
     for number in 1.. {
@@ -161,7 +161,7 @@ async fn list(admin: &Admin, actor: &Administrator) -> Result<String, Box<dyn Er
 }
 
 impl PasswordSource {
-    /// Returns the password, and the text that shows it if it was generated.
+    /// Returns the password and, if it was generated, the text that shows it.
     fn read(self, admin: &Admin) -> Result<(NewPassword, String), Box<dyn Error>> {
         if !self.password_stdin {
             let password = NewPassword::made_up(&admin.entropy);

@@ -1,4 +1,4 @@
-//! The settings, from the command line or the environment; nothing else reads the environment.
+//! Settings from the command line and the environment. No other module reads environment variables.
 
 mod secrets;
 
@@ -18,7 +18,7 @@ use tokio::net::lookup_host;
 
 pub use self::secrets::{SecretError, Secrets};
 
-/// The end of `--help`: the secrets, which are no options.
+/// The end of `--help`: the secrets, which have no options.
 pub(crate) const SECRETS_HELP: &str = "\
 Secrets are environment variables only:
   DATABASE_URL           The database, if its URL contains a password
@@ -28,78 +28,87 @@ Secrets are environment variables only:
                          [default: generated, and kept in the database]
 Append _FILE to a name to read the secret from a file, as in PENNON_JWT_SECRET_FILE=/run/secrets/jwt.";
 
-/// The settings of the server. Every one has a default that works on one machine.
+/// The settings of the server. All defaults suit a single machine.
 #[derive(Clone, Debug, Args)]
 pub struct Settings {
-    /// The address and port to listen on. The address may be a name, such as `localhost`.
+    /// Address and port to listen on; a host name is allowed, such as `localhost`
     #[arg(long, env = "PENNON_LISTEN", default_value = "127.0.0.1:3000")]
     pub listen: ListenAddress,
 
-    /// The address and port at which Prometheus finds `/metrics`, such as `127.0.0.1:9464`. Without it nothing is
-    /// measured.
+    /// Address and port that serve Prometheus `/metrics`, such as `127.0.0.1:9464`
+    ///
+    /// Without it, the server collects no metrics.
     #[arg(long, env = "PENNON_METRICS_LISTEN")]
     pub metrics_listen: Option<ListenAddress>,
 
-    /// The location of the data.
+    /// The database.
     #[command(flatten)]
     pub database: DatabaseSettings,
 
-    /// The e-mail address of the administrator who is created on the first start.
+    /// E-mail address of the administrator created by the first start
     #[arg(long, env = "PENNON_ADMIN_EMAIL", default_value = "admin@pennon.local")]
     pub admin_email: String,
 
-    /// A JSON file with environments, SDK keys, flags and a personal access token, which is applied once: to a database
-    /// that has never held an environment. Later starts ignore it.
+    /// JSON file with environments, SDK keys, flags and a personal access token
+    ///
+    /// Applied once, to a database that has never contained an environment. Later starts ignore it.
     #[arg(long, env = "PENNON_BOOTSTRAP_FILE", value_name = "FILE")]
     pub bootstrap_file: Option<PathBuf>,
 
-    /// The address that people and applications use, such as `https://flags.example.com`. It decides whether cookies
-    /// are for https only. Without it the address listened on counts, and `X-Forwarded-Proto: https` from a trusted
-    /// proxy makes cookies be for https only.
+    /// URL that people and applications use, such as `https://flags.example.com`
+    ///
+    /// With an https URL, cookies are sent over https only. Without a public URL, the listen address is used, and
+    /// cookies are limited to https if a trusted proxy sends `X-Forwarded-Proto: https`.
     #[arg(long, env = "PENNON_PUBLIC_URL", value_parser = public_url)]
     pub public_url: Option<Uri>,
 
-    /// The callers that may install the npm packages of this release from `/npm/`.
+    /// Callers that may install this release's npm packages from `/npm/`
     #[arg(long, env = "PENNON_NPM", default_value = "token")]
     pub npm: NpmAccess,
 
-    /// The networks of the proxies in front, such as `10.0.0.0/8,fd00::/8`. Only their X-Forwarded-For
-    /// and X-Forwarded-Proto are believed.
+    /// Networks of trusted proxies, such as `10.0.0.0/8,fd00::/8`
+    ///
+    /// X-Forwarded-For and X-Forwarded-Proto are accepted only from these.
     #[arg(long, env = "PENNON_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
     pub trusted_proxies: Vec<IpNet>,
 
-    /// The number of failed sign-ins per minute that an account may have from one address; six times as many per hour.
-    /// For all accounts together, the address may have six times as many per minute, and its IPv6 networks /56 and /48
-    /// may have 12 and 24 times as many.
+    /// Failed sign-ins per minute, per account and client address
+    ///
+    /// Six times as many are allowed per hour. For all accounts together, an address is allowed six times as many per
+    /// minute, and its IPv6 networks /56 and /48 are allowed 12 and 24 times as many.
     #[arg(long, env = "PENNON_RATE_LIMIT_LOGIN", default_value_t = 10)]
     pub rate_limit_login: u32,
 
-    /// The number of requests per second that an environment may make to each instance: this many for flags that the
-    /// server evaluates, and this many again from clients that evaluate locally. More are refused with 429. Unlimited
-    /// if not set.
+    /// Requests per second for one environment on each instance; unlimited if not set
+    ///
+    /// Applies separately to flags that the server evaluates and to requests of clients that evaluate locally. Requests
+    /// above the limit are refused with 429.
     #[arg(long, env = "PENNON_RATE_LIMIT_EVALUATE")]
     pub rate_limit_evaluate: Option<NonZeroU32>,
 
-    /// The number of seconds after which a silent stream of changes sends a heartbeat. Proxies that close silent
-    /// connections must wait longer.
+    /// Seconds without events after which a stream sends a heartbeat
+    ///
+    /// Set the idle timeout of proxies to more than this.
     #[arg(long, env = "PENNON_STREAM_HEARTBEAT", default_value_t = 15, value_parser = value_parser!(u16).range(1..))]
     pub stream_heartbeat: u16,
 
-    /// The maximum number of connections; more are refused with 503.
+    /// Maximum number of connections; more are refused with 503
     #[arg(long, env = "PENNON_MAX_CONNECTIONS", default_value_t = 10_000,
         value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub max_connections: u32,
 
-    /// The maximum number of requests in flight; more are refused with 503. Streams of events do not count.
+    /// Maximum number of requests in flight; more are refused with 503
+    ///
+    /// Event streams do not count.
     #[arg(long, env = "PENNON_MAX_IN_FLIGHT", default_value_t = 4096,
         value_parser = value_parser!(u32).range(1..))]
     pub max_in_flight: u32,
 
-    /// The format of the log.
+    /// Format of the log
     #[arg(long, env = "PENNON_LOG_FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 
-    /// The products that environments may belong to, such as `web,mobile`; any product if not set.
+    /// Products that environments can have, such as `web,mobile`; any if not set
     #[arg(long, env = "PENNON_PRODUCTS", value_delimiter = ',')]
     pub products: Vec<String>,
 }
@@ -107,36 +116,38 @@ pub struct Settings {
 /// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// For people
     Text,
-    /// One JSON object each, for programs.
+    /// One JSON object per event, for programs
     Json,
 }
 
-/// The callers that may install npm packages from the server.
+/// The callers that can install npm packages from the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum NpmAccess {
-    /// Nobody.
+    /// Nobody
     Off,
-    /// Everybody with a personal access token, of any role.
+    /// Everybody with a personal access token, of any role
     Token,
-    /// Everybody.
+    /// Everybody
     Open,
 }
 
-/// The location of the data.
+/// The setting for the database.
 #[derive(Clone, Debug, Args)]
 pub struct DatabaseSettings {
-    /// The database: `sqlite://` and a file, or `postgres://` and a database. A URL that contains a password is
-    /// refused, because other users of the machine could see it: set `DATABASE_URL`, or `DATABASE_URL_FILE` to a file
-    /// that contains the URL. Default without any of them: `sqlite://data/pennon.db`
+    /// Database, as `sqlite://` and a file, or as a `postgres://` URL
+    ///
+    /// A URL with a password is refused, because other users of the machine could see it: set `DATABASE_URL` instead,
+    /// or set `DATABASE_URL_FILE` to a file that contains the URL. Default without any of these:
+    /// `sqlite://data/pennon.db`
     #[arg(long, value_name = "URL")]
     pub database_url: Option<Secret>,
 }
 
 impl Settings {
-    /// The address that people and applications use, without a slash at its end. A server that listens on all addresses
-    /// is reached at `localhost`.
+    /// Returns the URL that people and applications use, without a slash at the end. For a server that listens on all
+    /// addresses, the host is `localhost`.
     pub fn base_url(&self) -> String {
         match (&self.public_url, &self.listen) {
             (Some(url), _) => url.to_string().trim_end_matches('/').to_owned(),
@@ -147,7 +158,7 @@ impl Settings {
         }
     }
 
-    /// Returns true if people reach the service by https.
+    /// Returns true if the public URL has the scheme https.
     pub fn is_https(&self) -> bool {
         self.public_url.as_ref().and_then(Uri::scheme_str) == Some("https")
     }
@@ -158,12 +169,12 @@ impl Settings {
 pub enum ListenAddress {
     /// An IP address.
     Ip(SocketAddr),
-    /// A name, which is resolved when it is needed.
+    /// A host name, resolved on use.
     Name(String, u16),
 }
 
 impl ListenAddress {
-    /// Returns the addresses of the name, IPv4 first: most clients try it first for `localhost`.
+    /// Returns the addresses of the name, IPv4 first, because most clients try IPv4 first for `localhost`.
     pub(crate) async fn resolve(&self) -> io::Result<Vec<SocketAddr>> {
         if let Self::Ip(address) = self {
             return Ok(vec![*address]);
@@ -203,7 +214,7 @@ impl Display for ListenAddress {
     }
 }
 
-/// A network, or a single address.
+/// Parses a network or a single address.
 fn network(text: &str) -> Result<IpNet, &'static str> {
     let text = text.trim();
     let single = || text.parse::<IpAddr>().map(IpNet::from);
@@ -212,8 +223,8 @@ fn network(text: &str) -> Result<IpNet, &'static str> {
     })
 }
 
-/// An address with scheme and host and nothing behind them, in the form in which browsers name an origin: in lower
-/// case, without the usual port.
+/// Parses a URL with only a scheme and a host. The result is an origin as browsers send it: in lower case, without the
+/// default port.
 fn public_url(text: &str) -> Result<Uri, String> {
     const EXPECTED: &str = "write an address such as https://flags.example.com";
     let url: Uri = text.to_ascii_lowercase().parse().map_err(|_| EXPECTED)?;
@@ -231,7 +242,7 @@ fn public_url(text: &str) -> Result<Uri, String> {
     };
     if url.path() != "/" || url.query().is_some() {
         return Err(format!(
-            "Pennon cannot be served below a path, so write {origin} and let the proxy pass on all of that host"
+            "Pennon cannot be served below a path: write {origin}, and have the proxy forward that whole host"
         ));
     }
     origin.parse().map_err(|_| EXPECTED.to_owned())

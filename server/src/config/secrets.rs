@@ -1,5 +1,5 @@
-//! The secrets among the settings. They come from the environment or from files, as Docker and Kubernetes mount them,
-//! and never from the command line, which every user of the machine can read.
+//! The secret settings. They come from the environment or from files, as Docker and Kubernetes mount them. They never
+//! come from the command line, which every user of the machine can read.
 
 use std::env::{self, VarError};
 use std::ffi::OsString;
@@ -11,10 +11,10 @@ use pennon_model::secret::Secret;
 
 use super::{DatabaseSettings, Settings};
 
-/// The database of a server that was started without a setting.
+/// The database URL of a server without this setting.
 const DEFAULT_DATABASE: &str = "sqlite://data/pennon.db";
 
-/// The secrets that a server starts with.
+/// The secrets of a server.
 #[derive(Clone, Debug)]
 pub struct Secrets {
     /// The URL of the database, which may contain a password.
@@ -25,16 +25,16 @@ pub struct Secrets {
     pub jwt_secret: Option<Secret>,
 }
 
-/// The reason that a secret cannot be read. It never contains the secret.
+/// The reason why a secret cannot be read. It never contains the secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
-    /// There are two places to read it from.
+    /// Both the variable and its `_FILE` variant are set.
     #[error("{name} and {name}_FILE are both set; remove one of them")]
     Ambiguous {
         /// The variable for the secret itself.
         name: &'static str,
     },
-    /// The variable is no text.
+    /// The variable is not UTF-8 text.
     #[error("{name} must be UTF-8 text")]
     NotText {
         /// The variable.
@@ -47,10 +47,10 @@ pub enum SecretError {
         name: &'static str,
         /// The file.
         file: PathBuf,
-        /// The message of the system.
+        /// The error of the operating system.
         problem: io::Error,
     },
-    /// The file is empty, apart from a newline.
+    /// The file is empty or contains only a newline.
     #[error("the file {} that {name}_FILE names is empty; write the secret into it", file.display())]
     Empty {
         /// The variable for the secret itself.
@@ -67,7 +67,7 @@ pub enum SecretError {
 }
 
 impl Secrets {
-    /// Reads the secrets from the environment and from the files that it names.
+    /// Reads the secrets from the environment, and from the files named there.
     pub fn read(settings: &Settings) -> Result<Self, SecretError> {
         Ok(Self {
             database_url: settings.database.url()?,
@@ -76,7 +76,7 @@ impl Secrets {
         })
     }
 
-    /// The secrets of a server on this database whose other secrets are generated.
+    /// Returns the secrets of a server that uses this database and generates all other secrets.
     pub fn generated(database_url: &str) -> Self {
         Self {
             database_url: database_url.into(),
@@ -87,7 +87,7 @@ impl Secrets {
 }
 
 impl DatabaseSettings {
-    /// The URL of the database: the option's, or else the one of the environment.
+    /// Returns the database URL: from the option, or else from the environment.
     pub(crate) fn url(&self) -> Result<Secret, SecretError> {
         if let Some(url) = &self.database_url {
             return if has_password(url.expose()) {
@@ -100,7 +100,7 @@ impl DatabaseSettings {
     }
 }
 
-/// Reads a secret from the variable `name`, or from the file that `{name}_FILE` names; none if neither is set.
+/// Reads a secret from the variable `name`, or from the file named by `{name}_FILE`. Returns none if neither is set.
 fn read(name: &'static str) -> Result<Option<Secret>, SecretError> {
     let file: Option<OsString> = env::var_os(format!("{name}_FILE"));
     match (env::var(name), file) {
@@ -112,7 +112,7 @@ fn read(name: &'static str) -> Result<Option<Secret>, SecretError> {
     }
 }
 
-/// Reads a file that holds a secret, without the newline that most editors append.
+/// Reads a secret from a file, without the newline that most editors append.
 fn read_file(name: &'static str, file: &Path) -> Result<Secret, SecretError> {
     let mut secret = fs::read_to_string(file).map_err(|problem| SecretError::Unreadable {
         name,

@@ -20,7 +20,7 @@ use super::{Form, SignedIn, expected};
 use crate::admin::environments;
 use crate::admin::usage::{self, Period};
 
-/// The number of clients on the page of an environment: those seen last.
+/// The number of clients on the page of an environment, most recently seen first.
 const CLIENTS_SHOWN: i64 = 10;
 
 #[async_trait]
@@ -130,7 +130,7 @@ impl SignedIn {
         Ok(usage::polling(&self.admin, &self.actor, Period::default()).await?)
     }
 
-    /// Checks that the user has typed the name of the environment before a destructive action.
+    /// Checks that the user typed the environment's name to confirm a destructive action.
     async fn confirm(&self, id: EnvironmentId, typed: &str) -> Result<(), AdminError> {
         let environment = environments::get(&self.admin, &self.actor, id).await?;
         if typed.trim() == environment.name.as_str().trim() {

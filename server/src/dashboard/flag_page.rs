@@ -188,8 +188,8 @@ impl FlagPageAdmin for SignedIn {
 }
 
 impl SignedIn {
-    /// The rules of a pair, if they are those that a page has shown. Their revision is that of all that the pair
-    /// serves, so they are the same for as long as that is.
+    /// Returns the rules of a flag in an environment, if they are the ones that the page shows. The `revision` of the
+    /// result covers the whole configuration: while it is unchanged, so are the rules.
     async fn rules_as_shown(
         &self,
         id: FlagEnvironmentId,
@@ -222,7 +222,7 @@ impl SignedIn {
     }
 }
 
-/// The environment that one most likely wants to see.
+/// Returns the environment to show first: production if one looks like it, or else the first.
 fn most_important(active: &[Environment]) -> Option<EnvironmentId> {
     let production = active
         .iter()

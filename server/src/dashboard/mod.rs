@@ -1,4 +1,4 @@
-//! The dashboard's ports, over the same use cases as the API.
+//! Implements the dashboard's ports with the same use cases as the API.
 
 mod account;
 mod audit;
@@ -32,16 +32,16 @@ use crate::admin::precondition::Precondition;
 use crate::auth::actor::Person;
 use crate::error::{Error, Fault, FaultLocation};
 
-/// The service, for the person who is signed in to the dashboard.
+/// The service, on behalf of the user who is signed in to the dashboard.
 pub(crate) struct SignedIn {
     admin: Admin,
     actor: Person,
-    /// The address that the person comes from.
+    /// The client address of the user.
     address: IpAddr,
 }
 
 impl SignedIn {
-    /// Gives what is being rendered its ways to the service.
+    /// Provides the ports to the page that is being rendered.
     pub(crate) fn provide(admin: Admin, actor: Person, address: IpAddr) {
         provide_context(actor.user().clone());
         let signed_in = Arc::new(Self {
@@ -61,18 +61,18 @@ impl SignedIn {
     }
 }
 
-/// The condition that an object is still in the revision that a page has shown.
+/// The precondition that an object still has the revision that the page shows.
 fn expected(revision: i64) -> Precondition {
     Precondition::OneOf(vec![revision])
 }
 
-/// A description; none if the text is empty.
+/// Parses a description; none if the text is empty.
 fn optional_description(text: String) -> Result<Option<Description>, Invalid> {
     let text = Some(text).filter(|text| !text.is_empty());
     text.map(TryInto::try_into).transpose()
 }
 
-/// The faults of a form, all of them.
+/// The complete list of a form's faults.
 #[derive(Default)]
 struct Form(Vec<FieldError>);
 
@@ -81,7 +81,7 @@ impl Form {
         self.checked(name, parsed.map_err(Invalid::detail))
     }
 
-    /// The same, of what says what is wrong with it in plain text.
+    /// Like [`Self::field`], for errors that are plain text.
     fn checked<T>(&mut self, name: &str, parsed: Result<T, &'static str>) -> Option<T> {
         let record = |detail: &str| {
             self.0.push(FieldError {
@@ -97,7 +97,7 @@ impl Form {
     }
 }
 
-/// Describes errors in the dashboard's terms. No other place does.
+/// Converts errors to the dashboard's terms. No other place does.
 impl From<Error> for AdminError {
     fn from(error: Error) -> Self {
         match error {
@@ -130,7 +130,7 @@ impl From<Error> for AdminError {
     }
 }
 
-/// A clause of the API as a sentence for the screen.
+/// Formats an error text of the API as a sentence for the dashboard.
 fn sentence(clause: &str) -> String {
     let mut characters = clause.chars();
     let first = characters.next().into_iter().flat_map(char::to_uppercase);

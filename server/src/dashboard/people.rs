@@ -1,4 +1,4 @@
-//! The dashboard's access to people's accounts.
+//! The dashboard's access to user accounts.
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
@@ -94,7 +94,7 @@ impl PeopleAdmin for SignedIn {
 }
 
 impl SignedIn {
-    /// The password that was entered, or a generated one to show.
+    /// Returns the entered password, or a generated one and its text to show.
     fn password(&self, typed: String) -> Result<(NewPassword, Option<String>), &'static str> {
         if typed.is_empty() {
             let made_up = NewPassword::made_up(&self.admin.entropy);

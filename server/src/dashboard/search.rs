@@ -1,4 +1,4 @@
-//! The dashboard's search for flags and environments by a few letters.
+//! The dashboard's search for flags and environments.
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
@@ -16,7 +16,7 @@ const SHOWN: usize = 8;
 impl SearchAdmin for SignedIn {
     async fn find(&self, text: &str) -> Result<Found, AdminError> {
         let wanted = text.to_lowercase();
-        // The flag with exactly this key is fetched separately: more flags may contain it than are read.
+        // Fetch the flag with exactly this key separately, because more flags may match than are read.
         let exact = flags::by_key(&self.admin, &self.actor, text).await?;
         let filter = FlagFilter {
             search: Some(text.to_owned()),
@@ -42,8 +42,8 @@ impl SearchAdmin for SignedIn {
     }
 }
 
-/// Returns the distance between a flag and the search text: flags in use whose key or name begins with the text come
-/// first.
+/// Returns the sort key of a flag for the search text. Active flags come first, and among them exact matches, then
+/// flags whose key or name begins with the text.
 fn distance(flag: &Flag, wanted: &str) -> (bool, u8, String) {
     let (key, name) = (
         flag.key.as_str().to_lowercase(),

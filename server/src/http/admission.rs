@@ -1,4 +1,4 @@
-//! Which requests are let in.
+//! Limits the number of requests in flight.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,16 +13,16 @@ use crate::error::Error;
 use crate::in_flight::{InFlight, Permit, SuspendedPermit};
 use crate::state::Service;
 
-/// Marks the request of a connection beyond the limit: only health checks are admitted.
+/// Marks the requests of a spare connection, on which only health checks are admitted.
 #[derive(Clone)]
 pub(crate) struct OnSpareConnection;
 
-/// Admits a request unless as many are in flight as the settings allow. A refused caller can retry, while an unbounded
-/// queue would delay everybody. Health checks are always admitted.
+/// Admits a request unless the maximum number of requests is in flight. A refused caller can retry, whereas an
+/// unbounded queue would delay everybody. Health checks are always admitted.
 ///
-/// A request counts until the head of its response is ready, so a stream of events counts only until it begins. The
-/// time in which the peer has yet to send more of the body does not count, or slow peers could cause all others to be
-/// refused.
+/// A request counts until the head of its response is ready, so an event stream counts only until it begins. A request
+/// does not count while the server waits for the rest of its body. Otherwise, slow peers could cause the refusal of all
+/// other requests.
 pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Permit)> {
     let most = if request.uri().path().starts_with("/health") {
         usize::MAX
@@ -39,7 +39,7 @@ pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Per
     ))
 }
 
-/// The answer to who is not let in.
+/// Returns the response to a request that is not admitted.
 pub(super) fn refused(service: &Service) -> Response {
     if let Some(metrics) = &service.runtime.metrics {
         metrics.shed.inc();
@@ -47,7 +47,7 @@ pub(super) fn refused(service: &Service) -> Response {
     Error::Overloaded.into_response()
 }
 
-/// A body whose request is not in the crowd while it waits for the peer.
+/// A body whose request does not count as in flight while it waits for the peer.
 struct PausableBody {
     body: Body,
     in_flight: InFlight,
@@ -55,9 +55,9 @@ struct PausableBody {
     waiting: Option<SuspendedPermit>,
 }
 
-/// There was no room any more when the peer sent the rest of its request.
+/// The limit was reached when the peer sent the rest of its request.
 #[derive(Debug, thiserror::Error)]
-#[error("there are too many requests at the moment")]
+#[error("too many requests are in progress")]
 pub(super) struct InFlightLimitReached;
 
 impl PausableBody {
@@ -115,13 +115,13 @@ mod tests {
 
     use super::*;
 
-    /// A body that arrives when it is told to.
+    /// Returns a body that arrives when the sender is used.
     fn slow() -> (Body, oneshot::Sender<Bytes>) {
         let (rest, body) = oneshot::channel();
         (Body::from_stream(stream::once(body)), rest)
     }
 
-    /// Waits for as long as nothing else can happen.
+    /// Waits until nothing else can happen. Returns true if the read is still pending.
     async fn is_idle(reading: &mut (impl Future + Unpin)) -> bool {
         timeout(Duration::ZERO, reading).await.is_err()
     }

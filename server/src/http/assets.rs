@@ -1,4 +1,4 @@
-//! The files that browsers load with the dashboard and the API's reference, embedded in the binary.
+//! Serves the embedded files that browsers load with the dashboard and the API reference.
 
 use std::io::Read as _;
 
@@ -12,10 +12,10 @@ use super::coding::accepts;
 
 include!(concat!(env!("OUT_DIR"), "/site.rs"));
 
-/// The path of the assets, without a slash at the beginning, as Leptos requires it.
+/// The path of the assets, without a leading slash, as Leptos requires.
 pub(super) const FOLDER: &str = "dashboard/assets";
 
-/// The compressed forms of a file, the smallest first: their coding and what is appended to the file's name.
+/// The compressed forms of a file, smallest first: the content coding and the suffix of the file name.
 const CODINGS: [(&str, &str); 2] = [("br", ".br"), ("gzip", ".gz")];
 
 /// Returns the prefix of the islands' file names.
@@ -23,33 +23,33 @@ pub(super) fn output_name() -> &'static str {
     OUTPUT_NAME.unwrap_or("pennon")
 }
 
-/// The address of the style.
+/// Returns the path of the style sheet.
 pub(super) fn style() -> String {
     format!("/{FOLDER}/{}", STYLE.unwrap_or("pennon.css"))
 }
 
-/// Returns the address of the script that updates open pages; none without a site.
+/// Returns the path of the script that updates open pages; none if the site was not built.
 pub(super) fn script() -> Option<String> {
     SCRIPT.map(|name| format!("/{FOLDER}/{name}"))
 }
 
-/// The address of the style of the API's reference.
+/// Returns the path of the API reference's style sheet.
 pub(super) fn reference_style() -> String {
     format!("/{FOLDER}/{}", REFERENCE_STYLE.unwrap_or("reference.css"))
 }
 
-/// The address of the script of the API's reference.
+/// Returns the path of the API reference's script.
 pub(super) fn reference_script() -> String {
     format!("/{FOLDER}/{}", REFERENCE_SCRIPT.unwrap_or("reference.js"))
 }
 
-/// Serves a file. Its name changes with its content, so it may be kept for ever.
+/// Serves a file. Its name changes with its content, so clients may cache it forever.
 pub(super) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Response {
     let kind = match name.rsplit('.').next() {
         Some("js") => "text/javascript; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
         Some("wasm") => "application/wasm",
-        // The compressed forms are served under the name of the original, never under their own.
+        // Compressed forms are served under the original name only.
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
     let always = [
@@ -70,7 +70,7 @@ pub(super) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Respo
     }
 }
 
-/// Returns a file for a client that takes no compressed form of it: programs, hardly ever browsers.
+/// Returns a file for a client that accepts no compressed form: usually a program, rarely a browser.
 fn decompressed(name: &str) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     GzDecoder::new(file(&format!("{name}.gz"))?)

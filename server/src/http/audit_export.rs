@@ -1,4 +1,4 @@
-//! The audit log as a file to keep.
+//! Exports the audit log as a file.
 
 use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
@@ -15,10 +15,10 @@ use crate::admin::audit;
 use crate::auth::actor::Actor;
 use crate::error::Error;
 
-/// Every entry that the query selects, as a JSON array for a file, newest first.
+/// Returns every entry that the query selects, as a JSON array in a file, newest first.
 ///
-/// It is read and sent page by page. Entries that are added during the export are not included, so that no entry occurs
-/// twice.
+/// Entries are read and sent page by page. Entries that are added during the export are excluded, so that no entry
+/// occurs twice.
 pub(super) async fn export(admin: Admin, actor: Actor, parts: &Parts) -> Result<Response, Error> {
     let mut filter: AuditFilter = query::read(parts)?;
     let now = Timestamp::from_millis(admin.clock.now().millis() - 1);
@@ -30,7 +30,7 @@ pub(super) async fn export(admin: Admin, actor: Actor, parts: &Parts) -> Result<
         page: 1,
         sent: 0,
     };
-    // The first page is read before the answer begins, so that a refusal still has its status.
+    // Read the first page before the response begins, so that an error can still set the status.
     let Some((beginning, rest)) = first.next().await? else {
         return Ok(file(Body::from("[]\n")));
     };
@@ -58,7 +58,7 @@ fn file(body: Body) -> Response {
     (headers, body).into_response()
 }
 
-/// An export on its way.
+/// An export in progress.
 struct Export {
     admin: Admin,
     actor: Actor,
@@ -68,7 +68,7 @@ struct Export {
 }
 
 impl Export {
-    /// The next page and what is left; none past the end.
+    /// Returns the next page and the rest of the export; none at the end.
     async fn next(mut self) -> Result<Option<(Bytes, Self)>, Error> {
         let request = PageRequest {
             page: self.page.try_into().unwrap_or_default(),

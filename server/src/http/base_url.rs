@@ -1,4 +1,4 @@
-//! The address at which a caller reaches the server.
+//! The URL at which a caller reaches the server.
 
 use http::header::HOST;
 use http::request::Parts;
@@ -7,7 +7,7 @@ use http::uri::Authority;
 use super::client_address::is_forwarded_https;
 use crate::config::Settings;
 
-/// Returns whether the caller uses https: the public URL decides, and without one a trusted proxy.
+/// Returns true if the caller uses https, according to the public URL or, without one, to a trusted proxy.
 pub(super) fn is_https(parts: &Parts, settings: &Settings) -> bool {
     match settings.public_url {
         Some(_) => settings.is_https(),
@@ -15,7 +15,8 @@ pub(super) fn is_https(parts: &Parts, settings: &Settings) -> bool {
     }
 }
 
-/// Returns scheme and host without a slash at the end: the public URL, and without one the host that the caller named.
+/// Returns the scheme and host without a slash at the end: from the public URL or, without one, from the request's
+/// host.
 pub(super) fn base_url(parts: &Parts, settings: &Settings) -> String {
     match (&settings.public_url, host(parts)) {
         (None, Some(host)) if is_https(parts, settings) => format!("https://{host}"),
@@ -24,7 +25,7 @@ pub(super) fn base_url(parts: &Parts, settings: &Settings) -> String {
     }
 }
 
-/// The `Host` of a request, if it is one.
+/// Returns the `Host` of a request if it is valid.
 fn host(parts: &Parts) -> Option<Authority> {
     let host = parts.headers.get(HOST)?.to_str().ok()?;
     host.parse().ok()

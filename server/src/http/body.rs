@@ -1,4 +1,5 @@
-//! Request bodies. They are read late, so that a caller that may not write learns nothing about what it sent.
+//! Request bodies. They are read after the permission check, so that callers without permission get no information
+//! about their content.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use super::fields::{Fields, FromFields};
 use crate::error::Error;
 use crate::in_flight::{Budget, Held};
 
-/// The most that a body of the Admin API may have, in bytes.
+/// The maximum size of a body of the Admin API, in bytes.
 pub(super) const ADMIN_LIMIT: usize = 256 * 1024;
 
 /// The maximum size of the body of a sign-in, in bytes.
@@ -25,7 +26,7 @@ const SIGN_IN_LIMIT: usize = 8 * 1024;
 /// The time limit for receiving a body.
 const TIME: Duration = Duration::from_secs(10);
 
-/// A body that has not been read yet: permission, and the existence of the target, are checked before the content.
+/// A body that has not been read yet, so that permission and the existence of the target can be checked first.
 pub(crate) struct Body<T>(Request, PhantomData<fn() -> T>);
 
 impl<S: Sync, T> FromRequest<S> for Body<T> {
@@ -42,7 +43,7 @@ impl<T: FromFields> Body<T> {
         parsed(&self.bytes(ADMIN_LIMIT).await?)
     }
 
-    /// Reads the body of a caller who is not authenticated.
+    /// Reads the body of an unauthenticated caller as a JSON object.
     pub(crate) async fn read_sign_in(self, budget: &Budget) -> Result<T, Error> {
         let mut held = budget.hold();
         parsed(&self.held_bytes(SIGN_IN_LIMIT, Some(&mut held)).await?)
@@ -50,12 +51,12 @@ impl<T: FromFields> Body<T> {
 }
 
 impl<T> Body<T> {
-    /// The bytes of a body that is declared as JSON and has at most `limit` of them.
+    /// Returns the bytes of a JSON body of at most `limit` bytes.
     pub(crate) async fn bytes(self, limit: usize) -> Result<Bytes, Error> {
         self.held_bytes(limit, None).await
     }
 
-    /// The same, where they count among what is held of callers who are not authenticated.
+    /// Like [`Self::bytes`], but counts the bytes against the limit for unauthenticated callers.
     pub(crate) async fn held_bytes(
         self,
         limit: usize,
@@ -68,8 +69,8 @@ impl<T> Body<T> {
     }
 }
 
-/// No body, or an object without members, which some clients send instead. Anything else was meant to have an effect
-/// that it does not have.
+/// An empty body, or a JSON object without members, which some clients send instead. Any other body is refused, because
+/// its sender expects an effect.
 pub(crate) struct NoBody(Request);
 
 impl<S: Sync> FromRequest<S> for NoBody {
@@ -81,24 +82,24 @@ impl<S: Sync> FromRequest<S> for NoBody {
 }
 
 impl NoBody {
-    /// Makes sure that nothing was sent.
+    /// Checks that the body is empty.
     pub(crate) async fn read(self) -> Result<(), Error> {
         let bytes = received(self.0.into_body(), ADMIN_LIMIT, None).await?;
         if bytes.is_empty() {
             return Ok(());
         }
         let json = object(&bytes)
-            .map_err(|_| Error::Malformed("there is no body to send here".to_owned()))?;
+            .map_err(|_| Error::Malformed("this request must not have a body".to_owned()))?;
         Fields::read(json, |_| Some(())).map_err(Error::Invalid)
     }
 }
 
-/// A body as an object whose members are read one by one.
+/// Parses a body as a JSON object and reads its members.
 fn parsed<T: FromFields>(bytes: &[u8]) -> Result<T, Error> {
     Fields::read(object(bytes)?, T::from_fields).map_err(Error::Invalid)
 }
 
-/// The bytes of a body that has at most `limit` of them.
+/// Receives a body of at most `limit` bytes.
 pub(super) async fn received(
     body: Stream,
     limit: usize,
@@ -114,8 +115,8 @@ pub(super) async fn received(
     }
 }
 
-/// Copies what arrives, because each frame keeps the buffer that it was read into: at least 8 KiB, also for a single
-/// byte.
+/// Copies the received data. Each frame otherwise keeps the buffer that it was read into, which has at least 8 KiB even
+/// for a single byte.
 async fn collected(
     mut body: Stream,
     limit: usize,
@@ -143,7 +144,7 @@ async fn collected(
 
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "results hand their errors over like this"
+    reason = "the signature that `map_err` expects"
 )]
 fn not_received(error: axum::Error) -> Error {
     if is_caused_by::<InFlightLimitReached>(&error) {
@@ -152,7 +153,7 @@ fn not_received(error: axum::Error) -> Error {
     Error::Malformed("the body could not be received".to_owned())
 }
 
-/// A body as an object whose texts are slices of it.
+/// Parses a body as a JSON object whose strings borrow from it.
 pub(super) fn object(bytes: &[u8]) -> Result<Json<'_>, Error> {
     match serde_json::from_slice(bytes).map_err(|error| malformed(&error))? {
         object @ Json::Object(_) => Ok(object),
@@ -162,12 +163,12 @@ pub(super) fn object(bytes: &[u8]) -> Result<Json<'_>, Error> {
     }
 }
 
-/// Describes the syntax error of a text that is not JSON.
+/// Returns the error for text that is not valid JSON.
 fn malformed(error: &serde_json::Error) -> Error {
     Error::Malformed(format!("the body is not valid JSON: {error}"))
 }
 
-/// Returns true if the request declares its body as JSON, whatever the parameters.
+/// Returns true if the request's `Content-Type` is JSON, with any parameters.
 fn is_json(request: &Request) -> bool {
     let declared = request
         .headers()

@@ -1,4 +1,4 @@
-//! The address of a client, also behind proxies, and what else these say of it.
+//! The address and scheme of a client, including behind proxies.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -23,8 +23,9 @@ impl FromRequestParts<Service> for ClientAddress {
 }
 
 impl ClientAddress {
-    /// Returns the nearest address that is not a trusted proxy: the peer's own, or, if the peer is one, the last entry
-    /// of `X-Forwarded-For` that is not. Entries further left were written by the client and prove nothing.
+    /// Returns the nearest address that is not a trusted proxy. This is the peer's address or, if the peer is a trusted
+    /// proxy, the last entry of `X-Forwarded-For` that is not one. Entries to the left of it come from the client and
+    /// cannot be trusted.
     pub(crate) fn of(parts: &Parts, trusted: &[IpNet]) -> Self {
         let mut nearest = peer(parts);
         for address in forwarded_for(&parts.headers) {
@@ -39,7 +40,7 @@ impl ClientAddress {
 }
 
 /// Returns true if a trusted proxy reports in `X-Forwarded-Proto` that the browser uses https. If several proxies have
-/// added to it, the first entry is that of the browser.
+/// added entries, the first is that of the browser.
 pub(crate) fn is_forwarded_https(parts: &Parts, trusted: &[IpNet]) -> bool {
     let scheme = parts.headers.get("x-forwarded-proto");
     let scheme = scheme.and_then(|value| value.to_str().ok()?.split(',').next());
@@ -47,7 +48,7 @@ pub(crate) fn is_forwarded_https(parts: &Parts, trusted: &[IpNet]) -> bool {
         && scheme.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("https"))
 }
 
-/// The address at the other end of the connection.
+/// Returns the address of the peer.
 fn peer(parts: &Parts) -> IpAddr {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| {
@@ -60,7 +61,7 @@ fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address))
 }
 
-/// The entries of `X-Forwarded-For`, the last one first; none for one that is no address.
+/// Returns the entries of `X-Forwarded-For`, last first. An entry that is not an address is none.
 fn forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
     let values: Vec<&str> = headers
         .get_all("x-forwarded-for")
@@ -70,7 +71,7 @@ fn forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
     values.into_iter().rev().map(address)
 }
 
-/// The address in an entry of `X-Forwarded-For`: some proxies add the port, and some put IPv6 into brackets.
+/// Returns the address in an entry of `X-Forwarded-For`. Some proxies add the port, and some put IPv6 into brackets.
 fn address(entry: &str) -> Option<IpAddr> {
     let entry = entry.trim();
     let bracketed = entry

@@ -1,13 +1,13 @@
-//! The error codes that scripts branch on. Each belongs to one status.
+//! Error codes for scripts. Each code belongs to one status.
 
 use http::StatusCode;
 use serde::Serialize;
 
-/// Declares the codes, each once for the status, the title and the words on the wire. (Those are `tt`, as a `literal`
-/// comes in a wrapping that the derive of the schema does not see through.)
+/// Declares the error codes, each with its status, title and name in responses. (The names are `tt`, because the schema
+/// derive does not accept the wrapping of a `literal`.)
 macro_rules! codes {
     ($($(#[$meta:meta])* $code:ident = $word:tt, $status:ident, $title:literal;)+) => {
-        /// The error code, which stays the same.
+        /// The stable error code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, utoipa::ToSchema)]
         #[schema(as = Code)]
         pub(crate) enum Code {
@@ -15,12 +15,12 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Returns the code as scripts read it.
+            /// Returns the name of the code in responses.
             pub(crate) const fn as_str(self) -> &'static str {
                 match self { $(Self::$code => $word,)+ }
             }
 
-            /// Returns the status of every response with this code.
+            /// Returns the status of all responses with this code.
             pub(crate) const fn status(self) -> StatusCode {
                 match self { $(Self::$code => StatusCode::$status,)+ }
             }

@@ -1,4 +1,4 @@
-//! Which content codings a client takes.
+//! The content codings that a client accepts.
 
 use std::convert::Infallible;
 
@@ -9,7 +9,7 @@ use http::request::Parts;
 
 use crate::snapshot::Encoding;
 
-/// The coding that the client takes and that makes the content smallest.
+/// The accepted coding that makes the content smallest.
 pub(crate) struct Accepted(pub(crate) Encoding);
 
 impl<S: Sync> FromRequestParts<S> for Accepted {
@@ -26,7 +26,7 @@ impl<S: Sync> FromRequestParts<S> for Accepted {
     }
 }
 
-/// Returns true if `Accept-Encoding` names the coding, and not with a weight of zero (RFC 9110, 12.5.3).
+/// Returns true if `Accept-Encoding` contains the coding with a weight other than zero (RFC 9110, 12.5.3).
 pub(super) fn accepts(headers: &HeaderMap, coding: &str) -> bool {
     headers
         .get_all(ACCEPT_ENCODING)

@@ -11,7 +11,7 @@ use super::openapi::Schemas;
 use super::openapi::shape::{nullable, text};
 use crate::error::{Fault, escaped};
 
-/// Reads a context from a body, at `pointer`.
+/// Reads a context at `pointer` in a body.
 pub(super) fn context<'a>(json: Json<'a>, pointer: &str, faults: &mut Vec<Fault>) -> Context<'a> {
     read_context(json, |names, detail| {
         let names = names.iter().map(|name| format!("/{}", escaped(name)));
@@ -20,22 +20,22 @@ pub(super) fn context<'a>(json: Json<'a>, pointer: &str, faults: &mut Vec<Fault>
     })
 }
 
-/// Returns the schema of contexts, for the API's description.
+/// Returns the schema of contexts for the OpenAPI description.
 pub(super) fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
     schemas.define("EvaluationContext", |_| described().into())
 }
 
 fn described() -> ObjectBuilder {
-    let email = text("For targeting.").pattern(Some(EMAIL_PATTERN));
+    let email = text("For targeting rules.").pattern(Some(EMAIL_PATTERN));
     ObjectBuilder::new()
         .schema_type(Type::Object)
         .description(Some(
-            "The context to evaluate a flag for. Absent and `null` members match no condition; unknown ones are ignored.",
+            "A context for evaluation. Absent and `null` members match no condition. Unknown members are ignored.",
         ))
-        .property("userId", absent_or(text("For targeting, and the bucketing key of `per_user` rollouts.")))
-        .property("tenantId", absent_or(text("For targeting, and the bucketing key of `per_tenant` rollouts.")))
+        .property("userId", absent_or(text("For targeting rules, and the bucketing key of `per_user` rollouts.")))
+        .property("tenantId", absent_or(text("For targeting rules, and the bucketing key of `per_tenant` rollouts.")))
         .property("email", absent_or(email))
-        .property("country", absent_or(text("For targeting.")))
+        .property("country", absent_or(text("For targeting rules.")))
         .property("customAttributes", absent_or(described_attributes()))
         .examples([serde_json::json!({
             "userId": "ada",
@@ -51,7 +51,7 @@ fn described_attributes() -> ObjectBuilder {
         .fold(OneOfBuilder::new(), OneOfBuilder::item);
     ObjectBuilder::new()
         .schema_type(Type::Object)
-        .description(Some("Every other attribute, for targeting, by name."))
+        .description(Some("All other attributes for targeting rules, by name."))
         .additional_properties(Some(AdditionalProperties::from(RefOr::from(value))))
 }
 

@@ -1,7 +1,7 @@
 //! Cross-origin access.
 //!
-//! Pages of other origins may call the Evaluation API: the SDK key grants access, and the page sends it explicitly,
-//! never the browser by itself.
+//! Pages of any origin can call the Evaluation API. The SDK key grants access, and the page sends it explicitly:
+//! browsers never add it themselves.
 
 use axum::response::{IntoResponse, Response};
 use http::header::{
@@ -10,7 +10,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue};
 
-/// Returns true if pages of any origin may call a path. As for routes, more than one slash at its start counts as one.
+/// Returns true if pages of any origin can call a path. As in routing, several leading slashes count as one.
 pub(super) fn is_open(path: &str) -> bool {
     let path = path.trim_start_matches('/');
     path.starts_with("sdk/") || path.starts_with("ofrep/")
@@ -24,13 +24,13 @@ pub(super) fn preflight() -> Response {
             ACCESS_CONTROL_ALLOW_HEADERS,
             "authorization,content-type,if-none-match,x-api-key,last-event-id,x-pennon-client",
         ),
-        // Browsers may remember it for two hours; some of them remember nothing for longer.
+        // Browsers can cache this for two hours, the maximum that some of them support.
         (ACCESS_CONTROL_MAX_AGE, "7200"),
     ];
     permissions.into_response()
 }
 
-/// Lets pages read an answer.
+/// Adds the headers that let pages of other origins read a response.
 pub(super) fn open(headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     let exposed = HeaderValue::from_static("etag,retry-after,x-request-id");

@@ -1,4 +1,4 @@
-//! Members of a JSON object that are given more than once.
+//! Detects duplicate members of JSON objects.
 
 use std::collections::HashSet;
 
@@ -9,17 +9,18 @@ use crate::error::{Fault, escaped};
 /// The maximum number of duplicate members in a report.
 const REPORTED: usize = 100;
 
-/// The maximum size of all pointers to them, in bytes: a name can be as long as the body, and hold many others.
+/// The maximum total size of the reported pointers, in bytes. A single name can be as long as the body, and can contain
+/// many duplicates.
 const REPORTED_BYTES: usize = 64 * 1024;
 
-/// Finds members that are given more than once, at any depth: all but the last would be ignored.
+/// Returns all duplicate members at any depth. Otherwise, all but the last of them would be ignored.
 pub(crate) fn duplicates(json: &Json<'_>) -> Vec<Fault> {
     let mut search = Search::default();
     search.visit(json);
     search.faults
 }
 
-/// A search for members that are given more than once.
+/// A search for duplicate members.
 #[derive(Default)]
 struct Search {
     /// The position of the search, as a JSON pointer.

@@ -1,4 +1,4 @@
-//! The outermost layer, which handles every request alike.
+//! The outermost layer, which processes every request.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -20,10 +20,10 @@ use super::cors;
 use super::request_id::{X_REQUEST_ID, identify};
 use crate::state::Service;
 
-/// Routes with what holds for all of them: a bound on how many requests are let in, an identifier, a log, and headers.
-/// A slash at the end of a path makes no difference.
+/// The routes with the features common to all: the in-flight limit, request identifiers, logging, and response headers.
+/// A slash at the end of a path is ignored.
 ///
-/// This is one service instead of a layer for each, because an evaluation costs less than a handful of layers.
+/// This is one service instead of several layers, because an evaluation costs less than a handful of layers.
 #[derive(Clone)]
 pub(crate) struct Edge {
     service: Service,
@@ -62,13 +62,13 @@ impl Edge {
         }
         if is_open && response.status() == StatusCode::INTERNAL_SERVER_ERROR {
             let id = id.as_ref().and_then(|id| id.to_str().ok());
-            tracing::error!(path = uri.path(), id, "an evaluation failed");
+            tracing::error!(path = uri.path(), id, "evaluation failed");
         }
         self.finish(response.headers_mut(), is_open, id);
         Ok(response)
     }
 
-    /// Adds the headers that every answer has.
+    /// Adds the headers of every response.
     fn finish(&self, headers: &mut HeaderMap, is_open: bool, id: Option<HeaderValue>) {
         if is_open {
             cors::open(headers);
@@ -81,7 +81,7 @@ impl Edge {
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if self.service.runtime.settings.is_https() {
-            // Other hosts of the domain are not ours to decide about.
+            // Do not include subdomains: they may belong to other services.
             let year = HeaderValue::from_static("max-age=31536000");
             headers.insert(STRICT_TRANSPORT_SECURITY, year);
         }
@@ -105,8 +105,9 @@ impl Tower<Request> for Edge {
     }
 }
 
-/// Returns the log's span of a request. It contains neither the query nor headers, which may hold secrets. Evaluations
-/// get a span at debug level only: it costs a tenth of an evaluation, and they log next to nothing.
+/// Returns the log span of a request. It contains neither the query nor headers, because these can contain secrets.
+/// Evaluations have a span only at debug level: a span costs a tenth of an evaluation, and evaluations log almost
+/// nothing.
 fn span(request: &Request, id: Option<&HeaderValue>, is_evaluation: bool) -> Span {
     let (method, path) = (request.method(), request.uri().path());
     let id = id.and_then(|id| id.to_str().ok());

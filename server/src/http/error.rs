@@ -1,4 +1,5 @@
-//! Errors as problem documents (RFC 9457): the one place that gives them their code, and so their status.
+//! Converts errors to problem documents (RFC 9457). This is the only module that assigns error codes, which determine
+//! the status.
 
 use std::borrow::Cow;
 
@@ -18,22 +19,22 @@ pub(super) const RETRY_WHEN_UNAVAILABLE: u64 = 5;
 /// The time that a client should wait while the service is overloaded, in seconds.
 const RETRY_WHEN_BUSY: u64 = 1;
 
-/// The body of an error.
+/// An error response.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Problem)]
 pub(super) struct Problem<'a> {
-    /// The code once more, as a URN.
+    /// The code as a URN.
     r#type: String,
     /// A summary of the error, for people.
     title: &'static str,
-    /// The status of the answer.
+    /// The status of the response.
     status: u16,
     /// A description of this occurrence, for people.
     #[schema(value_type = String)]
     detail: Cow<'a, str>,
     /// The error code, for scripts.
     code: Code,
-    /// All faults of the input; absent if the input is not the problem.
+    /// All faults of the input; absent if the input is not the cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     errors: Vec<InvalidMember<'a>>,
@@ -43,7 +44,7 @@ pub(super) struct Problem<'a> {
 #[derive(Serialize, ToSchema)]
 #[schema(as = InvalidInput)]
 struct InvalidMember<'a> {
-    /// The place in the body, as a JSON pointer (RFC 6901).
+    /// The location in the body, as a JSON pointer (RFC 6901).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pointer: Option<&'a str>,
@@ -68,7 +69,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns an example of a refusal with this code.
+    /// Returns an example of an error response with this code.
     pub(super) fn example(code: Code) -> serde_json::Value {
         let errors = match code {
             Code::InvalidInput => vec![InvalidMember {
@@ -82,7 +83,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// A problem that repeats the error in the terms of another protocol (RFC 9457, section 3.2).
+/// A problem document with members of another protocol (RFC 9457, section 3.2).
 #[derive(Serialize)]
 struct Extended<'a, M> {
     #[serde(flatten)]
@@ -97,14 +98,14 @@ impl IntoResponse for Error {
     }
 }
 
-/// The answer to an error, with more members than a problem has.
+/// Returns the response to an error, with additional members.
 pub(super) fn extended(error: &Error, more: impl Serialize) -> Response {
     respond(error, |problem| {
         serde_json::to_vec(&Extended { problem, more })
     })
 }
 
-/// The status and the body of the answer to an error.
+/// Returns the status and body of the response to an error.
 pub(super) fn document(error: &Error) -> (StatusCode, Vec<u8>) {
     let code = Code::from(error);
     let problem = Problem::new(code, error.to_string().into(), Vec::new());
@@ -121,14 +122,16 @@ fn respond(
     match error {
         Error::Internal(detail) => tracing::error!(detail, "internal error"),
         Error::Unavailable(Some(reason)) | Error::Unconfirmed(reason) => {
-            tracing::warn!(%reason, "the database is unavailable");
+            tracing::warn!(%reason, "database unavailable");
         }
         _ => {}
     }
     let code = Code::from(error);
     let status = code.status();
     let detail = match error {
-        Error::Internal(_) => Cow::Borrowed("something went wrong on our side; it is in the log"),
+        Error::Internal(_) => {
+            Cow::Borrowed("an internal error occurred; the server's log has the details")
+        }
         other => Cow::Owned(other.to_string()),
     };
     let errors = match error {
@@ -147,7 +150,7 @@ fn respond(
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     if status == StatusCode::REQUEST_TIMEOUT {
-        // The rest of the body, still on its way, could be mistaken for the next request.
+        // Close the connection: the rest of the body could otherwise be parsed as the next request.
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
     if let Some(seconds) = retry_after(error) {

@@ -1,4 +1,4 @@
-//! Server-Sent Events.
+//! Server-sent events.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use http::{HeaderName, HeaderValue};
 
 use crate::state::Runtime;
 
-/// An event, or that it cannot be written.
+/// An event, or the error of serializing it.
 pub(super) type EventResult = Result<Event, axum::Error>;
 
-/// A response that streams events. It sends heartbeats when none occur, and ends when the service stops.
+/// Returns a response that streams events. It sends heartbeats while no events occur, and ends when the service stops.
 pub(super) fn event_stream(
     runtime: &Runtime,
     events: impl Stream<Item = EventResult> + Send + 'static,
 ) -> Response {
     let heartbeat = Duration::from_secs(runtime.settings.stream_heartbeat.into());
-    // Nginx would otherwise hold events back until it has enough of them.
+    // Prevents nginx from buffering events.
     let unbuffered = (
         HeaderName::from_static("x-accel-buffering"),
         HeaderValue::from_static("no"),

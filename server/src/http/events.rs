@@ -1,7 +1,7 @@
-//! Changes that occur while somebody views the dashboard, as a stream of events.
+//! The stream of changes for open dashboard pages.
 //!
-//! An event contains the fact of a change, its object, place and author, but not the new state: a page that needs the
-//! state requests it again, and gets only the part that its user may see.
+//! An event contains the action, the object, the environment and the author of a change, but not the new state. A page
+//! that needs the state requests it, and receives only what its user is allowed to see.
 
 use std::time::Duration;
 
@@ -22,19 +22,19 @@ use crate::auth::actor::Person;
 use crate::feed::Notification;
 use crate::state::Service;
 
-/// The interval between checks of the session, apart from those after notifications that it may have ended.
+/// The interval between checks of the session. A notification that a session has ended causes an additional check.
 const LOOK_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The delay before a browser reconnects after the stream has ended.
+/// The delay before a browser reconnects after the end of the stream.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// The stream for one browser. It ends with the session, when the role changes, and when the service stops.
+/// The stream for one browser. It ends with the session, after a change of the role, and when the service stops.
 pub(super) struct Events {
     service: Service,
     person: Person,
     told: Receiver<Notification>,
     looks: Interval,
-    /// True if the first event has been sent.
+    /// True after the first event was sent.
     begun: bool,
 }
 
@@ -50,10 +50,10 @@ struct ChangeMessage<'n> {
     flag: Option<&'n str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     environment: Option<EnvironmentId>,
-    /// The request that made the change, for the page that sent it.
+    /// The ID of the request that made the change, so that a page can recognize its own changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     request: Option<&'n str>,
-    /// A description of the change, to follow the name of its author.
+    /// A description of the change, which follows the author's name.
     what: String,
 }
 
@@ -68,7 +68,7 @@ impl Events {
     pub(super) fn new(service: Service, person: Person) -> Self {
         let mut looks = interval(LOOK_INTERVAL);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // Before the first event is put together, so that nothing happens unheard in between.
+        // Subscribe before creating the first event, so that no change is missed in between.
         let told = service.admin.feed.subscribe();
         Self {
             service,
@@ -79,7 +79,7 @@ impl Events {
         }
     }
 
-    /// The next event; none when the stream ends.
+    /// Returns the next event; none at the end of the stream.
     async fn next(&mut self) -> Option<EventResult> {
         if !self.begun {
             self.begun = true;
@@ -97,7 +97,7 @@ impl Events {
                         }
                     }
                     Ok(Notification::SignedOut) if self.goes_on().await => {}
-                    // A subscriber that fell behind reconnects, and learns that something changed.
+                    // A subscriber that fell behind must reconnect. It then finds that something changed.
                     Ok(Notification::SignedOut) | Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
                 },
                 _ = self.looks.tick() => {
@@ -122,7 +122,7 @@ impl Events {
         )
     }
 
-    /// While the database is unavailable, nobody can have signed out.
+    /// Returns true if the session is still valid. While the database is unavailable, no session can end.
     async fn goes_on(&self) -> bool {
         self.person
             .goes_on(&self.service.auth)
@@ -130,7 +130,7 @@ impl Events {
             .unwrap_or(true)
     }
 
-    /// The event for a change; none if it is not for this person to know.
+    /// Returns the event for a change; none if this user may not see it.
     fn tell(&self, news: &ChangeEvent) -> Option<EventResult> {
         if news.action.is_about_accounts() && self.person.administrator().is_err() {
             return None;
@@ -159,7 +159,7 @@ impl IntoResponse for Events {
     }
 }
 
-/// Returns a description of the change, to follow a name: `changed a rule of checkout in production`.
+/// Describes a change, in a text that follows a name: `changed a rule of checkout in production`.
 fn what(news: &ChangeEvent) -> String {
     let flag = news.flag.as_deref().unwrap_or("a flag");
     let environment = news.environment_name.as_deref().unwrap_or("an environment");
@@ -170,14 +170,14 @@ fn what(news: &ChangeEvent) -> String {
         AuditAction::EnvironmentCreated => format!("created {environment}"),
         AuditAction::EnvironmentUpdated => format!("renamed an environment to {environment}"),
         AuditAction::EnvironmentRevoked => format!("revoked {environment}"),
-        AuditAction::SdkKeyRotated => format!("gave {environment} a new key"),
+        AuditAction::SdkKeyRotated => format!("rotated the SDK key of {environment}"),
         AuditAction::FlagEnvironmentUpdated => format!("changed {flag} in {environment}"),
         AuditAction::RuleCreated => format!("added a rule to {flag} in {environment}"),
         AuditAction::RuleUpdated => format!("changed a rule of {flag} in {environment}"),
         AuditAction::RuleDeleted => format!("deleted a rule of {flag} in {environment}"),
         AuditAction::RolloutConfigured => format!("changed the rollout of {flag} in {environment}"),
         AuditAction::RolloutDeleted => format!("deleted the rollout of {flag} in {environment}"),
-        AuditAction::UserCreated => "invited somebody".to_owned(),
+        AuditAction::UserCreated => "created an account".to_owned(),
         AuditAction::UserUpdated | AuditAction::PasswordChanged => "changed an account".to_owned(),
         AuditAction::UserDeleted => "deleted an account".to_owned(),
         AuditAction::TokenCreated => "created a token".to_owned(),

@@ -1,4 +1,4 @@
-//! Changes of objects that must exist: one that does not is refused before the body is.
+//! Changes of existing objects. If the object is missing, that is the error, even if the body is also invalid.
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
@@ -8,19 +8,19 @@ use crate::admin::{Admin, Existence};
 use crate::auth::actor::Actor;
 use crate::error::Error;
 
-/// The identifier of the object that a path names and a body changes.
+/// The ID of an object that the path names and the body changes.
 ///
-/// The use case reads the object in its own transaction. So existence is checked separately only when the body is
-/// refused, and a change reads its object once.
+/// The use case reads the object in its own transaction. A separate check for existence happens only if the body is
+/// invalid, so a successful change reads the object once.
 pub(crate) struct Existing<Id>(Id);
 
 impl<Id: Existence + Copy> Existing<Id> {
-    /// The identifier. The object may be missing.
+    /// Returns the ID. The object may not exist.
     pub(crate) fn id(&self) -> Id {
         self.0
     }
 
-    /// Reads a body. If it is refused and the object does not exist, the latter is the error.
+    /// Reads a body. If the body is invalid and the object does not exist, returns the error about the object.
     pub(crate) async fn with<T>(
         self,
         admin: &Admin,

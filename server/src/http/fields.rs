@@ -1,6 +1,7 @@
-//! JSON objects and queries, read member by member into domain types, with every fault gathered at once.
+//! Reads JSON objects and queries into domain types, member by member, and collects all faults.
 //!
-//! The same readers describe the objects: then nothing is read, and the members that they request are recorded.
+//! The same readers also describe the objects for OpenAPI. Then they read nothing, and the requested members are
+//! recorded.
 
 use std::borrow::Cow;
 use std::mem::take;
@@ -20,22 +21,22 @@ use super::openapi::shape::{Shape, nullable};
 use crate::admin::patch::Patch;
 use crate::error::Fault;
 
-/// A type that is read from the members of a JSON object, or from the parameters of a query.
+/// A type that is read from the members of a JSON object or from the parameters of a query.
 pub(crate) trait FromFields: Sized {
-    /// The text for the API's description.
+    /// The description for OpenAPI.
     const ABOUT: &'static str = "";
 
-    /// Returns its name in the API's description.
+    /// Returns the name in the OpenAPI description.
     fn name() -> &'static str {
         let path = std::any::type_name::<Self>();
         path.rsplit("::").next().unwrap_or(path)
     }
 
-    /// Requests every member before it checks any, so that all faults are found at once; none after it has reported a
+    /// Requests every member before it checks any, so that all faults are found at once. Returns none after reporting a
     /// fault.
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self>;
 
-    /// The members that such an object may have.
+    /// Returns the members of such an object.
     fn shape(schemas: &mut Schemas) -> Shape {
         let mut shape = Shape::default();
         let mut fields = Fields {
@@ -46,7 +47,7 @@ pub(crate) trait FromFields: Sized {
         shape
     }
 
-    /// A reference to the schema of such an object.
+    /// Returns a reference to the schema of such an object.
     fn refer(schemas: &mut Schemas) -> RefOr<Schema> {
         schemas.define(Self::name(), |schemas| {
             Self::shape(schemas).into_schema(Self::ABOUT.trim())
@@ -54,8 +55,8 @@ pub(crate) trait FromFields: Sized {
     }
 }
 
-/// Implements [`FromFields`] for a struct: each of its fields comes from a reader of [`Fields`] and the name of a
-/// member. The doc comments become the description of the object and of its members.
+/// Implements [`FromFields`] for a struct. Each field is declared with a reader of [`Fields`] and a member's name. The
+/// doc comments describe the object and its members in OpenAPI.
 macro_rules! from_fields {
     (
         $(#[doc = $about:literal])*
@@ -86,7 +87,7 @@ macro_rules! from_fields {
 
 pub(crate) use from_fields;
 
-/// The members of an object, taken one by one as domain types. A member that is never requested is a fault, too.
+/// The members of an object, taken one by one as domain types. Members that are never requested are faults.
 pub(crate) struct Fields<'f> {
     purpose: Purpose<'f>,
     /// The description of the next member.
@@ -98,16 +99,16 @@ enum Purpose<'f> {
     Describe(&'f mut Schemas, &'f mut Shape),
 }
 
-/// The members of an object that have not been requested yet.
+/// The members that have not been requested yet.
 type Members<'f> = Vec<(Cow<'f, str>, Json<'f>)>;
 
-/// An object on its way to be read.
+/// An object being read.
 struct Object<'f> {
     members: Members<'f>,
-    /// The position of the object in the body; none for a query.
+    /// The pointer to the object in the body; none for a query.
     pointer: Option<String>,
     faults: &'f mut Vec<Fault>,
-    /// True while members are skipped unread, because the member that gives them their meaning is invalid.
+    /// True while members are skipped because the member that determines their meaning is invalid.
     blind: bool,
 }
 
@@ -120,8 +121,8 @@ enum Taken<'f> {
 }
 
 impl<'f> Fields<'f> {
-    /// Reads an object with `reader`, which returns none after it has reported a fault. Duplicate members are faults,
-    /// too. A value that is not an object has no members.
+    /// Reads an object with `reader`, which returns none after reporting a fault. Duplicate members are faults. A value
+    /// that is not an object has no members.
     pub(crate) fn read<T>(
         json: Json<'f>,
         reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,
@@ -134,7 +135,7 @@ impl<'f> Fields<'f> {
         Self::whole(members, Some(String::new()), faults, reader)
     }
 
-    /// Reads the parameters of a query, which are texts, by `reader`.
+    /// Reads the parameters of a query, which are strings, with `reader`.
     pub(crate) fn read_query<T>(
         query: &str,
         reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,
@@ -181,26 +182,27 @@ impl<'f> Fields<'f> {
                 names.dedup();
             }
             for name in names {
-                object.fault(&name, "is not known here");
+                object.fault(&name, "is unknown");
             }
         }
         input
     }
 
-    /// Adds a description of the next member, if its name and type do not suffice.
+    /// Adds a description of the next member, if its name and type are not sufficient.
     pub(crate) fn about(&mut self, about: &'static str) -> &mut Self {
         self.about = Some(about.trim()).filter(|about| !about.is_empty());
         self
     }
 
-    /// Passes over a member that has been read already.
+    /// Skips a member that was already read.
     pub(crate) fn skip(&mut self, name: &str) {
         if let Purpose::Read(object) = &mut self.purpose {
             object.take(name);
         }
     }
 
-    /// An evaluation context, which may be absent or `null`. Unlike elsewhere, unknown members of it are ignored.
+    /// Reads an evaluation context, which may be absent or `null`. Unlike in other objects, unknown members are
+    /// ignored.
     pub(crate) fn context(&mut self, name: &str) -> Option<Context<'static>> {
         let json = match self.take(name, false, |schemas| nullable(context::schema(schemas))) {
             Taken::Given(json) => json,
@@ -214,7 +216,7 @@ impl<'f> Fields<'f> {
         Some(context::context(json, &pointer, object.faults).into_owned())
     }
 
-    /// A member that must be there.
+    /// Reads a required member.
     pub(crate) fn required<T: FromJson>(&mut self, name: &str) -> Option<T> {
         match self.take(name, true, T::schema) {
             Taken::Given(value) => self.parsed(name, value),
@@ -223,10 +225,10 @@ impl<'f> Fields<'f> {
         }
     }
 
-    /// A member that may be absent; the outer none is a fault.
+    /// Reads an optional member. An outer none means a fault.
     #[expect(
         clippy::option_option,
-        reason = "the outer none is a fault that has been recorded"
+        reason = "the outer none means a recorded fault"
     )]
     pub(crate) fn optional<T: FromJson>(&mut self, name: &str) -> Option<Option<T>> {
         match self.take(name, false, T::schema) {
@@ -236,21 +238,21 @@ impl<'f> Fields<'f> {
         }
     }
 
-    /// A member whose type knows what counts if it is absent.
+    /// Reads an optional member of a type with a default.
     pub(crate) fn or_default<T: FromJson + Default>(&mut self, name: &str) -> Option<T> {
         self.optional(name).map(Option::unwrap_or_default)
     }
 
-    /// A member that may be `null`, which counts as absent.
+    /// Reads a member that may be `null`, which is the same as absent.
     #[expect(
         clippy::option_option,
-        reason = "the outer none is a fault that has been recorded"
+        reason = "the outer none means a recorded fault"
     )]
     pub(crate) fn nullable<T: FromJson>(&mut self, name: &str) -> Option<Option<T>> {
         self.patch(name).map(|patch| patch.applied_to(None))
     }
 
-    /// A member that may be absent, `null` or a value, three different things.
+    /// Reads a member for which absent, `null` and a value have different meanings.
     pub(crate) fn patch<T: FromJson>(&mut self, name: &str) -> Option<Patch<T>> {
         match self.take(name, false, |schemas| nullable(T::schema(schemas))) {
             Taken::Given(Json::Null) => Some(Patch::Clear),
@@ -260,10 +262,10 @@ impl<'f> Fields<'f> {
         }
     }
 
-    /// An object that may be `null`; the outer none is a fault.
+    /// Reads an object that may be `null`. An outer none means a fault.
     #[expect(
         clippy::option_option,
-        reason = "the outer none is a fault that has been recorded"
+        reason = "the outer none means a recorded fault"
     )]
     pub(crate) fn nullable_object<T: FromFields>(&mut self, name: &str) -> Option<Option<T>> {
         match self.take(name, false, |schemas| nullable(T::refer(schemas))) {
@@ -279,7 +281,7 @@ impl<'f> Fields<'f> {
         }
     }
 
-    /// A list of objects.
+    /// Reads a list of objects.
     pub(crate) fn list<T: FromFields>(
         &mut self,
         name: &str,
@@ -289,7 +291,7 @@ impl<'f> Fields<'f> {
         self.each(name, items, object)
     }
 
-    /// A list of values.
+    /// Reads a list of values.
     pub(crate) fn values<T: FromJson>(
         &mut self,
         name: &str,
@@ -303,8 +305,8 @@ impl<'f> Fields<'f> {
         })
     }
 
-    /// Reads the type of a value, which determines the member that contains the value; `reader` requests that member.
-    /// If the type is invalid, the members cannot be validated and are skipped.
+    /// Reads the type of a value, which determines the member that contains the value. `reader` requests that member.
+    /// If the type is invalid, the members cannot be checked and are skipped.
     pub(crate) fn by_value_type<T>(
         &mut self,
         name: &str,
@@ -360,7 +362,7 @@ impl<'f> Fields<'f> {
         }
     }
 
-    /// The items of a list that must be there.
+    /// Returns the items of a required list.
     fn array(
         &mut self,
         name: &str,
@@ -384,7 +386,7 @@ impl<'f> Fields<'f> {
         }
     }
 
-    /// Reads every item of a list, so that the faults of all are found.
+    /// Reads every item of a list, to find the faults in all of them.
     fn each<T>(
         &mut self,
         name: &str,
@@ -432,8 +434,8 @@ fn object<T: FromFields>(pointer: String, value: Json<'_>, faults: &mut Vec<Faul
 }
 
 impl<'f> Object<'f> {
-    /// Takes a member. Of several with the same name, the last one counts in a body, whose duplicates have been
-    /// reported, and none in a query.
+    /// Takes a member. If a body contains duplicates, which have been reported, the last one is used. If a query
+    /// contains duplicates, none is used.
     fn take(&mut self, name: &str) -> Taken<'f> {
         let named = self.members.extract_if(.., |(given, _)| given == name);
         let mut values: Vec<_> = named.map(|(_, value)| value).collect();

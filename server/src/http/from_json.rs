@@ -1,4 +1,4 @@
-//! JSON values as domain types.
+//! Conversion of JSON values to domain types.
 
 use pennon_core::Invalid;
 use pennon_core::rollout::{Percentage, Strategy};
@@ -23,16 +23,16 @@ use crate::admin::tokens::{MOST_DAYS, TokenDays};
 use crate::auth::password::{CHARACTERS, NewPassword};
 use crate::auth::secret::{GivenSdkKey, GivenToken};
 
-/// A type that can be read from a JSON value or a query's parameter; the error is a sentence about it.
+/// A type that can be read from a JSON value or a query parameter. The error describes the rule that was broken.
 pub(crate) trait FromJson: Sized {
     fn from_json(value: Json<'_>) -> Result<Self, &'static str>;
 
-    /// Reads the value of a query's parameter.
+    /// Reads the value of a query parameter.
     fn from_text(text: String) -> Result<Self, &'static str> {
         Self::from_json(Json::String(text.into()))
     }
 
-    /// The schema of such values, or a reference to it.
+    /// Returns the schema of the values, or a reference to it.
     fn schema(schemas: &mut Schemas) -> RefOr<Schema>;
 }
 
@@ -86,7 +86,7 @@ impl FromJson for NewPassword {
     }
 }
 
-/// Secrets that were generated elsewhere, which files have and the API does not.
+/// Implements [`FromJson`] for secrets that were generated elsewhere. Bootstrap files contain them, the API does not.
 macro_rules! from_secret {
     ($($name:ty: $label:literal),+ $(,)?) => {$(
         impl FromJson for $name {
@@ -131,11 +131,11 @@ impl<T: FromJson + AsRef<str>> FromJson for NewName<T> {
     }
 }
 
-/// Text to search for. It has a bound because databases have one on patterns.
+/// Text to search for. Its length is limited because databases limit patterns.
 pub(crate) struct Search(pub(crate) String);
 
 impl Search {
-    /// The most that a search may have, in characters.
+    /// The maximum length of a search text, in characters.
     pub(crate) const MAX: usize = 200;
 }
 
@@ -156,7 +156,7 @@ impl FromJson for Search {
     }
 }
 
-/// Implements [`FromJson`] for types that check themselves and describe themselves.
+/// Implements [`FromJson`] for types that validate and describe themselves.
 macro_rules! from_json {
     ($(|$value:ident| $read:expr => $($name:ty),+;)+) => {$($(
         impl FromJson for $name {
@@ -172,33 +172,33 @@ macro_rules! from_json {
 }
 
 from_json! {
-    // Texts.
+    // Strings.
     |value| Self::try_from(String::from_json(value)?).map_err(Invalid::detail) =>
         Description, Email, EnvironmentName, FlagKey, FlagName, ProductName, TokenName;
     |value| Self::try_from(Box::<str>::from(String::from_json(value)?)).map_err(Invalid::detail) =>
         Attribute, OperandText;
     |value| String::from_json(value)?.parse().map_err(Invalid::detail) => Timestamp;
     |value| String::from_json(value)?.parse().map_err(|_| "must be the id of a rule") => RuleId;
-    // Words of a closed list.
+    // Enumerations.
     |value| Self::parse(&String::from_json(value)?).map_err(Invalid::detail) =>
         AuditExtra, EnvironmentStatus, FlagOrder, FlagType, Logic, Operator, Role, Strategy, ValueType;
-    // Integers with bounds.
+    // Integers with a range.
     |value| Self::try_from(integer(&value)?).map_err(Invalid::detail) => Integer, Percentage, Priority, Ttl;
     // Integers of queries.
     |value| Self::try_from(whole(&String::from_json(value)?)?).map_err(Invalid::detail) => Limit, PageNumber;
 }
 
-/// An integer of a query.
+/// Parses an integer in a query.
 fn whole(text: &str) -> Result<i64, &'static str> {
     text.parse().map_err(|_| "must be an integer")
 }
 
-/// An integer of a body. A number such as `25.0` is one in JSON, which knows one kind of number.
+/// Reads an integer in a body. `25.0` is an integer, too, because JSON has only one kind of number.
 fn integer(value: &Json<'_>) -> Result<i64, &'static str> {
     match value {
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "the cast saturates, beyond every bound that there is"
+            reason = "the cast saturates beyond all permitted ranges"
         )]
         Json::Number(number) if number.fract() == 0.0 => Ok(*number as i64),
         _ => Err("must be an integer"),

@@ -1,4 +1,4 @@
-//! Liveness and readiness. No check queries the database: its last known state counts.
+//! Liveness and readiness checks. They report the last known state of the database, without a query.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -13,7 +13,7 @@ use crate::state::Service;
 pub(super) fn routes() -> Routes {
     Routes::group(
         "Health",
-        "For load balancers and supervisors. No credential is needed.",
+        "Health checks for load balancers and supervisors. They require no credential.",
     )
     .with(route!(health))
     .with(route!(live))
@@ -23,10 +23,10 @@ pub(super) fn routes() -> Routes {
 /// The state of the service.
 #[derive(Serialize, ToSchema)]
 struct Health {
-    /// `ok`, or `degraded` if there is any reason.
+    /// `ok`, or `degraded` if `reasons` is not empty.
     #[schema(example = "ok")]
     status: &'static str,
-    /// Each reason why the status is `degraded`; the log has the details.
+    /// The reasons for the status `degraded`. The log has the details.
     reasons: Vec<Reason>,
     /// The version of the service.
     version: &'static str,
@@ -39,11 +39,11 @@ struct Health {
 #[schema(as = DegradedReason)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum Reason {
-    /// The database does not answer: evaluation continues from memory, administration fails.
+    /// The database does not respond. Evaluation continues from memory, and administration fails.
     DatabaseUnavailable,
-    /// The disk of the database is full: reads and evaluation continue, changes and sign-ins fail.
+    /// The disk of the database is full. Reads and evaluation continue; changes and sign-ins fail.
     StorageFull,
-    /// Stored data cannot be read: it is served in its last readable state.
+    /// Stored data cannot be read. The last readable state is served.
     UnreadableData,
 }
 
@@ -57,7 +57,7 @@ struct Database {
 
 /// Reports the health of the service.
 ///
-/// 200 for as long as the process serves: evaluation continues without the database.
+/// Returns 200 while the process runs, because evaluation continues without the database.
 #[utoipa::path(get, path = "/health")]
 async fn health(State(service): State<Service>) -> Json<Health> {
     Json(of(&service))
@@ -71,8 +71,8 @@ async fn live(State(service): State<Service>) -> Json<Health> {
 
 /// Reports whether the service accepts traffic.
 ///
-/// It does not once it is shutting down. Before the first load of the flags, no request is answered at all, and an
-/// unavailable database is no reason to stop evaluating.
+/// Returns 503 during shutdown. The server answers no requests before it has loaded all flags. An unavailable database
+/// does not affect readiness, because evaluation continues.
 #[utoipa::path(get, path = "/health/ready")]
 async fn ready(State(service): State<Service>) -> Readiness {
     let status = if service.runtime.is_draining() {
@@ -115,7 +115,7 @@ fn reasons(service: &Service) -> Vec<Reason> {
     .collect()
 }
 
-/// 200, or 503 while the service stops.
+/// 200, or 503 during shutdown.
 struct Readiness(StatusCode, Json<Health>);
 
 impl IntoResponse for Readiness {
@@ -130,7 +130,7 @@ impl Answer for Readiness {
         let draining = Json::<Health>::answers(schemas).into_iter();
         answers.extend(draining.map(|answered| Answered {
             status: StatusCode::SERVICE_UNAVAILABLE,
-            about: "The service is stopping.",
+            about: "The service is shutting down.",
             ..answered
         }));
         answers

@@ -1,4 +1,4 @@
-//! Conditional changes: `If-Match` (RFC 9110, section 13.1.1) against the revision of an `ETag`.
+//! Conditional requests: `If-Match` (RFC 9110, section 13.1.1) with the revision from an `ETag`.
 
 use std::convert::Infallible;
 
@@ -8,9 +8,9 @@ use http::request::Parts;
 
 use crate::admin::precondition::Precondition;
 
-/// The condition of a change; none without the header.
+/// The precondition of a change; none without the header.
 ///
-/// Tags are compared strongly, so a weak one matches nothing, and nor does one that is not ours.
+/// The comparison is strong: a weak tag matches nothing, and neither does a tag that the service did not issue.
 pub(crate) struct IfMatch(pub(crate) Precondition);
 
 impl<S: Sync> FromRequestParts<S> for IfMatch {

@@ -1,4 +1,4 @@
-//! Conditional reading: `If-None-Match` (RFC 9110, section 13.1.2).
+//! Conditional requests for reading: `If-None-Match` (RFC 9110, section 13.1.2).
 
 use std::convert::Infallible;
 
@@ -11,16 +11,16 @@ use super::openapi::shape::header;
 use super::openapi::{Input, OperationBuilder};
 use crate::error::Error;
 
-/// The versions that the client already has, by their tags.
+/// The entity tags of the versions that the client already has.
 pub(crate) struct IfNoneMatch(Vec<String>);
 
 impl IfNoneMatch {
-    /// Returns true if the client has any version.
+    /// Returns true if the header names any version.
     pub(crate) fn is_anything(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Returns true if the client has the version with this tag, by the weak comparison of RFC 9110, 8.8.3.2.
+    /// Returns true if the client has the version with this tag, by weak comparison (RFC 9110, section 8.8.3.2).
     pub(crate) fn has(&self, etag: &str) -> bool {
         let current = opaque(etag);
         self.0
@@ -31,15 +31,15 @@ impl IfNoneMatch {
     }
 }
 
-/// A tag without the mark of a weak one.
+/// Returns a tag without the prefix of a weak tag.
 fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
 
-/// The headers of content that clients may keep if they revalidate it each time.
+/// The headers of content that clients may cache but must revalidate.
 pub(crate) type Caching = [(HeaderName, HeaderValue); 3];
 
-/// The same for content with this tag, which varies with these headers of the request.
+/// Returns the caching headers for content with this tag that varies with these request headers.
 pub(crate) fn caching(etag: &str, vary: &'static str) -> Result<Caching, Error> {
     let etag = HeaderValue::from_str(etag)
         .map_err(|error| Error::Internal(format!("an entity tag is no header: {error}")))?;
@@ -62,7 +62,7 @@ impl<S: Sync> FromRequestParts<S> for IfNoneMatch {
 
 impl Input for IfNoneMatch {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        let about = "The `ETag` of the last answer: 304 if nothing has changed.";
+        let about = "The `ETag` of the last response. If nothing has changed, the response is 304.";
         builder.parameter(header("If-None-Match", about));
     }
 }

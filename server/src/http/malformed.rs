@@ -1,4 +1,4 @@
-//! The answer to a request whose head cannot be read.
+//! The response to a request with an unreadable head.
 
 use http::HeaderMap;
 
@@ -7,8 +7,8 @@ use super::request_id::identify;
 use crate::error::Error;
 use crate::state::Service;
 
-/// A whole answer as it goes over the wire, in the place of the one with the given status that hyper would send. It is
-/// the last one on its connection. `date` is a header line, with its end, or empty.
+/// Returns a complete response, as bytes, that replaces hyper's own response with this status. It is the last response
+/// on its connection. `date` is a complete header line or empty.
 pub(crate) fn refusal_of_head(
     service: &Service,
     status: u16,
@@ -17,7 +17,7 @@ pub(crate) fn refusal_of_head(
 ) -> Option<Vec<u8>> {
     let error = match status {
         400 => Error::MalformedRequest,
-        // For hyper an address that is too long is a case of its own.
+        // hyper reports a URI that is too long with a separate status, 414.
         414 | 431 => Error::HeadTooLarge(head_limit),
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! The HTTP surface. Nothing outside this folder knows of status codes.
+//! The HTTP interface. Only this module uses status codes.
 
 mod admin;
 mod admission;
@@ -57,14 +57,14 @@ pub(crate) fn edge(service: Service) -> Edge {
     protected(routes(service.clone()), service)
 }
 
-/// Routes with bounds of time, and with an answer to every panic.
+/// Adds the time limit and a response for panics to routes.
 pub(crate) fn protected(routes: Router, service: Service) -> Edge {
     let timing = Timing(service.runtime.metrics.clone());
     let routes = routes.layer((timing, CatchPanicLayer::custom(panicked)));
     Edge::new(routes, service)
 }
 
-/// The part of the service that the API's description covers.
+/// The routes in the OpenAPI description.
 fn api() -> Routes {
     admin::routes()
         .and(sdk::routes())
@@ -73,7 +73,7 @@ fn api() -> Routes {
         .and(reference::routes())
 }
 
-/// The API's description, as JSON.
+/// Returns the OpenAPI description as JSON.
 pub fn description() -> String {
     let document = openapi::document(api());
     document.to_pretty_json().unwrap_or_default()
@@ -91,7 +91,7 @@ fn routes(service: Service) -> Router {
         .with_state(service)
 }
 
-/// The response to a method that the path does not support. `Allow` is added to it, which is all that OPTIONS needs.
+/// The response to an unsupported method. axum adds `Allow`, which is also the whole response to OPTIONS.
 async fn other_method(method: Method) -> Result<StatusCode, Error> {
     if method == Method::OPTIONS {
         Ok(StatusCode::NO_CONTENT)
@@ -105,7 +105,7 @@ const DASHBOARD: &str = "/dashboard";
 
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "the layer hands it over like this"
+    reason = "the signature that the layer expects"
 )]
 fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let message = panic

@@ -1,4 +1,4 @@
-//! Identifiers in paths.
+//! Path parameters.
 
 use std::str::FromStr;
 
@@ -19,7 +19,7 @@ use crate::admin::tokens::TokenSelector;
 use crate::admin::users::AccountSelector;
 use crate::error::{Entity, Error};
 
-/// The object that a path names.
+/// The object identified by the path.
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: FromPath> FromRequestParts<S> for Path<T> {
@@ -32,14 +32,14 @@ impl<S: Send + Sync, T: FromPath> FromRequestParts<S> for Path<T> {
     }
 }
 
-/// Something that a path can name.
+/// A type that can be read from path parameters.
 pub(crate) trait FromPath: Sized {
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error>;
 
     fn describe(builder: &mut OperationBuilder<'_>);
 }
 
-/// Implements [`FromPath`] for the identifiers of entities: the name of the place, and what there may be none of.
+/// Implements [`FromPath`] for the IDs of entities: the name of the parameter, and the entity that may not exist.
 macro_rules! identifiers {
     ($($id:ty: $name:literal, $entity:ident;)+) => {$(
         impl FromPath for $id {
@@ -60,7 +60,7 @@ identifiers! {
     RuleId: "rule", Rule;
 }
 
-/// A pair, and another environment of the same flag.
+/// A flag in an environment, and another environment of the same flag.
 impl FromPath for (FlagEnvironmentId, EnvironmentId) {
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
         let other = identifier(parameters, "other", Entity::Environment)?;
@@ -89,7 +89,7 @@ impl FromPath for FlagEnvironmentId {
 }
 
 impl FromPath for AccountSelector {
-    /// Permission is checked before existence, so this refuses nothing.
+    /// An invalid ID is no error here, because permission is checked before existence.
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
         Ok(match given(parameters, "user") {
             "me" => Self::Mine,
@@ -106,7 +106,7 @@ impl FromPath for AccountSelector {
                     .enum_values(Some(["me"])),
             );
         let user = parameter(ParameterIn::Path, "user", schema);
-        builder.parameter(user.description(Some("The id of a user, or `me` for oneself.")));
+        builder.parameter(user.description(Some("The ID of a user, or `me` for yourself.")));
         builder.refuses([Code::UserNotFound]);
     }
 }
@@ -125,7 +125,7 @@ impl FromPath for TokenSelector {
     }
 }
 
-/// Reads the identifier of an entity. One that is malformed is one that does not exist.
+/// Reads the ID of an entity. A malformed ID is treated like an ID that does not exist.
 fn identifier<T: FromStr>(
     parameters: &RawPathParams,
     name: &str,
@@ -142,7 +142,7 @@ fn given<'p>(parameters: &'p RawPathParams, name: &str) -> &'p str {
         .map_or("", |(_, value)| value)
 }
 
-/// Describes one place in a path, and what is answered if nothing has the identifier.
+/// Describes a path parameter, and the error if no object has the ID.
 fn place<T: ToSchema>(builder: &mut OperationBuilder<'_>, name: &str, absent: Entity) {
     let schema = builder.schemas.refer::<T>();
     builder.parameter(parameter(ParameterIn::Path, name, schema));

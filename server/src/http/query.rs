@@ -1,4 +1,4 @@
-//! Query strings: every bad and every unknown parameter is reported at once.
+//! Query strings. All invalid and unknown parameters are reported at once.
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
@@ -7,7 +7,7 @@ use pennon_model::page::PageRequest;
 use super::fields::{Fields, FromFields, from_fields};
 use crate::error::Error;
 
-/// A query, or its faults: permission is checked before they are reported.
+/// A parsed query, or its faults. Permission is checked before they are reported.
 pub(crate) struct Query<T>(Result<T, Error>);
 
 impl<S: Sync, T: FromFields> FromRequestParts<S> for Query<T> {
@@ -19,7 +19,7 @@ impl<S: Sync, T: FromFields> FromRequestParts<S> for Query<T> {
 }
 
 impl<T> Query<T> {
-    /// The parameters.
+    /// Returns the parameters.
     pub(crate) fn read(self) -> Result<T, Error> {
         self.0
     }
@@ -31,7 +31,7 @@ pub(crate) fn read<T: FromFields>(parts: &Parts) -> Result<T, Error> {
         .map_err(Error::Invalid)
 }
 
-/// A path that knows no parameters: any is a fault, because a typo must not pass in silence.
+/// The query of a path without parameters. Every parameter is a fault, so that typos are noticed.
 pub(crate) struct NoQuery;
 
 impl<S: Sync> FromRequestParts<S> for NoQuery {
@@ -48,7 +48,7 @@ impl FromFields for NoQuery {
     }
 }
 
-/// A selection from a list, and the requested page.
+/// A filter of a list, and the requested page.
 pub(crate) struct Paged<T>(pub(crate) T, pub(crate) PageRequest);
 
 impl<T: FromFields> FromFields for Paged<T> {

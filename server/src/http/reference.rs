@@ -1,4 +1,4 @@
-//! The API's description: for machines at `/openapi.json`, and as a page to read and to try requests on at `/docs`.
+//! The OpenAPI description: for machines at `/openapi.json`, and at `/docs` as a page that can also send requests.
 
 use std::sync::LazyLock;
 
@@ -16,23 +16,24 @@ use super::openapi::{Answer, Answered, Routes, Schemas, WHEN_BUSY, route};
 use super::{assets, dashboard};
 use crate::state::Service;
 
-/// The frame of the page. Swagger UI fills it in the browser (`dashboard/script/src/reference.ts`).
+/// The HTML of the page. Swagger UI fills it in the browser (`dashboard/script/src/reference.ts`).
 const PAGE: &str = include_str!("reference/page.html");
 
-/// Swagger UI needs no inline scripts and no inline styles; the icons of its style sheet are `data:` images.
+/// The content security policy. Swagger UI needs no inline scripts or styles; its style sheet has icons as `data:`
+/// URLs.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// The route of the page, which is not part of the API.
+/// Returns the route of the page, which is not part of the API.
 pub(super) fn page() -> Router<Service> {
     Router::new()
         .route("/docs", get(show_page))
         .layer(CompressionLayer::new())
 }
 
-/// Shows the page in the theme that the visitor chose in the dashboard.
+/// Shows the page in the theme chosen in the dashboard.
 async fn show_page(headers: HeaderMap) -> impl IntoResponse {
     let page = PAGE
         .replace("@THEME@", dashboard::theme(&headers).as_str())
@@ -47,13 +48,14 @@ async fn show_page(headers: HeaderMap) -> impl IntoResponse {
 }
 
 pub(super) fn routes() -> Routes {
-    Routes::group("Description", "What this is made of.").with(route!(document).refuses(&WHEN_BUSY))
+    Routes::group("Description", "This description of the API.")
+        .with(route!(document).refuses(&WHEN_BUSY))
 }
 
-/// The document, made once.
+/// The document, serialized once.
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| super::description().into());
 
-/// Describes the API: this document.
+/// Returns this description of the API.
 #[utoipa::path(get, path = "/openapi.json")]
 async fn document() -> Document {
     Document
@@ -72,7 +74,7 @@ impl Answer for Document {
     fn answers(_: &mut Schemas) -> Vec<Answered> {
         let object = ObjectBuilder::new()
             .schema_type(Type::Object)
-            .description(Some("A document in the form of OpenAPI 3.1."));
+            .description(Some("An OpenAPI 3.1 document."));
         vec![Answered::new(StatusCode::OK, "Done.", Some(object.into()))]
     }
 }

@@ -1,4 +1,4 @@
-//! An identifier for each request, by which an answer is found in the log.
+//! Request identifiers, which connect responses with the log.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -6,16 +6,16 @@ use crate::state::Service;
 
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The maximum length of a caller's identifier, in bytes.
+/// The maximum length of an identifier sent by a caller, in bytes.
 const MAX_LENGTH: usize = 128;
 
-/// Returns the caller's identifier if it is valid, and a generated one otherwise.
+/// Returns the caller's identifier if it is valid, or else a generated one.
 pub(super) fn identify(service: &Service, headers: &HeaderMap) -> Option<HeaderValue> {
     let given = headers.get(X_REQUEST_ID).filter(|id| is_decent(id));
     given.cloned().or_else(|| made_up(service))
 }
 
-/// Returns true if an identifier has only characters that can confuse neither a log nor its reader.
+/// Returns true if an identifier contains only characters that are safe in logs.
 fn is_decent(id: &HeaderValue) -> bool {
     let decent = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(byte);
     (1..=MAX_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(decent)

@@ -15,16 +15,16 @@ use crate::error::Error;
 /// 200 with a JSON body.
 pub(crate) struct Json<T>(pub(crate) T);
 
-/// 200 with a JSON body and the revision of what it shows as `ETag`, for `If-Match`.
+/// 200 with a JSON body, and the revision of its object as `ETag` for `If-Match`.
 pub(crate) struct Tagged<T>(pub(crate) T);
 
-/// 200 with a JSON body and a revision of its own as `ETag`.
+/// 200 with a JSON body, and a separate revision as `ETag`.
 pub(crate) struct TaggedAs<T> {
     pub(crate) revision: i64,
     pub(crate) body: T,
 }
 
-/// 201 with what was created and where it is.
+/// 201 with the created object and its path.
 pub(crate) struct Created<T> {
     pub(crate) location: String,
     pub(crate) body: T,
@@ -33,29 +33,29 @@ pub(crate) struct Created<T> {
 /// 204.
 pub(crate) struct NoContent;
 
-/// 204 with the revision of what was changed as `ETag`.
+/// 204 with the new revision of the changed object as `ETag`.
 pub(crate) struct Changed {
     pub(crate) revision: i64,
 }
 
-/// The result of a `PUT`: 201 or 200.
+/// The response to a `PUT`: 201 or 200.
 pub(crate) enum Put<T> {
     Inserted(Created<T>),
     Updated(T),
 }
 
-/// An answer, or for a browser 303 to a page of the dashboard.
+/// A response, or for a browser a redirect (303) to a dashboard page.
 pub(crate) enum OrDashboard<T> {
     Here(T),
     Dashboard(String),
 }
 
-/// An object that changes, and counts how often.
+/// An object with a revision.
 pub(crate) trait Revised {
     fn revision(&self) -> i64;
 }
 
-/// The tag of a revision.
+/// Returns the `ETag` header of a revision.
 pub(crate) fn etag(revision: i64) -> [(HeaderName, String); 1] {
     [(ETAG, format!("\"{revision}\""))]
 }

@@ -1,4 +1,4 @@
-//! The time limit for a response to begin, and measured response times by route.
+//! The time limit for responses, and measured response times by route.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::metrics::{Level, Metrics};
 use crate::state::Service;
 
-/// Returns the router for Prometheus, which has a port of its own.
+/// Returns the router of the metrics port.
 pub(crate) fn metrics_router(service: Service) -> Router {
     Router::new()
         .route("/metrics", get(metrics))
@@ -34,44 +34,44 @@ async fn metrics(State(service): State<Service>) -> Result<Response, Error> {
     Ok(([(CONTENT_TYPE, prometheus::TEXT_FORMAT)], text).into_response())
 }
 
-/// The levels of this moment.
+/// Returns the current gauges.
 fn levels(service: &Service) -> [Level; 7] {
     let (environments, flags) = service.serving.snapshots.size();
     let in_flight = &service.runtime.in_flight;
     [
         (
             "http_requests_in_flight",
-            "How many requests are worked on.",
+            "Requests in progress.",
             number(in_flight.requests.count()),
         ),
         (
             "http_connections",
-            "How many connections there are.",
+            "Open connections.",
             number(in_flight.connections.count()),
         ),
         (
             "environments",
-            "How many environments are served.",
+            "Environments in memory.",
             number(environments),
         ),
         (
             "environment_flags",
-            "How many flags are served, each counted in each environment.",
+            "Flags in memory, counted once for each environment.",
             number(flags),
         ),
         (
             "snapshot_age_seconds",
-            "How long ago what is served was last confirmed by the database.",
+            "The time since the database last confirmed the flags in memory.",
             service.serving.age().as_secs_f64(),
         ),
         (
             "database_up",
-            "Whether the database answered when it was last asked.",
+            "1 if the database answered the last query, otherwise 0.",
             service.serving.database_answers().into(),
         ),
         (
             "storage_full",
-            "Whether the last write failed because the disk of the database is full.",
+            "1 if the last write failed because the disk of the database is full, otherwise 0.",
             service.admin.db.storage().is_full().into(),
         ),
     ]
@@ -84,8 +84,8 @@ fn number(count: usize) -> f64 {
 /// The time limit for a request. At the limit, its writes are rolled back unless they are being committed.
 const TIME: Duration = Duration::from_secs(30);
 
-/// Cancels a request that is not answered in time, and measures each route if metrics are on. A response that has begun
-/// is not cut off, so streams continue.
+/// Cancels requests that exceed the time limit and, if metrics are enabled, measures each route. Responses that have
+/// begun are not canceled, so streams continue.
 #[derive(Clone)]
 pub(super) struct Timing(pub(super) Option<Arc<Metrics>>);
 
@@ -101,7 +101,7 @@ impl<S> Layer<S> for Timing {
     }
 }
 
-/// One route. Its histograms are looked up once each, so that a request costs a few atomic additions.
+/// One route. Each of its histograms is looked up once, so that measuring a request costs a few atomic additions.
 #[derive(Clone)]
 pub(super) struct Timed<S> {
     inner: S,
@@ -110,7 +110,7 @@ pub(super) struct Timed<S> {
 }
 
 impl<S> Timed<S> {
-    /// Starts a stopwatch that records the time until a response has a status.
+    /// Starts to measure the time until the response's status is known; none if metrics are disabled.
     fn stopwatch(&self, request: &Request) -> Option<impl FnOnce(StatusCode) + Send + use<S>> {
         let (metrics, route) = (self.metrics.clone()?, Arc::clone(&self.route));
         let path = request.extensions().get::<MatchedPath>().cloned();
@@ -142,7 +142,7 @@ where
 
     fn call(&mut self, request: Request) -> Self::Future {
         let stopwatch = self.stopwatch(&request);
-        // No timer is set for what is answered at once.
+        // The timeout sets no timer for responses that are ready immediately.
         let answer = timeout(TIME, self.inner.call(request));
         Box::pin(async move {
             let response = match answer.await {
@@ -157,7 +157,7 @@ where
     }
 }
 
-/// The known methods; all others share the last label.
+/// The labels of methods. Unknown methods share the last label.
 const METHODS: [&str; 8] = [
     "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "other",
 ];
@@ -167,13 +167,13 @@ fn known(method: &Method) -> usize {
     position.unwrap_or(METHODS.len() - 1)
 }
 
-/// The histograms of one route: one for each method and status, made when it is first needed.
+/// The histograms of one route: one for each method and status, created on first use.
 struct Route {
     path: Box<str>,
     histograms: Vec<OnceLock<Histogram>>,
 }
 
-/// The statuses that the service answers with; another one costs a look-up.
+/// The statuses whose histograms are cached. Other statuses cost a lookup.
 const STATUSES: [u16; 20] = [
     200, 201, 204, 303, 304, 307, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 422, 429, 500,
     503,
@@ -197,7 +197,7 @@ impl Route {
     ) -> Histogram {
         let position = STATUSES.iter().position(|known| status == *known);
         let own = position
-            // Whatever the router makes of layers, nothing is counted in another route's place.
+            // Prevents counting a request for another route, however the router applies layers.
             .filter(|_| *self.path == *path)
             .and_then(|position| self.histograms.get(method * STATUSES.len() + position));
         let look_up = || {

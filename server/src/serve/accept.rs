@@ -1,4 +1,4 @@
-//! Taking connections, up to a bound.
+//! Accepts connections, up to a limit.
 
 use std::convert::Infallible;
 use std::io;
@@ -15,26 +15,26 @@ use super::connection::{Phase, serve_connection};
 use crate::in_flight::{InFlight, Permit};
 use crate::state::Service;
 
-/// The pause when the system has no file or memory for another connection. Other connections end meanwhile.
+/// The pause after the system ran out of files or memory for a new connection. Other connections can end meanwhile.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The number of connections beyond the limit. They only serve refusals and health checks.
+/// The number of spare connections above the limit. They only receive refusals and health checks.
 const SPARE: usize = 32;
 
-/// A port with the connections that came by it.
+/// A listening socket and its connections.
 pub(super) struct Listener<A> {
     socket: TcpListener,
     app: A,
     service: Service,
-    /// One for each connection that there may be.
+    /// One permit for each allowed connection.
     permits: Arc<Semaphore>,
     spare_permits: Arc<Semaphore>,
     in_flight: InFlight,
-    /// The phase that all connections follow.
+    /// The phase, which all connections observe.
     phase: watch::Sender<Phase>,
 }
 
-/// The resources of a connection, for its lifetime.
+/// The permit of a connection, for its lifetime.
 struct ConnectionPermit {
     _permit: OwnedSemaphorePermit,
     is_spare: bool,
@@ -64,7 +64,7 @@ impl<A: App> Listener<A> {
         self.phase.receiver_count() > 0
     }
 
-    /// Takes connections until something happens.
+    /// Accepts connections until `stop` resolves.
     pub(super) async fn accept_until(&self, stop: impl Future<Output = ()>) {
         tokio::select! {
             () = stop => {}
@@ -72,8 +72,8 @@ impl<A: App> Listener<A> {
         }
     }
 
-    /// Stops accepting connections, except those that the system has accepted already, and returns the phase that all
-    /// of them follow.
+    /// Accepts the connections that the system has already queued, then closes the socket. Returns the phase, which all
+    /// connections observe.
     pub(super) async fn close(self) -> watch::Sender<Phase> {
         while let Some(permit) = self.ordinary_permit()
             && let Ok(Ok(taken)) = timeout(Duration::ZERO, self.socket.accept()).await
@@ -86,7 +86,7 @@ impl<A: App> Listener<A> {
     async fn accept(&self) -> Infallible {
         let mut is_failing = false;
         loop {
-            // Without any place, new connections wait in the system's queue.
+            // Without a permit, new connections wait in the system's queue.
             let permit = self.acquire().await;
             match self.socket.accept().await {
                 Ok(taken) => {
@@ -105,14 +105,14 @@ impl<A: App> Listener<A> {
         }
     }
 
-    /// Acquires an ordinary place, or a spare one if none is free.
+    /// Acquires an ordinary permit, or a spare one if no ordinary permit is free.
     async fn acquire(&self) -> ConnectionPermit {
         let (ordinary, spare) = (Arc::clone(&self.permits), Arc::clone(&self.spare_permits));
         tokio::select! {
             biased;
             Ok(permit) = ordinary.acquire_owned() => ConnectionPermit { _permit: permit, is_spare: false },
             Ok(permit) = spare.acquire_owned() => ConnectionPermit { _permit: permit, is_spare: true },
-            // Nobody closes the semaphores.
+            // The semaphores are never closed.
             else => std::future::pending().await,
         }
     }
@@ -131,7 +131,7 @@ impl<A: App> Listener<A> {
         mut permit: ConnectionPermit,
     ) {
         if permit.is_spare {
-            // There may be room by now.
+            // An ordinary permit may have become free.
             permit = self.ordinary_permit().unwrap_or(permit);
         }
         let (app, service) = (self.app.clone(), self.service.clone());
@@ -144,7 +144,7 @@ impl<A: App> Listener<A> {
     }
 }
 
-/// Returns true if an error concerns only the connection that was about to be accepted.
+/// Returns true if an error concerns only the connection being accepted.
 fn is_of_the_peer(error: &io::Error) -> bool {
     matches!(
         error.kind(),

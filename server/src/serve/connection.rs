@@ -1,4 +1,4 @@
-//! One connection, from its first byte to its last.
+//! The lifetime of one connection.
 
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
@@ -30,39 +30,39 @@ use crate::state::Service;
 /// The time limit for a new connection to send the head of its first request.
 const FIRST_HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// The same limit for a connection beyond the ordinary ones.
+/// The same limit for a spare connection.
 const SPARE_HEAD_TIME: Duration = Duration::from_secs(2);
 
-/// The time limit from one response until the head of the next request is complete. Proxies keep connections for up to
-/// a minute, and must be the first to close them, or a request crosses the close of its connection.
+/// The time limit from one response to the complete head of the next request. Proxies keep connections for up to a
+/// minute, and must close them first. Otherwise, a request can arrive while the server closes its connection.
 const NEXT_HEAD_TIME: Duration = Duration::from_secs(75);
 
-/// The time for which a peer may take nothing of a waiting response.
+/// The time after which a response fails if the peer reads none of it.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
-/// The maximum size of a request's head, in bytes. For a peer that reads slowly, no more than that and the last part of
-/// the response is kept.
+/// The maximum size of a request's head, in bytes. For a peer that reads slowly, the server buffers at most this much
+/// and the last chunk of the response.
 pub(super) const HEAD_LIMIT: usize = 64 * 1024;
 
-/// The maximum size of a refused body that is still received, in bytes. It costs no memory.
+/// The maximum number of bytes read and discarded from a refused body. They use no memory.
 pub(super) const UNWANTED_BYTES: usize = 16 * 1024 * 1024;
 
-/// The time limit for receiving it.
+/// The time limit for reading a refused body.
 pub(super) const UNWANTED_TIME: Duration = Duration::from_secs(2);
 
-/// The progress of connections toward their end.
+/// The phase of a shutdown, for all connections.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Phase {
-    /// Requests come and go.
+    /// Requests are accepted.
     Open,
-    /// The next response is the last, and idle connections are closed.
+    /// The next response on a connection is its last, and idle connections are closed.
     Closing,
-    /// Partial requests are no longer awaited.
+    /// Connections with a partial request are closed.
     Overdue,
 }
 
-/// True if the peer has to send something before the connection proceeds. Once the connection is closing, hyper itself
-/// ends it between a response and the next request, so the end of a response need not be recorded here.
+/// True while the connection waits for its peer to send something. When the connection is closing, hyper itself ends it
+/// between a response and the next request, so the end of a response need not be recorded here.
 #[derive(Clone)]
 struct PeersTurn(Arc<AtomicBool>);
 
@@ -76,7 +76,7 @@ impl PeersTurn {
     }
 }
 
-/// Serves the requests of a connection until it ends by itself or by its phase. A spare one serves only one request.
+/// Serves the requests of a connection until the peer or the phase ends it. A spare connection serves one request.
 pub(super) async fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
@@ -85,7 +85,7 @@ pub(super) async fn serve_connection(
     mut phases: watch::Receiver<Phase>,
     is_spare: bool,
 ) {
-    // Without it, small responses would wait for the peer's acknowledgement. A failure does not prevent responses.
+    // Otherwise, small responses wait for the peer's acknowledgment. Responses work even if this fails.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(WRITE_TIME));
@@ -125,7 +125,7 @@ pub(super) async fn serve_connection(
             biased;
             ended = &mut connection => {
                 if let Err(error) = ended {
-                    tracing::debug!(%error, %peer, "a connection ended badly");
+                    tracing::debug!(%error, %peer, "connection closed with an error");
                 }
                 return;
             }
@@ -147,10 +147,10 @@ pub(super) async fn serve_connection(
     }
 }
 
-/// A body that records whose turn it is, and that is received even if unwanted: a peer that is refused while it still
-/// sends would otherwise find its connection closed before it reads the reason.
+/// A body that records whether the peer must send more. If it is dropped early, the rest is still received: closing the
+/// connection while a refused peer sends would prevent the peer from reading the reason.
 struct DrainedBody {
-    /// There until this is dropped.
+    /// Present until the body is dropped.
     body: Option<Incoming>,
     turn: PeersTurn,
 }
@@ -198,7 +198,7 @@ impl Drop for DrainedBody {
         self.turn.set(false);
         if let Some(body) = self.body.take().filter(|body| !body.is_end_stream()) {
             let mut rest = Limited::new(body, UNWANTED_BYTES);
-            // The result does not matter.
+            // The result is irrelevant.
             tokio::spawn(timeout(UNWANTED_TIME, async move {
                 while let Some(Ok(_)) = rest.frame().await {}
             }));

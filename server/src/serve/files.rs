@@ -1,13 +1,13 @@
-//! The limit on open files: each connection is one.
+//! The limit on open files. Each connection uses one.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The number of files reserved for the database, the log and everything else besides connections.
+/// The number of files reserved for everything except connections, such as the database and the log.
 const RESERVE: u64 = 256;
 
-/// Room for so many connections, or for as many as the system allows: connections must not use up the files that the
-/// database needs. The soft limit is often 1024 for the sake of programs that are older than larger ones; those that
-/// can do with more are meant to raise it.
+/// Raises the limit on open files for this many connections, and returns the number of connections that it permits.
+/// Connections must not use up the files that the database needs. The soft limit is often 1024 for the sake of old
+/// programs, and programs that support more are expected to raise it.
 pub(super) fn room_for(connections: u32) -> usize {
     let wanted = u64::from(connections).saturating_add(RESERVE);
     let limit = getrlimit(Resource::Nofile);
@@ -27,12 +27,12 @@ pub(super) fn room_for(connections: u32) -> usize {
     if allowed >= wanted {
         return usize::try_from(connections).unwrap_or(usize::MAX);
     }
-    // Some there must be, however tight it is.
+    // Allow some connections even under a very low limit.
     let room = allowed.saturating_sub(RESERVE).max(allowed / 4);
     tracing::warn!(
         connections = room,
         files = allowed,
-        "the system allows fewer open files than PENNON_MAX_CONNECTIONS needs"
+        "limit on open files too low for PENNON_MAX_CONNECTIONS"
     );
     usize::try_from(room).unwrap_or(usize::MAX)
 }

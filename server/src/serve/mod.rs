@@ -1,7 +1,7 @@
-//! Connections: their number, their timeouts, and their end.
+//! Limits and timeouts of connections, and graceful shutdown.
 //!
-//! hyper speaks HTTP/1.1 on them. This module limits the cost of any peer: the number of connections, the time to send
-//! a request, and the time for which a response may stay unread.
+//! hyper implements HTTP/1.1. This module limits the cost of each peer: the number of connections, the time to send a
+//! request, and the time for which a response can stay unread.
 
 mod accept;
 mod connection;
@@ -27,34 +27,34 @@ use crate::http::{edge, metrics_router};
 use crate::in_flight::InFlight;
 use crate::state::Service;
 
-/// The period in which requests are still accepted after shutdown begins: those in transit, and those of load balancers
-/// that have not noticed yet. Each response then ends its connection.
+/// The period in which requests are still accepted after shutdown begins: those in transit, and those from load
+/// balancers that have not noticed the shutdown yet. Each response then ends its connection.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The time limit for connections that were accepted at the last moment to begin a request.
+/// The time limit for connections accepted at the last moment to begin a request.
 const LAST_MOMENT: Duration = Duration::from_millis(100);
 
 /// The additional time for peers that have sent part of a request.
 const REST_TIME: Duration = Duration::from_secs(1);
 
-/// The interval between checks for such peers.
+/// The interval between checks for partial requests.
 const OVERDUE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The time limit after that for requests in flight. All limits together are below the ten seconds that container
-/// runtimes wait before they kill.
+/// The time limit for requests in flight after that. The sum of all limits is below the 10 seconds that container
+/// runtimes wait before they kill a process.
 const DRAIN_TIME: Duration = Duration::from_secs(7);
 
-/// The number of connections that may wait in the operating system's queue.
+/// The size of the operating system's queue of new connections.
 const BACKLOG: u32 = 1024;
 
-/// The size of the operating system's buffer for a response that the peer has yet to take, in bytes. By default, it
-/// grows to several MiB for each connection.
+/// The size of the operating system's buffer for unread response data, in bytes. By default, it grows to several MiB
+/// for each connection.
 const SEND_BUFFER: u32 = 128 * 1024;
 
-/// The maximum number of connections to the metrics.
+/// The maximum number of connections to the metrics port.
 const METRICS_CONNECTIONS: usize = 32;
 
-/// A service that answers requests.
+/// A service that handles requests.
 trait App:
     Tower<Request, Response = Response, Error = Infallible, Future: Send>
     + Clone
@@ -73,14 +73,14 @@ impl<S> App for S where
 {
 }
 
-/// The ports of the service.
+/// The listening sockets of the service.
 pub struct Listeners {
     api: TcpListener,
     metrics: Option<TcpListener>,
 }
 
 impl Listeners {
-    /// Takes the ports that the settings name.
+    /// Binds the addresses in the settings.
     pub async fn bind(settings: &Settings) -> io::Result<Self> {
         Ok(Self {
             api: bind("PENNON_LISTEN", &settings.listen).await?,
@@ -91,18 +91,18 @@ impl Listeners {
         })
     }
 
-    /// Where API and dashboard are.
+    /// Returns the address of the API and the dashboard.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.api.local_addr()
     }
 
-    /// Where `/metrics` is, if anywhere.
+    /// Returns the address of `/metrics`; none if metrics are disabled.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics.as_ref()?.local_addr().ok()
     }
 }
 
-/// Takes the port that a setting names, at the first of its addresses that this machine has.
+/// Binds the address of a setting: the first of its IP addresses that belongs to this machine.
 async fn bind(setting: &str, listen: &ListenAddress) -> io::Result<TcpListener> {
     let addresses = listen.resolve().await;
     let addresses = addresses.map_err(|error| {
@@ -120,11 +120,11 @@ async fn bind(setting: &str, listen: &ListenAddress) -> io::Result<TcpListener> 
         }
     }
     let remedy = match failure.kind() {
-        ErrorKind::AddrInUse => "stop what listens there, or choose another port",
+        ErrorKind::AddrInUse => "stop the other process, or choose another port",
         ErrorKind::AddrNotAvailable => {
             "choose an address of this machine, or 0.0.0.0 for all of them"
         }
-        ErrorKind::PermissionDenied => "choose a port from 1024 on, which needs no privilege",
+        ErrorKind::PermissionDenied => "choose a port of 1024 or higher, which needs no privilege",
         _ => "choose another address",
     };
     Err(cannot_listen(setting, listen, &failure, remedy))
@@ -145,16 +145,15 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
-    // A port can be taken again while connections of the process before are still winding down.
+    // The port can be bound while connections of the previous process are still closing.
     socket.set_reuseaddr(true)?;
-    // Connections have the same.
+    // Accepted connections inherit this.
     socket.set_send_buffer_size(SEND_BUFFER)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// Serves until shutdown, and then until no request is in flight: requests that have begun are answered, and idle
-/// connections are closed.
+/// Serves requests until shutdown, then drains: requests in flight are completed, and idle connections are closed.
 pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Output = ()>) {
     let metrics = listeners
         .metrics
@@ -184,7 +183,7 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
     }
 }
 
-/// Waits for requests in flight, but not for the rest of partial ones.
+/// Waits for requests in flight, but closes connections with partial requests.
 async fn end_overdue(connections: &watch::Sender<Phase>) {
     let ended = async {
         loop {
@@ -199,11 +198,11 @@ async fn end_overdue(connections: &watch::Sender<Phase>) {
     };
     if timeout(DRAIN_TIME, ended).await.is_err() {
         let left = connections.receiver_count();
-        tracing::warn!(left, "some connections did not end in time");
+        tracing::warn!(left, "connections did not end in time");
     }
 }
 
-/// Serves the metrics until the very end.
+/// Serves the metrics until all other connections have ended.
 async fn serve_metrics(listener: TcpListener, service: Service) {
     let app = metrics_router(service.clone());
     let listener = Listener::new(
@@ -249,7 +248,7 @@ mod tests {
         stream.write_all(request.as_bytes()).await.unwrap();
     }
 
-    /// Reads until an answer has ended like this.
+    /// Reads until the response ends with this text.
     async fn read(stream: &mut TcpStream, end: &str) -> String {
         let mut text = String::new();
         while !text.ends_with(end) {
@@ -298,7 +297,7 @@ mod tests {
                 path.starts_with("/sdk/")
             );
         }
-        // The connection of the panics continues, too, and so do waiting ones.
+        // The connection of the panicking requests still works, and so do waiting connections.
         ask(&mut unlucky, "/slow").await;
         begun.notified().await;
         go_on.notify_waiters();

@@ -1,7 +1,7 @@
-//! Problem documents instead of hyper's own refusals.
+//! Replaces hyper's own refusals by problem documents.
 //!
-//! hyper itself refuses a head that it cannot read, with an empty body, and has no hook for that. So its output is
-//! replaced while no response of the service is in progress.
+//! If hyper cannot read a request's head, it responds with an empty body, and offers no hook to change that. So, while
+//! no response of the service is in progress, this module replaces hyper's output.
 
 use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
@@ -20,18 +20,18 @@ use super::connection::{HEAD_LIMIT, UNWANTED_BYTES, UNWANTED_TIME};
 use crate::http::refusal_of_head;
 use crate::state::Service;
 
-/// The maximum size of one read. hyper's buffer for each connection grows to the size of the reads that it has seen.
+/// The maximum size of one read. hyper's buffer for each connection grows with the size of previous reads.
 const READ_BYTES: usize = 16 * 1024;
 
-/// The state of the last response, which tells whether written bytes belong to the service.
+/// The state of the last response. It shows whether bytes from hyper belong to a response of the service.
 #[derive(Clone, Default)]
 pub(super) struct Answering(Arc<AtomicU8>);
 
-/// No request is in progress, and the whole last response is written.
+/// No request is in progress, and the last response is completely written.
 const IDLE: u8 = 0;
 /// A request is in progress, or its response is being generated.
 const UNDER_WAY: u8 = 1;
-/// hyper has the whole response.
+/// The whole response has been passed to hyper.
 const HANDED_OVER: u8 = 2;
 
 impl Answering {
@@ -40,7 +40,7 @@ impl Answering {
         self.0.store(UNDER_WAY, Ordering::Relaxed);
     }
 
-    /// Records the moment at which hyper has the whole response.
+    /// Wraps a response, to record when hyper has all of it.
     pub(super) fn watch(&self, answer: Response) -> hyper::Response<Answer> {
         answer.map(|body| Answer {
             body,
@@ -48,7 +48,7 @@ impl Answering {
         })
     }
 
-    /// Records that hyper's data is written.
+    /// Records that hyper's data has been written.
     fn flushed(&self) {
         let (from, to) = (HANDED_OVER, IDLE);
         let _ = self
@@ -61,7 +61,7 @@ impl Answering {
     }
 }
 
-/// The body of an answer.
+/// The body of a response.
 pub(super) struct Answer {
     body: Body,
     answering: Answering,
@@ -93,20 +93,20 @@ impl Drop for Answer {
     }
 }
 
-/// A stream to a peer, on which hyper's own refusals become problem documents.
+/// A stream to a peer that replaces hyper's own refusals by problem documents.
 pub(super) struct Refusing<S> {
     stream: S,
     answering: Answering,
     service: Service,
     refusal: Option<Refusal>,
-    /// The input that still arrives while the peer has yet to read the refusal.
+    /// The input to discard until the peer has read the refusal.
     unwanted: Option<Unwanted>,
 }
 
 struct Refusal {
     document: Vec<u8>,
     written: usize,
-    /// The number of bytes that hyper wanted to write.
+    /// The number of bytes that hyper tried to write.
     replaces: usize,
 }
 
@@ -126,7 +126,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Refusing<S> {
         }
     }
 
-    /// The document in the place of what hyper writes, if that is a refusal of its own.
+    /// Returns the problem document that replaces hyper's output; none if that is not a refusal by hyper.
     fn replacement(&self, bytes: &[u8]) -> Option<Refusal> {
         let text = str::from_utf8(bytes).ok()?;
         let status = text.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok()?;
@@ -165,8 +165,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Refusing<S> {
         Poll::Ready(Ok(refusal.replaces))
     }
 
-    /// Receives for a while what the peer still sends. If the connection were closed at once, the peer's system would
-    /// throw the refusal away.
+    /// Reads and discards the peer's remaining input for a while. If the connection were closed immediately, the peer's
+    /// system would discard the refusal.
     fn poll_unwanted(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let unwanted = self.unwanted.get_or_insert_with(|| Unwanted {
             time: Box::pin(sleep(UNWANTED_TIME)),
@@ -196,7 +196,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Refusing<S> {
         if buffer.remaining() < READ_BYTES {
             return Pin::new(&mut self.stream).poll_read(context, buffer);
         }
-        // One byte less than hyper offers, which makes it offer more the next time if it gets everything.
+        // Fill one byte less than hyper offers, because hyper offers more after a read that fills its buffer.
         let mut part = ReadBuf::new(buffer.initialize_unfilled_to(READ_BYTES - 1));
         ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
         let read = part.filled().len();
@@ -222,7 +222,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Refusing<S> {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // A refusal is a head and nothing else.
+        // A refusal by hyper consists of a head only.
         if let [head] = slices
             && self.replaces(head)
         {

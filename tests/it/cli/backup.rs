@@ -25,7 +25,7 @@ async fn a_backup_under_load_is_whole_and_serves_again() {
     };
     let arguments = ["backup", &path];
     let (backup, ()) = tokio::join!(app.command(&arguments), write);
-    assert!(backup.expect_success().contains("bytes are in"));
+    assert!(backup.expect_success().contains("wrote"));
     let mode = file.metadata().expect("the copy is there").permissions();
     assert_eq!(mode.mode() & 0o777, 0o600);
 
@@ -50,7 +50,7 @@ async fn a_backup_overwrites_nothing_and_creates_no_database() {
     std::fs::write(&taken, "precious").expect("a file is written");
     let taken_path = taken.display().to_string();
     let refused = app.command(&["backup", &taken_path]).await;
-    refused.expect_failure("is there already");
+    refused.expect_failure("already exists");
     assert_eq!(
         std::fs::read(&taken).ok().as_deref(),
         Some(&b"precious"[..])
@@ -75,7 +75,7 @@ async fn a_backup_follows_no_symbolic_link() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let elsewhere = folder.path().join("elsewhere");
     for (link, complaint) in [
-        ("copy.db", "is there already"),
+        ("copy.db", "already exists"),
         ("copy.db.unfinished", "delete it"),
     ] {
         let link = folder.path().join(link);

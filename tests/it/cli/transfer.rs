@@ -227,7 +227,7 @@ async fn a_document_that_cannot_be_imported_changes_nothing_and_is_told_all_that
     };
     refused("{", &["-: is not valid JSON", "line 1 column 1"]).await;
     refused("[]", &["is not a JSON object"]).await;
-    refused("{\"flags\": []}", &["is not of `formatVersion` 1"]).await;
+    refused("{\"flags\": []}", &["must have `formatVersion` 1"]).await;
     let mut bad = document.clone();
     bad["flag"] = json!(1);
     bad["flags"][0]["key"] = json!("-");
@@ -235,9 +235,9 @@ async fn a_document_that_cannot_be_imported_changes_nothing_and_is_told_all_that
     bad["flags"][1]["environments"][1]["rollout"]["percentage"] = json!(101);
     let complaints = [
         "nothing was imported",
-        "/flag: is not known here",
+        "/flag: is unknown",
         "/flags/0/key: must be 1 to 128",
-        "/flags/1/environments/0/rules/0/conditions/0/valueInt: is not known here",
+        "/flags/1/environments/0/rules/0/conditions/0/valueInt: is unknown",
         "/flags/1/environments/1/rollout/percentage: must be",
     ];
     refused(&bad.to_string(), &complaints).await;

@@ -96,7 +96,7 @@ async fn a_new_password_lets_in_who_has_forgotten_the_old_one_and_ends_all_sessi
     signed_in.expect(StatusCode::OK);
     app.command(&["user", "reset-password", "nobody@example.com"])
         .await
-        .expect_failure("there is no such user");
+        .expect_failure("the user does not exist");
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn another_role_counts_at_once_in_a_running_server() {
         .expect_failure("must be `viewer`, `editor` or `admin`");
     app.command(&["user", "set-role", "nobody@example.com", "admin"])
         .await
-        .expect_failure("there is no such user");
+        .expect_failure("the user does not exist");
 }
 
 #[tokio::test]

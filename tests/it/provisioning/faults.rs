@@ -64,11 +64,11 @@ async fn a_faulty_file_refuses_the_start_names_every_fault_and_changes_nothing()
             vec![
                 "/environments/0/sdkKey: must be an SDK key of 256 bits",
                 "/environments/1/sdkKey: must be an SDK key of 256 bits",
-                "/environments/1/key: is not known here",
+                "/environments/1/key: is unknown",
                 "/personalAccessToken/token: must be a personal access token of 256 bits",
                 "/personalAccessToken/expiresInDays: must be 1 to 366",
                 "/flags/0/type: must be",
-                "/sdkKeys: is not known here",
+                "/sdkKeys: is unknown",
             ],
         ),
         (

@@ -20,14 +20,14 @@ use crate::http::respond::{Json, OrDashboard};
 pub(super) fn routes() -> Routes {
     Routes::group(
         "Audit log",
-        "Every change, with the object before and after. It is written in the transaction of the change.",
+        "Every change, with the object before and after. The entry is written in the transaction of the change.",
     )
     .with(route!(list).refuses(&[Code::Forbidden]))
 }
 
 /// Lists audit entries, newest first.
 ///
-/// A browser without a credential is redirected to the page with the same entries.
+/// Browsers without a credential are redirected to the dashboard page with the same entries.
 #[utoipa::path(get, path = "/audit")]
 async fn list(
     State(admin): State<Admin>,
@@ -45,7 +45,7 @@ async fn list(
     Ok(OrDashboard::Here(Json(recorded.map(|each| each.entry))))
 }
 
-/// Returns the address of the page with the same entries.
+/// Returns the path of the dashboard page with the same entries.
 fn page_of(uri: &Uri) -> String {
     match uri.query() {
         Some(query) => format!("{DASHBOARD}/audit?{query}"),
@@ -67,9 +67,9 @@ from_fields! {
         environment: optional("environment"),
         /// Entries about environments with exactly this product.
         product: optional("product"),
-        /// Entries from this moment on.
+        /// Entries from this time on.
         from: optional("from"),
-        /// Entries up to this moment.
+        /// Entries up to this time.
         to: optional("to"),
         /// Entries that are omitted by default: changes of users and of their tokens. Requires the role `admin`.
         accounts: optional("include").map(|include| include == Some(AuditExtra::Accounts)),

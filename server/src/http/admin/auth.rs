@@ -1,4 +1,4 @@
-//! Signing in, staying signed in, and signing out.
+//! Sign-in, token refresh and sign-out.
 
 use axum::extract::State;
 use pennon_model::user::User;
@@ -23,7 +23,7 @@ pub(super) fn routes() -> Routes {
     let database = &[Code::DatabaseUnavailable, Code::StorageFull];
     Routes::group(
         "Sessions",
-        "Signing in with e-mail address and password begins a session, which has short-lived access tokens.",
+        "Sign in with an e-mail address and a password to start a session with short-lived access tokens.",
     )
     .with(
         route!(login)
@@ -48,7 +48,7 @@ struct Tokens {
     expires_in: i64,
     /// The signed-in user.
     user: User,
-    /// The same user, under the literal name that the contract requires.
+    /// The same user, under the member name that the API contract requires.
     #[serde(rename = "the service")]
     the_service: User,
 }
@@ -69,10 +69,10 @@ async fn login(
     tokens(&admin, signed_in).map(Json)
 }
 
-/// Gets a new pair of tokens.
+/// Exchanges a refresh token for a new pair of tokens.
 ///
-/// A refresh token works once. For ten seconds it gets the same successor again, in case the response was lost, unless
-/// the successor has been used. A spent token that is used later ends the session.
+/// A refresh token works once. For ten seconds it returns the same new pair again, in case the response was lost,
+/// unless the new refresh token has been used. Later use of a spent token ends the session.
 #[utoipa::path(post, path = "/auth/refresh")]
 async fn refresh(
     State(admin): State<Admin>,
@@ -108,7 +108,7 @@ fn tokens(admin: &Admin, signed_in: SignedIn) -> Result<Tokens, Error> {
 
 /// Signs out.
 ///
-/// The session ends with its access token, at once.
+/// The session and its access token end immediately.
 #[utoipa::path(post, path = "/auth/logout")]
 async fn logout(
     State(admin): State<Admin>,
@@ -129,11 +129,11 @@ from_fields! {
     }
 }
 
-/// A refresh token, to be exchanged.
+/// A refresh token to exchange.
 struct RefreshToken(String);
 
 impl FromFields for RefreshToken {
-    const ABOUT: &'static str = "What keeps a session going.";
+    const ABOUT: &'static str = "A refresh token to exchange.";
 
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         fields.required("refresh_token").map(Self)

@@ -26,7 +26,7 @@ use crate::http::respond::{Changed, Json, Tagged};
 
 pub(super) fn routes() -> Routes {
     let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
-    Routes::group("Configurations", "How a flag stands in an environment.")
+    Routes::group("Configurations", "The state of a flag in an environment.")
         .with(route!(one))
         .with(route!(update).refuses(written))
         .with(route!(copy).refuses(written))
@@ -65,13 +65,13 @@ async fn update(
     })
 }
 
-/// The changes of a copy, or of its dry run.
+/// The result of a copy or of its dry run.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Copied {
     /// True if nothing was changed.
     dry_run: bool,
-    /// The differences, in the order in which they are changed.
+    /// The differences, in the order of the changes.
     differences: Vec<Difference>,
     /// Warnings about clients in use in the changed environment that cannot read the flag; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -81,8 +81,8 @@ struct Copied {
 
 /// Copies the configuration of a flag from another environment.
 ///
-/// Configuration, rules and rollout change in one transaction, or not at all. The response lists the differences; with
-/// `dryRun`, nothing is changed.
+/// Configuration, rules and rollout change in one transaction. The response lists the differences. With `dryRun`,
+/// nothing is changed.
 #[utoipa::path(
     post,
     path = "/flags/{flag}/environments/{environment}/copy-from/{other}"
@@ -118,8 +118,8 @@ async fn copy(
 
 /// Evaluates a flag in an environment, and explains every step.
 ///
-/// Administrators need no SDK key for it: it uses the flag's state in the database, also in a revoked environment.
-/// Nothing is counted as usage.
+/// No SDK key is required. The evaluation uses the flag's state in the database, also in a revoked environment, and is
+/// not counted as usage.
 #[utoipa::path(post, path = "/flags/{flag}/environments/{environment}/explain")]
 async fn explain(
     State(admin): State<Admin>,
@@ -137,7 +137,7 @@ async fn explain(
     Ok(Json(explained))
 }
 
-/// The context to evaluate for.
+/// The context for which to evaluate.
 struct Subject(Context<'static>);
 
 impl FromFields for Subject {
@@ -153,7 +153,7 @@ from_fields! {
     ConfigurationPatch {
         /// True if the flag is on; `false` initially.
         is_enabled: optional("isEnabled"),
-        /// The time that clients may keep the flag, in seconds; `null` leaves it to the clients.
+        /// The time for which clients may keep the flag, in seconds. With `null`, the clients' setting applies.
         ttl: patch("ttlOverrideSeconds"),
     }
 }
@@ -165,7 +165,7 @@ struct CopyOptions {
 
 from_fields! {
     CopyOptions {
-        /// True to only return the differences; `false` if absent.
+        /// If true, the differences are returned and nothing is changed; `false` if absent.
         dry_run: or_default("dryRun"),
     }
 }

@@ -27,7 +27,7 @@ use crate::http::respond::{Created, Json, Revised, Tagged};
 pub(super) fn routes() -> Routes {
     Routes::group(
         "Environments",
-        "Flags take effect in environments. Each belongs to a product and has one SDK key.",
+        "Places in which an application runs. Each environment belongs to a product and has one SDK key.",
     )
     .with(route!(list))
     .with(route!(create).refuses(&[Code::EnvironmentNameTaken]))
@@ -37,13 +37,13 @@ pub(super) fn routes() -> Routes {
     .with(route!(rotate_key).refuses(&[Code::EnvironmentRevoked]))
 }
 
-/// An environment with its key, which no other response contains.
+/// An environment with its SDK key, which no other response contains.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct EnvironmentWithKey {
     #[serde(flatten)]
     environment: Environment,
-    /// The key that applications use to evaluate.
+    /// The SDK key with which applications evaluate flags.
     #[schema(example = "pnk_KcuZYI13saRJiEZi-7vpEG3jzZGv0SyyRP5qrhw3vHo")]
     sdk_key: String,
 }
@@ -61,7 +61,7 @@ impl Revised for EnvironmentWithKey {
 
 /// Creates an environment.
 ///
-/// Every active flag is off in it. `sdkKey` is in this response only: the service keeps a hash.
+/// All active flags are off in it. Only this response contains `sdkKey`: the service stores a hash.
 #[utoipa::path(post, path = "/environments")]
 async fn create(
     State(admin): State<Admin>,
@@ -101,7 +101,7 @@ async fn one(
 
 /// Renames an environment.
 ///
-/// Without a name, or with the current one, nothing changes and nothing is recorded.
+/// If the name is absent or unchanged, nothing changes and nothing is recorded.
 #[utoipa::path(patch, path = "/environments/{environment}")]
 async fn rename(
     State(admin): State<Admin>,
@@ -119,7 +119,7 @@ async fn rename(
 
 /// Revokes an environment permanently.
 ///
-/// Its key is refused at once. The environment remains readable, but can no longer be changed.
+/// Its SDK key is refused immediately. The environment can still be read, but no longer changed.
 #[utoipa::path(post, path = "/environments/{environment}/revoke")]
 async fn revoke(
     State(admin): State<Admin>,
@@ -135,10 +135,10 @@ async fn revoke(
         .map(Tagged)
 }
 
-/// Replaces the key of an environment.
+/// Replaces the SDK key of an environment.
 ///
-/// A new environment with the same product and name takes over configurations, rules and rollouts. The old one is
-/// revoked and its key refused at once. `sdkKey` is in this response only.
+/// Creates an environment with the same product, name, configurations, rules and rollouts. The old environment is
+/// revoked, and its SDK key is refused immediately. Only this response contains the new `sdkKey`.
 #[utoipa::path(post, path = "/environments/{environment}/rotate-key")]
 async fn rotate_key(
     State(admin): State<Admin>,

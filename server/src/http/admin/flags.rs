@@ -24,7 +24,7 @@ use crate::http::respond::{Created, Json, NoContent, Tagged};
 pub(super) fn routes() -> Routes {
     Routes::group(
         "Flags",
-        "A flag is something that code asks for by its key. It takes effect through its configuration in an environment.",
+        "Features that applications evaluate by key. The state of a flag in an environment is its configuration.",
     )
     .with(route!(list))
     .with(route!(create).refuses(&[Code::FlagKeyTaken]))
@@ -36,7 +36,7 @@ pub(super) fn routes() -> Routes {
 
 /// Creates a flag.
 ///
-/// It is off in every environment. Its key cannot be changed, and stays taken when the flag is archived.
+/// The flag is off in every environment. Its key cannot be changed, and stays taken after archiving.
 #[utoipa::path(post, path = "/flags")]
 async fn create(
     State(admin): State<Admin>,
@@ -76,7 +76,7 @@ async fn one(
 
 /// Archives a flag.
 ///
-/// It must be off in every active environment. The flag is kept, its key stays taken, and it evaluates to `false` with
+/// The flag must be off in every active environment. It is kept, its key stays taken, and it evaluates to `false` with
 /// the reason `flag_archived`.
 #[utoipa::path(delete, path = "/flags/{flag}")]
 async fn archive(
@@ -108,7 +108,7 @@ async fn update(
         .map(Tagged)
 }
 
-/// Restores a flag from the archive, off in every environment.
+/// Restores an archived flag, off in every environment.
 #[utoipa::path(post, path = "/flags/{flag}/restore")]
 async fn restore(
     State(admin): State<Admin>,

@@ -27,7 +27,7 @@ pub(super) fn routes() -> Routes {
     let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
     Routes::group(
         "Rollouts",
-        "A flag can have one rollout per environment. It decides for contexts that no rule matches, always in the same way.",
+        "One rollout per flag and environment. It determines a stable result for contexts that match no rule.",
     )
     .with(route!(one).refuses(&[Code::RolloutNotFound]))
     .with(route!(put).refuses(written))
@@ -39,7 +39,7 @@ pub(super) fn routes() -> Routes {
 struct SavedRollout {
     #[serde(flatten)]
     rollout: FlagRollout,
-    /// Warnings about clients in use that cannot read the flag; absent if none exist.
+    /// Warnings about clients in use that cannot read the flag; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     warnings: Vec<Warning>,

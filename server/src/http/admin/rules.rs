@@ -29,7 +29,7 @@ pub(super) fn routes() -> Routes {
     let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
     Routes::group(
         "Rules",
-        "Targeting rules are tried by ascending priority; the first whose conditions match decides.",
+        "Targeting rules are tried by ascending priority. The first rule that matches determines the result.",
     )
     .with(route!(list))
     .with(
@@ -47,7 +47,7 @@ pub(super) fn routes() -> Routes {
 struct SavedRule {
     #[serde(flatten)]
     rule: TargetingRule,
-    /// Warnings about clients in use that cannot read the flag; absent if none exist.
+    /// Warnings about clients in use that cannot read the flag; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     warnings: Vec<Warning>,
@@ -128,7 +128,7 @@ async fn delete(
 
 /// Reorders the rules of a flag in an environment.
 ///
-/// The existing priorities are assigned anew.
+/// The same priorities are reassigned in the new order.
 #[utoipa::path(put, path = "/flags/{flag}/environments/{environment}/rules/order")]
 async fn reorder(
     State(admin): State<Admin>,
@@ -156,7 +156,7 @@ fn listed(Rules { rules, revision }: Rules) -> TaggedAs<RuleList> {
 }
 
 from_fields! {
-    /// A targeting rule: a result for the contexts that its conditions match.
+    /// A targeting rule: conditions, and the result for contexts that match them.
     Rule as "RuleInput" {
         priority: required("priority"),
         logic: required("logic"),
@@ -171,7 +171,7 @@ struct RuleOrder(Vec<RuleId>);
 
 impl FromFields for RuleOrder {
     const ABOUT: &'static str =
-        "All rules of a flag in an environment, in the order in which they are to be tried.";
+        "All rules of a flag in an environment, in the new order of evaluation.";
 
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         fields.values("ruleIds", 0..=MAX_RULES).map(Self)

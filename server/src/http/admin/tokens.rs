@@ -22,11 +22,11 @@ use crate::http::respond::{Created, Json, NoContent};
 pub(super) fn routes() -> Routes {
     Routes::group(
         "Tokens",
-        "Personal access tokens are what scripts come with, in the name of a person. They never allow more than their owner's \
-         role does at the moment.",
+        "Personal access tokens let scripts act on behalf of a user. A token never has more rights than its owner's \
+         current role.",
     )
     .with(route!(list_own))
-    // Users cannot create tokens for others, so no other path accepts a post.
+    // A user cannot create tokens for others, so no other path accepts POST.
     .with(
         route!(create)
             .refuses(&[Code::Forbidden, Code::TokenNameTaken, Code::TooManyTokens]),
@@ -51,10 +51,10 @@ struct TokenWithSecret {
 #[derive(Serialize, ToSchema)]
 struct TokenList(Vec<Token>);
 
-/// Creates a token of your own.
+/// Creates a token for yourself.
 ///
-/// `token`, the secret, is in this response only: the service keeps a hash. Its role is at most your own. You can have
-/// 50 tokens.
+/// Only this response contains the secret, `token`: the service stores a hash. The role of the token must not exceed
+/// your own. You can have 50 tokens.
 #[utoipa::path(post, path = "/users/me/tokens")]
 async fn create(
     State(admin): State<Admin>,
@@ -75,7 +75,7 @@ async fn create(
 
 /// Lists your own tokens, newest first.
 ///
-/// Expired ones are listed until they are revoked.
+/// Expired tokens are listed until they are revoked.
 #[utoipa::path(get, path = "/users/me/tokens")]
 async fn list_own(
     State(admin): State<Admin>,
@@ -88,7 +88,7 @@ async fn list_own(
 
 /// Lists a user's tokens, newest first.
 ///
-/// Those of another user require the role `admin`.
+/// Tokens of another user require the role `admin`.
 #[utoipa::path(get, path = "/users/{user}/tokens")]
 async fn list(
     State(admin): State<Admin>,
@@ -115,8 +115,8 @@ async fn one(
 
 /// Revokes a token.
 ///
-/// It is refused from now on. A token of another user requires the role `admin`. A token of a lesser role can revoke
-/// itself, but no other.
+/// The token is refused immediately. A token of another user requires the role `admin`. A personal access token with a
+/// lesser role can revoke itself, but no other token.
 #[utoipa::path(delete, path = "/users/{user}/tokens/{token}")]
 async fn revoke(
     State(admin): State<Admin>,
@@ -133,7 +133,7 @@ from_fields! {
     NewToken {
         name: required("name"),
         role: required("role"),
-        /// The time from which it is refused: in the future, at most 366 days from now; 90 days from now if absent.
+        /// The time of expiry: in the future, at most 366 days from now; 90 days from now if absent.
         expires_at: optional("expiresAt"),
     }
 }

@@ -1,4 +1,4 @@
-//! The number of evaluations of flags and of polls of environments.
+//! The usage of flags and environments.
 
 use axum::extract::State;
 use pennon_model::id::{EnvironmentId, FlagId};
@@ -18,8 +18,8 @@ use crate::http::respond::Json;
 pub(super) fn routes() -> Routes {
     Routes::group(
         "Usage",
-        "How often flags are evaluated and environments polled: hourly counts of the last 31 days, which arrive within a \
-         minute, and when something was last seen. Nothing is kept about the subjects of evaluations.",
+        "Hourly counts of evaluations and polls in the last 31 days, and the time of the last one. Counts appear \
+         within a minute. Evaluation contexts are never stored.",
     )
     .with(route!(of_flag))
     .with(route!(of_environment))
@@ -28,9 +28,9 @@ pub(super) fn routes() -> Routes {
 
 from_fields! {
     Period {
-        /// Any moment in the first hour; a day before `to` if absent, 31 days before it at most.
+        /// Any time in the first hour; at most 31 days before `to`, and one day before it if absent.
         from: optional("from"),
-        /// Any moment in the last hour; now if absent.
+        /// Any time in the last hour; now if absent.
         to: optional("to"),
     }
 }
@@ -47,7 +47,7 @@ async fn of_flag(
     usage::of_flag(&admin, &actor, id, period).await.map(Json)
 }
 
-/// Counts the evaluations and the fetches of the configuration in an environment.
+/// Counts the evaluations in an environment and the fetches of its config document.
 ///
 /// The ratio of `outdated` to `current` shows how far clients are behind.
 #[utoipa::path(get, path = "/environments/{environment}/usage")]
@@ -63,11 +63,11 @@ async fn of_environment(
         .map(Json)
 }
 
-/// Lists the clients that fetched the configuration of an environment in the last 31 days, most recently seen first.
+/// Lists the clients that fetched the config document of an environment in the last 31 days, most recently seen first.
 ///
-/// A client is one of Pennon's packages in one version, as the header `X-Pennon-Client` names it. At most 50 names are
-/// counted per hour; all other clients, such as those without the header, are one item whose `package` and `version`
-/// are null. Names are not verified: every holder of the SDK key can send any name.
+/// A client is an npm package of Pennon in one version, as named by the header `X-Pennon-Client`. At most 50 names are
+/// counted per hour. All other clients, including those without the header, share one item with a null `package` and
+/// `version`. Names are not verified: any holder of the SDK key can send any name.
 #[utoipa::path(get, path = "/environments/{environment}/clients")]
 async fn clients(
     State(admin): State<Admin>,

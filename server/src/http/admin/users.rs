@@ -1,4 +1,4 @@
-//! Users, and the password of one's own.
+//! Users, and the caller's own password.
 
 use std::net::IpAddr;
 
@@ -24,7 +24,7 @@ use crate::http::query::{NoQuery, Paged, Query};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
 
 pub(super) fn routes() -> Routes {
-    Routes::group("Users", "People with accounts, and what they may do.")
+    Routes::group("Users", "User accounts and their roles.")
         .with(route!(list))
         .with(route!(create).refuses(&[Code::EmailTaken, Code::SessionRequired]))
         .with(route!(one).refuses(&[Code::Forbidden]))
@@ -39,7 +39,7 @@ pub(super) fn routes() -> Routes {
 
 /// Creates an account.
 ///
-/// Requires a session, because the body has a password: a personal access token is refused.
+/// Requires a session, because the body contains a password. A personal access token is refused.
 #[utoipa::path(post, path = "/users")]
 async fn create(
     State(admin): State<Admin>,
@@ -81,8 +81,8 @@ async fn one(
 
 /// Changes the role of a user, or resets the password.
 ///
-/// Absent members stay unchanged. A new password ends all sessions of the user and requires a session: a personal
-/// access token is refused. To change your own password, send `currentPassword` as well; a wrong one counts as a failed
+/// Absent members stay unchanged. A new password ends all sessions of the user. It requires a session: a personal
+/// access token is refused. To change your own password, also send `currentPassword`; a wrong one counts as a failed
 /// sign-in. The last administrator cannot be demoted.
 #[utoipa::path(patch, path = "/users/{user}")]
 async fn update(
@@ -102,7 +102,7 @@ async fn update(
 
 /// Deletes a user.
 ///
-/// The sessions and tokens end at once. The last administrator cannot be deleted.
+/// All sessions and tokens of the user end immediately. The last administrator cannot be deleted.
 #[utoipa::path(delete, path = "/users/{user}")]
 async fn delete(
     State(admin): State<Admin>,
@@ -117,7 +117,7 @@ async fn delete(
 
 /// Changes your own password.
 ///
-/// All your other sessions end. A wrong `currentPassword` counts as a failed sign-in. Needs a session: a personal
+/// All your other sessions end. A wrong `currentPassword` counts as a failed sign-in. Requires a session: a personal
 /// access token is refused.
 #[utoipa::path(put, path = "/users/me/password")]
 async fn change_password(
@@ -146,7 +146,7 @@ from_fields! {
     }
 }
 
-/// A change of a user, as the body has it.
+/// A change of a user, as in the body.
 struct UserChange {
     role: Option<Role>,
     password: Option<NewPassword>,
@@ -154,7 +154,7 @@ struct UserChange {
 }
 
 impl UserChange {
-    /// The change, sent from this address.
+    /// Returns the change, requested from this address.
     fn from(self, address: IpAddr) -> UserPatch {
         let current = |text| CurrentPassword {
             text,
@@ -177,7 +177,7 @@ from_fields! {
     }
 }
 
-/// A change of the caller's own password, as the body has it.
+/// A change of the caller's own password, as in the body.
 struct OwnPasswordChange {
     current: String,
     new: NewPassword,
@@ -193,7 +193,7 @@ from_fields! {
 
 from_fields! {
     UserFilter {
-        /// The user with exactly this address.
+        /// The user with exactly this e-mail address.
         email: optional("email"),
         /// Users with this role.
         role: optional("role"),

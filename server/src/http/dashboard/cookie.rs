@@ -6,19 +6,19 @@ use pennon_dashboard::model::Theme;
 
 use crate::config::Settings;
 
-/// The cookie of the session. Under a public URL with https its prefix has browsers refuse it from anywhere but this
-/// very host.
+/// The session cookie. With an https public URL, its name has a prefix for which browsers accept it only from this
+/// exact host.
 const SESSION: &str = "pennon_session";
 const SECURE_SESSION: &str = "__Host-pennon_session";
 
-/// The cookie of the theme.
+/// The cookie with the theme.
 pub(super) const THEME: &str = "pennon_theme";
 
-/// The cookie of the time zone, which the dashboard's script sets.
+/// The cookie with the time zone, which the dashboard's script sets.
 pub(super) const ZONE: &str = "pennon_zone";
 
-/// Returns the name of the session's cookie. It depends only on the settings, so that a request finds the cookie that
-/// an earlier one has set, whatever a proxy reports.
+/// Returns the name of the session cookie. It depends only on the settings, so that requests find the cookie
+/// independently of what a proxy reports.
 pub(super) fn of_session(settings: &Settings) -> &'static str {
     if settings.is_https() {
         SECURE_SESSION
@@ -27,7 +27,7 @@ pub(super) fn of_session(settings: &Settings) -> &'static str {
     }
 }
 
-/// The value of a cookie.
+/// Returns the value of a cookie.
 pub(super) fn value<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers
         .get_all(COOKIE)
@@ -38,7 +38,7 @@ pub(super) fn value<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
         .find_map(|(each, value)| (each == name).then_some(value))
 }
 
-/// The theme that the visitor chose.
+/// Returns the theme that the visitor chose.
 pub(in crate::http) fn theme(headers: &HeaderMap) -> Theme {
     value(headers, THEME).map_or(Theme::System, Theme::from_cookie)
 }

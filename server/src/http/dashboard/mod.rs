@@ -1,8 +1,8 @@
-//! The dashboard's pages and server functions on the wire.
+//! The HTTP side of the dashboard's pages and server functions.
 //!
-//! The dashboard itself knows neither axum nor cookies. This module mounts its routes, implements its [`Visit`], and
-//! enforces the rules for all of it: a session for every page, the same origin for every write, a content security
-//! policy, and a meaningful status.
+//! The dashboard depends on neither axum nor cookies. This module mounts its routes, implements its [`Visit`], and
+//! enforces common rules: a session for every page, same-origin writes, a content security policy, and meaningful
+//! status codes.
 
 mod cookie;
 mod protection;
@@ -47,10 +47,10 @@ use crate::dashboard::SignedIn;
 use crate::error::Error;
 use crate::state::Service;
 
-/// The most that a form may have, in bytes.
+/// The maximum size of a form, in bytes.
 const FORM_LIMIT: usize = 256 * 1024;
 
-/// Pages, server functions and assets.
+/// Returns the routes of pages, server functions and assets.
 pub(super) fn router(service: &Service) -> Router<Service> {
     let options = LeptosOptions::builder()
         .output_name(assets::output_name())
@@ -107,7 +107,7 @@ fn events(service: Service, Session(session): Session) -> Response {
     }
 }
 
-/// Reads a form that was posted to a page, then renders the page, which finds it in its [`Visit`].
+/// Reads a form that was posted to a page, then renders the page, which gets the form from its [`Visit`].
 async fn take_form<R>(request: Request, render: impl Fn(Request) -> R) -> Response
 where
     R: Future<Output = Response>,
@@ -121,7 +121,7 @@ where
     render(Request::from_parts(parts, Body::empty())).await
 }
 
-/// The answer to a form that cannot be read.
+/// Returns the response to a form that cannot be read.
 fn not_received(error: &Error) -> Response {
     match error {
         Error::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "The form is too long."),
@@ -150,7 +150,7 @@ async fn export(service: Service, request: Request) -> Result<Response, Error> {
     }
 }
 
-/// Gives pages and server functions access to the service; full access only with a session.
+/// Provides the service to pages and server functions. Full access requires a session.
 fn provide_ports(service: &Service) {
     let (Some(parts), Some(response)) = (use_context::<Parts>(), use_context::<ResponseOptions>())
     else {

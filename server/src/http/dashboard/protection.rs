@@ -1,4 +1,4 @@
-//! Protection against other sites: writes, framing, and content that a page may load.
+//! Protection against other sites: cross-origin writes, framing, and external content.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -15,9 +15,9 @@ use crate::state::Service;
 const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-opener-policy");
 
-/// Adds the headers of every response: no site can frame it, a site that opens it gets no reference to its window, and
-/// other sites do not learn where a link was followed. Pages have a policy of their own; of other responses, only the
-/// script that follows changes may do anything: connect to this server.
+/// Adds the headers of every response. They prevent framing, deny sites that open the dashboard a reference to its
+/// window, and send no referrer to other sites. Pages have a separate content security policy. Other responses permit
+/// only connections to this server, which the script that follows changes needs.
 pub(super) async fn headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let policy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'";
@@ -26,7 +26,7 @@ pub(super) async fn headers(mut response: Response) -> Response {
         .or_insert(HeaderValue::from_static(policy));
     headers.insert(
         REFERRER_POLICY,
-        // Leptos takes the visitor back by the referrer when a plain form fails.
+        // After a failed plain form, Leptos redirects the visitor to the referrer.
         HeaderValue::from_static("same-origin"),
     );
     headers.insert(
@@ -36,7 +36,8 @@ pub(super) async fn headers(mut response: Response) -> Response {
     response
 }
 
-/// Allows a page what it consists of and nothing else. The nonce exists only while the page is rendered.
+/// Sets a content security policy that allows only the page's own content. The nonce is only available during
+/// rendering.
 pub(super) fn content_security_policy() {
     let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) else {
         return;
@@ -50,7 +51,7 @@ pub(super) fn content_security_policy() {
     }
 }
 
-/// Refuses what another site has a visitor's browser send.
+/// Refuses writes that another site causes a visitor's browser to send.
 pub(super) async fn same_origin(
     State(service): State<Service>,
     request: Request,
@@ -60,15 +61,15 @@ pub(super) async fn same_origin(
     if request.method().is_safe() || is_same_origin(request.headers(), settings) {
         return next.run(request).await;
     }
-    let mut refusal = "This came from another site, so nothing was done.".to_owned();
+    let mut refusal = "This request came from another site, so nothing was changed.".to_owned();
     if settings.public_url.is_some() {
         refusal = format!("{refusal} The dashboard is at {}.", settings.base_url());
     }
     (StatusCode::FORBIDDEN, refusal).into_response()
 }
 
-/// Browsers report it in `Sec-Fetch-Site`. Over plain http they do not, and the origin must be the public URL, or,
-/// without one, the host of the request.
+/// Returns true if a request has the same origin as the dashboard. Browsers report this in `Sec-Fetch-Site`, but not
+/// over plain http. Then the origin must be the public URL or, without one, the host of the request.
 fn is_same_origin(headers: &HeaderMap, settings: &Settings) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return site == "same-origin";
@@ -141,7 +142,7 @@ mod tests {
                 ("origin", "https://flags.example.com"),
                 ("host", "pennon:3000")
             ]));
-            // An attacker's name that points at this host.
+            // A host name of an attacker that resolves to this server.
             assert!(!here(&[
                 ("origin", "http://evil.example"),
                 ("host", "evil.example")

@@ -1,4 +1,4 @@
-//! The dashboard's session, and the way to the sign-in and back without one.
+//! The dashboard's session, and redirects to and from the sign-in page.
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
@@ -15,11 +15,11 @@ use super::{cookie, not_received, wants_html};
 use crate::auth::actor::Person;
 use crate::state::Service;
 
-/// The maximum size of a form that is sent without a session, in bytes. It may be a long one that was begun before the
-/// session ended.
+/// The maximum size of a form without a session, in bytes. It allows for a long form that was begun before the session
+/// ended.
 const LIMIT: usize = 64 * 1024;
 
-/// The paths that work without a session, or report its absence themselves.
+/// The paths that need no session, or that report a missing session themselves.
 const WITHOUT_SESSION: [&str; 4] = [
     SIGN_IN,
     EVENTS,
@@ -27,15 +27,15 @@ const WITHOUT_SESSION: [&str; 4] = [
     "/dashboard/api/set-theme",
 ];
 
-/// The parameter by which the sign-in finds the page of an interrupted form.
+/// The query parameter of the sign-in page for the page with the interrupted form.
 const FROM: &str = "from";
 
 /// The signed-in user, or the reason that nobody is signed in.
 #[derive(Clone)]
 pub(super) struct Session(pub(super) Result<Person, AdminError>);
 
-/// Finds the session of a request. Without one, a page that needs it redirects to the sign-in. So does a form that was
-/// filled in before the session ended: it comes along, and is submitted again afterwards.
+/// Finds the session of a request. Without a session, pages that need one redirect to the sign-in page. A form that was
+/// begun before the session ended is also redirected with its content, and is submitted again after the sign-in.
 pub(super) async fn find(
     State(service): State<Service>,
     mut request: Request,
@@ -61,7 +61,7 @@ pub(super) async fn find(
         }
     }
     came_by_sign_in(&mut request);
-    // Held until the response is ready.
+    // The bytes are counted until the response is ready.
     let mut held = session
         .is_err()
         .then(|| service.runtime.in_flight.unauthenticated.hold());
@@ -77,7 +77,7 @@ pub(super) async fn find(
     next.run(request).await
 }
 
-/// The sign-in page, which leads on to the requested page.
+/// Returns the path of the sign-in page that continues to the requested page.
 fn sign_in_for(request: &Request) -> String {
     let asked = request
         .uri()
@@ -91,8 +91,8 @@ fn sign_in_for(request: &Request) -> String {
     format!("{SIGN_IN}?{}", query.finish())
 }
 
-/// Leptos redirects a plain form of a server function to its referrer. After an intermediate sign-in, the referrer is
-/// the sign-in page, which still knows the page of this site that contains the form.
+/// Restores the referrer after a sign-in, because Leptos redirects a plain form of a server function to its referrer.
+/// The referrer is then the sign-in page, and its query contains the page of this site with the form.
 fn came_by_sign_in(request: &mut Request) {
     let by = referrer(request.headers()).and_then(|page| page.split_once(SIGN_IN));
     let Some((site, query)) = by else {

@@ -1,4 +1,4 @@
-//! The HTTP status of pages and server functions.
+//! The HTTP status of the dashboard's pages and server functions.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::super::error::RETRY_WHEN_UNAVAILABLE;
 use super::FORM_LIMIT;
 
-/// The header that reports the failure of a server function to Leptos's client.
+/// The header that marks the failure of a server function for Leptos's client.
 const FAILED: HeaderName = HeaderName::from_static("serverfnerror");
 
-/// The error of a server function, with its text for scripts, which have none of their own.
+/// The error of a server function, with its text for scripts, which contain no error texts.
 #[derive(Serialize)]
 struct Failure {
     #[serde(flatten)]
@@ -23,7 +23,8 @@ struct Failure {
     message: String,
 }
 
-/// Gives the error of a server function its status: Leptos sends 500 for each, or redirects a plain form to its page.
+/// Sets the status of a server function's error. Leptos sends 500 for every error, or redirects a plain form to its
+/// page.
 pub(super) async fn of_failure(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     if !response.headers().contains_key(FAILED)
@@ -46,7 +47,7 @@ pub(super) async fn of_failure(request: Request, next: Next) -> Response {
     Response::from_parts(parts, Body::from(body))
 }
 
-/// Adds `Retry-After` to pages and server functions, too.
+/// Adds `Retry-After` to the responses of pages and server functions.
 pub(super) async fn when_to_return(mut response: Response) -> Response {
     if response.status() == StatusCode::SERVICE_UNAVAILABLE {
         let headers = response.headers_mut();

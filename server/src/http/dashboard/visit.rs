@@ -1,4 +1,4 @@
-//! A request to the dashboard and the response to it, as its pages see them.
+//! The request and response of the dashboard, as its pages see them.
 
 use async_trait::async_trait;
 use http::header::{LOCATION, SET_COOKIE};
@@ -25,7 +25,7 @@ const GO_ELSEWHERE: HeaderName = HeaderName::from_static("serverfnredirect");
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
-/// The request at hand and the response that is being written.
+/// The current request and its response.
 pub(super) struct CurrentVisit {
     pub(super) service: Service,
     pub(super) actor: Option<Person>,
@@ -34,7 +34,7 @@ pub(super) struct CurrentVisit {
 }
 
 impl CurrentVisit {
-    /// Sets a cookie for this time; zero removes it.
+    /// Sets a cookie for this number of seconds; zero removes it.
     fn set_cookie(&self, name: &str, value: &str, seconds: i64, attributes: &str) {
         let secure = if is_https(&self.parts, &self.service.runtime.settings) {
             "; Secure"

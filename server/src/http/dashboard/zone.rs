@@ -5,12 +5,12 @@ use jiff::tz::TimeZone;
 use pennon_dashboard::port::LocalTime;
 use pennon_model::time::Timestamp;
 
-/// Returns the time zone of this name (<https://www.iana.org/time-zones>), or UTC if there is none or it is unknown.
+/// Returns the time zone with this name (<https://www.iana.org/time-zones>), or UTC if the name is absent or unknown.
 pub(super) fn named(name: Option<&str>) -> TimeZone {
     known(name).map_or(TimeZone::UTC, |(_, zone)| zone)
 }
 
-/// Returns the name of a time zone, or `UTC` if there is none or it is unknown.
+/// Returns the name of a known time zone, or `UTC` if the name is absent or unknown.
 pub(super) fn name(name: Option<&str>) -> &str {
     known(name).map_or("UTC", |(name, _)| name)
 }
@@ -20,7 +20,7 @@ fn known(name: Option<&str>) -> Option<(&str, TimeZone)> {
     Some((name, TimeZone::get(name).ok()?))
 }
 
-/// Returns a moment as clocks in a time zone show it.
+/// Returns a time as local date and time in a time zone.
 pub(super) fn local(zone: TimeZone, at: Timestamp) -> LocalTime {
     let utc = jiff::Timestamp::from_millisecond(at.millis()).unwrap_or_default();
     let local = utc.to_zoned_datetime(zone);
@@ -32,7 +32,7 @@ pub(super) fn local(zone: TimeZone, at: Timestamp) -> LocalTime {
     }
 }
 
-/// Returns the first and the last moment of a date such as `2026-03-01` in a time zone.
+/// Returns the first and last moment of a date such as `2026-03-01` in a time zone.
 pub(super) fn day(zone: &TimeZone, date: &str) -> Option<(Timestamp, Timestamp)> {
     let date = Date::strptime("%Y-%m-%d", date).ok()?;
     let (first, next) = (
@@ -43,7 +43,7 @@ pub(super) fn day(zone: &TimeZone, date: &str) -> Option<(Timestamp, Timestamp)>
     Some((first, last))
 }
 
-/// Returns the first moment of a date. Where clocks go forward at midnight, the date begins at 01:00.
+/// Returns the first moment of a date. If clocks go forward at midnight, the date begins at 01:00.
 fn beginning(zone: &TimeZone, date: Date) -> Option<Timestamp> {
     let midnight = date.to_zoned_datetime(zone.clone()).ok()?;
     Some(Timestamp::from_millis(
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(day(&berlin, "2026-03-29"), Some(spring));
         let autumn = (at("2026-10-24T22:00:00Z"), at("2026-10-25T22:59:59.999Z"));
         assert_eq!(day(&berlin, "2026-10-25"), Some(autumn));
-        // There is no midnight on this day.
+        // This day has no midnight.
         let beirut = day(&named(Some("Asia/Beirut")), "2026-03-29");
         assert_eq!(
             beirut.map(|(first, _)| first),

@@ -1,4 +1,4 @@
-//! The callers that may install packages.
+//! Access to the npm registry.
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
@@ -9,9 +9,9 @@ use crate::auth::{Presented, presented};
 use crate::config::NpmAccess;
 use crate::state::Service;
 
-/// A caller that may install packages, according to `PENNON_NPM`.
+/// A caller that may install packages according to `PENNON_NPM`.
 pub(super) struct Reader {
-    /// The owner of the token; none if the registry is open and no token came.
+    /// The owner of the token; none if the registry is open and the request has no token.
     pub(super) actor: Option<Actor>,
 }
 

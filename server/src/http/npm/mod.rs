@@ -1,7 +1,7 @@
-//! The npm registry of the scope `@pennon`, for reading: its clients install the packages that go with this server
+//! The read-only npm registry of the scope `@pennon`, which provides the packages that match this server
 //! (<https://github.com/npm/registry/blob/main/docs/REGISTRY-API.md>).
 //!
-//! It is not in the API's description: package managers know its paths, and nobody else needs them.
+//! It is not in the OpenAPI description, because only package managers use it, and its paths are standard.
 
 mod access;
 mod packument;
@@ -33,7 +33,7 @@ use crate::config::NpmAccess;
 use crate::error::Error;
 use crate::state::Service;
 
-/// The path of the registry.
+/// The base path of the registry.
 const FOLDER: &str = "/npm";
 
 pub(super) fn router() -> Router<Service> {
@@ -42,7 +42,7 @@ pub(super) fn router() -> Router<Service> {
         .route(&format!("{FOLDER}/{{*path}}"), get(serve))
 }
 
-/// The settings of npm for installing packages from here; none if the registry is off.
+/// Returns the npm settings for installing packages from this server; none if the registry is off.
 pub(super) fn npmrc(base_url: &str, access: NpmAccess) -> Option<Npmrc> {
     let host = base_url.split_once("://").map(|(_, host)| host)?;
     let token = format!("//{host}{FOLDER}/:_authToken=pnt_your_token");
@@ -57,7 +57,7 @@ pub(super) fn npmrc(base_url: &str, access: NpmAccess) -> Option<Npmrc> {
     })
 }
 
-/// Serves the resource at a path. Clients write the slash of a package's name as `%2f` or as it is.
+/// Serves the resource at a path. Clients may encode the slash in a package's name as `%2f`.
 async fn serve(
     State(service): State<Service>,
     Path(path): Path<String>,
@@ -85,7 +85,7 @@ async fn serve(
     }
 }
 
-/// The address of the registry, as this client reaches it, with a slash at the end.
+/// Returns the URL of the registry as the client reaches it, with a slash at the end.
 fn registry(parts: &Parts, service: &Service) -> String {
     format!("{}{FOLDER}/", base_url(parts, &service.runtime.settings))
 }
@@ -95,15 +95,15 @@ async fn find(service: &Service, name: &str) -> Result<Package, Refusal> {
     package.ok_or_else(|| Refusal::no_package(name))
 }
 
-/// The owner of the token, for callers that check if it works.
+/// Returns the owner of the token, so that callers can check whether the token works.
 fn whoami(reader: &Reader) -> Result<Response, Refusal> {
     let user = reader.actor.as_ref().and_then(Actor::user);
     let user = user.ok_or(Error::Unauthenticated)?;
     Ok(Json(json!({ "username": user.email })).into_response())
 }
 
-/// Returns a document about a package. Without a public URL, its addresses contain the host of the request, so no cache
-/// may store it.
+/// Returns a document about a package. Without a public URL, its URLs contain the host of the request, so no cache may
+/// store it.
 fn metadata(service: &Service, document: &Value, known: &IfNoneMatch) -> Response {
     let body = document.to_string();
     let hash = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&body));
@@ -137,7 +137,7 @@ async fn tarball(
     Ok(conditional(headers, known, body))
 }
 
-/// 200 with a body, or 304 for a client that has it.
+/// Returns 200 with a body, or 304 if the client already has it.
 fn conditional(
     headers: [(HeaderName, String); 2],
     known: &IfNoneMatch,

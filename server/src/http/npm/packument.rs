@@ -1,8 +1,8 @@
-//! The documents about packages, as package managers read them.
+//! The package documents that package managers read.
 //!
 //! They are always complete, even if the abbreviated form is requested: with at most 20 versions, they are small. They
-//! have no `time`: a release appears here when the operator installs it, and package managers would refuse versions
-//! published today.
+//! have no `time`, because a release appears here when the operator installs it, and package managers would refuse a
+//! version published today.
 
 use pennon_model::package::PackageVersion;
 use serde_json::{Map, Value, json};
@@ -11,10 +11,10 @@ use super::path::Resource;
 use crate::admin::packages::Package;
 use crate::error::Error;
 
-/// The tag of the version that is installed when none is named.
+/// The tag of the version that is installed by default.
 const LATEST: &str = "latest";
 
-/// Finds a version by its number or its tag.
+/// Finds a version by its number or by a tag.
 pub(super) fn version<'p>(package: &'p Package, number: &str) -> Option<&'p PackageVersion> {
     match number {
         LATEST => package.latest(),
@@ -22,7 +22,7 @@ pub(super) fn version<'p>(package: &'p Package, number: &str) -> Option<&'p Pack
     }
 }
 
-/// The document of a package with all its versions. `registry` is the registry's address, with a slash at the end.
+/// Returns the document of a package with all versions. `registry` is the registry's URL, with a slash at the end.
 pub(super) fn of_package(name: &str, package: &Package, registry: &str) -> Result<Value, Error> {
     let mut versions = Map::new();
     for version in &package.versions {
@@ -38,7 +38,7 @@ pub(super) fn of_package(name: &str, package: &Package, registry: &str) -> Resul
     }))
 }
 
-/// The document of a version: the package's manifest, and where its tarball is.
+/// Returns the document of a version: its manifest and the URL of its tarball.
 pub(super) fn of_version(version: &PackageVersion, registry: &str) -> Result<Value, Error> {
     let manifest = serde_json::from_str(&version.manifest);
     let mut document: Map<String, Value> = manifest.map_err(|error| {

@@ -12,14 +12,14 @@ pub(super) enum Resource<'p> {
     Version(&'p str, &'p str),
     /// The tarball of a version.
     Tarball(&'p str, &'p str),
-    /// A response to show that the registry exists.
+    /// A check that the registry exists.
     Ping,
     /// The owner of the token.
     WhoAmI,
 }
 
 impl<'p> Resource<'p> {
-    /// Finds the resource at a decoded path.
+    /// Parses a decoded path.
     pub(super) fn at(path: &'p str) -> Option<Self> {
         match path {
             "-/ping" => return Some(Self::Ping),
@@ -40,7 +40,7 @@ impl<'p> Resource<'p> {
         }
     }
 
-    /// The path of a tarball below the registry.
+    /// Returns the path of a tarball, relative to the registry.
     pub(super) fn of_tarball(name: &str, version: &str) -> String {
         let base = name.strip_prefix(SCOPE).unwrap_or(name);
         format!("{name}/-/{base}-{version}.tgz")

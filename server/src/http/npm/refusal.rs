@@ -1,4 +1,4 @@
-//! Refusals in words that package managers show.
+//! Error responses that package managers show.
 
 use axum::response::{IntoResponse, Response};
 use http::header::WWW_AUTHENTICATE;
@@ -9,15 +9,15 @@ use crate::admin::packages::{OWN_VERSION, Package};
 use crate::error::Error;
 use crate::http::error::extended;
 
-/// The challenge of a refusal. npm prints it in place of the body.
+/// The authentication challenge. npm prints it instead of the body.
 const CHALLENGE: &str =
     "Bearer realm=\"a personal access token of this Pennon server as _authToken in .npmrc\"";
 
-/// An error as everywhere in the API, with the member that package managers show.
+/// An API error with the additional member that package managers show.
 #[derive(Debug)]
 pub(super) struct Refusal {
     error: Error,
-    /// The text to show; by default, that of the error.
+    /// The text to show; by default, the text of the error.
     shown: Option<String>,
 }
 
@@ -27,7 +27,7 @@ struct Shown<'a> {
 }
 
 impl Refusal {
-    /// The answer to a path without a resource.
+    /// The response to a path without a resource.
     pub(super) fn no_resource() -> Self {
         Self::not_found(
             "this npm registry has packages of the scope @pennon only: write \
@@ -35,17 +35,17 @@ impl Refusal {
         )
     }
 
-    /// The answer to everything while the registry is off.
+    /// The response to every request while the registry is off.
     pub(super) fn off() -> Self {
         Self::not_found("this server offers no npm packages: PENNON_NPM is off")
     }
 
-    /// There is no such package, or this binary was built without them.
+    /// The package does not exist, or this binary was built without packages.
     pub(super) fn no_package(name: &str) -> Self {
         Self::not_found(format!("this server has no package {name}"))
     }
 
-    /// The package has no such version any more, or not yet.
+    /// The package does not have this version, or no longer has it.
     pub(super) fn no_version(name: &str, package: &Package) -> Self {
         let versions = package.versions.iter().map(|each| each.version.as_str());
         let versions: Vec<&str> = versions.collect();
@@ -75,7 +75,7 @@ impl IntoResponse for Refusal {
             (Some(text), _) => text,
             (None, Error::Internal(_)) => return self.error.into_response(),
             (None, Error::WrongCredential) => {
-                "this is no personal access token: create one in the dashboard, under Account"
+                "this is not a personal access token: create one in the dashboard, under Account"
                     .to_owned()
             }
             (None, error) => error.to_string(),

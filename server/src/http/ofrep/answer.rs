@@ -20,9 +20,9 @@ pub(super) struct Flag {
     key: String,
     /// True if the flag is on for the context.
     value: bool,
-    /// The same value as a word.
+    /// The value as a variant name.
     variant: Variant,
-    /// OpenFeature's reason. No context can change a response that is `STATIC` or `DISABLED`.
+    /// OpenFeature's reason. `STATIC` and `DISABLED` results are the same for every context.
     reason: StandardReason,
     metadata: Metadata,
 }
@@ -35,7 +35,7 @@ enum Variant {
     Off,
 }
 
-/// The metadata of an evaluation, the same as in a local evaluation.
+/// The metadata of an evaluation, the same as in local evaluations.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OfrepMetadata)]
 struct Metadata {
@@ -50,7 +50,7 @@ pub(super) struct Flags {
     pub(super) flags: Vec<Flag>,
 }
 
-/// All active flags, or 304 if the client already has them.
+/// All active flags, or 304 if the client already has this response.
 pub(super) enum AllFlags {
     Evaluated(Caching, Flags),
     Unchanged(Caching),
@@ -103,8 +103,8 @@ impl Answer for AllFlags {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
         let mut answers = unless_known(
             Json::<Flags>::answers(schemas),
-            "Flags and context are what `If-None-Match` names.",
-            "What identifies flags and context, for `If-None-Match`.",
+            "Flags and context are unchanged since the response in `If-None-Match`.",
+            "An identifier of flags and context, for `If-None-Match`.",
         );
         answers.push(refused(StatusCode::BAD_REQUEST, schemas));
         answers
@@ -112,6 +112,6 @@ impl Answer for AllFlags {
 }
 
 fn refused(status: StatusCode, schemas: &mut Schemas) -> Answered {
-    let about = "There is no evaluation, and `errorCode` says why.";
+    let about = "The evaluation failed. `errorCode` is the reason.";
     Answered::new(status, about, Some(schemas.refer::<Failure>()))
 }

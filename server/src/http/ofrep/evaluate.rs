@@ -1,4 +1,4 @@
-//! Evaluating one flag, or all of them.
+//! Evaluates one flag or all flags.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -12,9 +12,9 @@ use crate::http::if_none_match::{IfNoneMatch, caching};
 
 /// Evaluates a flag for a context.
 ///
-/// `variant` is `on` or `off`, `reason` is one of OpenFeature's: `STATIC` if no context can change the response, and
-/// `DEFAULT` if the flag is on and no rule matched. `metadata` has Pennon's reason and, where they decided, the ID of
-/// the rule and the bucket of the context.
+/// `variant` is `on` or `off`. `reason` is one of OpenFeature's reasons: `STATIC` if the result is the same for every
+/// context, `DEFAULT` if the flag is on and no rule matched. `metadata` contains Pennon's reason and, if they
+/// determined the result, the rule's ID and the bucket of the context.
 #[utoipa::path(post, path = "/evaluate/flags/{key}")]
 pub(super) async fn one(
     OfrepEnvironment(environment): OfrepEnvironment,
@@ -33,8 +33,8 @@ pub(super) async fn one(
 
 /// Evaluates all active flags for a context.
 ///
-/// The `ETag` identifies flags and context together: as long as neither changes, `If-None-Match` gets a 304 without an
-/// evaluation.
+/// The `ETag` identifies flags and context together. While both are unchanged, a request with `If-None-Match` gets 304
+/// without an evaluation.
 #[utoipa::path(post, path = "/evaluate/flags")]
 pub(super) async fn all(
     OfrepEnvironment(environment): OfrepEnvironment,
@@ -54,7 +54,7 @@ pub(super) async fn all(
     Ok(AllFlags::Evaluated(caching, Flags { flags }))
 }
 
-/// The tag of the evaluation of all flags: a hash of their state and of the request as it was sent.
+/// Returns the tag of the evaluations: a hash of the flags' state and of the request's body.
 fn etag(config: &str, question: &[u8]) -> String {
     let hash = Sha256::new()
         .chain_update(config)

@@ -12,8 +12,8 @@ pub(super) fn routes() -> Routes {
     Routes::group(
         "OpenFeature",
         "The OpenFeature Remote Evaluation Protocol, for the providers that OpenFeature publishes for many languages. \
-         Problems have `errorCode` and `errorDetails` here, too. \
-         Pages of any origin may call.",
+         Here, problems also have `errorCode` and `errorDetails`. \
+         Pages of any origin can call these paths.",
     )
     .with(route!(evaluate::one))
     .with(route!(evaluate::all))

@@ -1,4 +1,4 @@
-//! Requests of OpenFeature providers: the key, the flag and the context.
+//! Requests by OpenFeature providers: the SDK key, the flag and the evaluation context.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -26,10 +26,10 @@ use crate::http::openapi::shape::{nullable, parameter};
 use crate::http::openapi::{API_KEY, Input, OperationBuilder};
 use crate::state::Service;
 
-/// The header that may carry the key instead of `Authorization`.
+/// The header that can contain the SDK key instead of `Authorization`.
 const X_API_KEY: &str = "x-api-key";
 
-/// The environment of the SDK key in `Authorization`, which wins, or in `X-API-Key`.
+/// The environment of the SDK key in `Authorization` or, without that header, in `X-API-Key`.
 pub(super) struct OfrepEnvironment(pub(super) SdkEnvironment);
 
 impl FromRequestParts<Service> for OfrepEnvironment {
@@ -47,7 +47,7 @@ impl FromRequestParts<Service> for OfrepEnvironment {
     }
 }
 
-/// The one value of `X-API-Key`.
+/// Returns the value of `X-API-Key`, if the header occurs once.
 fn api_key(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(X_API_KEY).into_iter();
     match (values.next(), values.next()) {
@@ -63,7 +63,7 @@ impl Input for OfrepEnvironment {
     }
 }
 
-/// The flag that the path names. Any text is allowed; an invalid key is an unknown flag.
+/// The flag key in the path. Any text is accepted: an invalid key belongs to no flag.
 pub(super) struct FlagKey(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for FlagKey {
@@ -73,7 +73,7 @@ impl<S: Send + Sync> FromRequestParts<S> for FlagKey {
         let parameters = RawPathParams::from_request_parts(parts, state).await;
         let key = match &parameters {
             Ok(parameters) => parameters.iter().next().map(|(_, key)| key),
-            // No flag's key has a `%`, so what is no text stays as it was sent, and unknown.
+            // Flag keys contain no `%`, so an undecodable key is kept as it was sent, and is unknown.
             Err(_) => parts.uri.path().rsplit('/').next(),
         };
         Ok(Self(key.unwrap_or_default().to_owned()))
@@ -100,7 +100,7 @@ impl<S: Sync> FromRequest<S> for Question {
     }
 }
 
-/// A question that is looked at only when it is known which flag it is about.
+/// A body whose refusal is reported later, together with the flag key.
 impl Input for Result<Question, Refusal> {
     fn describe(builder: &mut OperationBuilder<'_>) {
         Question::describe(builder);
@@ -117,9 +117,9 @@ impl Input for Question {
             let context = ObjectBuilder::new()
                 .schema_type(Type::Object)
                 .description(Some(
-                    "`targetingKey` stands for `userId` where that is absent. `userId`, `tenantId`, `email` and \
-                     `country` are the built-in attributes; every other text, number or boolean is a custom one, \
-                     also those within `customAttributes`. What is none of these is ignored.",
+                    "`targetingKey` is used as `userId` if that is absent. `userId`, `tenantId`, `email` and \
+                     `country` are the built-in attributes. All other strings, numbers and booleans are custom \
+                     attributes, including those in `customAttributes`. All other values are ignored.",
                 ))
                 .property("targetingKey", text())
                 .property("userId", text())
@@ -143,12 +143,12 @@ impl Input for Question {
 }
 
 impl Question {
-    /// The body as it was sent.
+    /// Returns the body as it was sent.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Returns the evaluation context, in Pennon's terms.
+    /// Converts the body to Pennon's evaluation context.
     pub(super) fn context(&self) -> Result<Context<'_>, Refusal> {
         let mut body = object(&self.0).map_err(|error| Refusal::parse_error(error.to_string()))?;
         let members = match body.take("context") {
@@ -172,7 +172,7 @@ impl Question {
     }
 }
 
-/// The context of a provider, which is flat, as one of ours.
+/// Converts the flat context of a provider to Pennon's form.
 fn translated<'a>(members: Vec<(Cow<'a, str>, Json<'a>)>, faults: &mut Vec<Fault>) -> Json<'a> {
     let (mut built_in, mut custom) = (Vec::new(), Vec::new());
     let mut targeting_key = Json::Null;
@@ -204,8 +204,8 @@ fn is_built_in(name: &str) -> bool {
     built_in.iter().any(|attribute| attribute.as_str() == name)
 }
 
-/// Returns true if a value can be an attribute. A provider's context may also have lists and structures, which no rule
-/// reads.
+/// Returns true if a value can be an attribute. A provider's context can also contain lists and objects, which no rule
+/// uses.
 fn is_plain(value: &Json<'_>) -> bool {
     match value {
         Json::String(_) | Json::Boolean(_) => true,

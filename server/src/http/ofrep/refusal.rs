@@ -1,4 +1,4 @@
-//! Refusals in the words of the protocol.
+//! Error responses of the OpenFeature protocol.
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -17,9 +17,9 @@ pub(super) struct Refusal {
 }
 
 enum Cause {
-    /// An error of the API, repeated in the terms of the protocol.
+    /// An error of the API, converted to the protocol's terms.
     Error(Error),
-    /// A failure that the protocol defines, with its details.
+    /// A failure defined by the protocol, with its details.
     Failure(ErrorCode, String),
 }
 
@@ -67,10 +67,14 @@ impl Refusal {
     }
 
     pub(super) fn flag_not_found() -> Self {
-        Cause::Failure(ErrorCode::FlagNotFound, "there is no such flag".to_owned()).into()
+        Cause::Failure(
+            ErrorCode::FlagNotFound,
+            "the flag does not exist".to_owned(),
+        )
+        .into()
     }
 
-    /// The refusal to evaluate this flag.
+    /// Adds the flag key to the refusal.
     pub(super) fn about(self, key: String) -> Self {
         Self {
             key: Some(key),
@@ -95,7 +99,7 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let key = self.key;
         match self.cause {
-            // All keys that do not work are refused with the same bytes, and internal errors reveal nothing more.
+            // Invalid keys are all refused with identical bytes, and internal errors reveal no details.
             Cause::Error(error @ (Error::Unauthenticated | Error::Internal(_))) => {
                 error.into_response()
             }

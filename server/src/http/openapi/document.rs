@@ -1,4 +1,4 @@
-//! The whole document.
+//! The complete OpenAPI document.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::{OperationBuilder, Schemas};
 
 const ABOUT: &str = include_str!("about.md");
 
-/// Describes the routes.
+/// Creates the OpenAPI document of the routes.
 pub(crate) fn document(routes: Routes) -> OpenApi {
     let (mut schemas, mut problems) = (Schemas::default(), Problems::default());
     let (mut paths, mut tags) = (Paths::new(), Vec::new());
@@ -73,7 +73,7 @@ fn add(
     }
 }
 
-/// Returns the name of a group within names of operations.
+/// Returns the name of a group for operation IDs.
 fn slug(group: &str) -> String {
     group.to_ascii_lowercase().replace(' ', "-")
 }
@@ -81,7 +81,7 @@ fn slug(group: &str) -> String {
 fn request_id() -> RefOr<utoipa::openapi::Header> {
     HeaderBuilder::new()
         .description(Some(
-            "The request's identifier, by which it is found in the log: the caller's own `X-Request-Id` if it has up to \
+            "The identifier of the request in the log. It is the caller's `X-Request-Id` if that consists of up to \
              128 letters, digits and `-_.:/+=`, otherwise a new one.",
         ))
         .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
@@ -92,7 +92,7 @@ fn request_id() -> RefOr<utoipa::openapi::Header> {
 fn api_key() -> SecurityScheme {
     SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(
         "X-API-Key",
-        "The same `sdkKey`, for providers of OpenFeature that send it so.",
+        "The `sdkKey` of an environment, for OpenFeature providers that send it in this header.",
     )))
 }
 
@@ -108,15 +108,16 @@ fn security_schemes() -> BTreeMap<String, RefOr<SecurityScheme>> {
             ACCESS_TOKEN.to_owned(),
             bearer(
                 "JWT, or pnt_…",
-                "People's and scripts' credential: the `access_token` of `POST /auth/login`, or a personal access token.",
+                "The credential of users and scripts: the `access_token` of `POST /auth/login`, or a personal access \
+                 token.",
             ),
         ),
         (
             SDK_KEY.to_owned(),
             bearer(
                 "pnk_…",
-                "Applications' credential: the `sdkKey` that an environment got when it was created or its key was \
-                 replaced.",
+                "The credential of applications: the `sdkKey` of an environment, returned when it is created or its \
+                 key is replaced.",
             ),
         ),
         (API_KEY.to_owned(), api_key().into()),

@@ -1,8 +1,8 @@
-//! The API's description (OpenAPI 3.1), derived from the types that handlers take and return.
+//! The OpenAPI 3.1 description, derived from the types that handlers take and return.
 //!
-//! Each extractor describes its input and its refusals ([`Input`]), each response its form ([`Answer`]), and a handler
-//! is the sum of its signature ([`Described`]). Its `#[utoipa::path]` adds path, method and the doc comment, and
-//! [`Route::refuses`] the conflicts that its use case may find. [`route!`] is the only way to create a route.
+//! Each extractor describes its input and its refusals ([`Input`]), and each response its form ([`Answer`]). A handler
+//! combines the parts of its signature ([`Described`]). Its `#[utoipa::path]` adds path, method and doc comment.
+//! [`Route::refuses`] adds the conflicts of its use case. [`route!`] is the only way to create a route.
 
 mod document;
 mod operation;

@@ -1,4 +1,4 @@
-//! An operation, as the parts of a handler's signature describe it.
+//! An operation, described by the parts of a handler's signature.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +14,12 @@ use super::Schemas;
 use super::problems::Problems;
 use crate::http::code::Code;
 
-/// The media type of nearly everything but errors.
+/// The media type of bodies, except errors and files.
 const JSON: &str = "application/json";
 
-/// An operation in the making.
+/// An operation under construction.
 pub(crate) struct OperationBuilder<'d> {
-    /// Where parts find the schemas that they refer to.
+    /// The schemas to which parts refer.
     pub(crate) schemas: &'d mut Schemas,
     problems: &'d mut Problems,
     operation: Operation,
@@ -27,18 +27,18 @@ pub(crate) struct OperationBuilder<'d> {
     refusals: BTreeSet<Code>,
 }
 
-/// One way in which an operation succeeds.
+/// A successful response of an operation.
 pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     pub(crate) about: &'static str,
     pub(crate) media_type: &'static str,
     pub(crate) schema: Option<RefOr<Schema>>,
-    /// Names, and what they hold.
+    /// Header names and their descriptions.
     pub(crate) headers: Vec<(&'static str, &'static str)>,
 }
 
 impl Answered {
-    /// An answer in JSON, or without a body.
+    /// Creates a response with a JSON body, or without a body.
     pub(crate) fn new(
         status: StatusCode,
         about: &'static str,
@@ -69,12 +69,12 @@ impl<'d> OperationBuilder<'d> {
         }
     }
 
-    /// The operation may be refused with these codes.
+    /// Adds refusals with these codes.
     pub(crate) fn refuses(&mut self, codes: impl IntoIterator<Item = Code>) {
         self.refusals.extend(codes);
     }
 
-    /// The operation needs a credential of this scheme.
+    /// Requires a credential of this scheme.
     pub(crate) fn needs_credential(&mut self, scheme: &str) {
         let requirement = SecurityRequirement::new(scheme, Vec::<String>::new());
         self.operation
@@ -83,7 +83,7 @@ impl<'d> OperationBuilder<'d> {
             .push(requirement);
     }
 
-    /// A credential may be left out.
+    /// Makes the credential optional.
     pub(crate) fn may_be_anonymous(&mut self) {
         self.operation
             .security
@@ -91,18 +91,18 @@ impl<'d> OperationBuilder<'d> {
             .push(SecurityRequirement::default());
     }
 
-    /// A sentence on what callers need, for the end of the description.
+    /// Adds a sentence about requirements to the end of the description.
     pub(crate) fn needs(&mut self, sentence: impl Into<String>) {
         self.needs.push(sentence.into());
     }
 
-    /// The operation takes a parameter.
+    /// Adds a parameter.
     pub(crate) fn parameter(&mut self, parameter: impl Into<Parameter>) {
         let parameters = self.operation.parameters.get_or_insert_default();
         parameters.push(parameter.into().into());
     }
 
-    /// The operation takes a JSON body.
+    /// Adds a JSON body.
     pub(crate) fn body(&mut self, schema: RefOr<Schema>) {
         let body: RequestBody = RequestBodyBuilder::new()
             .required(Some(Required::True))
@@ -160,7 +160,7 @@ fn content(schema: RefOr<Schema>) -> Content {
     ContentBuilder::new().schema(Some(schema)).build()
 }
 
-/// A header that holds a text.
+/// Returns a header with a string value.
 pub(super) fn text_header(about: &str) -> utoipa::openapi::Header {
     HeaderBuilder::new()
         .description(Some(about))
@@ -168,7 +168,7 @@ pub(super) fn text_header(about: &str) -> utoipa::openapi::Header {
         .build()
 }
 
-/// The response with the header that every response has.
+/// Adds the header of every response.
 pub(super) fn with_request_id(response: ResponseBuilder) -> ResponseBuilder {
     response.header_ref("X-Request-Id", Ref::new("#/components/headers/RequestId"))
 }

@@ -1,4 +1,4 @@
-//! The parts of a handler's signature, described for callers.
+//! Descriptions of the parts of handlers' signatures.
 
 use axum::extract::State;
 use http::{HeaderMap, Method, StatusCode, Uri};
@@ -27,13 +27,13 @@ use crate::http::respond::{
 };
 use crate::state::{Runtime, Service};
 
-/// The scheme of people's and scripts' credentials.
+/// The scheme of access tokens, for users and scripts.
 pub(super) const ACCESS_TOKEN: &str = "accessToken";
 
-/// The scheme of applications' credentials.
+/// The scheme of SDK keys, for applications.
 pub(super) const SDK_KEY: &str = "sdkKey";
 
-/// The scheme of applications' credentials where they come in a header of their own.
+/// The scheme of SDK keys in a separate header.
 pub(crate) const API_KEY: &str = "apiKey";
 
 /// An extractor that describes its input and its refusals.
@@ -51,12 +51,12 @@ pub(crate) trait InBody {
     fn schema(schemas: &mut Schemas) -> RefOr<Schema>;
 }
 
-/// A handler, as the sum of its signature. `S` is that signature, and is inferred.
+/// A handler, described by its signature `S`, which is inferred.
 pub(crate) trait Described<S> {
     fn describe(builder: &mut OperationBuilder<'_>);
 }
 
-/// The possible refusals of every operation that takes time.
+/// The codes with which any operation that takes time can be refused.
 pub(crate) const WHEN_BUSY: [Code; 2] = [Code::Overloaded, Code::TimedOut];
 
 macro_rules! handlers {
@@ -89,7 +89,7 @@ handlers! {
     (I1, I2, I3, I4, I5, I6, I7)
 }
 
-/// Inputs that callers do not see.
+/// Implements [`Input`] for inputs that callers do not see.
 macro_rules! unseen {
     ($($input:ty),+) => {$(
         impl Input for $input {
@@ -123,7 +123,7 @@ impl Input for Actor {
     }
 }
 
-/// A handler that looks at who calls only after something else.
+/// The caller of a handler that checks something else first.
 impl Input for Result<Actor, Error> {
     fn describe(builder: &mut OperationBuilder<'_>) {
         Actor::describe(builder);
@@ -133,7 +133,7 @@ impl Input for Result<Actor, Error> {
 impl Input for Person {
     fn describe(builder: &mut OperationBuilder<'_>) {
         Actor::describe(builder);
-        builder.needs("Needs a session: a personal access token does not suffice.");
+        builder.needs("Requires a session; a personal access token is refused.");
     }
 }
 
@@ -153,7 +153,7 @@ impl Input for Administrator {
 
 fn role(builder: &mut OperationBuilder<'_>, role: Role) {
     builder.refuses([Code::Forbidden]);
-    builder.needs(format!("Needs the role `{role}`."));
+    builder.needs(format!("Requires the role `{role}`."));
 }
 
 impl Input for SdkKey {
@@ -237,8 +237,7 @@ impl Input for NoBody {
 
 impl Input for IfMatch {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        let about =
-            "The `ETag` of what the caller has seen. If it has changed since, nothing is done.";
+        let about = "The `ETag` of the object as you read it. If it has changed since, the request is refused.";
         builder.parameter(header("If-Match", about).example(Some("\"3\"".into())));
         builder.refuses([Code::Stale]);
     }
@@ -273,7 +272,7 @@ impl<T: ToSchema> Answer for TaggedAs<T> {
 
 impl<T: Answer> Answer for Created<T> {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
-        let about = "The path of what was created.";
+        let about = "The path of the created object.";
         let mut answers = with_header(T::answers(schemas), "Location", about);
         for answered in &mut answers {
             answered.status = StatusCode::CREATED;
@@ -311,7 +310,7 @@ impl<T: Answer> Answer for Put<T> {
 impl<T: Answer> Answer for OrDashboard<T> {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
         let mut answers = T::answers(schemas);
-        let about = "A page of the dashboard, for a browser that comes without a credential.";
+        let about = "A redirect to a dashboard page, for browsers without a credential.";
         let mut redirect = Answered::new(StatusCode::SEE_OTHER, about, None);
         redirect.headers.push(("Location", "The path of the page."));
         answers.push(redirect);
@@ -319,7 +318,7 @@ impl<T: Answer> Answer for OrDashboard<T> {
     }
 }
 
-/// Returns the responses, and 304 for a client that has the content already, each with the content's tag.
+/// Returns the responses and a 304 for a client that already has the content, each with the content's tag.
 pub(crate) fn unless_known(
     mut answers: Vec<Answered>,
     unchanged: &'static str,
@@ -329,7 +328,7 @@ pub(crate) fn unless_known(
     with_header(answers, "ETag", etag)
 }
 
-/// Returns the responses, each with one more header.
+/// Returns the responses with an additional header.
 fn with_header(
     mut answers: Vec<Answered>,
     name: &'static str,

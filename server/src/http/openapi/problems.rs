@@ -13,12 +13,12 @@ use super::operation::{text_header, with_request_id};
 use crate::http::code::Code;
 use crate::http::error::Problem;
 
-/// Responses by name, each written once however many operations refuse like that.
+/// The responses with problem documents, by name. Operations with the same refusals share them.
 #[derive(Default)]
 pub(super) struct Problems(BTreeMap<String, RefOr<Response>>);
 
 impl Problems {
-    /// A reference to the response with these codes, which have one status.
+    /// Returns a reference to the response with these codes, which all have the same status.
     pub(super) fn refer(&mut self, codes: &[Code], schemas: &mut Schemas) -> RefOr<Response> {
         let names: Vec<String> = codes.iter().map(|code| format!("{code:?}")).collect();
         let name = names.join("Or");
@@ -75,10 +75,10 @@ fn headers(status: StatusCode) -> &'static [(&'static str, &'static str)] {
         StatusCode::UNAUTHORIZED => &[("WWW-Authenticate", "`Bearer`.")],
         StatusCode::PRECONDITION_FAILED => &[(
             "ETag",
-            "The revision that the object has now; absent if there is none.",
+            "The current revision of the object; absent if it does not exist.",
         )],
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            &[("Retry-After", "How many seconds to wait.")]
+            &[("Retry-After", "The number of seconds to wait.")]
         }
         _ => &[],
     }

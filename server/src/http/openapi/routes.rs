@@ -1,4 +1,4 @@
-//! Routes that cannot be without a description.
+//! Routes that always have a description.
 
 use axum::Router;
 use axum::handler::Handler;
@@ -9,7 +9,8 @@ use super::{Described, OperationBuilder};
 use crate::http::code::Code;
 use crate::state::Service;
 
-/// The route of a handler. Its `#[utoipa::path]` has the path, method and purpose; the rest follows from its signature.
+/// Creates the route of a handler. Its `#[utoipa::path]` contains the path, method and purpose. The rest follows from
+/// its signature.
 macro_rules! route {
     ($handler:ident) => {
         ::pastey::paste! {
@@ -27,7 +28,7 @@ macro_rules! route {
 
 pub(crate) use route;
 
-/// A handler at its place.
+/// A handler with its method, path and description.
 pub(crate) struct Route {
     pub(super) path: String,
     pub(super) method: HttpMethod,
@@ -38,7 +39,7 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// The route of a handler; [`route!`] finds `P`, the handler's documentation.
+    /// Creates the route of a handler. [`route!`] finds `P`, the handler's documentation.
     pub(crate) fn of<P, H, T, D>(handler: H) -> Self
     where
         P: utoipa::Path,
@@ -56,7 +57,7 @@ impl Route {
         }
     }
 
-    /// Adds refusals with these codes, which the use case may cause in addition to those of the signature.
+    /// Adds refusals with these codes. The use case causes them, in addition to those of the signature.
     pub(crate) fn refuses(mut self, codes: &[Code]) -> Self {
         self.refusals.extend(codes);
         self
@@ -76,12 +77,12 @@ fn filter(method: &HttpMethod) -> MethodFilter {
     }
 }
 
-/// Routes, in groups that the description shows as chapters.
+/// Routes in groups, which are sections of the description.
 pub(crate) struct Routes {
     pub(super) groups: Vec<Group>,
 }
 
-/// The routes of one kind of thing.
+/// The routes of one kind of resource.
 pub(super) struct Group {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
@@ -89,7 +90,7 @@ pub(super) struct Group {
 }
 
 impl Routes {
-    /// A group without routes as yet.
+    /// Creates a group without routes.
     pub(crate) fn group(name: &'static str, about: &'static str) -> Self {
         let group = Group {
             name,
@@ -101,7 +102,7 @@ impl Routes {
         }
     }
 
-    /// The routes and one more in the last group.
+    /// Adds a route to the last group.
     pub(crate) fn with(mut self, route: Route) -> Self {
         if let Some(group) = self.groups.last_mut() {
             group.routes.push(route);
@@ -109,13 +110,13 @@ impl Routes {
         self
     }
 
-    /// These routes, and then the others.
+    /// Appends other routes.
     pub(crate) fn and(mut self, others: Self) -> Self {
         self.groups.extend(others.groups);
         self
     }
 
-    /// The routes below a prefix.
+    /// Adds a prefix to the paths of all routes.
     pub(crate) fn below(mut self, prefix: &str) -> Self {
         for route in self.groups.iter_mut().flat_map(|group| &mut group.routes) {
             route.path.insert_str(0, prefix);

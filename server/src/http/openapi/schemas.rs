@@ -1,16 +1,16 @@
-//! The schemas that operations refer to.
+//! The shared schemas of operations.
 
 use std::collections::BTreeMap;
 
 use utoipa::ToSchema;
 use utoipa::openapi::{Ref, RefOr, Schema};
 
-/// Schemas by name, each written once however many operations refer to it.
+/// The shared schemas, by name.
 #[derive(Default)]
 pub(crate) struct Schemas(BTreeMap<String, RefOr<Schema>>);
 
 impl Schemas {
-    /// A reference to the schema of a type, which is taken in with all that it refers to.
+    /// Returns a reference to the schema of a type, and registers the schema with all schemas that it refers to.
     pub(crate) fn refer<T: ToSchema>(&mut self) -> RefOr<Schema> {
         let name = T::name();
         if !self.0.contains_key(&*name) {
@@ -22,7 +22,7 @@ impl Schemas {
         Ref::from_schema_name(name).into()
     }
 
-    /// Returns a reference to a schema, which is created at the first request for it.
+    /// Returns a reference to a schema, which is created on first use.
     pub(crate) fn define(
         &mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! The members that a reader of a JSON object requests, recorded instead of read.
+//! The members that a reader of a JSON object requests, recorded for OpenAPI.
 
 use std::mem::{replace, take};
 
@@ -6,13 +6,13 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{RefOr, Required, Schema};
 
-/// The members of an object, in the order in which they are requested.
+/// The members of an object, in the order of the requests.
 #[derive(Default)]
 pub(crate) struct Shape {
     members: Vec<Member>,
-    /// One for each word of the member that decides on others.
+    /// The additional members for each value of the member that determines them.
     variants: Vec<Vec<Member>>,
-    /// The members of every variant, while one is recorded.
+    /// The common members of all variants, while a variant is recorded.
     common: Vec<Member>,
 }
 
@@ -25,7 +25,7 @@ struct Member {
 }
 
 impl Shape {
-    /// Notes a member.
+    /// Records a member.
     pub(crate) fn member(
         &mut self,
         name: &str,
@@ -41,7 +41,7 @@ impl Shape {
         });
     }
 
-    /// Begins the members that belong to one word of `member`.
+    /// Begins the members that exist only if `member` has the value `word`.
     pub(crate) fn begin_variant(&mut self, member: &str, word: &str) {
         self.common = take(&mut self.members);
         let schema = ObjectBuilder::new()
@@ -50,13 +50,13 @@ impl Shape {
         self.member(member, true, None, schema.into());
     }
 
-    /// Ends what [`Self::begin_variant`] began.
+    /// Ends the variant of [`Self::begin_variant`].
     pub(crate) fn end_variant(&mut self) {
         let variant = replace(&mut self.members, take(&mut self.common));
         self.variants.push(variant);
     }
 
-    /// The parameters of a query with these members.
+    /// Returns the members as query parameters.
     pub(crate) fn into_parameters(self) -> impl Iterator<Item = Parameter> {
         self.members.into_iter().map(|member| {
             parameter(ParameterIn::Query, &member.name, member.schema)
@@ -65,7 +65,7 @@ impl Shape {
         })
     }
 
-    /// The schema of an object with these members and no others.
+    /// Returns the schema of an object with these members and no others.
     pub(crate) fn into_schema(self, about: &str) -> Schema {
         let about = (!about.is_empty()).then_some(about);
         if self.variants.is_empty() {
@@ -97,7 +97,7 @@ fn object(members: Vec<Member>) -> ObjectBuilder {
     })
 }
 
-/// The schema with a description of its own, where it has one.
+/// Adds a description to a schema, if there is one.
 fn described(schema: RefOr<Schema>, about: Option<&'static str>) -> RefOr<Schema> {
     let Some(about) = about.map(str::to_owned) else {
         return schema;
@@ -123,14 +123,14 @@ fn described(schema: RefOr<Schema>, about: Option<&'static str>) -> RefOr<Schema
     }
 }
 
-/// The schema of a text, for this purpose.
+/// Returns the schema of a string with this description.
 pub(crate) fn text(about: &str) -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(about))
 }
 
-/// A parameter, which only a path must have.
+/// Returns a parameter. Only path parameters are required.
 pub(crate) fn parameter(
     place: ParameterIn,
     name: &str,
@@ -147,13 +147,13 @@ pub(crate) fn parameter(
         .schema(Some(schema))
 }
 
-/// A header that callers may send.
+/// Returns an optional request header.
 pub(crate) fn header(name: &str, about: &str) -> ParameterBuilder {
     let text = ObjectBuilder::new().schema_type(Type::String);
     parameter(ParameterIn::Header, name, text).description(Some(about))
 }
 
-/// The schema of a value that may be `null`, too.
+/// Returns the schema of a value that may also be `null`.
 pub(crate) fn nullable(schema: RefOr<Schema>) -> RefOr<Schema> {
     OneOfBuilder::new()
         .item(schema)

@@ -1,4 +1,4 @@
-//! The client that a request names.
+//! The client named by a request.
 
 use std::convert::Infallible;
 use std::sync::LazyLock;
@@ -14,11 +14,11 @@ use crate::http::openapi::{Input, OperationBuilder};
 
 const X_PENNON_CLIENT: HeaderName = HeaderName::from_static("x-pennon-client");
 
-/// The version of this server. Clients are released with it, in the same version.
+/// The version of this server. Clients are released with the same version.
 static SERVER_VERSION: LazyLock<Version> =
     LazyLock::new(|| Version::parse(env!("CARGO_PKG_VERSION")).unwrap_or(Version::new(0, 0, 0)));
 
-/// The client of the header `X-Pennon-Client`. A header of any other form is neither stored nor logged.
+/// The client in the header `X-Pennon-Client`. A header of any other form is neither stored nor logged.
 pub(super) struct NamedClient(pub(super) Client);
 
 impl<S: Sync> FromRequestParts<S> for NamedClient {
@@ -34,8 +34,8 @@ impl<S: Sync> FromRequestParts<S> for NamedClient {
 
 impl Input for NamedClient {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        let about = "The npm package that makes the request and its version: requests are counted by it, and never refused for \
-                     it. A request with any other value, or with none, counts as one of another client.";
+        let about = "The npm package and version that make the request. Requests are counted by client, and never \
+                     refused because of this header. If it is missing or invalid, they count as another client.";
         let name = ObjectBuilder::new()
             .schema_type(Type::String)
             .examples(["@pennon/core/0.1.0"]);

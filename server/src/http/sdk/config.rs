@@ -1,4 +1,4 @@
-//! The config document, for clients that evaluate themselves.
+//! The config document, for clients that evaluate locally.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -27,10 +27,10 @@ use crate::http::openapi::{Answer, Answered, Input, OperationBuilder, Schemas, u
 use crate::http::respond::Json;
 use crate::snapshot::{Document, Encoding};
 
-/// Returns the configuration for local evaluation.
+/// Returns the config document for local evaluation.
 ///
-/// It has all active flags of the environment, or those that `keys[]` names; a filter that matches nothing is still a
-/// filter. The response may be compressed.
+/// It contains all active flags of the environment, or only those in `keys[]`. If no flag matches `keys[]`, the result
+/// is empty. The response may be compressed.
 #[utoipa::path(get, path = "/config")]
 pub(super) async fn config(
     key: SdkKey,
@@ -47,7 +47,7 @@ pub(super) async fn config(
     };
     let caching = caching(document.etag(), "Authorization, Accept-Encoding, Origin")?;
     let is_current = known.has(document.etag());
-    // A client that requests only the headers gets no configuration to evaluate with.
+    // A HEAD request gets no flags to evaluate, so it does not count as a fetch.
     if method != Method::HEAD {
         let kind = match is_current {
             true => PollKind::Current,
@@ -69,8 +69,8 @@ pub(super) async fn config(
     ))
 }
 
-/// Returns an empty body. For HEAD its length is unknown: axum would otherwise report it, although the length reported
-/// to HEAD is that of the document.
+/// Returns an empty body. For HEAD, its length is unknown: axum would otherwise send a length of zero, although
+/// `Content-Length` of HEAD must be that of the document.
 fn nothing(method: &Method) -> Body {
     match *method {
         Method::HEAD => Body::from_stream(stream::empty::<Result<Bytes, Infallible>>()),
@@ -78,15 +78,18 @@ fn nothing(method: &Method) -> Body {
     }
 }
 
-/// The document, or 304 if it has not changed.
+/// The config document, or 304 if it is unchanged.
 pub(super) struct Config(Response);
 
-/// The flags of an environment, as clients evaluate them.
+/// The flags of an environment, in the form that clients evaluate.
 #[derive(ToSchema)]
 #[schema(as = Config)]
-#[expect(dead_code, reason = "the document is kept as text; this is its form")]
+#[expect(
+    dead_code,
+    reason = "the document is stored as text; this type describes it"
+)]
 struct ConfigDocument {
-    /// The format of the document. A version above 1 may contain new operators, for example.
+    /// The version of the format. For example, versions above 1 can contain new operators.
     #[schema(minimum = 1, example = 1)]
     format: u32,
     /// The flags, by key.
@@ -103,13 +106,13 @@ impl Answer for Config {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
         unless_known(
             Json::<ConfigDocument>::answers(schemas),
-            "The content is what `If-None-Match` names.",
-            "What identifies exactly this content, for `If-None-Match`.",
+            "The content is unchanged since the response in `If-None-Match`.",
+            "An identifier of exactly this content, for `If-None-Match`.",
         )
     }
 }
 
-/// The keys that the configuration is limited to, if any. The parameter may be called `keys[]` or `keys`; other
+/// The keys to which the config document is limited; none for all flags. The parameter is `keys[]` or `keys`. Other
 /// parameters are ignored.
 pub(super) struct Keys(Option<Vec<String>>);
 
@@ -125,7 +128,7 @@ impl<S: Sync> FromRequestParts<S> for Keys {
     }
 }
 
-/// `keys`, `keys[]`, or `keys[0]`, as some clients number the items of a list.
+/// Returns true for `keys`, `keys[]` and `keys[0]`: some clients number the items of a list.
 fn is_keys(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("keys") else {
         return false;
@@ -139,8 +142,8 @@ fn is_keys(name: &str) -> bool {
 impl Input for Keys {
     fn describe(builder: &mut OperationBuilder<'_>) {
         for (name, about) in [
-            ("keys[]", "Only the flags with these keys; may be repeated."),
-            ("keys", "Like `keys[]`."),
+            ("keys[]", "Only the flags with these keys. May be repeated."),
+            ("keys", "The same as `keys[]`."),
         ] {
             let text = ObjectBuilder::new().schema_type(Type::String);
             let keys = parameter(ParameterIn::Query, name, ArrayBuilder::new().items(text));
@@ -150,7 +153,7 @@ impl Input for Keys {
     }
 }
 
-/// The content in the coding, compressed away from the threads that serve requests.
+/// Returns the document in the coding. Compression runs outside the threads that serve requests.
 async fn encoded(document: Arc<Document>, encoding: Encoding) -> Result<Bytes, Error> {
     if let Some(body) = document.ready(encoding) {
         return Ok(body);

@@ -1,4 +1,4 @@
-//! Evaluating one flag, or many at once.
+//! Evaluates one flag or a batch.
 
 use std::borrow::Cow;
 
@@ -28,10 +28,10 @@ pub(super) const BATCH_ITEMS: std::ops::RangeInclusive<usize> = 1..=100;
 
 /// Evaluates a flag for a context.
 ///
-/// A flag that the environment does not have is a 404; an archived one is off with `flag_archived`.
+/// A flag that does not exist in the environment causes a 404. An archived flag is off with the reason `flag_archived`.
 ///
-/// Older clients send the key in the body, as `sdkKey`. It is used only without an `Authorization` header, even if that
-/// header is invalid.
+/// Older clients send the SDK key in the body, as `sdkKey`. It is used only if the request has no `Authorization`
+/// header, valid or not.
 #[utoipa::path(post, path = "/evaluate")]
 pub(super) async fn one(
     State(runtime): State<Runtime>,
@@ -61,7 +61,8 @@ pub(super) async fn one(
 
 /// Evaluates up to 100 flags.
 ///
-/// The results are in the order of the request. A flag that the environment does not have is off with `flag_disabled`.
+/// The results are in the order of the request. A flag that does not exist in the environment is off with the reason
+/// `flag_disabled`.
 #[utoipa::path(post, path = "/evaluate/batch")]
 pub(super) async fn batch(key: SdkKey, body: Body<Questions>) -> Result<Json<Evaluations>, Error> {
     let environment = key.for_evaluation()?;
@@ -80,8 +81,8 @@ pub(super) async fn batch(key: SdkKey, body: Body<Questions>) -> Result<Json<Eva
 
 /// Evaluates a flag for a context, and explains every step.
 ///
-/// The result is that of `evaluate`. A rule shows all its conditions, with the attribute's value and the result of each
-/// comparison; the rollout shows the bucket of the context.
+/// The result is the same as that of `evaluate`. Each rule shows all its conditions, with the attribute's value and the
+/// result of the comparison. The rollout shows the bucket of the context.
 #[utoipa::path(post, path = "/explain")]
 pub(super) async fn explain(key: SdkKey, body: Body<Question>) -> Result<Json<Explained>, Error> {
     let environment = key.for_evaluation()?;
@@ -99,7 +100,7 @@ pub(super) async fn explain(key: SdkKey, body: Body<Question>) -> Result<Json<Ex
 #[derive(Serialize, ToSchema)]
 pub(super) struct Evaluations(Vec<Evaluation>);
 
-/// Reads the key of the flag and the context; none if the key is invalid.
+/// Reads the flag key and the context. Returns none if the key is invalid.
 fn question<'a>(
     mut input: Input<'a>,
     pointer: &str,

@@ -18,7 +18,7 @@ use crate::error::Fault;
 pub(super) fn routes() -> Routes {
     Routes::group(
         "Evaluation",
-        "What applications ask, with the SDK key of their environment. Pages of any origin may call.",
+        "Evaluation by applications, with the SDK key of an environment. Pages of any origin can call these paths.",
     )
     .with(route!(evaluate::one).refuses(&[Code::FlagNotFound]))
     .with(route!(evaluate::batch))
@@ -29,7 +29,7 @@ pub(super) fn routes() -> Routes {
     .below("/sdk/v1")
 }
 
-/// Reads the items of a list, which is at `pointer`, and reports all that is wrong with it.
+/// Reads the items of a list at `pointer`, and reports all its faults.
 fn items<'a, T>(
     list: Json<'a>,
     pointer: &str,

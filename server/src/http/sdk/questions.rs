@@ -1,5 +1,5 @@
-//! The bodies of evaluation requests, as the API's description shows them. They are read without copying, in
-//! [`super::evaluate`] and [`crate::http::context`].
+//! The bodies of evaluation requests in the OpenAPI description. They are read without copying in [`super::evaluate`]
+//! and [`crate::http::context`].
 
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -9,24 +9,24 @@ use crate::http::context;
 use crate::http::openapi::shape::{nullable, text};
 use crate::http::openapi::{InBody, Schemas};
 
-/// A requested evaluation.
+/// A request for one evaluation.
 pub(super) enum Question {}
 
-/// Evaluations requested in one batch.
+/// A request for several evaluations.
 pub(super) enum Questions {}
 
 impl InBody for Question {
     fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
         schemas.define("Question", |schemas| {
-            // Untyped, because it is ignored if the header is present.
+            // The type is not declared, because the member is ignored if the header is present.
             let key = ObjectBuilder::new()
                 .schema_type(SchemaType::AnyValue)
                 .description(Some(
-                    "The key, a string, for clients that send no `Authorization` header; ignored if they do.",
+                    "The SDK key, a string, for clients without an `Authorization` header; ignored with the header.",
                 ));
             question(schemas)
                 .description(Some(
-                    "A flag to evaluate, and the context to evaluate it for. Other members are ignored.",
+                    "A flag and the context for which to evaluate it. Other members are ignored.",
                 ))
                 .property("sdkKey", key)
                 .into()
@@ -44,7 +44,7 @@ impl InBody for Questions {
             ObjectBuilder::new()
                 .schema_type(Type::Object)
                 .description(Some(
-                    "Flags to evaluate, each for a context. Other members are ignored.",
+                    "Flags to evaluate, each with a context. Other members are ignored.",
                 ))
                 .property("evaluations", evaluations)
                 .required("evaluations")

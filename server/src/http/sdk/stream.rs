@@ -1,4 +1,4 @@
-//! The stream of changes, for clients that want to know at once.
+//! The stream that notifies clients of changes immediately.
 
 use std::convert::Infallible;
 
@@ -24,19 +24,21 @@ use crate::state::Runtime;
 /// The default time within which clients fetch a change, in milliseconds.
 const USUAL_SPREAD_MS: usize = 250;
 
-/// The maximum of that time that the server sends. It delays a change by as much.
+/// The maximum of `spreadMs`, in milliseconds. It is also the maximum delay that it adds to a change.
 const LONGEST_SPREAD_MS: usize = 5_000;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Sends an event when the configuration has changed.
+/// Sends an event when the config document changes.
 ///
-/// Server-Sent Events: one at once, and one whenever the response of `GET /sdk/v1/config` without `keys[]` changes. Of
-/// changes in quick succession, only the last may be sent. Lines that begin with a colon show that the stream is alive.
-/// It ends when the key is revoked, and when the server stops; the status of the next request distinguishes the two.
+/// The response consists of server-sent events: one immediately, and one whenever the response of `GET /sdk/v1/config`
+/// without `keys[]` changes. Of several changes in quick succession, only the last may be sent. Lines that begin with a
+/// colon keep the stream alive. It ends when the SDK key is revoked and when the server stops; the status of the next
+/// request shows which.
 ///
-/// All clients receive an event at the same instant. Each should wait for a random time before it fetches the
-/// configuration: up to `spreadMs` milliseconds of the event's data, or up to 250 if the data has no such member.
+/// All clients receive an event at the same time. Before fetching the config document, each should wait for a random
+/// time of up to `spreadMs` milliseconds, a member of the event's data. Without that member, the maximum is 250
+/// milliseconds.
 #[utoipa::path(get, path = "/stream")]
 pub(super) async fn stream(
     State(runtime): State<Runtime>,
@@ -56,13 +58,13 @@ pub(super) async fn stream(
     })
 }
 
-/// The changes of an environment, as they happen.
+/// The changes of an environment, as a stream of events.
 pub(super) struct Changes {
     runtime: Runtime,
     follower: Follower,
-    /// The identifier of the content that the client knows of.
+    /// The ID of the content that the client has.
     known: Option<String>,
-    /// Counts the stream while it is open; none for a caller that does not subscribe.
+    /// Counts the open stream; none for a caller that does not subscribe.
     _open: Option<OpenStream>,
 }
 
@@ -75,15 +77,15 @@ struct Changed<'a> {
     spread_ms: Option<usize>,
 }
 
-/// Returns the time within which this many clients should fetch a change, in milliseconds, if it exceeds the default:
-/// half a millisecond for each, which makes 2,000 requests a second, and 5 seconds at most.
+/// Returns the time over which this many clients should spread their fetches, in milliseconds, if it exceeds the
+/// default. It is half a millisecond for each client, or 2,000 requests per second, and at most 5 seconds.
 fn spread_ms(clients: usize) -> Option<usize> {
     let spread = (clients / 2).min(LONGEST_SPREAD_MS);
     (spread > USUAL_SPREAD_MS).then_some(spread)
 }
 
 impl Changes {
-    /// Returns the next event; none when the stream ends.
+    /// Returns the next event; none at the end of the stream.
     async fn next(&mut self) -> Option<EventResult> {
         loop {
             let document = self.follower.next().await?.document().await;
@@ -112,18 +114,18 @@ impl IntoResponse for Changes {
 
 impl Answer for Changes {
     fn answers(_: &mut Schemas) -> Vec<Answered> {
-        // Of one event, as descriptions of streams are read.
+        // The schema describes a single event, as is usual for streams.
         let name = ObjectBuilder::new()
             .schema_type(Type::String)
             .enum_values(Some(["config"]));
-        let id = text("What `Last-Event-ID` takes.").examples(["pFJxH3TEVXmT"]);
+        let id = text("The value to send as `Last-Event-ID`.").examples(["pFJxH3TEVXmT"]);
         let data = text(
-            "A JSON object whose `etag` is that of the configuration. It may have `spreadMs`: within how many \
-             milliseconds to fetch it.",
+            "A JSON object. Its `etag` is that of the config document. Its optional `spreadMs` is the maximum random \
+             delay before fetching the document, in milliseconds.",
         );
         let event = ObjectBuilder::new()
             .schema_type(Type::Object)
-            .description(Some("An event, one of many."))
+            .description(Some("One event of the stream."))
             .property("event", name)
             .required("event")
             .property("id", id)
@@ -133,7 +135,7 @@ impl Answer for Changes {
                 data.examples(["{\"etag\":\"W/\\\"pFJxH3TEVXmT\\\"\"}"]),
             )
             .required("data");
-        let about = "The events, for as long as the client listens.";
+        let about = "A stream of events, which stays open.";
         vec![Answered {
             media_type: "text/event-stream",
             ..Answered::new(StatusCode::OK, about, Some(event.into()))
@@ -141,10 +143,10 @@ impl Answer for Changes {
     }
 }
 
-/// The last event that the client has got on an earlier stream, or else the tag of the configuration that it has.
+/// The last event that the client received on an earlier stream, or the tag of its config document.
 pub(super) struct LastEventId(Option<String>);
 
-/// Returns the part of an entity tag between its quotation marks. An identifier without any stays unchanged.
+/// Returns the text between the quotation marks of an entity tag. An ID without quotation marks is returned unchanged.
 fn opaque_tag(id: &str) -> &str {
     let tag = id.strip_prefix("W/").unwrap_or(id);
     let quoted = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
@@ -163,8 +165,8 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
 
 impl Input for LastEventId {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        let about = "The `id` of the last event that the client has got, or the `ETag` of its configuration: the first event is \
-                     left out if it would be the same.";
+        let about = "The `id` of the last event that the client received, or the `ETag` of its config document. If \
+                     that is still current, the first event is omitted.";
         builder.parameter(header("Last-Event-ID", about));
     }
 }

@@ -16,20 +16,20 @@ use crate::http::openapi::shape::{nullable, text};
 use crate::http::openapi::{InBody, Schemas};
 use crate::http::respond::NoContent;
 
-/// The maximum size of a report, in bytes: the maximum number of counts, with the longest keys.
+/// The maximum size of a report, in bytes. It is sufficient for the maximum number of counts with the longest keys.
 const LIMIT: usize = 256 * 1024;
 
-/// The allowed number of counts in a report.
+/// The permitted number of counts in a report.
 const ITEMS: std::ops::RangeInclusive<usize> = 1..=1000;
 
-/// The allowed range of one count.
+/// The permitted range of one count.
 const COUNT: std::ops::RangeInclusive<f64> = 1.0..=1_000_000_000.0;
 
 /// Reports local evaluations.
 ///
-/// They count as if the server had made them just now. Flags that the environment does not have are ignored. A report
-/// with an `id` counts once, however often and to whichever instance it is sent within an hour: send it again if no
-/// response arrives.
+/// The evaluations count as if the server had made them now. Flags that do not exist in the environment are ignored. A
+/// report with an `id` is counted once within an hour, even if it reaches several instances. If no response arrives,
+/// send it again with the same `id`.
 #[utoipa::path(post, path = "/usage")]
 pub(super) async fn report(key: SdkKey, body: Body<Counts>) -> Result<NoContent, Error> {
     let environment = key.for_client()?;
@@ -97,7 +97,7 @@ fn one(mut item: Json<'_>, pointer: &str, faults: &mut Vec<Fault>) -> Option<Rep
     })
 }
 
-/// Reads a UUID in its usual form, with hyphens.
+/// Reads a UUID in the usual form with hyphens.
 fn uuid(given: &Json<'_>) -> Option<Uuid> {
     match given {
         Json::String(text) if text.len() == Hyphenated::LENGTH => Uuid::try_parse(text).ok(),
@@ -112,7 +112,7 @@ fn whole(number: f64) -> Option<u64> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "it is a whole number within the bounds"
+        reason = "the value is an integer within the range"
     )]
     Some(number as u64)
 }
@@ -128,7 +128,7 @@ impl InBody for Counts {
                 .schema_type(Type::Integer)
                 .minimum(Some(*COUNT.start()))
                 .maximum(Some(*COUNT.end()))
-                .description(Some("How often since the last report."));
+                .description(Some("The number of evaluations since the last report."));
             let item = ObjectBuilder::new()
                 .schema_type(Type::Object)
                 .property("flagKey", text("The flag's key."))
