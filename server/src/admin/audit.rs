@@ -28,7 +28,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Begins with what was done.
+    /// Creates an entry with only an action.
     pub(crate) fn of(action: AuditAction) -> Self {
         Self {
             action,
@@ -41,14 +41,14 @@ impl Entry {
         }
     }
 
-    /// The flag concerned.
+    /// Adds the flag.
     pub(crate) fn flag(mut self, flag: &Flag) -> Self {
         self.flag_key = Some(flag.key.to_string());
         self.concerned.flag = Some(flag.id);
         self
     }
 
-    /// Adds the environment, in its state after the change.
+    /// Adds the environment as it is after the change.
     pub(crate) fn environment(mut self, environment: &Environment) -> Self {
         self.environment = Some(environment.name.to_string());
         self.product = Some(environment.product.to_string());
@@ -56,37 +56,37 @@ impl Entry {
         self
     }
 
-    /// The rule concerned.
+    /// Adds the rule.
     pub(crate) fn rule(mut self, rule: RuleId) -> Self {
         self.concerned.rule = Some(rule);
         self
     }
 
-    /// The account concerned.
+    /// Adds the account.
     pub(crate) fn user(mut self, user: UserId) -> Self {
         self.concerned.user = Some(user);
         self
     }
 
-    /// The token concerned, and with it its owner.
+    /// Adds the token and its owner.
     pub(crate) fn token(mut self, token: &Token) -> Self {
         self.concerned.token = Some(token.id);
         self.user(token.user_id)
     }
 
-    /// The object before, if it was there.
+    /// Adds the object before the change, if it existed.
     pub(crate) fn from(mut self, old: Option<&impl Serialize>) -> Result<Self, Error> {
         self.old = old.map(value).transpose()?;
         Ok(self)
     }
 
-    /// The object after.
+    /// Adds the object after the change.
     pub(crate) fn to(mut self, new: &impl Serialize) -> Result<Self, Error> {
         self.new = Some(value(new)?);
         Ok(self)
     }
 
-    /// Writes the entry in the transaction of the change itself, if the actor may still make the change.
+    /// Writes the entry in the transaction of the change. Fails if the actor may no longer make the change.
     pub(crate) async fn record(
         self,
         admin: &Admin,
@@ -98,14 +98,14 @@ impl Entry {
         audit::insert(tx, &entry, &concerned).await
     }
 
-    /// Returns an entry of this moment and the IDs that it concerns, for callers that write several at once and confirm
-    /// the actor themselves.
+    /// Returns the entry, dated now, and the IDs of its objects, for callers that write several entries at once and
+    /// confirm the actor themselves.
     pub(super) fn made(self, admin: &Admin, actor: &Actor) -> (AuditEntry, AuditSubjects) {
         let now = admin.clock.now();
         let id = AuditId::new(admin.entropy.id(now));
         let entry = AuditEntry {
             id,
-            // Replaced if the entry is written together with others.
+            // The batch replaces it if it writes several entries.
             group_id: id,
             action: self.action,
             actor_identity: actor.identity(),
@@ -154,7 +154,7 @@ pub(crate) async fn get(
     Ok(recorded)
 }
 
-/// The time of the last change that the actor may know of.
+/// Returns the time of the last change that the actor may see.
 pub(crate) async fn newest(admin: &Admin, actor: &Actor) -> Result<Option<Timestamp>, Error> {
     let accounts = actor.administrator().is_ok();
     audit::newest(&mut admin.db.read().await?, accounts).await

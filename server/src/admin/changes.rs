@@ -1,4 +1,4 @@
-//! Commits, and what follows from them.
+//! Commits, and the publication of committed changes.
 
 use pennon_model::id::{EnvironmentId, FlagId};
 use tracing::Instrument;
@@ -10,18 +10,18 @@ use crate::store::Tx;
 use crate::store::notifications::announce;
 use crate::store::snapshots::changed_flags;
 
-/// A change of what an environment serves.
+/// A change to the flags that an environment serves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EnvironmentChange {
     pub(crate) environment: EnvironmentId,
-    /// The flag that changed; none if the environment itself did.
+    /// The flag that changed; none if the environment itself changed.
     pub(crate) flag: Option<FlagId>,
     /// The environment's config revision after the change.
     pub(crate) revision: i64,
 }
 
 impl EnvironmentChange {
-    /// A change of the environment itself, or of more than one flag in it.
+    /// Returns a change of the environment itself, or of more than one flag in it.
     pub(crate) fn of_environment(environment: EnvironmentId, revision: i64) -> Self {
         Self {
             environment,
@@ -30,7 +30,7 @@ impl EnvironmentChange {
         }
     }
 
-    /// The same flag's change in each of several environments.
+    /// Returns the changes of one flag in several environments.
     pub(crate) fn of_flag(flag: FlagId, raised: Vec<(EnvironmentId, i64)>) -> Vec<Self> {
         let change = |(environment, revision)| Self {
             environment,
@@ -41,7 +41,7 @@ impl EnvironmentChange {
     }
 }
 
-/// Commits, and publishes the changes before it returns.
+/// Commits, and publishes the changes before returning.
 ///
 /// It runs to completion even if the caller disconnects: every committed change must be published.
 pub(crate) async fn commit(
@@ -52,7 +52,7 @@ pub(crate) async fn commit(
     run(admin, tx, changes, None).await
 }
 
-/// Commits as [`commit`] does, and refuses the key of an environment from the moment of the commit on.
+/// Commits like [`commit`], and refuses the key of the revoked environment as soon as the commit succeeds.
 pub(crate) async fn commit_revocation(
     admin: &Admin,
     tx: Tx,
@@ -74,7 +74,7 @@ async fn run(
             changes.iter().map(|change| change.environment).collect();
         announce(&mut tx, admin.instance, &environments).await?;
         let flags = changed_flags_of(&admin, &mut tx, &changes).await?;
-        // A commit whose answer is lost may have happened all the same; then the next comparison of revisions finds it.
+        // A commit may succeed although its response is lost. The next comparison of revisions then finds the change.
         tx.commit().await?;
         if let Some(revoked) = revoked {
             admin.serving.snapshots.revoke(revoked);
@@ -88,7 +88,7 @@ async fn run(
         .map_err(|error| Error::Internal(format!("the commit was aborted: {error}")))?
 }
 
-/// Reads what a single flag serves after the change. Any other change is read after the commit.
+/// Reads the flag of a change that concerns one flag in one environment. All other changes are read after the commit.
 async fn changed_flags_of(
     admin: &Admin,
     tx: &mut Tx,

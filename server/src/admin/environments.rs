@@ -1,4 +1,4 @@
-//! Environments: creating, listing, renaming and revoking them, and giving them new keys.
+//! Environments: creating, listing, renaming and revoking them, and rotating their keys.
 
 use pennon_model::audit::AuditAction;
 use pennon_model::environment::{
@@ -25,7 +25,7 @@ pub(crate) struct NewEnvironment {
     pub(crate) name: NewName<EnvironmentName>,
 }
 
-/// Creates an environment with every active flag, disabled, in it.
+/// Creates an environment in which every active flag is disabled.
 pub(crate) async fn create(
     admin: &Admin,
     actor: &Administrator,
@@ -63,7 +63,7 @@ pub(super) async fn create_within(
     Ok(EnvironmentChange::of_environment(environment.id, revision))
 }
 
-/// The reason that the settings allow no environment of a product; none if they do.
+/// Returns the reason that the settings allow no environment of this product; none if they allow it.
 pub(super) fn refused_product(admin: &Admin, product: &ProductName) -> Option<String> {
     let products: Vec<&str> = admin
         .products
@@ -75,7 +75,7 @@ pub(super) fn refused_product(admin: &Admin, product: &ProductName) -> Option<St
     (!is_allowed).then(|| format!("must be one of {}", products.join(", ")))
 }
 
-/// Gives an environment another name.
+/// Renames an environment.
 pub(crate) async fn rename(
     admin: &Admin,
     actor: &Administrator,
@@ -94,7 +94,7 @@ pub(crate) async fn rename(
     Ok(new)
 }
 
-/// Gives an environment another name, within a transaction.
+/// Renames an environment, within a transaction.
 pub(super) async fn rename_within(
     admin: &Admin,
     tx: &mut Tx,
@@ -114,7 +114,7 @@ pub(super) async fn rename_within(
     Ok(new)
 }
 
-/// Revokes an environment permanently: its key is refused from now on.
+/// Revokes an environment permanently. Its key stops working at once.
 pub(crate) async fn revoke(
     admin: &Admin,
     actor: &Administrator,
@@ -133,8 +133,8 @@ pub(crate) async fn revoke(
     Ok(new)
 }
 
-/// Gives an environment a new key: a new environment takes its place, with its product and name and all that is
-/// configured in it, and the old one is revoked.
+/// Rotates the key of an environment: revokes the environment, and creates a new one with the same product, name and
+/// flag configurations.
 pub(crate) async fn rotate_key(
     admin: &Admin,
     actor: &Administrator,
@@ -161,7 +161,7 @@ pub(crate) async fn rotate_key(
     })
 }
 
-/// An environment that does not exist yet.
+/// Builds a new environment. The caller stores it.
 pub(super) fn new_environment(
     admin: &Admin,
     product: ProductName,
@@ -180,7 +180,7 @@ pub(super) fn new_environment(
     }
 }
 
-/// The audit entry of a changed environment, in the making.
+/// Starts the audit entry of a changed environment.
 fn entry(
     action: AuditAction,
     old: Option<&Environment>,
@@ -199,7 +199,7 @@ async fn revoked(tx: &mut Tx, environment: &Environment) -> Result<Environment, 
     })
 }
 
-/// One page of environments, newest first.
+/// Returns one page of environments, newest first.
 pub(crate) async fn list(
     admin: &Admin,
     _actor: &Actor,
@@ -209,12 +209,12 @@ pub(crate) async fn list(
     store::environments::list(&mut admin.db.read().await?, filter, page).await
 }
 
-/// All active environments, by product and name.
+/// Returns all active environments, by product and name.
 pub(crate) async fn active(admin: &Admin, _actor: &Actor) -> Result<Vec<Environment>, Error> {
     store::environments::active(&mut admin.db.read().await?).await
 }
 
-/// One environment.
+/// Returns one environment.
 pub(crate) async fn get(
     admin: &Admin,
     _actor: &Actor,
@@ -229,14 +229,14 @@ impl Existence for EnvironmentId {
     }
 }
 
-/// One environment, within a transaction.
+/// Returns one environment, within a transaction.
 pub(super) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, Error> {
     store::environments::find(tx, id)
         .await?
         .ok_or(Error::NotFound(Entity::Environment))
 }
 
-/// One environment that can be changed, within a transaction.
+/// Returns an environment that can be changed, within a transaction.
 async fn find_active(
     tx: &mut Tx,
     id: EnvironmentId,

@@ -18,7 +18,7 @@ use crate::store::{self, Tx};
 pub struct FirstAdministrator {
     /// The address to sign in with.
     pub email: String,
-    /// The password, if it was generated and must be shown.
+    /// The generated password, which must be shown; none if the settings contain a password.
     pub generated_password: Option<String>,
 }
 
@@ -26,13 +26,13 @@ pub struct FirstAdministrator {
 struct NewAdministrator {
     user: User,
     password_hash: String,
-    /// The password, if it was generated.
+    /// The password, if it is generated.
     generated: Option<String>,
 }
 
 /// Creates the first administrator if none exists, and applies the file if the database has never held an environment.
-/// Both are one transaction, so a refused file does not leave an account with a password that nobody has read. If
-/// several instances start together, one does this, and the others find it done.
+/// Both happen in one transaction, so a rejected file does not leave an account whose password nobody has seen. If
+/// several instances start together, only one of them does this.
 pub(crate) async fn complete(
     admin: &Admin,
     email: &str,
@@ -86,7 +86,7 @@ pub(crate) async fn complete(
     Ok(first)
 }
 
-/// Applies the file, unless another instance has just done so.
+/// Applies the file, unless another instance has just applied it.
 async fn apply(
     admin: &Admin,
     tx: &mut Tx,

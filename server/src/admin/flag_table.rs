@@ -18,10 +18,10 @@ const UNCHANGED_DAYS: i64 = 30;
 /// The number of days without a request from an application after which a flag can be stale.
 const UNASKED_DAYS: i64 = 14;
 
-/// The number of hours of use that are shown, the current one included.
+/// The number of hours of usage to show, including the current hour.
 const HOURS: usize = 24;
 
-/// One page of flags, with what each does in every active environment and how it is used.
+/// Returns one page of flags, with their status in every active environment and their usage.
 pub(crate) async fn page(
     admin: &Admin,
     _actor: &Actor,
@@ -66,7 +66,7 @@ pub(crate) async fn page(
     })
 }
 
-/// The evaluations in each of the last 24 hours from the first one on.
+/// Returns the number of evaluations in each of the 24 hours that begin with `first`.
 fn by_hour(first: Timestamp, evaluations: Vec<(i64, i64)>) -> Vec<i64> {
     let mut hours = vec![0_i64; HOURS];
     for (hour, evaluations) in evaluations {

@@ -42,7 +42,7 @@ pub(crate) async fn create(admin: &Admin, actor: &Editor, new: NewFlag) -> Resul
     Ok(flag)
 }
 
-/// One page of flags.
+/// Returns one page of flags.
 pub(crate) async fn list(
     admin: &Admin,
     _actor: &Actor,
@@ -52,7 +52,7 @@ pub(crate) async fn list(
     store::flags::list(&mut admin.db.read().await?, selection, page).await
 }
 
-/// The flag with a key, archived or not.
+/// Returns the flag with a key, archived or not.
 pub(crate) async fn by_key(
     admin: &Admin,
     _actor: &Actor,
@@ -61,7 +61,7 @@ pub(crate) async fn by_key(
     find_by_key(&mut admin.db.read().await?, key).await
 }
 
-/// One flag.
+/// Returns one flag.
 pub(crate) async fn get(admin: &Admin, _actor: &Actor, id: FlagId) -> Result<Flag, Error> {
     find(&mut admin.db.read().await?, id).await
 }
@@ -72,7 +72,7 @@ impl Existence for FlagId {
     }
 }
 
-/// Changes what people call a flag and how they describe it.
+/// Changes the name and description of a flag.
 pub(crate) async fn update(
     admin: &Admin,
     actor: &Editor,
@@ -110,7 +110,7 @@ pub(crate) async fn restore(
     Ok(new)
 }
 
-/// Archives a flag that no active environment has enabled.
+/// Archives a flag, which must be disabled in all active environments.
 pub(crate) async fn archive(
     admin: &Admin,
     actor: &Editor,
@@ -123,14 +123,14 @@ pub(crate) async fn archive(
     changes::commit(admin, tx, changes).await
 }
 
-/// One flag, within a transaction.
+/// Returns one flag, within a transaction.
 pub(super) async fn find(tx: &mut Tx, id: FlagId) -> Result<Flag, Error> {
     store::flags::find(tx, id)
         .await?
         .ok_or(Error::NotFound(Entity::Flag))
 }
 
-/// The flag with a key, within a transaction.
+/// Returns the flag with a key, within a transaction.
 pub(super) async fn find_by_key(tx: &mut Tx, key: &str) -> Result<Option<Flag>, Error> {
     let filter = FlagFilter {
         key: Some(key.to_owned()),
@@ -140,7 +140,7 @@ pub(super) async fn find_by_key(tx: &mut Tx, key: &str) -> Result<Option<Flag>, 
     Ok(found.items.pop())
 }
 
-/// One flag that can be changed, within a transaction.
+/// Returns a flag that can be changed, within a transaction.
 async fn find_active(tx: &mut Tx, id: FlagId, precondition: &Precondition) -> Result<Flag, Error> {
     let flag = find(tx, id).await?;
     precondition.check(flag.revision)?;
@@ -151,7 +151,7 @@ async fn find_active(tx: &mut Tx, id: FlagId, precondition: &Precondition) -> Re
     }
 }
 
-/// A flag that does not exist yet.
+/// Builds a new flag. The caller stores it.
 pub(super) fn created(admin: &Admin, actor: &Actor, new: NewFlag) -> Flag {
     let now = admin.clock.now();
     Flag {
@@ -167,7 +167,7 @@ pub(super) fn created(admin: &Admin, actor: &Actor, new: NewFlag) -> Flag {
     }
 }
 
-/// A flag with another name and description.
+/// Returns the flag with another name and description.
 pub(super) fn rewritten(old: &Flag, name: FlagName, description: Option<Description>) -> Flag {
     Flag {
         name,
@@ -177,7 +177,7 @@ pub(super) fn rewritten(old: &Flag, name: FlagName, description: Option<Descript
     }
 }
 
-/// A flag that is archived since `archived_at`, or active again.
+/// Returns the flag with this time of archiving; active if `None`.
 pub(super) fn archived(old: &Flag, archived_at: Option<Timestamp>) -> Flag {
     Flag {
         archived_at,
@@ -186,7 +186,7 @@ pub(super) fn archived(old: &Flag, archived_at: Option<Timestamp>) -> Flag {
     }
 }
 
-/// The audit entry of a changed flag, in the making.
+/// Starts the audit entry of a changed flag.
 pub(super) fn entry(
     action: AuditAction,
     old: Option<&Flag>,
@@ -195,7 +195,7 @@ pub(super) fn entry(
     audit::Entry::of(action).flag(new).from(old)?.to(new)
 }
 
-/// Keeps another name and description, within a transaction.
+/// Stores another name and description, within a transaction.
 pub(super) async fn rewrite(
     admin: &Admin,
     tx: &mut Tx,
@@ -212,7 +212,7 @@ pub(super) async fn rewrite(
     Ok(new)
 }
 
-/// Takes an archived flag out of the archive, within a transaction.
+/// Restores an archived flag, within a transaction.
 pub(super) async fn bring_back(
     admin: &Admin,
     tx: &mut Tx,
@@ -228,7 +228,7 @@ pub(super) async fn bring_back(
     Ok((new, EnvironmentChange::of_flag(old.id, raised)))
 }
 
-/// Puts a flag into the archive if no active environment has it enabled, within a transaction.
+/// Archives a flag, within a transaction. The flag must be disabled in all active environments.
 pub(super) async fn put_away(
     admin: &Admin,
     tx: &mut Tx,

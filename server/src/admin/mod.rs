@@ -1,7 +1,7 @@
-//! The use cases of administration: the actions that callers may take, independent of the interface.
+//! The use cases of administration, independent of the interface.
 //!
-//! A use case that writes opens one transaction, checks, writes, records the change in the audit log of the same
-//! transaction and commits through [`changes`], which also brings the snapshots up to date.
+//! A use case that writes opens one transaction, checks the request, writes the change and its audit entry, and commits
+//! through [`changes`], which also updates the snapshots.
 
 pub(crate) mod audit;
 pub(crate) mod changes;
@@ -41,12 +41,12 @@ use crate::evaluation::Serving;
 use crate::feed::ChangeFeed;
 use crate::store::{Db, OpenError, OpenMode};
 
-/// The time that the connections to the database may take to close.
+/// The time limit for closing the database connections.
 const CLOSING_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// An identifier of an object that may exist.
 pub(crate) trait Existence {
-    /// Fails if the object does not exist, or is not the actor's to see.
+    /// Fails if the object does not exist, or the actor may not see it.
     fn check(&self, admin: &Admin, actor: &Actor)
     -> impl Future<Output = Result<(), Error>> + Send;
 }
@@ -55,7 +55,7 @@ pub(crate) trait Existence {
 #[derive(Clone)]
 pub(crate) struct Admin(Arc<Parts>);
 
-/// The database, and what has to know of changes.
+/// The database, and the parts of the service that follow changes.
 pub(crate) struct Parts {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
@@ -89,20 +89,20 @@ pub enum StartError {
     /// The secret that signs access tokens is too easy to guess.
     #[error("PENNON_JWT_SECRET must have at least 32 bytes")]
     WeakJwtSecret,
-    /// The account of the first administrator cannot be created as the settings want it.
+    /// The settings for the account of the first administrator are invalid.
     #[error("the first administrator cannot be created: {0}")]
     FirstAdministrator(&'static str),
-    /// The bootstrap file is needed and cannot be applied. The text names the file and its faults, and none of its
-    /// values.
+    /// The bootstrap file is needed, but cannot be applied. The text contains the name of the file and its faults, but
+    /// none of its values.
     #[error("the bootstrap file was not applied, and nothing was changed: {0}")]
     BootstrapFile(String),
-    /// Something failed on the way.
+    /// Another failure during the start.
     #[error(transparent)]
     Failed(#[from] Error),
 }
 
 impl Admin {
-    /// Administers an open database, on which nothing is served yet.
+    /// Creates the state for an open database. No flags are served yet.
     pub(crate) fn new(
         db: Db,
         instance: Uuid,
@@ -134,7 +134,7 @@ impl Admin {
         })))
     }
 
-    /// Opens a database that exists, for the use cases of the command line.
+    /// Opens an existing database for a use case of the command line.
     pub(crate) async fn open(
         database_url: &Secret,
         settings: &Settings,
@@ -144,15 +144,15 @@ impl Admin {
     ) -> Result<Self, StartError> {
         let instance = entropy.id(clock.now());
         let db = Db::open(database_url.expose(), mode).await?;
-        // Nobody signs in on the command line, so no access token is ever made or read.
+        // The command line has no sign-in, so it never issues or reads access tokens.
         let secret = entropy.bytes::<32>();
         Ok(Self::new(db, instance, &secret, settings, clock, entropy)?)
     }
 
-    /// Closes the database; to be called when nothing is served any more.
+    /// Closes the database. Call it after the server has answered its last request.
     pub(crate) async fn close(&self) {
         self.bring_last_counts().await;
-        // Connections on which a caller still waits end with the process.
+        // Connections that are still in use end with the process.
         let _ = tokio::time::timeout(CLOSING_TIMEOUT, self.db.close()).await;
     }
 }

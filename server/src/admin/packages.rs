@@ -1,5 +1,5 @@
-//! The npm packages that the server carries: those of its own release in the binary, and those of earlier ones in the
-//! database, so that a lock file stays valid after an upgrade.
+//! The npm packages that the server offers: those of its own release from the binary, and those of earlier releases
+//! from the database, so that lock files stay valid after an upgrade.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,10 +17,10 @@ use crate::store;
 
 include!(concat!(env!("OUT_DIR"), "/packages.rs"));
 
-/// The number of releases whose packages are kept.
+/// The number of releases to keep packages of.
 const KEPT_RELEASES: i64 = 20;
 
-/// The release that this binary is of, and the version of the packages in it.
+/// The version of this binary and of the packages in it.
 pub(crate) const OWN_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// An entry of the list that `cargo xtask` writes beside the tarballs.
@@ -33,7 +33,7 @@ struct Carried<'a> {
     manifest: &'a RawValue,
 }
 
-/// The members of a package.json that a version is found by.
+/// The members of a package.json that identify a version.
 #[derive(Deserialize)]
 struct Named {
     name: String,
@@ -47,7 +47,7 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    /// The version that goes with this server, or the newest if this binary carries no packages.
+    /// Returns the version of this server, or the newest version if this binary contains no packages.
     pub(crate) fn latest(&self) -> Option<&PackageVersion> {
         let own = |version: &&PackageVersion| version.version == OWN_VERSION;
         let latest = self.versions.iter().find(own);
@@ -55,10 +55,10 @@ impl Package {
     }
 }
 
-/// Stores the packages of this binary in the database, unless it has them. A stored version with different content is
-/// not replaced: its checksum is in lock files.
+/// Stores the packages of this binary in the database, unless they exist. A stored version with different content is
+/// not replaced, because lock files contain its checksum.
 ///
-/// Flags are served without packages, too, so a failure does not stop the service.
+/// A failure does not stop the service, because serving flags needs no packages.
 pub(crate) async fn store(admin: &Admin) {
     if let Err(error) = try_store(admin).await {
         tracing::error!(%error, "the npm packages of this release were not stored in the database");
@@ -118,7 +118,7 @@ pub(crate) async fn package(admin: &Admin, name: &str) -> Result<Option<Package>
 
 /// A tarball and its checksum.
 pub(crate) struct Tarball {
-    /// The SHA-512 in Base64, after `sha512-`.
+    /// The SHA-512 in Base64, prefixed with `sha512-`.
     pub(crate) integrity: String,
     pub(crate) content: Bytes,
 }
@@ -145,8 +145,8 @@ pub(crate) async fn tarball(
     }))
 }
 
-/// The requested tarballs, by their checksums, so that many concurrent downloads take the memory of one. Those of 20
-/// releases have at most 8 MB.
+/// The requested tarballs by checksum, so that concurrent downloads share the memory of one. The tarballs of 20
+/// releases take at most 8 MB.
 #[derive(Debug, Default)]
 pub(crate) struct Tarballs(Mutex<HashMap<String, Bytes>>);
 

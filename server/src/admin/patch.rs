@@ -1,23 +1,23 @@
-//! Changes of a member that may be absent.
+//! Changes to an optional member.
 
 use pennon_model::text::NewName;
 
 use crate::error::{Error, Fault};
 
-/// The change of an optional value that a caller requests. JSON distinguishes three cases.
+/// A requested change to an optional value. JSON distinguishes three cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Patch<T> {
-    /// The member is absent: the value stays.
+    /// The member is absent: the value stays the same.
     #[default]
     Keep,
-    /// The member is `null`: the value goes.
+    /// The member is `null`: the value is removed.
     Clear,
-    /// The member is present: it becomes the new value.
+    /// The member has a value, which replaces the old one.
     Set(T),
 }
 
 impl<T> Patch<T> {
-    /// The value after the change.
+    /// Returns the value after the change.
     pub(crate) fn applied_to(self, old: Option<T>) -> Option<T> {
         match self {
             Self::Keep => old,
@@ -27,7 +27,8 @@ impl<T> Patch<T> {
     }
 }
 
-/// The name after a change. A name that stays as it is may be older than the rules for new ones.
+/// Returns the name after a change. An unchanged name is not checked, because it may be older than the rules for new
+/// names.
 pub(crate) fn renamed<T>(old: &T, new: Option<T>) -> Result<T, Error>
 where
     T: AsRef<str> + Clone + PartialEq,

@@ -1,23 +1,23 @@
-//! The revision that a caller expects of an object that it changes.
+//! The revision that a caller expects the object to have.
 
 use crate::error::Error;
 
-/// A condition on the revision of the object, so that nobody overwrites a change that they have not seen.
+/// A condition on the revision of the object, so that no caller overwrites a change that they have not seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Precondition {
-    /// The object may have changed since.
+    /// The object may have any revision, and may be missing.
     #[default]
     None,
-    /// The object must not be there.
+    /// The object must not exist.
     Absent,
-    /// The object must exist, in any revision.
+    /// The object must exist, at any revision.
     Exists,
-    /// The object must still be in one of these revisions.
+    /// The object must be at one of these revisions.
     OneOf(Vec<i64>),
 }
 
 impl Precondition {
-    /// Refuses to change an object that is in another revision.
+    /// Fails if an object at the revision `current` does not meet the condition.
     pub(crate) fn check(&self, current: i64) -> Result<(), Error> {
         match self {
             Self::None | Self::Exists => Ok(()),
@@ -28,7 +28,7 @@ impl Precondition {
         }
     }
 
-    /// Refuses to create an object that the caller believes to be there.
+    /// Fails if the caller expects the object to exist. Check this before creating it.
     pub(crate) fn check_absent(&self) -> Result<(), Error> {
         match self {
             Self::None | Self::Absent => Ok(()),

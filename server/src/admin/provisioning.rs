@@ -1,5 +1,5 @@
-//! Provisioning: environments with their SDK keys, flags, and a personal access token from a file. It happens once, in
-//! a database that has never held an environment, so a key that was revoked or rotated never returns.
+//! Provisioning: creation of environments with SDK keys, flags, and a personal access token from a file. A file is
+//! applied only to a database that has never held an environment, so a revoked or rotated key never works again.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::store::{self, Tx};
 /// The file that the first start applies.
 pub struct BootstrapFile {
     pub(crate) path: PathBuf,
-    /// The content, or the reason that it cannot be used.
+    /// The content, or the reason that it is unusable.
     pub(crate) content: Result<Provisioning, String>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Provisioning {
     pub(crate) document: transfer::Document,
 }
 
-/// An environment to create with the key that the file has.
+/// An environment to create, with the key from the file.
 pub(crate) struct ProvisionedEnvironment {
     pub(crate) new: NewEnvironment,
     pub(crate) sdk_key: GivenSdkKey,
@@ -46,9 +46,9 @@ pub(crate) struct ProvisionedToken {
     pub(crate) expires_in: TokenDays,
 }
 
-/// Applies a file within a transaction, and returns what environments serve from the commit on.
+/// Applies a file within a transaction, and returns the changes to publish after the commit.
 ///
-/// All faults are reported at once. The transaction must then be dropped.
+/// Fails with all faults of the file at once. Then the caller must drop the transaction.
 pub(super) async fn apply(
     admin: &Admin,
     tx: &mut Tx,
@@ -98,7 +98,7 @@ async fn create_environments(
             fault("name", detail);
             continue;
         }
-        // It is rolled back. It exists only to validate the flags of the environment.
+        // It is rolled back: it is needed only to validate the flags of the environment.
         let substitute;
         let key = if keys.insert(sdk_key.0.secret.expose()) {
             &sdk_key.0

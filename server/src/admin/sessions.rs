@@ -1,4 +1,4 @@
-//! Signing in and out.
+//! Sign-in and sign-out.
 
 use std::net::IpAddr;
 use std::sync::atomic::AtomicI64;
@@ -22,23 +22,23 @@ pub(crate) const SESSION_DAYS: i64 = 30;
 /// The number of days for which an expired session is kept.
 const KEEP_EXPIRED_DAYS: i64 = 7;
 
-/// The period in which a spent refresh token is accepted once more, in case its response was lost, in milliseconds.
+/// The period for which a spent refresh token is accepted again, in case its response was lost, in milliseconds.
 const LOST_ANSWER_MILLIS: i64 = 10_000;
 
 /// A session that has just begun.
 pub(crate) struct SignedIn {
     pub(crate) user: User,
     pub(crate) session: SessionId,
-    /// The refresh token of the API, or the dashboard's cookie; it is returned only here.
+    /// The refresh token of the API, or the dashboard's cookie. It is returned only once.
     pub(crate) secret: Secret,
 }
 
-/// The purpose of a session, which decides its credential.
+/// The purpose of a session, which determines its credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionKind {
-    /// The Admin API, by access tokens that a refresh token renews.
+    /// The Admin API, with access tokens that a refresh token renews.
     Api,
-    /// The dashboard, by a cookie.
+    /// The dashboard, with a cookie.
     Dashboard,
 }
 
@@ -48,8 +48,8 @@ pub(crate) struct Credentials {
     pub(crate) password: String,
 }
 
-/// Begins a session, if the password belongs to the e-mail address. An unknown address takes as long to be refused as
-/// a wrong password.
+/// Begins a session, if the password belongs to the e-mail address. Refusing an unknown address takes as long as
+/// refusing a wrong password.
 pub(crate) async fn sign_in(
     admin: &Admin,
     credentials: Credentials,
@@ -59,7 +59,7 @@ pub(crate) async fn sign_in(
     let Credentials { email, password } = credentials;
     let now = admin.clock.now();
     let attempt = admin.auth.throttle.attempt(&email, address, now);
-    // Before it takes a place in the queue, and once more when its turn has come.
+    // Checked before the attempt enters the queue, and again when it leaves the queue.
     admin.auth.throttle.check(&attempt, now)?;
     let queued = admin.auth.passwords.enter(attempt.class())?;
     let account = if email.contains('\0') {
@@ -90,7 +90,7 @@ async fn begin(
     now: Timestamp,
 ) -> Result<SignedIn, Error> {
     let mut tx = admin.db.write().await?;
-    // While the password was being verified, it may have been changed, or the account deleted.
+    // The password may have been changed, or the account deleted, while the password was being verified.
     let account = store::users::account(&mut tx, verified.user.id).await?;
     let Account { user, .. } = account
         .filter(|account| account.password_hash == verified.password_hash)
@@ -120,14 +120,14 @@ async fn begin(
     })
 }
 
-/// Continues a session of the API: spends a refresh token and returns the next one.
+/// Continues an API session: spends a refresh token and returns the next one.
 ///
-/// A client that lost the response may retry for a moment, and gets the same token. A spent token that comes back
-/// later, or after its successor was used, is in the hands of two parties, one of them a thief: the session ends.
+/// A client that lost the response may retry within `LOST_ANSWER_MILLIS`, and gets the same token. If a spent token
+/// comes back later, or after its successor was used, two parties hold it, and one of them stole it: the session ends.
 pub(crate) async fn refresh(admin: &Admin, token: &str) -> Result<SignedIn, Error> {
     let (hash, now) = (SecretHash::of(token), admin.clock.now());
     let oldest = now.plus_days(-SESSION_DAYS);
-    // Looked up twice, so that nobody without a token can take the writers' turn.
+    // Looked up twice, so that a caller without a valid token cannot take the write lock.
     let mut reading = admin.db.read().await?;
     if store::sessions::refresh_token(&mut reading, hash, now, oldest)
         .await?
@@ -181,17 +181,17 @@ async fn replace_refresh_token(
     Ok(secret)
 }
 
-/// The time after which a token must have been spent for its successor to be repeated.
+/// Returns the time since which a token must have been spent for its successor to be returned again.
 fn grace_begins(now: Timestamp) -> Timestamp {
     now.plus_millis(-LOST_ANSWER_MILLIS)
 }
 
-/// The time at which this instance next erases the successors of spent refresh tokens, in milliseconds since 1970; 0 if
+/// The next time at which this instance erases the successors of spent refresh tokens, in milliseconds since 1970; 0 if
 /// none exist.
 pub(crate) struct Successors(AtomicI64);
 
 impl Successors {
-    /// Expects successors that an earlier run may have left behind.
+    /// Schedules an erasure, because an earlier run may have left successors.
     pub(super) fn new(now: Timestamp) -> Self {
         Self(AtomicI64::new(now.millis()))
     }
@@ -203,7 +203,7 @@ impl Successors {
 }
 
 impl Admin {
-    /// Erases expired successors: a copy of the database must not reveal them to the holder of a spent token.
+    /// Erases expired successors, so that a copy of the database does not reveal them to the holder of a spent token.
     pub(crate) async fn erase_successors(&self) {
         let (now, due) = (self.clock.now(), self.successors.0.load(Relaxed));
         if due == 0 || now.millis() <= due {
@@ -215,14 +215,14 @@ impl Admin {
             let rest = store::sessions::erase_successors(&mut tx, grace_begins(now)).await?;
             tx.commit().await.map(|()| rest)
         };
-        // After a failure the next attempt follows.
+        // Retried after a failure.
         if !matches!(erased.await, Ok::<i64, Error>(0)) {
             self.successors.expect_erasure(now);
         }
     }
 }
 
-/// Ends the person's session; its credentials are refused from now on.
+/// Ends the person's session. Its credentials stop working at once.
 pub(crate) async fn sign_out(admin: &Admin, actor: &Person) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
     store::sessions::end(&mut tx, actor.session(), admin.clock.now()).await?;

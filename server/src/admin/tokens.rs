@@ -29,7 +29,7 @@ pub(crate) const MOST_DAYS: i64 = 366;
 pub(crate) struct TokenDays(i64);
 
 impl TokenDays {
-    /// The point in time at which a token of today expires.
+    /// Returns the expiry time of a token that is created at `now`.
     pub(super) fn after(self, now: Timestamp) -> Timestamp {
         now.plus_days(self.0)
     }
@@ -50,10 +50,10 @@ impl TryFrom<i64> for TokenDays {
     }
 }
 
-/// Which token a caller means.
+/// The token that a caller refers to.
 pub(crate) struct TokenSelector {
     pub(crate) owner: AccountSelector,
-    /// None if what was given is no id.
+    /// The ID of the token; none if the text is not an ID.
     pub(crate) token: Option<TokenId>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct NewToken {
     pub(crate) expires_at: Option<Timestamp>,
 }
 
-/// Creates a token of the caller's own, with at most the rights of the caller.
+/// Creates a token for the caller, with at most the caller's rights.
 pub(crate) async fn create(
     admin: &Admin,
     person: &Person,
@@ -112,7 +112,7 @@ pub(super) async fn create_within(
     Ok(())
 }
 
-/// Returns all tokens of a user, newest first: the caller's own, or anybody's for an administrator.
+/// Returns all tokens of a user, newest first: the caller, or any user if the caller is an administrator.
 pub(crate) async fn list(
     admin: &Admin,
     actor: &Actor,
@@ -123,7 +123,7 @@ pub(crate) async fn list(
     store::tokens::of_user(&mut tx, owner.id).await
 }
 
-/// Returns one token of a user: the caller's own, or anybody's for an administrator.
+/// Returns one token of a user: the caller, or any user if the caller is an administrator.
 pub(crate) async fn get(
     admin: &Admin,
     actor: &Actor,
@@ -132,8 +132,8 @@ pub(crate) async fn get(
     find(&mut admin.db.read().await?, actor, which).await
 }
 
-/// Revokes a token: it is refused from now on. A script can revoke the token that it came by, but no other unless it
-/// may do everything.
+/// Revokes a token, which stops working at once. A script can revoke its own token, and other tokens only with the role
+/// `admin`.
 pub(crate) async fn revoke(
     admin: &Admin,
     actor: &Actor,
@@ -151,7 +151,7 @@ pub(crate) async fn revoke(
     let actor = administrator.as_deref().unwrap_or(actor);
     let mut tx = admin.db.write().await?;
     let token = find(&mut tx, actor, which).await?;
-    // Before the revocation, after which a token that revokes itself is none.
+    // Recorded before the revocation, because a token that revokes itself is invalid afterward.
     audit::Entry::of(AuditAction::TokenRevoked)
         .token(&token)
         .from(Some(&token))?
@@ -161,7 +161,7 @@ pub(crate) async fn revoke(
     tx.commit().await
 }
 
-/// When a token is to expire.
+/// Returns the expiry time of a token.
 fn expiry(wanted: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Error> {
     let problem = match wanted {
         None => return Ok(TokenDays::default().after(now)),
@@ -172,7 +172,7 @@ fn expiry(wanted: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Error>
     Err(Error::Invalid(vec![Fault::pointer("/expiresAt", problem)]))
 }
 
-/// One token, within a transaction.
+/// Returns one token, within a transaction.
 async fn find(tx: &mut Tx, actor: &Actor, which: TokenSelector) -> Result<Token, Error> {
     let owner = users::find(tx, actor, which.owner).await?;
     let tokens = store::tokens::of_user(tx, owner.id).await?;

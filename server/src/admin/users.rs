@@ -1,4 +1,4 @@
-//! Users: creating, listing, changing and deleting them, and the password of one's own.
+//! Users: creating, listing, changing and deleting them, and changing one's own password.
 
 use std::net::IpAddr;
 use std::ops::Not;
@@ -21,9 +21,9 @@ use crate::store::{self, Tx};
 /// The account that a caller refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccountSelector {
-    /// The caller's own.
+    /// The caller's own account.
     Mine,
-    /// The account with this id; none if what was given is no id.
+    /// The account with this ID; none if the text is not an ID.
     Of(Option<UserId>),
 }
 
@@ -37,9 +37,9 @@ pub(crate) struct NewUser {
 /// The changes to a user.
 pub(crate) struct UserPatch {
     pub(crate) role: Option<Role>,
-    /// The new password: a reset for another user, or the caller's own.
+    /// The new password: a reset for another user, or a change of the caller's own.
     pub(crate) password: Option<NewPassword>,
-    /// The proof that a change of the caller's own password needs.
+    /// The current password, required to change the caller's own.
     pub(crate) current: Option<CurrentPassword>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct PasswordChange {
 /// The caller's current password, as typed.
 pub(crate) struct CurrentPassword {
     pub(crate) text: String,
-    /// The address from which it comes, for the rate limit.
+    /// The client's IP address, for the rate limit.
     pub(crate) from: IpAddr,
 }
 
@@ -88,7 +88,7 @@ pub(crate) async fn create(
     Ok(user)
 }
 
-/// A user who does not exist yet.
+/// Builds a new user. The caller stores it.
 pub(super) fn created(admin: &Admin, email: &str, role: Role) -> User {
     let now = admin.clock.now();
     User {
@@ -104,7 +104,7 @@ pub(super) async fn hash(admin: &Admin, password: &NewPassword) -> Result<String
     admin.auth.passwords.hash(password, &admin.entropy).await
 }
 
-/// One page of users, newest first.
+/// Returns one page of users, newest first.
 pub(crate) async fn list(
     admin: &Admin,
     _actor: &Administrator,
@@ -114,7 +114,8 @@ pub(crate) async fn list(
     store::users::list(&mut admin.db.read().await?, filter, page).await
 }
 
-/// Returns one page of users, newest first, each with the time of the last sign-in while its session is stored.
+/// Returns one page of users, newest first, each with the time of the last sign-in, for as long as that session is
+/// stored.
 pub(crate) async fn with_sign_ins(
     admin: &Admin,
     _actor: &Administrator,
@@ -129,7 +130,7 @@ pub(crate) async fn with_sign_ins(
     }))
 }
 
-/// Returns one user: the caller, or anybody for an administrator.
+/// Returns one user: the caller, or any user if the caller is an administrator.
 pub(crate) async fn get(
     admin: &Admin,
     actor: &Actor,
@@ -144,7 +145,7 @@ impl Existence for AccountSelector {
     }
 }
 
-/// The user with an e-mail address.
+/// Returns the user with an e-mail address.
 pub(crate) async fn by_email(
     admin: &Admin,
     _actor: &Administrator,
@@ -156,7 +157,7 @@ pub(crate) async fn by_email(
         .ok_or(Error::NotFound(Entity::User))
 }
 
-/// Gives a user another role or password. A role counts from the next request on; a password ends all sessions.
+/// Changes the role or password of a user. A new role applies from the next request; a new password ends all sessions.
 pub(crate) async fn update(
     admin: &Admin,
     actor: &Administrator,
@@ -173,7 +174,7 @@ pub(crate) async fn update(
     let old = find(&mut tx, actor, whose).await?;
     precondition.check(old.revision)?;
     if let Some(proven) = proven {
-        // The password may have been changed while the old one was verified.
+        // The password may have been changed while the old one was being verified.
         let account = store::users::account(&mut tx, old.id).await?;
         account
             .filter(|account| account.password_hash == proven)
@@ -195,7 +196,7 @@ pub(crate) async fn update(
         user: &new,
         password_reset: hash.is_some(),
     };
-    // Before the change, because callers who change themselves may lose the right to it.
+    // Recorded before the change, because callers who change their own account may lose the right to change it.
     audit::Entry::of(AuditAction::UserUpdated)
         .user(new.id)
         .from(Some(&old))?
@@ -210,7 +211,7 @@ pub(crate) async fn update(
     Ok(new)
 }
 
-/// Deletes a user with all sessions and tokens. The entries of the audit log remain.
+/// Deletes a user with all sessions and tokens. The user's audit entries remain.
 pub(crate) async fn delete(
     admin: &Admin,
     actor: &Administrator,
@@ -221,7 +222,7 @@ pub(crate) async fn delete(
     let user = find(&mut tx, actor, whose).await?;
     precondition.check(user.revision)?;
     keep_an_administrator(&mut tx, &user).await?;
-    // Before the deletion, because callers who delete themselves no longer exist.
+    // Recorded before the deletion, because callers who delete themselves no longer exist.
     audit::Entry::of(AuditAction::UserDeleted)
         .user(user.id)
         .from(Some(&user))?
@@ -231,7 +232,7 @@ pub(crate) async fn delete(
     tx.commit().await
 }
 
-/// Changes the person's own password and ends all their other sessions.
+/// Changes the person's own password, and ends all their other sessions.
 pub(crate) async fn change_password(
     admin: &Admin,
     person: &Person,
@@ -253,8 +254,8 @@ pub(crate) async fn change_password(
     tx.commit().await
 }
 
-/// Makes sure that a patch with a password comes from a session, and that callers who change their own password know
-/// the current one. Returns the hash of the password that they have proven to know.
+/// Checks that a patch with a password comes from a session, and that callers who change their own password know the
+/// current one. Returns the hash of that current password.
 async fn prove_own_password(
     admin: &Admin,
     actor: &Actor,
@@ -282,7 +283,7 @@ async fn prove_own_password(
     }
 }
 
-/// Refuses a personal access token. One that has leaked must not open a way in that outlives it.
+/// Refuses personal access tokens: a leaked one must not give access that outlives it.
 fn needs_session(actor: &Actor) -> Result<(), Error> {
     match actor.token() {
         Some(_) => Err(Error::SessionRequired),
@@ -315,7 +316,8 @@ async fn verify_current(
     Ok(hash)
 }
 
-/// Finds the selected user, within a transaction, if the actor may see them. Other callers never learn which IDs exist.
+/// Returns the selected user, within a transaction, if the actor may see them. For other actors, the error never
+/// reveals whether an ID exists.
 pub(super) async fn find(
     tx: &mut Tx,
     actor: &Actor,
@@ -335,7 +337,7 @@ pub(super) async fn find(
     user.ok_or(Error::NotFound(Entity::User))
 }
 
-/// Refuses to take away the last administrator. Writers take turns, so two cannot each rely on the other.
+/// Refuses to remove the last administrator. Because writers take turns, two concurrent removals cannot leave none.
 async fn keep_an_administrator(tx: &mut Tx, user: &User) -> Result<(), Error> {
     if user.role == Role::Admin && store::users::count(tx, Role::Admin).await? == 1 {
         return Err(Conflict::LastAdmin.into());

@@ -1,4 +1,4 @@
-//! Warnings about what has been saved. They refuse nothing.
+//! Warnings about saved changes. A warning never prevents a change.
 
 use pennon_core::FlagConfig;
 use pennon_model::capabilities::{Gap, gaps, since};
@@ -13,7 +13,7 @@ use super::{Admin, usage};
 use crate::auth::actor::Actor;
 use crate::error::Error;
 
-/// Something that clients in use cannot read.
+/// A part of a flag that clients in use cannot read.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Warning {
     /// A sentence that names the clients and the words that they cannot read.
@@ -35,7 +35,7 @@ impl From<Gap> for Warning {
     }
 }
 
-/// Warns of what clients of an environment cannot read of these flags.
+/// Returns warnings about clients of an environment that cannot read these flags.
 pub(crate) fn about<'f>(
     flags: impl IntoIterator<Item = &'f FlagConfig>,
     clients: &[Client],
@@ -44,8 +44,8 @@ pub(crate) fn about<'f>(
     gaps.into_iter().map(Warning::from).collect()
 }
 
-/// Returns warnings about clients of a flag's environment that cannot read the saved flag. It is saved already, so a
-/// failure of the database only means that no warnings are returned.
+/// Returns warnings about clients of a flag's environment that cannot read the saved flag. If the database fails, no
+/// warnings are returned, because the flag is already saved.
 pub(crate) async fn about_saved(
     admin: &Admin,
     actor: &Actor,
@@ -54,7 +54,8 @@ pub(crate) async fn about_saved(
     about_flag(admin, actor, saved, saved.environment).await
 }
 
-/// Warns of what clients of an environment cannot read of a flag that is, or will be, copied there, in the same way.
+/// Returns warnings about clients of an environment that cannot read a flag that is or will be copied there. If the
+/// database fails, no warnings are returned.
 pub(crate) async fn about_flag(
     admin: &Admin,
     actor: &Actor,
