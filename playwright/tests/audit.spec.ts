@@ -161,9 +161,7 @@ test("a switch is turned back by a new change", async ({ page, server, api }) =>
   });
 
   await entries(page).nth(1).getByRole("link", { name: "Revert" }).click();
-  await expect(
-    page.getByText("This is undone already: there is nothing left to revert."),
-  ).toBeVisible();
+  await expect(page.getByText("This change is already reverted.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Revert" })).toHaveCount(0);
 });
 

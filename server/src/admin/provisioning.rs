@@ -94,7 +94,7 @@ async fn create_environments(
             fault("product", detail);
         }
         if !names.insert((product, name)) {
-            let detail = format!("{product}/{name} is in the file twice");
+            let detail = format!("{product}/{name} occurs twice in the file");
             fault("name", detail);
             continue;
         }
@@ -103,7 +103,7 @@ async fn create_environments(
         let key = if keys.insert(sdk_key.0.secret.expose()) {
             &sdk_key.0
         } else {
-            let detail = "another environment of the file has this SDK key";
+            let detail = "another environment in the file has this SDK key";
             fault("sdkKey", detail.to_owned());
             substitute = Labelled::sdk_key(&admin.entropy);
             &substitute

@@ -257,12 +257,12 @@ async fn a_document_that_cannot_be_imported_changes_nothing_and_is_told_all_that
     bad["flags"][2]["environments"][1]["environment"] = json!("prod");
     let complaints = [
         "nothing was imported",
-        "/flags/0/type: the flag is of type `string` here",
+        "/flags/0/type: the flag has type `string` here",
         "/flags/1/environments/0: there is no active environment shop/nowhere",
         "/flags/1/environments/1/rules/1/priority: another rule",
-        "/flags/2/key: `checkout` is there twice",
+        "/flags/2/key: `checkout` occurs twice",
         "/flags/2/environments/0/isEnabled: an archived flag",
-        "/flags/2/environments/1: shop/prod is there twice",
+        "/flags/2/environments/1: shop/prod occurs twice",
     ];
     refused(&bad.to_string(), &complaints).await;
     // A fault that only the changes themselves reveal rolls back the earlier ones.

@@ -97,8 +97,8 @@ async fn a_faulty_file_refuses_the_start_names_every_fault_and_changes_nothing()
                 ("/flags/0/environments/0/environment", json!("gone")),
             ],
             vec![
-                "/environments/1/name: Web shop/production is in the file twice",
-                "/environments/2/sdkKey: another environment of the file has this SDK key",
+                "/environments/1/name: Web shop/production occurs twice in the file",
+                "/environments/2/sdkKey: another environment in the file has this SDK key",
                 "/flags/0/environments/0: there is no active environment Web shop/gone",
             ],
         ),

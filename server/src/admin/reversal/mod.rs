@@ -35,22 +35,24 @@ pub(crate) struct Reversal {
 pub(crate) enum Obstacle {
     #[error("changes of this kind cannot be reverted")]
     Never,
-    #[error("a new environment cannot be reverted; revoke it on its own page, which stops its key")]
+    #[error(
+        "the creation of an environment cannot be reverted; revoke the environment on its page instead"
+    )]
     NewEnvironment,
-    #[error("a key that was revoked or replaced never works again")]
+    #[error("a revoked or rotated key cannot be restored")]
     KeyGone,
-    #[error("this is undone already: there is nothing left to revert")]
+    #[error("this change is already reverted")]
     AlreadySo,
-    #[error("what was changed is not there any more")]
+    #[error("the changed object no longer exists")]
     Gone,
     #[error("the flag is archived; restore it first")]
     FlagArchived,
-    #[error("the environment is revoked, and nothing in it can be changed")]
+    #[error("the environment is revoked and cannot be changed")]
     EnvironmentRevoked,
-    #[error("another rule has taken the place of this one; move it first")]
+    #[error("another rule now has the priority of this one; move that rule first")]
     PlaceTaken,
     #[error(
-        "more than {MOST_ENTRIES} changes were made at once; import a document that was exported before"
+        "the action made more than {MOST_ENTRIES} changes; import a document that was exported before it instead"
     )]
     TooMany,
 }

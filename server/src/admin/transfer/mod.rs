@@ -186,13 +186,13 @@ impl Installation {
                 Fault::pointer(format!("/flags/{index}{place}"), detail)
             };
             if !keys.insert(&flag.key) {
-                faults.push(at("/key", format!("`{}` is there twice", flag.key)));
+                faults.push(at("/key", format!("`{}` occurs twice", flag.key)));
             }
             if let Some(old) = self.flags.get(&flag.key)
                 && old.kind != flag.kind
             {
                 let detail = format!(
-                    "the flag is of type `{}` here, which never changes",
+                    "the flag has type `{}` here, and a type cannot be changed",
                     old.kind
                 );
                 faults.push(at("/type", detail));
@@ -203,7 +203,7 @@ impl Installation {
                 let called = format!("{}/{}", configuration.product, configuration.environment);
                 let place = format!("/environments/{index}");
                 if !names.insert(name) {
-                    faults.push(at(&place, format!("{called} is there twice")));
+                    faults.push(at(&place, format!("{called} occurs twice")));
                 }
                 if self.environment(configuration).is_none() && missing.insert(name) {
                     let detail =
