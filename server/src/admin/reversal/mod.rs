@@ -1,8 +1,8 @@
-//! Reverting an action: a preview of the result on the current state, and the reversal itself.
+//! Reverting an action: a preview of its effect on the current state, and the reversal itself.
 //!
-//! A reversal consists of ordinary changes, as a person would make them by hand: it needs the same role, can be refused
-//! for the same reasons, and is recorded in the audit log as such. An action that wrote several entries, such as a
-//! copy, is reverted as a whole.
+//! A reversal consists of the changes that a person would make by hand. It needs the same role, can fail for the same
+//! reasons, and is recorded in the audit log in the same way. An action that wrote several entries, such as a copy, is
+//! reverted as a whole.
 
 mod undo;
 
@@ -20,10 +20,10 @@ use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::store::{self, Tx};
 
-/// The most entries of one action that are taken back at once.
+/// The maximum number of entries of an action that can be reverted.
 const MOST_ENTRIES: usize = 1_000;
 
-/// The entries of one action, and the plan of its revert.
+/// The entries of one action, and the plan of its reversal.
 pub(crate) struct Reversal {
     /// The entries of the action, newest first.
     pub(crate) entries: Vec<AuditRecord>,
@@ -66,7 +66,7 @@ pub(crate) enum RevertError {
     Failed(#[from] Error),
 }
 
-/// The role that taking back a change of this kind needs; none if that is never possible.
+/// Returns the role that is required to revert an action of this kind; none if it cannot be reverted.
 pub(crate) fn needed(action: AuditAction) -> Option<Role> {
     match action {
         AuditAction::FlagCreated
@@ -91,7 +91,7 @@ pub(crate) fn needed(action: AuditAction) -> Option<Role> {
     }
 }
 
-/// Plans the revert of the action that wrote an entry; `None` if the entry does not exist.
+/// Plans the reversal of the action that wrote an entry; `None` if the entry does not exist.
 pub(crate) async fn preview(
     admin: &Admin,
     actor: &Actor,
@@ -132,7 +132,7 @@ async fn with_outdated_clients(
     Ok(plan)
 }
 
-/// Reverts the action that wrote an entry, if the state is still that of the preview.
+/// Reverts the action that wrote an entry, if the state has not changed since the preview.
 pub(crate) async fn revert(
     admin: &Admin,
     actor: &Actor,
@@ -150,7 +150,7 @@ pub(crate) async fn revert(
     Ok(changes::commit(admin, tx, changed).await?)
 }
 
-/// The entries of the action that wrote this one, if the actor may take them back.
+/// Returns the entries of the action that wrote this one, if the actor may revert them.
 async fn action(tx: &mut Tx, actor: &Actor, one: &AuditRecord) -> Result<Vec<AuditRecord>, Error> {
     let most = i64::try_from(MOST_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
     let entries = store::audit::group(tx, one.entry.group_id, most).await?;
@@ -161,7 +161,7 @@ async fn action(tx: &mut Tx, actor: &Actor, one: &AuditRecord) -> Result<Vec<Aud
     }
 }
 
-/// All that entries are about as it was before them, and the plan that leads there.
+/// Returns the objects of the entries as they were before the entries, and the plan to restore them.
 async fn pending(
     admin: &Admin,
     tx: &mut Tx,

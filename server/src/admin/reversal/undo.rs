@@ -1,4 +1,4 @@
-//! The objects that entries concern, in their current state and in the state before the entries.
+//! The objects of audit entries, in their current state and in the state before the entries.
 
 use std::collections::HashSet;
 
@@ -32,18 +32,18 @@ struct BeforeAfter<Now, Then = Now> {
     then: Then,
 }
 
-/// All that entries are about.
+/// All objects that a reversal concerns.
 #[derive(Default)]
 pub(super) struct PendingRevert {
     environments: Vec<BeforeAfter<Environment>>,
     flags: Vec<BeforeAfter<Flag>>,
     configurations: Vec<BeforeAfter<FlagConfiguration, DesiredConfiguration>>,
-    /// True if the revert overwrites a change that was made after the entries.
+    /// True if the reversal overwrites a change that was made after the entries.
     overwrites: bool,
 }
 
 impl PendingRevert {
-    /// Undoes entries, of which the newest is first, and plans what that changes.
+    /// Undoes entries, newest first, and plans the resulting changes.
     pub(super) async fn of(
         admin: &Admin,
         tx: &mut Tx,
@@ -107,7 +107,7 @@ impl PendingRevert {
         }
     }
 
-    /// The flag as it is to be.
+    /// Returns the desired state of a flag.
     async fn flag(&mut self, tx: &mut Tx, id: FlagId) -> Result<&mut Flag, RevertError> {
         if self.flags.iter().all(|known| known.now.id != id) {
             let now = flags::find(tx, id).await?;
@@ -126,7 +126,7 @@ impl PendingRevert {
         Ok(())
     }
 
-    /// The set-up that an entry is about as it is to be, if it can be changed.
+    /// Returns the desired flag configuration of an entry's flag and environment, if it can be changed.
     async fn configuration(
         &mut self,
         tx: &mut Tx,
@@ -154,7 +154,7 @@ impl PendingRevert {
         Ok(&mut configuration.ok_or(Obstacle::Gone)?.then)
     }
 
-    /// The fingerprint of the current state of everything concerned.
+    /// Returns a fingerprint of the current state of all objects.
     fn fingerprint(&self) -> String {
         let environments = self.environments.iter();
         let environments = environments.map(|one| format!("{} {}", one.now.id, one.now.revision));
@@ -170,7 +170,7 @@ impl PendingRevert {
         URL_SAFE_NO_PAD.encode(Sha256::digest(all.join("\n")))
     }
 
-    /// The changes that make everything be as it was.
+    /// Returns the changes that restore the previous state.
     fn plan(&self, admin: &Admin) -> Result<Plan, Error> {
         let mut changes = Vec::new();
         for BeforeAfter { now, then } in &self.environments {
@@ -185,7 +185,7 @@ impl PendingRevert {
             let goes = now.archived_at.is_none() && then.archived_at.is_some();
             let change = match () {
                 () if now == then => continue,
-                // That it is archived is all that changes.
+                // Archiving changes nothing else.
                 () if goes => planned(AuditAction::FlagArchived, Some(now), Some(now))?,
                 () => planned(AuditAction::FlagUpdated, Some(now), Some(then))?,
             };
@@ -225,8 +225,8 @@ impl PendingRevert {
         })
     }
 
-    /// Restores the previous state. Flags are restored from the archive first, and archived last, because they can be
-    /// changed only in between.
+    /// Restores the previous state. It restores archived flags first, and archives flags last, because an archived flag
+    /// cannot be changed.
     pub(super) async fn carry_out(
         self,
         admin: &Admin,
@@ -266,7 +266,7 @@ impl PendingRevert {
     }
 }
 
-/// The environment that replaces an environment now, after its key rotations.
+/// Returns the environment that has replaced this one after key rotations.
 async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, RevertError> {
     let id = id.ok_or(Obstacle::Gone)?;
     let environment = store::environments::newest_of_lineage(tx, id).await?;
@@ -357,7 +357,7 @@ fn has_two_in_one_place(desired: &DesiredConfiguration) -> bool {
     !rules.all(|(_, rule)| places.insert(rule.priority.get()))
 }
 
-/// Restores a member to the value before an entry, if the entry changed it, and returns true if this overwrites later
+/// Restores a member to its value before an entry, if the entry changed it, and returns true if this overwrites later
 /// changes.
 fn restore<T: DeserializeOwned + PartialEq>(
     entry: &AuditEntry,
@@ -373,7 +373,7 @@ fn restore<T: DeserializeOwned + PartialEq>(
     Ok(overwrites)
 }
 
-/// A member of the object before and after the recorded change.
+/// Returns a member of the object before and after the recorded change.
 fn member(entry: &AuditEntry, name: &str) -> (Value, Value) {
     let of = |object: &Option<Value>| {
         let member = object.as_ref().and_then(|object| object.get(name));
@@ -382,7 +382,7 @@ fn member(entry: &AuditEntry, name: &str) -> (Value, Value) {
     (of(&entry.old_value), of(&entry.new_value))
 }
 
-/// An object that is recorded as a whole, if it exists.
+/// Parses an object that is recorded as a whole, if it exists.
 fn whole<T: DeserializeOwned>(object: Option<&Value>) -> Result<Option<T>, Error> {
     object.cloned().map(read).transpose()
 }

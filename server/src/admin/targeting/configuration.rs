@@ -1,4 +1,4 @@
-//! The configuration of a flag in an environment: its switch and its time to live.
+//! The configuration of a flag in an environment: its switch and its TTL override.
 
 use pennon_core::ttl::Ttl;
 use pennon_model::configuration::{Configuration, FlagEnvironmentId, Switch};
@@ -18,7 +18,7 @@ pub(crate) struct ConfigurationPatch {
     pub(crate) ttl: Patch<Ttl>,
 }
 
-/// The configuration of a flag in an environment.
+/// Returns the configuration of a flag in an environment.
 pub(crate) async fn configuration(
     admin: &Admin,
     _actor: &Actor,
@@ -53,7 +53,7 @@ pub(crate) async fn configure(
     Ok(new)
 }
 
-/// A configuration with another switch and time to live.
+/// Returns the configuration with another switch and TTL override.
 pub(super) fn switched(old: &Configuration, switch: Switch) -> Configuration {
     Configuration {
         is_enabled: switch.is_enabled,

@@ -1,4 +1,4 @@
-//! Evaluation of a flag in an environment with an explanation, for administrators, who have no SDK key.
+//! Explained evaluations for callers of the Admin API, who have no SDK key.
 
 use pennon_core::{CompiledFlag, Context, FlagConfig, MissingBucketingValue};
 use pennon_model::configuration::FlagEnvironmentId;
@@ -10,8 +10,8 @@ use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::evaluation::explanation::Explained;
 
-/// Evaluates a flag in an environment by its state in the database, and explains the result. Revoked environments are
-/// explained, too, although they no longer serve evaluations.
+/// Evaluates a flag in an environment by its state in the database, and explains the result. This also works for
+/// revoked environments, although they no longer serve evaluations.
 pub(crate) async fn explain(
     admin: &Admin,
     _actor: &Actor,
@@ -25,7 +25,7 @@ pub(crate) async fn explain(
     Ok(Explained::new(explanation, &ids))
 }
 
-/// The engine's input for a flag in an environment, as stored in the database.
+/// Returns the engine's input for a flag in an environment, as stored in the database.
 pub(crate) async fn flag_config(
     admin: &Admin,
     _actor: &Actor,

@@ -27,7 +27,7 @@ use crate::auth::actor::Actor;
 use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
 
-/// A flag in an environment, within a transaction.
+/// Returns a flag in an environment, within a transaction.
 async fn find(tx: &mut Tx, id: FlagEnvironmentId) -> Result<FlagEnvironment, Error> {
     match store::configurations::find(tx, id).await? {
         Some(target) => Ok(target),
@@ -46,7 +46,7 @@ async fn missing(tx: &mut Tx, id: FlagEnvironmentId) -> Error {
     }
 }
 
-/// The pair, if it can be changed: neither is the flag archived nor the environment revoked.
+/// Returns a flag in an environment that can be changed: the flag is not archived, and the environment is not revoked.
 async fn find_writable(tx: &mut Tx, id: FlagEnvironmentId) -> Result<FlagEnvironment, Error> {
     let target = find(tx, id).await?;
     if target.environment.status == EnvironmentStatus::Revoked {
@@ -58,7 +58,7 @@ async fn find_writable(tx: &mut Tx, id: FlagEnvironmentId) -> Result<FlagEnviron
     Ok(target)
 }
 
-/// A flag in an environment with all that decides about it, within a transaction.
+/// Returns a flag in an environment with its rules and rollout, within a transaction.
 pub(super) async fn find_whole(
     tx: &mut Tx,
     id: FlagEnvironmentId,
@@ -76,7 +76,7 @@ async fn whole(tx: &mut Tx, target: FlagEnvironment) -> Result<FlagConfiguration
     })
 }
 
-/// A flag in an environment, and another environment, which is not checked.
+/// A flag in an environment, and another environment. Only the former is checked.
 impl Existence for (FlagEnvironmentId, EnvironmentId) {
     async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
         self.0.check(admin, actor).await
@@ -89,7 +89,7 @@ impl Existence for FlagEnvironmentId {
     }
 }
 
-/// Returns the cell of a flag and an environment in the list of flags.
+/// Returns the cell of a flag and an environment in the flag list.
 pub(crate) async fn cell(
     admin: &Admin,
     _actor: &Actor,

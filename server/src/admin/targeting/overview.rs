@@ -1,4 +1,4 @@
-//! One flag in all environments, and in one of them completely.
+//! The overview of a flag in all environments, with its whole configuration in one of them.
 
 use std::collections::HashSet;
 
@@ -54,7 +54,7 @@ pub(crate) async fn overview(
     })
 }
 
-/// The custom attributes that the newest rules of an environment go by, the newest first.
+/// Returns the custom attributes in the newest rules of an environment, newest first.
 pub(crate) async fn attributes(
     admin: &Admin,
     _actor: &Actor,

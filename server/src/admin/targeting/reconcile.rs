@@ -40,7 +40,7 @@ impl From<FlagConfiguration> for ConfigurationContent {
 /// The desired configuration of a flag. Its rules may be existing ones.
 pub(in crate::admin) struct DesiredConfiguration {
     pub(in crate::admin) switch: Switch,
-    /// Each with the ID of the existing rule that it replaces, if any.
+    /// The rules, each with the ID of the existing rule that it replaces, if any.
     pub(in crate::admin) rules: Vec<(Option<RuleId>, Rule)>,
     pub(in crate::admin) rollout: Option<Rollout>,
 }
@@ -56,7 +56,7 @@ impl DesiredConfiguration {
         }
     }
 
-    /// The flag's entry of the config document if it had this configuration.
+    /// Returns the flag's entry in the config document for this configuration.
     pub(in crate::admin) fn config(&self, current: &FlagConfiguration) -> FlagConfig {
         FlagConfig {
             enabled: self.switch.is_enabled,
@@ -75,7 +75,8 @@ pub(crate) struct CopyPreconditions {
     pub(crate) to: Precondition,
 }
 
-/// Copies a flag's configuration from one environment to another; a dry run only returns the differences.
+/// Copies a flag's configuration from one environment to another, and returns the differences. A dry run changes
+/// nothing.
 pub(crate) async fn copy(
     admin: &Admin,
     actor: &Editor,
@@ -114,7 +115,7 @@ pub(crate) async fn copy(
     })
 }
 
-/// Changes the configuration of a flag, within a transaction, and returns the differences.
+/// Applies a desired flag configuration, within a transaction, and returns the differences.
 pub(in crate::admin) async fn apply(
     admin: &Admin,
     tx: &mut Tx,
@@ -135,8 +136,7 @@ pub(in crate::admin) async fn apply(
     Ok(Some(change))
 }
 
-/// Returns the steps to another configuration. A rule replaces the one with the same priority, and keeps the ID of that
-/// one.
+/// Returns the steps to another configuration. A rule replaces the one with the same priority, and keeps its ID.
 pub(in crate::admin) fn steps_to_content(
     admin: &Admin,
     current: &FlagConfiguration,
@@ -155,7 +155,7 @@ pub(in crate::admin) fn steps_to_content(
     steps_to(admin, current, &wanted)
 }
 
-/// The steps that lead to a desired set-up.
+/// Returns the steps to a desired flag configuration.
 pub(in crate::admin) fn steps_to(
     admin: &Admin,
     current: &FlagConfiguration,

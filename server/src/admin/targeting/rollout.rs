@@ -12,7 +12,7 @@ use crate::auth::actor::{Actor, Editor};
 use crate::error::{Entity, Error};
 use crate::store;
 
-/// The result of setting something that may already exist.
+/// The result of an upsert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Upserted {
     Inserted,
@@ -82,7 +82,8 @@ pub(crate) async fn delete_rollout(
     commit(admin, tx, actor, &target, step).await.map(drop)
 }
 
-/// A rollout in the place of one. The revision of the first is that of the environment when it is written.
+/// Returns the record of a new rollout, or of one that replaces `old`. A new rollout gets its revision from the
+/// environment when it is written.
 pub(super) fn changed(
     admin: &Admin,
     id: FlagEnvironmentId,

@@ -13,13 +13,13 @@ use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
 
-/// All rules of a pair, by ascending priority, and the pair's revision.
+/// All rules of a flag in an environment, by ascending priority, and the revision of its configuration there.
 pub(crate) struct Rules {
     pub(crate) rules: Vec<TargetingRule>,
     pub(crate) revision: i64,
 }
 
-/// The rules of a flag in an environment.
+/// Returns the rules of a flag in an environment.
 pub(crate) async fn rules(
     admin: &Admin,
     _actor: &Actor,
@@ -62,7 +62,7 @@ impl Existence for RuleId {
     }
 }
 
-/// Puts another rule in the place of one.
+/// Replaces a rule.
 pub(crate) async fn replace_rule(
     admin: &Admin,
     actor: &Editor,
@@ -101,7 +101,7 @@ pub(crate) async fn delete_rule(
     commit(admin, tx, actor, &target, step).await.map(drop)
 }
 
-/// Reorders the rules of a flag in an environment: the existing priorities are assigned anew.
+/// Reorders the rules of a flag in an environment by reassigning the existing priorities.
 pub(crate) async fn reorder_rules(
     admin: &Admin,
     actor: &Editor,
@@ -158,7 +158,7 @@ async fn find_rule(tx: &mut Tx, id: RuleId) -> Result<TargetingRule, Error> {
         .ok_or(Error::NotFound(Entity::Rule))
 }
 
-/// A rule that does not exist yet.
+/// Builds a new rule. The caller stores it.
 pub(super) fn created(admin: &Admin, id: FlagEnvironmentId, rule: Rule) -> TargetingRule {
     let now = admin.clock.now();
     TargetingRule {
@@ -172,7 +172,7 @@ pub(super) fn created(admin: &Admin, id: FlagEnvironmentId, rule: Rule) -> Targe
     }
 }
 
-/// Another rule in the place of one.
+/// Returns the record of a rule after its replacement.
 pub(super) fn replaced(admin: &Admin, old: &TargetingRule, rule: Rule) -> TargetingRule {
     TargetingRule {
         rule,

@@ -1,4 +1,4 @@
-//! The changes of a flag in an environment, one by one, and how they are written.
+//! The steps that change a flag in an environment, and their execution.
 
 use pennon_model::audit::AuditAction;
 use pennon_model::configuration::{Configuration, Difference, FlagEnvironment, Part};
@@ -10,9 +10,9 @@ use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::store::{self, Tx};
 
-/// One change of a flag in an environment, with the rows before and after it.
+/// One change of a flag in an environment, with the rows before and after.
 pub(in crate::admin) enum Step {
-    /// The configuration before it is that of the flag in the environment.
+    /// The new configuration. The current one is that of the [`FlagEnvironment`].
     Configure(Configuration),
     DeleteRule(TargetingRule),
     ReplaceRule {
@@ -20,7 +20,7 @@ pub(in crate::admin) enum Step {
         new: TargetingRule,
     },
     CreateRule(TargetingRule),
-    /// A first rollout gets its revision when it is written.
+    /// A new rollout gets its revision when it is written.
     SetRollout {
         old: Option<FlagRollout>,
         new: FlagRollout,
@@ -29,7 +29,7 @@ pub(in crate::admin) enum Step {
 }
 
 impl Step {
-    /// The audit entry of the change, in the making.
+    /// Starts the audit entry of the change.
     pub(in crate::admin) fn entry(&self, target: &FlagEnvironment) -> Result<audit::Entry, Error> {
         let entry = |action| {
             audit::Entry::of(action)
@@ -91,7 +91,7 @@ pub(in crate::admin) fn differences(target: &FlagEnvironment, steps: &[Step]) ->
     steps.iter().map(|step| step.difference(target)).collect()
 }
 
-/// Takes a step, commits, and returns the environment's new config revision.
+/// Applies a step, commits, and returns the environment's new config revision.
 pub(super) async fn commit(
     admin: &Admin,
     mut tx: Tx,
@@ -104,7 +104,8 @@ pub(super) async fn commit(
     Ok(change.revision)
 }
 
-/// Takes steps, within a transaction: writes them and their audit entries as the environment's next config revision.
+/// Applies steps, within a transaction: writes the changes and their audit entries as the environment's next config
+/// revision.
 pub(super) async fn take(
     admin: &Admin,
     tx: &mut Tx,
@@ -138,7 +139,7 @@ pub(super) async fn take(
     })
 }
 
-/// Deletes rules, and takes their priorities from those that move, so that other rules can have them.
+/// Deletes rules, and sets moved rules aside, so that their priorities are free for other rules.
 async fn make_room(tx: &mut Tx, steps: &[Step]) -> Result<(), Error> {
     for step in steps {
         match step {

@@ -1,8 +1,8 @@
 //! Import of a document into an installation.
 //!
-//! Everything is planned and staged without the write lock, which is then held for a few statements only, however large
-//! the document is. Others may write during that time: if the plan depends on their changes, the import is planned
-//! again.
+//! An import plans and stages all changes without the write lock, and then holds the lock for only a few statements,
+//! however large the document is. Other writers may commit in the meantime. If the plan depends on their changes, the
+//! import is planned again.
 
 use super::plan::{Carried, Plan};
 use super::{Admin, Document};
@@ -11,11 +11,11 @@ use crate::auth::actor::Administrator;
 use crate::error::Error;
 use crate::store::{Tx, batch};
 
-/// The number of times that an import is planned without the write lock before it is planned while holding it.
+/// The number of times that an import is planned without the write lock before it takes the lock to plan.
 const ATTEMPTS: usize = 3;
 
-/// Applies a document to its flags, all of them or none, and returns the changes. Everything that the document does not
-/// mention stays unchanged. A dry run only plans, and takes no write lock.
+/// Applies a document to its flags, to all of them or none, and returns the changes. Everything that is not in the
+/// document stays the same. A dry run only plans, and takes no write lock.
 pub(crate) async fn import(
     admin: &Admin,
     actor: &Administrator,
@@ -47,7 +47,7 @@ pub(crate) async fn import(
     Ok(carried)
 }
 
-/// Imports a document within a transaction that has the writers' turn.
+/// Imports a document within a transaction that holds the write lock.
 pub(crate) async fn import_within(
     admin: &Admin,
     actor: &Administrator,
@@ -63,13 +63,13 @@ pub(crate) async fn import_within(
     Ok((plan.carried, changes))
 }
 
-/// Writes all that can be written without a turn.
+/// Writes everything that needs no write lock.
 async fn stage(admin: &Admin, plan: &Plan, tx: &mut Tx) -> Result<(), Error> {
     plan.batch.stage(tx).await?;
     batch::write_ahead(tx, admin.clock.now()).await
 }
 
-/// Writes the rest, and returns the environments that serve something else from the commit on.
+/// Writes the rest, and returns the changes to publish after the commit.
 async fn write(
     admin: &Admin,
     actor: &Administrator,

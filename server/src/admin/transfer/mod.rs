@@ -1,5 +1,6 @@
-//! Export and import of all flags and their configurations: for another installation, or to keep beside the code that
-//! uses them. They contain no secrets: environments must exist already, and keep their keys.
+//! Export and import of all flags and their configurations, to move them to another installation or to keep them next
+//! to the code that uses them. An export contains no secrets. An import requires that its environments exist, and does
+//! not change their keys.
 
 mod import;
 mod plan;
@@ -25,7 +26,7 @@ use crate::auth::actor::Administrator;
 use crate::error::{Error, Fault};
 use crate::store::{self, Tx};
 
-/// The version of the document.
+/// The version of the document format.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// All flags, by key.
@@ -36,7 +37,7 @@ pub(crate) struct Document {
     pub(crate) flags: Vec<PortableFlag>,
 }
 
-/// A flag and how it is set up in each active environment, by product and name.
+/// A flag and its configuration in each active environment, by product and name.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PortableFlag {
@@ -59,7 +60,7 @@ pub(crate) struct PortableConfiguration {
     pub(crate) content: ConfigurationContent,
 }
 
-/// Exports all flags at this moment.
+/// Exports all flags.
 pub(crate) async fn export(admin: &Admin, _actor: &Administrator) -> Result<Document, Error> {
     let here = Installation::read(&mut admin.db.read().await?).await?;
     Ok(Document {
@@ -72,7 +73,7 @@ pub(crate) async fn export(admin: &Admin, _actor: &Administrator) -> Result<Docu
     })
 }
 
-/// The flags, active environments and set-ups of a database.
+/// The flags, active environments and flag configurations of a database.
 struct Installation {
     flags: BTreeMap<FlagKey, Flag>,
     environments: BTreeMap<(ProductName, EnvironmentName), Environment>,
@@ -120,7 +121,7 @@ impl Installation {
         environments.into_iter().map(named).collect()
     }
 
-    /// The ids of the active environments.
+    /// Returns the IDs of the active environments.
     fn active(&self) -> impl Iterator<Item = EnvironmentId> {
         self.environments.values().map(|environment| environment.id)
     }
@@ -150,7 +151,7 @@ impl Installation {
         Some(self.current_as(flag.clone(), environment, configuration.clone()))
     }
 
-    /// The same, as it would be with another configuration.
+    /// Returns the flag's configuration in an environment, with `configuration` in place of the stored one.
     fn current_as(
         &self,
         flag: Flag,
@@ -176,7 +177,7 @@ impl Installation {
         ))
     }
 
-    /// Everything for which the document cannot be imported here.
+    /// Returns all reasons that the document cannot be imported here.
     fn faults(&self, document: &Document) -> Vec<Fault> {
         let mut faults = Vec::new();
         let mut keys = HashSet::new();

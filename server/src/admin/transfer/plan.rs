@@ -1,4 +1,4 @@
-//! The plan of an import, complete before anything is written.
+//! The plan of an import, which is complete before anything is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -18,7 +18,7 @@ use crate::error::{Conflict, Entity, Error};
 use crate::store::batch::{self, Batch};
 use crate::store::{self, Tx};
 
-/// One change that an import makes, or would make.
+/// One change that an import makes, or would make in a dry run.
 pub(crate) struct Carried {
     /// The action that the audit log records.
     pub(crate) action: AuditAction,
@@ -29,14 +29,14 @@ pub(crate) struct Carried {
     pub(crate) new: Option<Value>,
 }
 
-/// All changes of an import, and the state of the database that they start from.
+/// All changes of an import, and the state of the database on which they are based.
 pub(super) struct Plan {
     start: Installation,
     pub(super) batch: Batch,
     pub(super) carried: Vec<Carried>,
 }
 
-/// A plan in the making.
+/// The state of planning.
 struct Planner<'a> {
     admin: &'a Admin,
     actor: &'a Actor,
@@ -49,14 +49,14 @@ struct Planner<'a> {
 struct PlannedFlag {
     flag: Flag,
     is_changed: bool,
-    /// By active environment.
+    /// The configurations by active environment.
     configurations: BTreeMap<EnvironmentId, Configuration>,
-    /// The environments in which something of the flag changes.
+    /// The environments in which the flag changes.
     touched: BTreeSet<EnvironmentId>,
 }
 
 impl Plan {
-    /// Plans an import into the database as the transaction sees it.
+    /// Plans an import into the database in the state that the transaction reads.
     pub(super) async fn make(
         admin: &Admin,
         actor: &Actor,
@@ -86,8 +86,8 @@ impl Plan {
         })
     }
 
-    /// Returns true if nothing that the plan depends on has changed since it was made: the active environments, and the
-    /// document's flags in them. Reads only newer rows.
+    /// Returns true if nothing that the plan depends on has changed since it was made: neither the active environments
+    /// nor the document's flags in them. Reads only newer rows.
     pub(super) async fn still_holds(
         &self,
         tx: &mut Tx,
@@ -115,8 +115,8 @@ impl Plan {
         let named: HashSet<FlagId> = known.values().flatten().map(|(id, _)| *id).collect();
         let revisions = store::environments::config_revisions(tx).await?;
         for (environment, revision) in &self.start.config_revisions {
-            // Every change of a flag raises the revision of its environment, so at the same revision no flag has
-            // changed.
+            // Every change of a flag increments the revision of its environment, so no flag has changed at the same
+            // revision.
             if revisions.contains(&(*environment, *revision)) {
                 continue;
             }
@@ -178,7 +178,8 @@ impl Planner<'_> {
         Ok(flag)
     }
 
-    /// Brings a flag out of the archive, where nothing can be changed, and gives it its texts.
+    /// Restores a flag if it is archived, because an archived flag cannot be changed, and sets its name and
+    /// description.
     fn make_writable(&mut self, old: &Flag, wanted: &PortableFlag) -> Result<PlannedFlag, Error> {
         let mut flag = PlannedFlag::new(old.clone(), self.start);
         if old.archived_at.is_some() {
@@ -233,7 +234,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Puts a flag into the archive, unless an active environment has it enabled.
+    /// Archives a flag, which must be disabled in all active environments.
     fn archive(&mut self, flag: &mut PlannedFlag) -> Result<(), Error> {
         let enabled_in = flag.enabled_in(self.start);
         if !enabled_in.is_empty() {
@@ -317,7 +318,7 @@ impl PlannedFlag {
         }
     }
 
-    /// Configures the flag, disabled, in every active environment.
+    /// Gives the flag a disabled configuration in every active environment.
     fn reset(&mut self, start: &Installation) {
         for environment_id in start.active() {
             let new = Configuration {
@@ -343,7 +344,7 @@ impl PlannedFlag {
         self.is_changed = true;
     }
 
-    /// The active environments in which the flag is enabled, as `product/name`.
+    /// Returns the active environments in which the flag is enabled, as `product/name`.
     fn enabled_in(&self, start: &Installation) -> Vec<String> {
         let is_enabled = |environment: &EnvironmentId| {
             let configuration = self.configurations.get(environment);

@@ -10,8 +10,8 @@ use crate::admin::{Admin, usage};
 use crate::auth::actor::Administrator;
 use crate::error::Error;
 
-/// Warns of what clients in use cannot read of the flags that an import changes, with the environment as
-/// `product/name`.
+/// Returns warnings about clients in use that cannot read the flags that an import changes, each with the environment
+/// as `product/name`.
 pub(crate) async fn warnings(
     admin: &Admin,
     actor: &Administrator,
@@ -51,7 +51,7 @@ pub(crate) async fn warnings(
     Ok(found)
 }
 
-/// The flag's entry of the config document once it is imported.
+/// Returns the flag's entry in the config document after the import.
 fn config(
     flag: &PortableFlag,
     PortableConfiguration { content, .. }: &PortableConfiguration,

@@ -1,4 +1,4 @@
-//! Clients by version: on their way to the database, and as the database has them.
+//! Clients by version: their counts in memory and in the database.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,10 +18,10 @@ use crate::snapshot::ClientCounts;
 use crate::store::clients::ClientHour;
 use crate::store::{self, Tx};
 
-/// The number of days after its last request in which a client counts as in use.
+/// The number of days after its last request for which a client counts as in use.
 const IN_USE_DAYS: i64 = 7;
 
-/// The maximum number of clients that are looked at for what they cannot read.
+/// The maximum number of clients to check for parts that they cannot read.
 const MAX_IN_USE: i64 = 1000;
 
 /// A client that fetched the configuration of an environment within the last 31 days.
@@ -70,7 +70,8 @@ impl ClientSums {
         }
     }
 
-    /// Drops hours before `oldest` and, of more than `most` counts, the oldest hours before the last one.
+    /// Drops hours before `oldest`. While more than `most` counts remain, drops the oldest hour, but never the last
+    /// one.
     pub(super) fn bound(&mut self, oldest: i64, most: usize) {
         let Some((&(last, _), _)) = self.0.last_key_value() else {
             return;
@@ -83,7 +84,8 @@ impl ClientSums {
         }
     }
 
-    /// Takes the counts of some environments: at least `most` counts, if that many exist.
+    /// Takes the counts of the oldest hours, environment by environment, until it has at least `most` counts or none
+    /// remain.
     pub(super) fn take(&mut self, most: usize) -> Vec<(i64, EnvironmentId, ClientCounts)> {
         let mut taken = Vec::new();
         let mut size = 0;
@@ -97,7 +99,7 @@ impl ClientSums {
     }
 }
 
-/// Adds counts to the database, in which all instances together count a bounded number of names in an hour.
+/// Adds counts to the database. The number of names in an hour is limited for all instances together.
 pub(super) async fn add(
     tx: &mut Tx,
     counts: &[(i64, EnvironmentId, ClientCounts)],
@@ -134,7 +136,7 @@ pub(super) async fn add(
     Ok(())
 }
 
-/// The clients that fetched the configuration of an environment, most recently seen first.
+/// Returns the clients that fetched the configuration of an environment, most recently seen first.
 pub(crate) async fn clients(
     admin: &Admin,
     _actor: &Actor,
@@ -147,9 +149,9 @@ pub(crate) async fn clients(
     store::clients::of_environment(&mut tx, lineage, page).await
 }
 
-/// Returns the clients in use in an environment that cannot read every part of the config document: seen in the last 7
-/// days, in two different hours. Every holder of a public key can send any version, so a name that occurs once has no
-/// effect.
+/// Returns the clients in use in an environment that cannot read every part of the config document. A client is in use
+/// if it was seen within the last 7 days, in two different hours: everybody who has a public key can send any version,
+/// so a name that occurs once has no effect.
 pub(crate) async fn outdated_clients(
     admin: &Admin,
     _actor: &Actor,

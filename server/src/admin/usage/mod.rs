@@ -1,4 +1,4 @@
-//! Usage: counted in memory, written to the database once a minute, and read from there.
+//! Usage: counts in memory that are written to the database once a minute and read from it.
 
 mod clients;
 mod pending;
@@ -32,14 +32,14 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 const MINUTE_MILLIS: i64 = 60 * 1000;
 pub(super) const HOUR_MILLIS: i64 = 60 * MINUTE_MILLIS;
 
-/// The number of days for which hourly counts are kept; also the longest period that can be requested.
+/// The number of days for which hourly counts are kept, which is also the longest period that a caller can request.
 const KEEP_DAYS: i64 = 31;
 
 /// Counts that were taken out of memory and may not be in the database yet.
 #[derive(Default)]
 pub(crate) struct Pending(Mutex<Sums>);
 
-/// The evaluations of one flag that an application made locally and reports.
+/// The local evaluations of one flag that an application reports.
 pub(crate) struct Report {
     pub(crate) flag_key: String,
     pub(crate) reason: Reason,
@@ -47,8 +47,8 @@ pub(crate) struct Report {
 }
 
 impl Admin {
-    /// Writes the counts to the database once a minute, until the service is about to stop. It must not be canceled:
-    /// it would be unknown whether the counts being written were stored.
+    /// Writes the counts to the database once a minute, until the service stops. It must not be canceled: the counts
+    /// being written might be stored or not.
     pub(crate) async fn count(&self, stopping: impl Future<Output = ()>) {
         let mut ticks = tokio::time::interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -58,7 +58,7 @@ impl Admin {
         loop {
             tokio::select! {
                 _ = ticks.tick() => {}
-                // While the database is unavailable, an attempt for every report would fail.
+                // Disabled while the database is unavailable, because an attempt after every report would fail.
                 () = self.serving.snapshots.many_reports(), if is_kept => {}
                 () = &mut stopping => return,
             }
@@ -70,7 +70,7 @@ impl Admin {
         }
     }
 
-    /// Writes the counts to the database now. Counts that cannot be written are kept for the next time.
+    /// Writes the counts to the database now. Counts that cannot be written are kept for the next attempt.
     pub(crate) async fn bring_counts(&self) -> Result<(), Error> {
         let now = self.clock.now();
         let mut pending = self.pending_usage.0.lock().await;
@@ -79,7 +79,7 @@ impl Admin {
         pending.clean(self, now).await
     }
 
-    /// Writes the last counts, if any can exist, within a time limit.
+    /// Writes the last counts within a time limit, if this process serves flags.
     pub(super) async fn bring_last_counts(&self) {
         if !self.serving.snapshots.is_in_use() {
             return;
@@ -91,8 +91,7 @@ impl Admin {
     }
 }
 
-/// Counts the evaluations that an application made locally, once for each ID. Flags that the environment does not have
-/// are ignored.
+/// Counts the local evaluations of an application, once for each ID. Ignores flags that the environment does not have.
 pub(crate) fn report(
     environment: &SdkEnvironment,
     id: Option<Uuid>,
@@ -114,7 +113,7 @@ pub(crate) fn report(
     is_kept.then_some(()).ok_or(Error::Overloaded)
 }
 
-/// The beginning of the hour.
+/// Returns the beginning of the hour.
 pub(super) fn hour_of(now: Timestamp) -> Timestamp {
     now.plus_millis(-now.millis().rem_euclid(HOUR_MILLIS))
 }

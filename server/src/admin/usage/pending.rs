@@ -1,4 +1,4 @@
-//! Usage that is on its way to the database, which may be away.
+//! Usage that waits to be written to the database, which may be unavailable.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::Hash;
@@ -17,10 +17,10 @@ use crate::snapshot::{ClientCounts, Counts, UsageReport};
 use crate::store::usage::{Evaluations, Polls};
 use crate::store::{self, Tx};
 
-/// The number of counts added in one transaction. Other writers get their turn in between.
+/// The number of counts to add in one transaction. Other writers can write between two transactions.
 const BATCH: usize = 1000;
 
-/// The maximum number of counts of a kind that wait while the database is unavailable. Beyond it, the oldest hours are
+/// The maximum number of counts of one kind to keep while the database is unavailable. Beyond it, the oldest hours are
 /// merged into one.
 const MOST: usize = 100_000;
 
@@ -30,15 +30,15 @@ pub(super) struct Sums {
     evaluations: Hourly<(EnvironmentId, FlagId, Reason)>,
     polls: Hourly<(EnvironmentId, PollKind)>,
     clients: ClientSums,
-    /// Reports with the hour in which they came. They are not summed before the database knows their ids.
+    /// Reports with the hour in which they arrived. They are not summed until the database has recorded their IDs.
     reports: VecDeque<(i64, UsageReport)>,
-    /// The batch that is being written. It stays unchanged until it is known to be stored.
+    /// The batch that is being written. It stays unchanged until the commit is confirmed.
     batch: Option<Batch>,
-    /// The hour in which old rows were last deleted.
+    /// The last hour in which old rows were deleted.
     cleaned: Option<Timestamp>,
 }
 
-/// Counts that arrive together, once.
+/// Counts that are written together, exactly once.
 struct Batch {
     id: Uuid,
     evaluations: Vec<(i64, (EnvironmentId, FlagId, Reason), u64)>,
@@ -68,7 +68,7 @@ impl Sums {
         self.clients.bound(oldest, MOST);
     }
 
-    /// Adds some of the sums to the database's, and returns true if more may remain.
+    /// Adds one batch of sums to those in the database, and returns true if more may remain.
     pub(super) async fn bring_some(
         &mut self,
         admin: &Admin,
@@ -81,7 +81,7 @@ impl Sums {
             return Ok(false);
         };
         let mut tx = admin.db.write().await?;
-        // If it is stored already, the response to its commit was lost.
+        // If the batch exists, the response to its commit was lost.
         if store::usage::begin_batch(&mut tx, batch.id, now).await? {
             batch.add(&mut tx, now).await?;
             tx.commit().await?;
@@ -90,7 +90,7 @@ impl Sums {
         Ok(true)
     }
 
-    /// As many sums as one transaction is to have.
+    /// Takes the sums for the next transaction; none if none remain.
     fn next_batch(&mut self, admin: &Admin, now: Timestamp) -> Option<Batch> {
         let evaluations = self.evaluations.take(BATCH);
         let polls = self.polls.take(BATCH).into_iter();
@@ -114,7 +114,7 @@ impl Sums {
         })
     }
 
-    /// As many reports as have [`BATCH`] counts together, or one more.
+    /// Takes reports until they have at least [`BATCH`] counts together or none remain.
     fn next_reports(&mut self) -> Vec<(i64, UsageReport)> {
         let mut counts = 0;
         let mut reports = Vec::new();
@@ -127,7 +127,7 @@ impl Sums {
         reports
     }
 
-    /// Deletes what is too old, once an hour.
+    /// Deletes old rows, once an hour.
     pub(super) async fn clean(&mut self, admin: &Admin, now: Timestamp) -> Result<(), Error> {
         let hour = hour_of(now);
         if self.cleaned == Some(hour) {
@@ -163,7 +163,7 @@ impl Batch {
         store::usage::environments_seen(tx, &environments).await
     }
 
-    /// The evaluations to add: those counted here, and those of reports that no instance has counted.
+    /// Returns the evaluations to add: those counted here, and those in reports that no instance has counted yet.
     async fn evaluations(&self, tx: &mut Tx, now: Timestamp) -> Result<Vec<Evaluations>, Error> {
         let reports = self.reports.iter();
         let ids: BTreeSet<_> = reports
@@ -175,7 +175,7 @@ impl Batch {
             sums.add(*hour, *what, *count);
         }
         for (hour, report) in &self.reports {
-            // A second report with the same id finds it gone.
+            // A second report with the same ID is not counted.
             if new.remove(&(report.lineage, report.id)) {
                 for (flag, reason, count) in &report.counts {
                     sums.add(*hour, (report.lineage, *flag, *reason), *count);
@@ -193,7 +193,7 @@ impl Batch {
     }
 }
 
-/// Sums by hour and by what was counted.
+/// Sums by hour and key.
 struct Hourly<K>(HashMap<(i64, K), u64>);
 
 impl<K> Default for Hourly<K> {
@@ -208,8 +208,8 @@ impl<K: Copy + Eq + Hash> Hourly<K> {
         *sum = sum.saturating_add(count);
     }
 
-    /// Drops counts that are too old to be requested and, of more than `most`, adds those of the oldest hour to the
-    /// next.
+    /// Drops counts before the hour `oldest`. While there are more than `most`, adds the counts of the oldest hour to
+    /// those of the next.
     fn bound(&mut self, oldest: i64, most: usize) {
         self.0.retain(|(hour, _), _| *hour >= oldest);
         while self.0.len() > most {
@@ -224,7 +224,7 @@ impl<K: Copy + Eq + Hash> Hourly<K> {
         }
     }
 
-    /// Takes some of the sums.
+    /// Takes at most `most` sums.
     fn take(&mut self, most: usize) -> Vec<(i64, K, u64)> {
         let taken = self.0.extract_if(|_, _| true).take(most);
         taken
@@ -233,7 +233,7 @@ impl<K: Copy + Eq + Hash> Hourly<K> {
     }
 }
 
-/// Notes the latest of the times at which something was seen.
+/// Records the latest time at which a key was seen.
 fn note<K: Eq + Hash>(seen: &mut HashMap<K, Timestamp>, key: K, at: Timestamp) {
     let latest = seen.entry(key).or_insert(at);
     *latest = at.max(*latest);
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(sums.0.len(), 5);
         sums.bound(0, 3);
         assert_eq!(sorted(&sums), [(3, 'a', 30), (3, 'b', 10), (4, 'c', 10)]);
-        // Of one hour there may be any number.
+        // The counts of a single hour are not limited.
         sums.bound(0, 1);
         assert_eq!(sorted(&sums), [(4, 'a', 30), (4, 'b', 10), (4, 'c', 10)]);
         sums.bound(5, 1);

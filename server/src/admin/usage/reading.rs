@@ -15,7 +15,7 @@ use crate::auth::actor::Actor;
 use crate::error::{Error, Fault};
 use crate::store;
 
-/// A period; by default the last day.
+/// A period, by default the last 24 hours.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Period {
     pub(crate) from: Option<Timestamp>,
@@ -172,14 +172,14 @@ pub(crate) async fn key_last_used(
     let lineage = store::environments::lineage(&mut tx, environment.id).await?;
     let polled = store::usage::environment_last_seen(&mut tx, lineage).await?;
     let evaluated = store::usage::last_evaluated_in(&mut tx, lineage).await?;
-    // Earlier usage belongs to the keys that this one replaced.
+    // Earlier usage belongs to the previous keys of the environment.
     let created = environment.created_at;
     let created = created.plus_millis(-created.millis().rem_euclid(MINUTE_MILLIS));
     Ok(polled.max(evaluated).filter(|last| *last >= created))
 }
 
 impl Period {
-    /// The first hour and the last moment, or what is wrong with the two.
+    /// Returns the first hour and the last moment. Fails if they are in the wrong order or too far apart.
     fn bounds(self, now: Timestamp) -> Result<(Timestamp, Timestamp), Error> {
         let to = self.to.unwrap_or(now);
         let from = self.from.unwrap_or(to.plus_days(-1));
