@@ -11,14 +11,14 @@ use crate::error::Error;
 /// The lifetime of an access token, in seconds.
 pub(crate) const LIFETIME_SECONDS: i64 = 15 * 60;
 
-/// The period after its expiry in which a token is still accepted, in milliseconds: the clock of the instance that
-/// issued it may be behind.
+/// The period for which an expired token is still accepted, in milliseconds: the clock of the instance that issued it
+/// may be behind.
 const LEEWAY_MILLIS: i64 = 60_000;
 
 const ISSUER: &str = "pennon";
 const AUDIENCE: &str = "pennon-admin";
 
-/// Signs and checks access tokens.
+/// Signs and verifies access tokens.
 pub(crate) struct AccessTokens {
     encoding: EncodingKey,
     decoding: DecodingKey,
@@ -38,13 +38,13 @@ struct Claims {
 
 impl AccessTokens {
     pub(crate) fn new(secret: &[u8]) -> Self {
-        // It fails only where it is installed already.
+        // It fails only if a provider is already installed.
         let _ = hs256::PROVIDER.install_default();
         let mut validation = Validation::new(Algorithm::HS256);
         validation.set_issuer(&[ISSUER]);
         validation.set_audience(&[AUDIENCE]);
         validation.set_required_spec_claims(&["iss", "aud", "sub", "exp"]);
-        // The library reads the machine's clock; ours is compared in `session`.
+        // The library would use the system clock. `session` checks the expiry with Pennon's own clock.
         validation.validate_exp = false;
         Self {
             encoding: EncodingKey::from_secret(secret),
@@ -53,7 +53,7 @@ impl AccessTokens {
         }
     }
 
-    /// A token for a session, good from now on.
+    /// Issues a token for a session, valid from `now`.
     pub(crate) fn issue(
         &self,
         user: UserId,
@@ -73,7 +73,7 @@ impl AccessTokens {
             .map_err(|error| Error::Internal(format!("signing a token failed: {error}")))
     }
 
-    /// The session that a token speaks for, if it is ours and still good.
+    /// Returns the session of a token, if Pennon issued the token and it has not expired.
     pub(crate) fn session(&self, token: &str, now: Timestamp) -> Option<SessionId> {
         let token = jsonwebtoken::decode::<Claims>(token, &self.decoding, &self.validation).ok()?;
         let end = token.claims.exp.saturating_mul(1000);

@@ -1,4 +1,4 @@
-//! Somebody who administers: proved by a credential, and with a role.
+//! Authenticated callers of the Admin API and the dashboard, and their roles.
 
 use std::ops::Deref;
 
@@ -17,26 +17,26 @@ use super::{Auth, Presented, presented};
 use crate::error::Error;
 use crate::store::{self, Tx};
 
-/// Somebody who administers, in any role: may read.
+/// An authenticated caller with any role, who may read.
 #[derive(Clone, Debug)]
 pub(crate) struct Actor {
     credential: Credential,
-    /// The effective role: that of the account, or a lower one if the token is limited to it.
+    /// The effective role: that of the account, or that of the token if it is lower.
     role: Role,
-    /// The role without which the actor would have been refused.
+    /// The role that the request requires, which is checked again when it writes.
     needed: Role,
     /// The request that the actor makes; none on the command line.
     request: Option<RequestId>,
 }
 
-/// The actor and the credential that proves it.
+/// An actor and the actor's credential.
 #[derive(Clone, Debug)]
 pub(crate) enum Credential {
-    /// A person, signed in to the API or the dashboard.
+    /// A person who is signed in to the API or the dashboard.
     Session(User, SessionId),
-    /// A script, by a personal access token.
+    /// A script with a personal access token.
     Token(User, TokenId, TokenName),
-    /// An operator who runs the binary on the machine of the database.
+    /// An operator who runs the binary with access to the database.
     CommandLine,
 }
 
@@ -59,7 +59,8 @@ pub(crate) struct Person {
 }
 
 impl Actor {
-    /// Returns the actor for the command line. An operator who can run it could do the same in the database itself.
+    /// Returns the actor for the command line, who needs no check: whoever can run it can also change the database
+    /// directly.
     pub(crate) fn command_line() -> Self {
         Self::new(Credential::CommandLine, Role::Admin)
     }
@@ -73,7 +74,7 @@ impl Actor {
         }
     }
 
-    /// The account; none on the command line.
+    /// Returns the account; none on the command line.
     pub(crate) fn user(&self) -> Option<&User> {
         match &self.credential {
             Credential::Session(user, _) | Credential::Token(user, ..) => Some(user),
@@ -81,7 +82,7 @@ impl Actor {
         }
     }
 
-    /// The token by which a script came.
+    /// Returns the personal access token of a script.
     pub(crate) fn token(&self) -> Option<TokenId> {
         match self.credential {
             Credential::Token(_, token, _) => Some(token),
@@ -89,7 +90,7 @@ impl Actor {
         }
     }
 
-    /// Notes the request that the actor makes.
+    /// Adds the actor's request.
     fn requesting(self, extensions: &Extensions) -> Self {
         let request = extensions.get().cloned();
         Self { request, ..self }
@@ -110,7 +111,7 @@ impl Actor {
         self.user().is_some_and(|own| own.id == user)
     }
 
-    /// The name under which the audit log knows the actor.
+    /// Returns the actor's name in the audit log.
     pub(crate) fn identity(&self) -> String {
         match &self.credential {
             Credential::Session(user, _) => user.email.clone(),
@@ -119,19 +120,19 @@ impl Actor {
         }
     }
 
-    /// The actor as an editor, if the role suffices.
+    /// Returns the actor as an editor, if the role suffices.
     pub(crate) fn editor(&self) -> Result<Editor, Error> {
         let actor = self.at_least(Role::Editor)?;
         Ok(Editor { actor })
     }
 
-    /// The actor as an administrator, if the role suffices.
+    /// Returns the actor as an administrator, if the role suffices.
     pub(crate) fn administrator(&self) -> Result<Administrator, Error> {
         let actor = self.at_least(Role::Admin)?;
         Ok(Administrator { actor })
     }
 
-    /// Returns the actor, if they have signed in with a password.
+    /// Returns the actor as a person, if they have signed in with a password.
     pub(crate) fn person(self) -> Result<Person, Error> {
         let Credential::Session(user, session) = &self.credential else {
             return Err(Error::WrongCredential);
@@ -153,8 +154,8 @@ impl Actor {
         })
     }
 
-    /// Checks, within the transaction that writes, that the actor still has the rights checked at the start of the
-    /// request: since then, the session or token may have ended, or the role may have been lowered.
+    /// Checks, within the transaction that writes, that the actor still has the rights that were checked at the start
+    /// of the request. In the meantime, the session or token may have ended, or the role may have been lowered.
     pub(crate) async fn confirm(&self, tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
         let role = match self.credential {
             Credential::Session(_, session) => store::sessions::by_id(tx, session, now)
@@ -190,7 +191,7 @@ impl Actor {
         ))
     }
 
-    /// A token never allows more than its owner's role does at this moment.
+    /// Authenticates a personal access token, which never allows more than its owner's current role.
     async fn from_token(auth: &Auth, token: &str) -> Result<Self, Error> {
         let (hash, now) = (SecretHash::of(token), auth.clock.now());
         let found = store::tokens::by_hash(&mut auth.db.read().await?, hash, now).await?;
@@ -207,12 +208,12 @@ impl Actor {
 }
 
 impl Person {
-    /// The account.
+    /// Returns the account.
     pub(crate) fn user(&self) -> &User {
         &self.user
     }
 
-    /// The session in which the person is signed in.
+    /// Returns the person's session.
     pub(crate) fn session(&self) -> SessionId {
         self.session
     }
@@ -224,7 +225,7 @@ impl Person {
         Ok(user.is_some_and(|user| user.role == self.user.role))
     }
 
-    /// Authenticates the dashboard's cookie, in a request with these extensions.
+    /// Authenticates the dashboard's cookie, in the request that has these extensions.
     pub(crate) async fn from_cookie(
         auth: &Auth,
         cookie: &str,
@@ -257,7 +258,8 @@ where
     }
 }
 
-/// Makes callers extractors, which prove what the actor of a request may do, and lets them stand for that actor.
+/// Makes caller types extractors, which check the rights of the request's actor, and lets them dereference to that
+/// actor.
 macro_rules! from_actor {
     ($($caller:ty: $proof:ident),+) => {$(
         impl<S> FromRequestParts<S> for $caller

@@ -1,6 +1,6 @@
-//! HS256 for `jsonwebtoken`, and no other algorithm.
+//! HS256, the only algorithm that Pennon needs, for `jsonwebtoken`.
 //!
-//! The backends of the library also contain RSA and three elliptic curves, which Pennon does not use.
+//! The library's own backends also contain RSA and three elliptic curves.
 
 use hmac::{Hmac, KeyInit, Mac};
 use jsonwebtoken::Algorithm;

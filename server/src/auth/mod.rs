@@ -1,7 +1,7 @@
-//! Callers and their credentials.
+//! Authentication: callers and their credentials.
 //!
 //! Only this module can create the types of authenticated callers, so a use case that takes one cannot be called
-//! without the check.
+//! without authentication.
 
 pub(crate) mod access_token;
 pub(crate) mod actor;
@@ -24,11 +24,11 @@ use self::throttle::Throttle;
 use crate::clock::Clock;
 use crate::store::Db;
 
-/// The state behind proofs of identity. It is cheap to clone.
+/// The state of authentication. It is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Auth(Arc<Parts>);
 
-/// Accounts, and what checks their credentials.
+/// The accounts, and the means to check their credentials.
 pub(crate) struct Parts {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
@@ -57,7 +57,7 @@ pub(crate) enum Presented<'a> {
     Nothing,
     /// A bearer credential.
     Bearer(&'a str),
-    /// Something that is no bearer credential, or more than one.
+    /// Something other than one bearer credential.
     Unusable,
 }
 

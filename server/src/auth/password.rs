@@ -18,14 +18,14 @@ pub(crate) const CHARACTERS: RangeInclusive<usize> = 12..=256;
 /// The length of a generated password, in characters: 144 random bits.
 const MADE_UP_CHARACTERS: usize = 24;
 
-/// Hashes and verifies passwords away from the threads that serve requests.
+/// Hashes and verifies passwords, on threads that do not serve requests.
 pub(crate) struct Passwords {
     queues: Queues,
-    /// The hash of no password, so that an unknown account takes as long as a wrong password.
+    /// A hash that no password matches, so that refusing an unknown account takes as long as refusing a wrong password.
     decoy: String,
 }
 
-/// A password that an account can get.
+/// A new password for an account.
 pub(crate) struct NewPassword(Secret);
 
 impl NewPassword {
@@ -36,7 +36,7 @@ impl NewPassword {
         Self(Secret::new(characters.collect()))
     }
 
-    /// The password itself, to show to its owner.
+    /// Returns the password, to show it to its owner.
     pub(crate) fn expose(&self) -> &str {
         self.0.expose()
     }
@@ -65,7 +65,7 @@ impl Passwords {
         })
     }
 
-    /// The hash to store for a password that a signed-in caller sets, with its salt and parameters.
+    /// Returns the hash to store for a password that a signed-in caller sets. It includes the salt and the parameters.
     pub(crate) async fn hash(
         &self,
         password: &NewPassword,
@@ -76,12 +76,12 @@ impl Passwords {
         in_turn(turn, move || hash(&password, &salt)).await?
     }
 
-    /// Takes a place in the queue for having a password verified.
+    /// Enters the queue for verifying a password.
     pub(crate) fn enter(&self, class: Class) -> Result<QueuePermit, Error> {
         self.queues.enter(class)
     }
 
-    /// Returns true if the password matches the hash; without a hash it takes just as long to return false.
+    /// Returns true if the password matches the hash. Without a hash, it takes as long to return false.
     pub(crate) async fn verify(
         &self,
         turn: HashPermit,
@@ -121,11 +121,11 @@ fn verify(password: &[u8], hash: &str) -> Result<bool, Error> {
     Ok(Hasher.verify_password(password, &hash).is_ok())
 }
 
-/// Argon2 in memory that is returned to the system at once.
+/// Argon2 with memory that is returned to the system after each hash.
 ///
-/// glibc keeps freed blocks of up to 32 MiB, for each thread that ever had one, so that 38 MiB would stay in use after
-/// the first sign-ins. Larger blocks are requested from the system, and returned to it. Memory that is requested but
-/// never touched costs nothing.
+/// glibc keeps freed blocks of up to 32 MiB for each thread that used one, so 38 MiB would stay in use after the first
+/// sign-ins. It requests larger blocks from the system and returns them. Memory that is requested but never touched
+/// costs nothing.
 struct Hasher;
 
 /// The minimum allocation, in blocks of 1 KiB.

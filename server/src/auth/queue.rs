@@ -1,7 +1,7 @@
 //! The queues for password hashing.
 //!
-//! A hash takes a core and 19 MiB, and anybody can cause one by an attempt to sign in. Each class of callers has its
-//! own queue, so that a flood of strangers delays neither returning users nor signed-in ones.
+//! A hash takes a core and 19 MiB, and anybody can cause one with an attempt to sign in. Each class of callers has its
+//! own queue, so a flood of strangers delays neither returning users nor signed-in callers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,30 +11,30 @@ use tokio::time::timeout;
 
 use crate::error::Error;
 
-/// The capacity of a queue for sign-ins, including the one that is being checked.
+/// The capacity of a queue for sign-ins, including the sign-in that is being checked.
 const SIGN_INS: usize = 32;
 
-/// The time that a sign-in waits for its turn.
+/// The time limit for a sign-in to wait in the queue.
 const SIGN_IN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The capacity of the queue for hashes of signed-in callers, including the one that is being computed.
+/// The capacity of the queue for signed-in callers, including the one whose hash is being computed.
 const AUTHENTICATED: usize = 256;
 
-/// The time that a signed-in caller waits for its turn.
+/// The time limit for a signed-in caller to wait in the queue.
 const AUTHENTICATED_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The class of a caller who needs a password hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Signs in to an account from a network that is new to it.
+    /// Signs in to an account from a new network.
     New,
-    /// Signs in to an account from a network that it was used from before.
+    /// Signs in to an account from a network from which somebody has signed in to it before.
     Returning,
     /// Is signed in, and changes or sets a password.
     Authenticated,
 }
 
-/// A queue for each class. Each has one turn at a time.
+/// One queue for each class. Each queue computes one hash at a time.
 pub(crate) struct Queues {
     new: Queue,
     returning: Queue,
@@ -42,7 +42,7 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Takes a place in the queue of a class; fails if the queue is full.
+    /// Enters the queue of a class; fails if the queue is full.
     pub(crate) fn enter(&self, class: Class) -> Result<QueuePermit, Error> {
         let queue = match class {
             Class::New => &self.new,
@@ -102,7 +102,7 @@ impl Queue {
 }
 
 impl QueuePermit {
-    /// Waits for the turn; fails if it takes too long.
+    /// Waits for the callers ahead in the queue; fails if this exceeds the queue's timeout.
     pub(crate) async fn turn(self) -> Result<HashPermit, Error> {
         match timeout(self.timeout, self.turn.acquire_owned()).await {
             Ok(Ok(turn)) => Ok(HashPermit {
@@ -128,7 +128,7 @@ mod tests {
         assert!(matches!(queues.enter(Class::New), Err(Error::Overloaded)));
         let late = waiting.remove(0).turn().await;
         assert!(matches!(late, Err(Error::Overloaded)));
-        // A caller that stops waiting frees its place.
+        // A caller that stops waiting leaves the queue.
         drop(queues.enter(Class::New).unwrap());
         drop(first);
         waiting.remove(0).turn().await.unwrap();

@@ -1,4 +1,4 @@
-//! Secrets that the service hands out once and keeps only as hashes.
+//! Secrets that the service shows once and stores only as hashes.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -14,10 +14,10 @@ pub(crate) const SDK_KEY_PREFIX: &str = "pnk_";
 /// The prefix of a personal access token.
 pub(crate) const TOKEN_PREFIX: &str = "pnt_";
 
-/// The number of characters of a key or token that are shown, to tell them apart.
+/// The number of characters of a key or token to show, to distinguish it from others.
 const SHOWN_CHARACTERS: usize = 12;
 
-/// A new secret of 256 random bits in 43 characters.
+/// Generates a secret of 256 random bits in 43 characters.
 pub(crate) fn generate(entropy: &Entropy) -> Secret {
     written(entropy.bytes::<32>())
 }
@@ -26,19 +26,19 @@ fn written(bytes: [u8; 32]) -> Secret {
     Secret::new(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Makes up a secret that only the holder of `key` can read: its bytes, combined by exclusive or with an HMAC-SHA256
-/// (RFC 2104) that is keyed by `key`. Each key masks one secret, so the mask is a one-time pad.
+/// Generates a secret that only the holder of `key` can read. It is masked by exclusive or with an HMAC-SHA256 (RFC
+/// 2104) that is keyed by `key`. Each key masks one secret, so the mask is a one-time pad.
 pub(crate) fn generate_masked(key: &str, entropy: &Entropy) -> (MaskedSecret, Secret) {
     let bytes = entropy.bytes::<32>();
     (MaskedSecret::new(masked(key, bytes)), written(bytes))
 }
 
-/// Returns the secret, if `key` is the one that masked it.
+/// Unmasks a secret. The result is the original only if `key` is the key that masked it.
 pub(crate) fn reveal(secret: MaskedSecret, key: &str) -> Secret {
     written(masked(key, *secret.as_bytes()))
 }
 
-/// Masks a secret, or takes the mask off again.
+/// Masks or unmasks a secret.
 fn masked(key: &str, bytes: [u8; 32]) -> [u8; 32] {
     // A key of any length is accepted: longer ones are hashed first.
     let mask = Hmac::<Sha256>::new_from_slice(key.as_bytes()).map(|mut mac| {
@@ -49,19 +49,19 @@ fn masked(key: &str, bytes: [u8; 32]) -> [u8; 32] {
     std::array::from_fn(|index| bytes[index] ^ mask[index])
 }
 
-/// A new secret with a prefix for its kind, and the part of it that is shown.
+/// A secret with a prefix for its kind, and the part of it to show.
 pub(crate) struct Labelled {
     pub(crate) secret: Secret,
     pub(crate) prefix: String,
 }
 
 impl Labelled {
-    /// A new SDK key.
+    /// Generates an SDK key.
     pub(crate) fn sdk_key(entropy: &Entropy) -> Self {
         Self::generate(SDK_KEY_PREFIX, entropy)
     }
 
-    /// A new personal access token.
+    /// Generates a personal access token.
     pub(crate) fn token(entropy: &Entropy) -> Self {
         Self::generate(TOKEN_PREFIX, entropy)
     }
@@ -70,7 +70,8 @@ impl Labelled {
         Self::new(format!("{label}{}", generate(entropy).expose()))
     }
 
-    /// Reads a secret that was generated elsewhere; none unless it has the label and 256 bits, as those made here have.
+    /// Parses a secret that was generated elsewhere; none unless it has the prefix and 256 bits, like those generated
+    /// here.
     fn parse(label: &str, secret: String) -> Option<Self> {
         let bits = BASE64_URL_SAFE_NO_PAD.decode(secret.strip_prefix(label)?);
         (bits.ok()?.len() == 32).then(|| Self::new(secret))

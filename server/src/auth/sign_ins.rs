@@ -1,4 +1,4 @@
-//! The networks from which accounts were signed in to.
+//! The networks from which users have signed in to their accounts.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
 
-/// The period for which a sign-in is remembered, in milliseconds: the lifetime of a session.
+/// The period for which to remember a sign-in, in milliseconds: the lifetime of a session.
 const LIFETIME: i64 = 30 * 24 * 60 * 60 * 1000;
 
 /// The maximum number of sign-ins to remember. Beyond it, the oldest one is forgotten.
@@ -21,7 +21,7 @@ pub(super) type AccountAtNetwork = (SecretHash, IpAddr);
 pub(super) struct SignIns(Mutex<HashMap<AccountAtNetwork, i64>>);
 
 impl SignIns {
-    /// Returns true if the account has signed in from the network before.
+    /// Returns true if somebody has signed in to the account from the network before.
     pub(super) fn contains(&self, account: &AccountAtNetwork, now: Timestamp) -> bool {
         let last = self.0.lock();
         let last = last.get(account);

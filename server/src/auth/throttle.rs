@@ -1,7 +1,8 @@
-//! A rate limit on guessing passwords.
+//! The rate limit on failed sign-ins.
 //!
-//! An attempt counts from its admission, for a minute and for an hour, unless it succeeds, so concurrent attempts
-//! cannot exceed the limit. Nothing is counted per account alone, or anybody could lock out others.
+//! An attempt counts as failed from its admission until it succeeds, so concurrent attempts cannot exceed the limit.
+//! Failures count for a minute and for an hour. There is no count per account alone, because it would let anybody lock
+//! out the owner of an account.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -14,12 +15,12 @@ use super::queue::Class;
 use super::sign_ins::{AccountAtNetwork, SignIns};
 use crate::error::Error;
 
-/// The windows in which attempts are counted together, in milliseconds.
+/// The lengths of the windows in which attempts are counted, in milliseconds.
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 
-/// The maximum number of windows. When an attack from very many addresses fills the table, the windows of a single
-/// attempt are removed first, and then all.
+/// The maximum number of windows. When an attack from very many addresses fills the table, windows with a single
+/// attempt are removed first, and then all windows.
 const MOST_WINDOWS: usize = 100_000;
 
 /// Counts attempts to sign in.
@@ -42,11 +43,11 @@ enum Source {
 struct Window {
     ends: i64,
     counted: u32,
-    /// The number of counted attempts that may yet succeed.
+    /// The number of counted attempts that may still succeed.
     under_way: u32,
 }
 
-/// An attempt to prove who owns an account.
+/// An attempt to prove ownership of an account.
 pub(crate) struct Attempt {
     account: AccountAtNetwork,
     sources: Vec<Source>,
@@ -54,16 +55,16 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// The class that a sign-in belongs to.
+    /// Returns the class of the sign-in.
     pub(crate) fn class(&self) -> Class {
         self.class
     }
 }
 
 impl Source {
-    /// Returns the number of failures allowed, as a multiple of those of one account from one address in a minute, and
-    /// the window in milliseconds. Many people in a house, an office or a data center may share a network, but nobody
-    /// can choose among more than a few networks.
+    /// Returns the number of failures allowed, as a multiple of the limit for one account from one address in a minute,
+    /// and the window in milliseconds. Many people in a house, an office or a data center may share a network, but an
+    /// attacker can choose among only a few networks.
     fn rule(&self) -> (u32, i64) {
         match self {
             Self::AccountAtNetwork(_) => (1, MINUTE),
@@ -75,7 +76,7 @@ impl Source {
     }
 }
 
-/// An admitted attempt. It counts as failed unless it is marked as successful, also if its caller disconnects.
+/// An admitted attempt. It counts as failed unless it is marked as successful, even if its caller disconnects.
 pub(crate) struct Admitted<'t> {
     throttle: &'t Throttle,
     attempt: &'t Attempt,
@@ -83,7 +84,7 @@ pub(crate) struct Admitted<'t> {
 }
 
 impl Admitted<'_> {
-    /// Gives the attempt back.
+    /// Marks the attempt as successful, which removes it from the count.
     pub(crate) fn succeed(mut self) {
         self.succeeded = true;
     }
@@ -103,7 +104,7 @@ impl Drop for Admitted<'_> {
 }
 
 impl Throttle {
-    /// Allows so many failed attempts a minute for each account from each address.
+    /// Creates a throttle that allows this number of failed attempts per minute for each account from each address.
     pub(crate) fn new(per_account_and_address: u32) -> Self {
         Self {
             per_account_and_address,
@@ -112,8 +113,8 @@ impl Throttle {
         }
     }
 
-    /// Creates an attempt on an account; the case of the e-mail address is ignored. An attempt from a network from
-    /// which the account has signed in before counts for its own address only, not for the wider network.
+    /// Creates an attempt on an account; the case of the e-mail address is ignored. If somebody has signed in to the
+    /// account from this network before, the attempt counts for its innermost network only, not for the wider ones.
     pub(crate) fn attempt(&self, email: &str, address: IpAddr, now: Timestamp) -> Attempt {
         let networks = networks(address);
         let innermost = networks.first().map_or(address, |(network, _)| *network);
@@ -137,13 +138,13 @@ impl Throttle {
         }
     }
 
-    /// Refuses an attempt that comes after too many failed ones.
+    /// Refuses an attempt after too many failed attempts.
     pub(crate) fn check(&self, attempt: &Attempt, now: Timestamp) -> Result<(), Error> {
         let failed = |window: &Window| window.counted.saturating_sub(window.under_way);
         self.refuse(&self.windows.lock(), attempt, now.millis(), failed)
     }
 
-    /// Admits an attempt and counts it; refuses one that comes after too many that failed or may yet fail.
+    /// Admits and counts an attempt; refuses it after too many attempts that failed or may still fail.
     pub(crate) fn admit<'t>(
         &'t self,
         attempt: &'t Attempt,
@@ -213,8 +214,8 @@ fn make_room(windows: &mut HashMap<Source, Window>, now: i64) {
     }
 }
 
-/// The networks that an address counts for, the innermost first: an IPv4 address for itself, one of IPv6 for the
-/// networks that its holder may have got, within which the rest can be chosen at will.
+/// Returns the networks for which an address counts, innermost first: for IPv4, the address itself; for IPv6, the
+/// prefixes that a provider may have assigned to the holder, who can choose any address within them.
 fn networks(address: IpAddr) -> Vec<(IpAddr, u8)> {
     match address.to_canonical() {
         IpAddr::V6(address) => [64, 56, 48]

@@ -6,14 +6,14 @@ use pennon_model::id::RuleId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The complete trace of an evaluation. The deciding step is the one that `reason` names.
+/// The complete trace of an evaluation. `reason` names the step that determined it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Explained {
     #[serde(flatten)]
     evaluation: Evaluation,
-    /// The rules tried, by ascending priority; where a rule decided, it is the last one.
+    /// The rules that were tried, by ascending priority. A rule that matched is the last one.
     rules: Vec<ExplainedRule>,
-    /// The rollout, where the evaluation reached one.
+    /// The rollout, if the evaluation reached it.
     #[schema(required)]
     rollout: Option<RolloutTrace>,
 }
@@ -21,14 +21,15 @@ pub(crate) struct Explained {
 /// A rule that was tried.
 #[derive(Debug, Serialize, ToSchema)]
 struct ExplainedRule {
-    /// The rule's id.
+    /// The rule's ID.
     id: RuleId,
     #[serde(flatten)]
     trace: RuleTrace,
 }
 
 impl Explained {
-    /// The trace with the ids of the flag's rules by ascending priority, in which order rules are tried.
+    /// Combines a trace with the IDs of the flag's rules, by ascending priority, which is the order in which rules are
+    /// tried.
     pub(crate) fn new(explanation: Explanation, ids: &[RuleId]) -> Self {
         let rules = explanation.rules.into_iter().zip(ids);
         Self {

@@ -1,5 +1,5 @@
-//! Evaluation, for holders of an SDK key. Evaluations are counted here, except explanations, and requests for all
-//! flags, of which a client may use none.
+//! Evaluation for callers with an SDK key. This module counts evaluations, except explanations and requests for all
+//! flags, because a client may use none of them.
 
 pub(crate) mod explanation;
 pub(crate) mod sdk_environment;
@@ -13,7 +13,7 @@ pub(crate) use self::serving::{CommittedFlags, Serving};
 use crate::error::{Entity, Error};
 use crate::snapshot::Decision;
 
-/// Decides one flag. A flag that the environment does not have is an error.
+/// Evaluates one flag. Fails if the environment does not have the flag.
 pub(crate) fn evaluate(
     environment: &SdkEnvironment,
     key: &str,
@@ -22,7 +22,7 @@ pub(crate) fn evaluate(
     find_and_evaluate(environment, key, context).ok_or(Error::NotFound(Entity::Flag))
 }
 
-/// Evaluates one flag, with an explanation. A flag that the environment does not have is an error.
+/// Evaluates one flag, with an explanation. Fails if the environment does not have the flag.
 pub(crate) fn explain(
     environment: &SdkEnvironment,
     key: &str,
@@ -34,7 +34,7 @@ pub(crate) fn explain(
     Ok(Explained::new(explanation, rules))
 }
 
-/// Decides one flag out of many. A flag that the environment does not have is off, like a disabled one.
+/// Evaluates one flag of several. A flag that the environment does not have is off, like a disabled flag.
 pub(crate) fn evaluate_leniently(
     environment: &SdkEnvironment,
     key: &str,
@@ -47,7 +47,7 @@ pub(crate) fn evaluate_leniently(
     find_and_evaluate(environment, key, context).unwrap_or(unknown)
 }
 
-/// Decides one flag for OpenFeature; none if the environment does not have it.
+/// Evaluates one flag for OpenFeature; none if the environment does not have it.
 pub(crate) fn decide(
     environment: &SdkEnvironment,
     key: &str,

@@ -1,4 +1,4 @@
-//! The environment that an SDK key opens.
+//! The environment to which an SDK key gives access.
 
 use std::sync::Arc;
 
@@ -12,25 +12,25 @@ use crate::auth::{Presented, presented};
 use crate::error::Error;
 use crate::snapshot::{EnvironmentSnapshot, Follower, RateLimiter};
 
-/// A key that opens an environment, held by a caller whose rate has yet to be checked.
+/// A valid SDK key and its environment, before the rate limit is checked.
 pub(crate) struct SdkKey {
     hash: SecretHash,
     snapshot: Arc<EnvironmentSnapshot>,
     serving: Serving,
 }
 
-/// The current snapshot of an environment whose key the caller holds, within its rate limit.
+/// The current snapshot of an environment, for a caller with its SDK key whose request is within the rate limit.
 pub(crate) struct SdkEnvironment(Arc<EnvironmentSnapshot>);
 
 impl SdkEnvironment {
-    /// Returns the environment's snapshot; the same one for as long as this value exists.
+    /// Returns the environment's snapshot. It is always the same for one `SdkEnvironment`.
     pub(crate) fn snapshot(&self) -> &Arc<EnvironmentSnapshot> {
         &self.0
     }
 }
 
 impl SdkKey {
-    /// Finds the environment of a key.
+    /// Returns the key and its environment; fails if the key does not work.
     pub(crate) fn find(serving: Serving, key: &str) -> Result<Self, Error> {
         let hash = SecretHash::of(key);
         let snapshot = known(&serving, serving.snapshots.by_key(hash))?;
@@ -53,13 +53,13 @@ impl SdkKey {
         Ok(SdkEnvironment(self.snapshot))
     }
 
-    /// Follows the environment from now on until the key is refused.
+    /// Follows the environment until the key is refused.
     pub(crate) fn follow(self) -> Result<Follower, Error> {
         self.check_rate(&self.snapshot.usage().rate_limiters.configuration)?;
         known(&self.serving, self.serving.snapshots.follow(self.hash))
     }
 
-    /// Refuses a request that does not keep the pace, if the settings bound it.
+    /// Refuses a request that exceeds the rate limit, if the settings have one.
     fn check_rate(&self, limiter: &RateLimiter) -> Result<(), Error> {
         match self.serving.rate_limit {
             Some(per_second) if !limiter.check(self.serving.clock.now(), per_second) => {
@@ -70,8 +70,9 @@ impl SdkKey {
     }
 }
 
-/// Returns the environment of a key. Every key that does not work is refused in the same way, so that the response
-/// never reveals whether a key exists or existed. While the database is unavailable, an unknown key may be a new one.
+/// Returns the environment of a key. All keys that do not work are refused in the same way, so that the response never
+/// reveals whether a key exists or existed. While the database is unavailable, an unknown key may be a new one, so the
+/// error is a different one.
 fn known<T>(serving: &Serving, found: Option<T>) -> Result<T, Error> {
     match found {
         Some(found) => Ok(found),
@@ -95,7 +96,8 @@ where
     }
 }
 
-/// The key of the `Authorization` header, if the header exists. It takes precedence even if it is invalid.
+/// Extracts the key from the `Authorization` header, if the header exists. The header takes precedence even if it is
+/// invalid.
 impl<S> OptionalFromRequestParts<S> for SdkKey
 where
     Serving: FromRef<S>,

@@ -1,4 +1,4 @@
-//! The snapshots that are served, and how current they are.
+//! The served snapshots, and the check whether they are current.
 
 use std::num::NonZeroU32;
 use std::ops::Deref;
@@ -14,11 +14,11 @@ use crate::snapshot::Snapshots;
 use crate::store::Db;
 use crate::store::snapshots::ChangedFlag;
 
-/// The time for which the database may be silent before it may have changes that are not served. It is probed four
-/// times in that time, so that a busy moment is not taken for silence.
+/// The time without a response from the database after which the snapshots no longer count as current. The database is
+/// probed four times in this period, so that a short delay does not count as silence.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// The state behind evaluation. It is cheap to clone.
+/// The state of evaluation. It is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Serving(Arc<Parts>);
 
@@ -30,13 +30,13 @@ pub(crate) struct CommittedFlags {
     pub(crate) revision: i64,
 }
 
-/// Snapshots, and the database that they follow.
+/// The snapshots, and the database that they follow.
 pub(crate) struct Parts {
     pub(crate) snapshots: Snapshots,
     pub(crate) clock: Arc<dyn Clock>,
-    /// The requests that are accepted for an environment in a second; any number if not set.
+    /// The maximum number of requests per second for one environment; unlimited if not set.
     pub(crate) rate_limit: Option<NonZeroU32>,
-    /// The last comparison of the snapshots with the database.
+    /// The time of the last comparison of the snapshots with the database.
     confirmed: Confirmed,
     db: Db,
     database_answers: AtomicBool,
@@ -51,7 +51,7 @@ impl Deref for Serving {
 }
 
 impl Serving {
-    /// Serves nothing yet.
+    /// Creates the state, without snapshots.
     pub(crate) fn new(db: Db, clock: Arc<dyn Clock>, rate_limit: Option<NonZeroU32>) -> Self {
         Self(Arc::new(Parts {
             snapshots: Snapshots::default(),
@@ -70,8 +70,8 @@ impl Serving {
         Ok(())
     }
 
-    /// Serves the changes of a transaction of this instance: the flags that were read in it if nothing else has
-    /// changed, and otherwise the state of the database.
+    /// Serves the changes of a transaction of this instance. If nothing else has changed, it serves the flags that the
+    /// transaction read, and otherwise the state of the database.
     pub(crate) async fn follow(&self, committed: Option<CommittedFlags>) -> Result<(), Error> {
         if let Some(CommittedFlags {
             environment,
@@ -85,7 +85,7 @@ impl Serving {
         self.catch_up().await
     }
 
-    /// Updates the snapshots from the database, and records whether it answered.
+    /// Updates the snapshots from the database, and records whether the database responded.
     pub(crate) async fn compare(&self) {
         let caught_up = self.catch_up().await;
         let answers = !matches!(caught_up, Err(Error::Unavailable(_)));
@@ -99,18 +99,18 @@ impl Serving {
         }
     }
 
-    /// The time since the snapshots were last compared with the database.
+    /// Returns the time since the snapshots were last compared with the database.
     pub(crate) fn age(&self) -> Duration {
         self.confirmed.age()
     }
 
-    /// Returns true if the database answered the last query.
+    /// Returns true if the database responded to the last query.
     pub(crate) fn database_answers(&self) -> bool {
         self.db.is_present() && self.database_answers.load(Ordering::Relaxed)
     }
 
-    /// Returns true if a recent change in the database would be known here. When the database stops responding, this is
-    /// the first check to fail.
+    /// Returns true if this instance would have noticed a recent change in the database. This is the first check to
+    /// fail when the database stops responding.
     pub(crate) fn is_current(&self) -> bool {
         self.database_answers() && self.db.silence() < SILENCE
     }

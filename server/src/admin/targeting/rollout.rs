@@ -19,7 +19,7 @@ pub(crate) enum Upserted {
     Updated,
 }
 
-/// The rollout of a flag in an environment.
+/// Returns the rollout of a flag in an environment.
 pub(crate) async fn rollout(
     admin: &Admin,
     _actor: &Actor,
