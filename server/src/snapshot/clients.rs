@@ -1,5 +1,5 @@
-//! The clients that fetch an environment's configuration: counted in memory, and limited in number, because every
-//! holder of a public SDK key can send any version.
+//! The clients that fetch an environment's configuration. Their counts are kept in memory and limited in number,
+//! because everybody who has a public SDK key can send any version.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use pennon_model::client::{Client, ClientRequests};
 
-/// The maximum number of clients that are counted by name in one environment and hour. Further ones count as
+/// The maximum number of clients to count by name in one environment and hour. Further clients count as
 /// [`Client::Other`].
 const MAX_CLIENTS: usize = 50;
 
@@ -15,7 +15,7 @@ const MAX_CLIENTS: usize = 50;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClientCounts(HashMap<Client, ClientRequests>);
 
-/// The clients of an environment since the counts were last taken, and its open streams.
+/// The clients of an environment since the last call of `take`, and its open streams.
 #[derive(Default)]
 pub(super) struct ClientUsage(Mutex<Inner>);
 
@@ -26,7 +26,7 @@ struct Inner {
     open: HashMap<Client, usize>,
 }
 
-/// An open stream. Until it is dropped, its client is in use.
+/// An open stream. Its client counts as in use until this is dropped.
 pub(crate) struct OpenStream {
     usage: Arc<ClientUsage>,
     client: Client,
@@ -44,8 +44,8 @@ impl ClientCounts {
         self.add(client, ClientRequests::default());
     }
 
-    /// The requests as they are counted where `self` has been counted before: under a name only as long as both
-    /// together have few enough.
+    /// Returns `requests` as they count in addition to `self`: by name only while both together have at most
+    /// [`MAX_CLIENTS`] names.
     pub(crate) fn bound(self, requests: &Self) -> Self {
         let (mut names, mut bounded) = (self, Self::default());
         for (client, requests) in &requests.0 {
@@ -56,12 +56,12 @@ impl ClientCounts {
         bounded
     }
 
-    /// The number of clients.
+    /// Returns the number of clients.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The clients and their requests, in no order.
+    /// Returns the clients and their requests, in no order.
     pub(crate) fn into_iter(self) -> impl Iterator<Item = (Client, ClientRequests)> {
         self.0.into_iter()
     }
@@ -77,7 +77,7 @@ impl ClientUsage {
         self.0.lock().counts.add(client, poll);
     }
 
-    /// Counts a stream, which is open for as long as the result lives.
+    /// Counts a stream, which is open until the result is dropped.
     pub(super) fn opened(self: &Arc<Self>, client: Client) -> OpenStream {
         let mut inner = self.0.lock();
         let client = bounded(&inner.open, client);
@@ -93,7 +93,7 @@ impl ClientUsage {
         }
     }
 
-    /// Takes the counts since the last call. Clients with an open stream are always among them.
+    /// Takes the counts since the last call. They always include clients with an open stream.
     pub(super) fn take(&self) -> ClientCounts {
         let mut inner = self.0.lock();
         let mut counts = std::mem::take(&mut inner.counts);
@@ -116,7 +116,7 @@ impl Drop for OpenStream {
     }
 }
 
-/// The client under which to count: itself, or [`Client::Other`] if the map has enough names without it.
+/// Returns the name to count a client by: its own, or [`Client::Other`] if it would exceed the maximum number of names.
 fn bounded<V>(map: &HashMap<Client, V>, client: Client) -> Client {
     let names = map.len() - usize::from(map.contains_key(&Client::Other));
     if names < MAX_CLIENTS || map.contains_key(&client) {

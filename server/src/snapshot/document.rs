@@ -9,10 +9,11 @@ use bytes::Bytes;
 use pennon_core::config::FORMAT;
 use sha2::{Digest, Sha256};
 
-/// Brotli's quality: about as small as gzip gets at its best, in a tenth of the time of brotli's own best.
+/// The quality of Brotli. The result is about as small as that of gzip's best level, and takes a tenth of the time of
+/// Brotli's best.
 const BROTLI_QUALITY: i32 = 5;
 
-/// Bodies smaller than this do not gain by compression.
+/// The minimum size to compress, in bytes. Compression does not make smaller bodies smaller.
 const WORTH_COMPRESSING: usize = 512;
 
 /// A config document and its compressed forms.
@@ -32,7 +33,7 @@ pub(crate) enum Encoding {
 }
 
 impl Document {
-    /// The document with these flag entries, in this order.
+    /// Builds the document from these flag entries, in this order.
     pub(super) fn new<'e>(entries: impl Iterator<Item = &'e str>) -> Self {
         let mut text = format!(r#"{{"format":{FORMAT},"flags":["#);
         for (index, entry) in entries.enumerate() {
@@ -52,7 +53,8 @@ impl Document {
         }
     }
 
-    /// The entity tag: a hash of the plain content, so that it is the same for every coding, instance and start.
+    /// Returns the entity tag: a hash of the plain content, which is the same for every coding and instance, and after
+    /// a restart.
     pub(crate) fn etag(&self) -> &str {
         &self.etag
     }
@@ -62,7 +64,7 @@ impl Document {
         self.etag.trim_start_matches("W/").trim_matches('"')
     }
 
-    /// The coding to send to a client that accepts `accepted`: the plain one where compression gains nothing.
+    /// Returns the coding to send to a client that accepts `accepted`: plain if compression gains nothing.
     pub(crate) fn worthwhile(&self, accepted: Encoding) -> Encoding {
         if self.plain.len() < WORTH_COMPRESSING {
             Encoding::Identity
@@ -71,7 +73,7 @@ impl Document {
         }
     }
 
-    /// The content in a coding, if it has been made already.
+    /// Returns the content in a coding, if it is already encoded.
     pub(crate) fn ready(&self, encoding: Encoding) -> Option<Bytes> {
         match encoding {
             Encoding::Identity => Some(self.plain.clone()),
@@ -80,7 +82,7 @@ impl Document {
         }
     }
 
-    /// The content in a coding, made now if need be; this may take many milliseconds.
+    /// Returns the content in a coding, and encodes it first if necessary, which may take many milliseconds.
     pub(crate) fn encoded(&self, encoding: Encoding) -> Bytes {
         match encoding {
             Encoding::Identity => self.plain.clone(),

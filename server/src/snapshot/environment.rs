@@ -16,52 +16,52 @@ use super::filtered::Filtered;
 use super::usage::{EnvironmentUsage, FlagUsage};
 use crate::store::snapshots::{ChangedFlag, LoadedFlag};
 
-/// The flags of an environment at one revision. It never changes: a change makes a new one, which shares with its
-/// predecessor every flag that stayed as it was.
+/// The flags of an environment at one revision. A snapshot is immutable. Each change creates a new snapshot, which
+/// shares all unchanged flags with its predecessor.
 pub(crate) struct EnvironmentSnapshot {
     revision: i64,
     usage: Arc<EnvironmentUsage>,
-    /// Of a kind of which a copy costs nothing, and a change of a copy the path to what it touches.
+    /// A persistent map: copying it is free, and changing a copy costs only the path to the changed entry.
     flags: HashMap<Arc<str>, Arc<ServedFlag>>,
-    /// The flags of which a row cannot be read, by key. They are served in their last readable state.
+    /// The flags with an unreadable row, by key. They are served in their last readable state.
     unreadable: HashMap<Arc<str>, UnreadableFlag>,
     document: OnceCell<Arc<Document>>,
     filtered: Filtered,
 }
 
-/// An evaluation, and OpenFeature's word for its reason.
+/// An evaluation, and OpenFeature's name for its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
     pub(crate) evaluation: Evaluation,
     pub(crate) standard_reason: StandardReason,
 }
 
-/// A flag that could not be read.
+/// A flag with an unreadable row.
 #[derive(Clone)]
 struct UnreadableFlag {
-    /// The environment's config revision that changed the flag.
+    /// The environment's config revision in which the flag changed.
     revision: i64,
     error: Arc<str>,
 }
 
-/// A flag, ready to be evaluated and ready to be sent.
+/// A flag in the forms in which it is evaluated and sent.
 pub(crate) struct ServedFlag {
     compiled: CompiledFlag,
-    /// By ascending priority, as evaluation counts them.
+    /// The IDs of the rules by ascending priority, the order of evaluation.
     rule_ids: Box<[RuleId]>,
-    /// The flag's entry in the config document; none if it is archived.
+    /// The flag's entry in the config document; none if the flag is archived.
     entry: Option<Box<str>>,
-    /// Shared by all that the flag ever was and will be in this environment.
+    /// Shared by all versions of the flag in this environment.
     usage: Arc<FlagUsage>,
 }
 
 impl EnvironmentSnapshot {
-    /// The environment's config revision that this is.
+    /// Returns the environment's config revision of this snapshot.
     pub(crate) fn revision(&self) -> i64 {
         self.revision
     }
 
-    /// An environment without flags as yet.
+    /// Returns a snapshot without flags.
     pub(super) fn empty(usage: Arc<EnvironmentUsage>) -> Self {
         Self {
             revision: 0,
@@ -78,14 +78,13 @@ impl EnvironmentSnapshot {
         self.flags.len()
     }
 
-    /// The flag with this key; none if the environment has no such flag.
+    /// Returns the flag with this key; none if the environment has no such flag.
     pub(crate) fn flag(&self, key: &str) -> Option<&ServedFlag> {
         self.flags.get(key).map(|flag| &**flag)
     }
 
-    /// Counts a report of evaluations that happened elsewhere, unless one with this id is counted within an hour, by
-    /// any instance. Flags that the environment does not have are passed over. False if too many reports wait to be
-    /// counted.
+    /// Counts a report of local evaluations, unless any instance has counted a report with this ID within an hour.
+    /// Ignores flags that the environment does not have. Returns false if too many reports wait to be counted.
     pub(crate) fn reported<'k>(
         &self,
         id: Uuid,
@@ -104,7 +103,7 @@ impl EnvironmentSnapshot {
         &self.usage
     }
 
-    /// Decides all active flags, by key.
+    /// Evaluates all active flags, by key.
     pub(crate) fn decide_all(&self, context: &Context<'_>) -> Vec<(&str, Decision)> {
         let active = self.flags.iter().filter(|(_, flag)| flag.entry.is_some());
         let mut decisions: Vec<(&str, Decision)> = active
@@ -114,21 +113,21 @@ impl EnvironmentSnapshot {
         decisions
     }
 
-    /// The config document of all active flags: made on first use, by one for all who wait for it, and then the same
-    /// bytes for as long as this lives.
+    /// Returns the config document of all active flags. The first caller builds it, concurrent callers wait for it, and
+    /// all later ones get the same bytes.
     pub(crate) async fn document(self: &Arc<Self>) -> Arc<Document> {
         let make = || async {
             let snapshot = Arc::clone(self);
             match tokio::task::spawn_blocking(move || snapshot.whole_document()).await {
                 Ok(document) => document,
-                // The runtime is shutting down: nothing is lost by doing it here.
+                // The runtime is shutting down, so blocking this thread does no harm.
                 Err(_) => self.whole_document(),
             }
         };
         Arc::clone(self.document.get_or_init(make).await)
     }
 
-    /// The config document of those active flags that are among `keys`.
+    /// Returns the config document of the active flags among `keys`.
     pub(crate) fn filtered_document(&self, keys: &[String]) -> Arc<Document> {
         let found = keys
             .iter()
@@ -143,25 +142,25 @@ impl EnvironmentSnapshot {
         Arc::new(document_of(&by_key(self.flags.iter())))
     }
 
-    /// The revision from which on flags must be read to know all changes, among them the repair of unreadable flags.
+    /// Returns the revision after which to read flags to get all changes, including repairs of unreadable flags.
     pub(super) fn known_up_to(&self) -> i64 {
         let unreadable = self.unreadable.values().map(|flag| flag.revision);
         let before = |oldest: i64| oldest.saturating_sub(1).min(self.revision);
         unreadable.min().map_or(self.revision, before)
     }
 
-    /// Returns true if a flag is news: a newer revision, or the repair of one that could not be read.
+    /// Returns true if the flag has a newer revision, or a previously unreadable flag can be read again.
     pub(super) fn lacks(&self, flag: &ChangedFlag) -> bool {
         let is_repaired = flag.fault.is_none() && self.unreadable.contains_key(&*flag.key);
         flag.revision > self.revision || is_repaired
     }
 
-    /// The keys of flags that cannot be read, and why.
+    /// Returns the keys of unreadable flags, with the errors.
     pub(super) fn faults(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
         self.unreadable.iter().map(|(key, flag)| (key, &flag.error))
     }
 
-    /// The snapshot after `changed` flags have taken the place of their former selves.
+    /// Returns a snapshot in which the `changed` flags replace their previous versions.
     pub(super) fn with(&self, changed: Vec<ChangedFlag>, revision: i64) -> Self {
         self.succeeded_by(
             self.flags.clone(),
@@ -176,8 +175,8 @@ impl EnvironmentSnapshot {
         self.succeeded_by(HashMap::new(), HashMap::new(), all, revision)
     }
 
-    /// Puts flags into a snapshot that follows this one. A flag that cannot be read keeps its state in this snapshot;
-    /// without one, it is off.
+    /// Returns the snapshot that follows this one: `flags` with the `changed` ones replaced. An unreadable flag keeps
+    /// its state in this snapshot, or is off if it has none.
     fn succeeded_by(
         &self,
         mut flags: HashMap<Arc<str>, Arc<ServedFlag>>,
@@ -217,7 +216,7 @@ impl EnvironmentSnapshot {
     }
 }
 
-/// The entries of active flags, by key.
+/// Returns the entries of active flags, by key.
 fn by_key<'f>(
     flags: impl Iterator<Item = (&'f Arc<str>, &'f Arc<ServedFlag>)>,
 ) -> Vec<(&'f Arc<str>, &'f str)> {
@@ -248,24 +247,24 @@ impl ServedFlag {
         }
     }
 
-    /// Decides the flag for a context.
+    /// Evaluates the flag for a context.
     pub(crate) fn evaluate(&self, context: &Context<'_>) -> Evaluation {
         evaluate(&self.compiled, context, MissingBucketingValue::Excluded)
     }
 
-    /// Decides the flag as [`evaluate`](Self::evaluate) does, and returns every step of the way, with the ids of the
-    /// flag's rules by ascending priority.
+    /// Evaluates the flag like [`evaluate`](Self::evaluate), and returns every step, with the IDs of the flag's rules
+    /// by ascending priority.
     pub(crate) fn explain(&self, context: &Context<'_>) -> (Explanation, &[RuleId]) {
         let explanation = explain(&self.compiled, context, MissingBucketingValue::Excluded);
         (explanation, &self.rule_ids)
     }
 
-    /// Counts evaluations that ended for this reason.
+    /// Counts evaluations with this reason.
     pub(crate) fn count(&self, reason: Reason, evaluations: u64) {
         self.usage.evaluated(reason, evaluations);
     }
 
-    /// Decides the flag as [`evaluate`](Self::evaluate) does, for OpenFeature.
+    /// Evaluates the flag like [`evaluate`](Self::evaluate), for OpenFeature.
     pub(crate) fn decide(&self, context: &Context<'_>) -> Decision {
         let evaluation = self.evaluate(context);
         Decision {

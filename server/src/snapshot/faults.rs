@@ -1,4 +1,4 @@
-//! Stored data that cannot be read although the database answers.
+//! Stored data that is unreadable although the database responds.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,15 +9,15 @@ use pennon_model::id::EnvironmentId;
 
 use crate::error::Error;
 
-/// The data that the last refill could not read. The log reports each fault once, not at each attempt, and the
-/// service's health is degraded while any exists.
+/// The data that the last refill could not read. Each fault is logged once, not at each attempt. While any fault
+/// exists, the service's health is degraded.
 #[derive(Default)]
 pub(crate) struct Faults(Mutex<Found>);
 
-/// Data that cannot be read, and why.
+/// Unreadable data, with the errors.
 pub(super) type Found = HashMap<Unreadable, Arc<str>>;
 
-/// A piece of data that cannot be read.
+/// A piece of unreadable data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Unreadable {
     /// The list of environments.
@@ -43,7 +43,8 @@ impl Faults {
         !self.0.lock().is_empty()
     }
 
-    /// Records a refill that failed as a whole. An unavailable database proves nothing about its content.
+    /// Records a refill that failed as a whole, unless the database was unavailable, which says nothing about its
+    /// content.
     pub(super) fn failed(&self, error: &Error) {
         if !matches!(error, Error::Unavailable(_)) {
             let error = error.to_string().into();
@@ -51,7 +52,7 @@ impl Faults {
         }
     }
 
-    /// Records all that a refill could not read.
+    /// Records all data that a refill could not read, in place of the previous faults.
     pub(super) fn are(&self, found: Found) {
         let mut known = self.0.lock();
         for (data, error) in &found {

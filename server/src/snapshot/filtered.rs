@@ -1,4 +1,4 @@
-//! Parts of the config document, for clients that request only some flags.
+//! Partial config documents, for clients that request only some flags.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 
 use super::document::Document;
 
-/// The number of filters to remember. Applications repeat the same few.
+/// The number of filters to remember. Applications repeat the same few filters.
 const MOST: usize = 8;
 
-/// The documents of the most recent filters, so that they are neither hashed nor compressed each time.
+/// The documents of the most recent filters, so that the server does not hash and compress them for each request.
 #[derive(Default)]
 pub(super) struct Filtered(Mutex<VecDeque<Remembered>>);
 
@@ -18,7 +18,7 @@ pub(super) struct Filtered(Mutex<VecDeque<Remembered>>);
 type Remembered = (Box<[Arc<str>]>, Arc<Document>);
 
 impl Filtered {
-    /// The document with the flags of these keys, made now if it is not remembered.
+    /// Returns the document with the flags of these keys, and builds it if it is not remembered.
     pub(super) fn get_or_make(
         &self,
         keys: &[&Arc<str>],
@@ -27,7 +27,7 @@ impl Filtered {
         if let Some(document) = self.get(keys) {
             return document;
         }
-        // No caller waits while it is created. If two create it at once, both results are right.
+        // Other callers need not wait for this. If two build the document at once, both results are right.
         let document = Arc::new(make());
         let keys = keys.iter().map(|key| Arc::clone(key)).collect();
         let mut remembered = self.0.lock();
@@ -67,7 +67,7 @@ mod tests {
             ask(&filtered, key);
         }
         assert!(Arc::ptr_eq(&first, &ask(&filtered, 0)));
-        // The second one is now the longest ago.
+        // The second filter is now the least recent.
         ask(&filtered, MOST);
         assert!(Arc::ptr_eq(&first, &ask(&filtered, 0)));
         let anew = ask(&filtered, 1);

@@ -1,7 +1,7 @@
-//! The in-memory state of each environment: evaluation never queries the database.
+//! The in-memory state of all environments, so that evaluation never queries the database.
 //!
-//! [`Snapshots`] is swapped from one state to the next as environments come and go, and each environment from one
-//! [`EnvironmentSnapshot`] to the next as its flags change. Readers take what is there and never wait.
+//! [`Snapshots`] swaps its map of environments atomically when environments are created or revoked, and each
+//! environment swaps its [`EnvironmentSnapshot`] when its flags change. Readers never wait.
 
 mod clients;
 mod document;
@@ -36,10 +36,10 @@ use crate::error::Error;
 use crate::store::snapshots::{ChangedFlag, Head, Heads, changed_flags, heads};
 use crate::store::{Db, Tx};
 
-/// The time limit for reading one environment. A connection that hangs must not delay all that follow.
+/// The time limit for reading one environment, so that a connection that hangs does not delay the others.
 const READ_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The time limit for reading all revisions: they are few, however large the database is.
+/// The time limit for reading all revisions, which are few, however large the database is.
 const HEADS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The snapshots of all active environments.
@@ -48,13 +48,12 @@ pub(crate) struct Snapshots {
     by_key: ArcSwap<HashMap<SecretHash, Arc<Served>>>,
     usage: Usage,
     pub(crate) faults: Faults,
-    /// The number of refills that have begun to read.
+    /// The number of refills that have started to read.
     begun: AtomicU64,
-    /// The lock of updates to the snapshots, so that they change in the order of the commits. It holds the number of
-    /// the last refill that succeeded.
+    /// The lock for updates to the snapshots, which makes them change in the order of the commits. It holds the number
+    /// of the last refill that succeeded.
     refilled: tokio::sync::Mutex<u64>,
-    /// Environments that have been revoked since the current refill began: the data that it has read of them is
-    /// outdated.
+    /// Environments that were revoked since the current refill began, for which it may have read outdated data.
     revoked: Mutex<HashSet<EnvironmentId>>,
 }
 
@@ -64,17 +63,17 @@ impl Snapshots {
         self.by_key.load().get(&key).map(|served| served.current())
     }
 
-    /// Follows what the environment with this key serves.
+    /// Follows the environment with this key.
     pub(crate) fn follow(&self, key: SecretHash) -> Option<Follower> {
         self.by_key.load().get(&key).map(Served::follow)
     }
 
-    /// Takes what has been counted since the last time.
+    /// Takes the counts since the last call.
     pub(crate) fn take_usage(&self) -> Counts {
         self.usage.take()
     }
 
-    /// Waits until usage reports should be written to the database sooner than usual.
+    /// Waits until there are so many usage reports that they should be written to the database now.
     pub(crate) async fn many_reports(&self) {
         self.usage.many_reports().await;
     }
@@ -86,15 +85,16 @@ impl Snapshots {
         (served.len(), flags.sum())
     }
 
-    /// Returns true if a refill has ever begun. A command line serves nothing.
+    /// Returns true if a refill has ever begun. It is false on the command line, which serves no flags.
     pub(crate) fn is_in_use(&self) -> bool {
         self.begun.load(Ordering::SeqCst) > 0
     }
 
-    /// Brings the snapshots up to date with the database: new environments are loaded, revoked ones are dropped, and of
-    /// changed ones only the flags that changed are read and compiled.
+    /// Updates the snapshots from the database: loads new environments, drops revoked ones, and reads and compiles only
+    /// the changed flags of the others.
     ///
-    /// A caller that waited while another refill began and succeeded returns at once: that one has read the same data.
+    /// If another refill begins and succeeds while a caller waits for the lock, the caller returns at once, because
+    /// that refill has read the same data.
     pub(crate) async fn catch_up(&self, db: &Db) -> Result<(), Error> {
         let seen = self.begun.load(Ordering::SeqCst);
         let mut refilled = self.refilled.lock().await;
@@ -108,8 +108,8 @@ impl Snapshots {
         Ok(())
     }
 
-    /// Serves the flags of an environment as one transaction of this instance left them at `revision`. Returns false,
-    /// and serves nothing new, unless that is the very next revision and all of these flags can be read.
+    /// Serves the flags of an environment that a transaction of this instance changed at `revision`. Returns false, and
+    /// serves nothing new, unless `revision` follows the served one directly and all of these flags are readable.
     pub(crate) async fn advance(
         &self,
         environment: EnvironmentId,
@@ -130,8 +130,8 @@ impl Snapshots {
         true
     }
 
-    /// Reads everything again, whatever the revisions, one environment after the other; each is served unchanged until
-    /// it is replaced. Other refills run in between.
+    /// Reads all environments again, one after the other, regardless of their revisions. Each is served unchanged until
+    /// it is replaced. Other refills can run in between.
     pub(crate) async fn reload(&self, db: &Db) -> Result<(), Error> {
         self.catch_up(db).await?;
         for served in self.by_key.load_full().values() {
@@ -147,7 +147,7 @@ impl Snapshots {
         Ok(())
     }
 
-    /// Refuses the key of a revoked environment from now on, whatever the current refill has read.
+    /// Refuses the key of a revoked environment from now on, even if a refill in progress has read it as active.
     pub(crate) fn revoke(&self, environment: EnvironmentId) {
         let mut revoked = self.revoked.lock();
         revoked.insert(environment);
@@ -162,7 +162,7 @@ impl Snapshots {
         self.by_key.store(Arc::new(next));
     }
 
-    /// While a refill is in progress, finds the environments that were revoked, and drops them. A revocation is
+    /// If a refill is in progress, reads which environments are active, and drops the others. A revocation is
     /// permanent, so this needs no lock.
     pub(crate) async fn drop_revoked(&self, db: &Db) -> Result<(), Error> {
         if self.refilled.try_lock().is_ok() {
@@ -181,9 +181,9 @@ impl Snapshots {
         }
     }
 
-    /// Reads and serves all changes, and returns the data that could not be read.
+    /// Reads and serves all changes, and returns the unreadable data.
     async fn refill(&self, db: &Db) -> Result<Found, Error> {
-        // Environments that were revoked before this point will not be read.
+        // Environments that were revoked before this point are not read.
         self.revoked.lock().clear();
         let known = self.by_key.load_full();
         let (mut tx, heads): (Tx, Heads) = within(HEADS_TIMEOUT, async {
@@ -192,7 +192,7 @@ impl Snapshots {
             Ok((tx, heads))
         })
         .await?;
-        // At once, because to load what is new may take its time.
+        // Dropped before new data is loaded, which may take long.
         self.drop_all_but(&heads.readable, &known);
         let unreadable = heads.unreadable.into_iter();
         let mut found: Found = unreadable
@@ -214,13 +214,13 @@ impl Snapshots {
                     next.insert(head.sdk_key, served);
                 }
                 Err(error @ Error::Unavailable(_)) => return Err(error),
-                // One unreadable environment must not delay the others, and stays unchanged.
+                // An unreadable environment stays unchanged, and does not stop the others.
                 Err(error) => {
                     let error = error.to_string().into();
                     found.insert(Unreadable::Environment(head.id), error);
                     next.extend(served.map(|served| (head.sdk_key, Arc::clone(served))));
-                    // After a failed query, PostgreSQL refuses all others in the same transaction. A new one may see
-                    // more, which does no harm: data that is read too early is read again.
+                    // After a failed query, PostgreSQL refuses all others in the same transaction. A new transaction
+                    // may see later changes, which does no harm: data that is read too early is read again.
                     tx = within(HEADS_TIMEOUT, db.read()).await?;
                 }
             }
@@ -229,7 +229,7 @@ impl Snapshots {
         Ok(found)
     }
 
-    /// Serves these environments from now on, except those that were revoked while they were being read.
+    /// Serves these environments, except those that were revoked while they were being read.
     fn serve(&self, mut next: HashMap<SecretHash, Arc<Served>>) {
         let revoked = self.revoked.lock();
         next.retain(|_, served| !revoked.contains(&served.id));
@@ -240,7 +240,7 @@ impl Snapshots {
     }
 }
 
-/// Gives up on a database that does not answer in time.
+/// Limits the time of a read from the database.
 async fn within<T>(
     limit: Duration,
     reading: impl Future<Output = Result<T, Error>>,
@@ -282,7 +282,7 @@ async fn update(served: &Arc<Served>, head: &Head, tx: &mut Tx) -> Result<(), Er
         head.config_revision - current.revision(),
     );
     if behind < 0 {
-        // A revision that falls is a database put back to an earlier state: nothing that is known can be built upon.
+        // A lower revision means that the database was restored to an earlier state, so all flags are read again.
         served.replace(load(head, &current, tx).await?);
     } else if known < head.config_revision {
         let mut flags = changed_flags(tx, head.id, known).await?;

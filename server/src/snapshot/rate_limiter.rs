@@ -8,21 +8,21 @@ use pennon_model::time::Timestamp;
 const MILLISECOND: i64 = 1_000_000;
 const SECOND: i64 = 1000 * MILLISECOND;
 
-/// A limit on requests per second, kept in one number: an idle client may send a second's worth of requests at once,
-/// and then at the steady rate (the generic cell rate algorithm).
+/// A limit on requests per second by the generic cell rate algorithm, whose state is one number. An idle client may
+/// send the requests of one second at once, and then at the steady rate.
 #[derive(Default)]
 pub(crate) struct RateLimiter {
-    /// The time at which all admitted requests would be through at the steady rate, in nanoseconds.
+    /// The time at which all admitted requests would be finished at the steady rate, in nanoseconds.
     through: AtomicI64,
 }
 
-/// The rate limiters of an environment. Clients that evaluate locally must not fall behind because others send too
-/// much.
+/// The rate limiters of an environment. They are separate, so that too many evaluation requests do not delay clients
+/// that evaluate locally.
 #[derive(Default)]
 pub(crate) struct RateLimiters {
-    /// For requests that the server evaluates.
+    /// The limit for evaluations by the server.
     pub(crate) evaluation: RateLimiter,
-    /// For clients that evaluate locally, and fetch, follow and report.
+    /// The limit for fetches, streams and usage reports of clients that evaluate locally.
     pub(crate) configuration: RateLimiter,
 }
 
@@ -32,7 +32,7 @@ impl RateLimiter {
         let now = now.millis().saturating_mul(MILLISECOND);
         let next = |through: i64| {
             let ahead = through.saturating_sub(now);
-            // It is never more than a second ahead, unless the clock was set back.
+            // It is more than a second ahead only if the clock was set back.
             let ahead = if ahead > SECOND { 0 } else { ahead.max(0) };
             let ahead = ahead.saturating_add(SECOND / i64::from(per_second.get()));
             (ahead <= SECOND).then(|| now.saturating_add(ahead))

@@ -1,8 +1,8 @@
-//! An environment that is being served, from one snapshot to the next.
+//! A served environment and its followers.
 //!
-//! Its snapshots are announced to followers no faster than all of them can be reached. Each announcement wakes every
-//! follower. Without a pause between announcements, thousands of streams would keep all cores busy for as long as
-//! somebody writes, and hold up the writes themselves.
+//! Announcements of new snapshots are limited to the rate at which all followers can be reached, because each one wakes
+//! every follower. Without a pause between announcements, thousands of streams would keep all cores busy while somebody
+//! writes, and delay the writes themselves.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -16,35 +16,34 @@ use tokio::time::{Instant, sleep_until};
 use super::environment::EnvironmentSnapshot;
 use super::faults::{Found, Unreadable};
 
-/// The pause after an announcement, for each follower: several times what it takes to wake a follower and to write an
-/// event to its connection, so that most of the time is left for others.
+/// The pause after an announcement, per follower: several times as long as waking a follower and writing an event to
+/// its connection, so that most of the time is left for other work.
 const PAUSE_PER_FOLLOWER: Duration = Duration::from_micros(60);
 
-/// The followers up to which no pause is needed.
+/// The number of followers up to which no pause is needed.
 const FEW_FOLLOWERS: usize = 50;
 
-/// An environment that is being served.
+/// A served environment.
 pub(super) struct Served {
     pub(super) id: EnvironmentId,
     current: ArcSwap<EnvironmentSnapshot>,
-    /// The last announced snapshot; none if no more will follow.
+    /// The last announced snapshot; none once the environment is no longer served.
     announced: watch::Sender<Option<Arc<EnvironmentSnapshot>>>,
     schedule: Mutex<Schedule>,
 }
 
-/// The schedule of announcements. The first change is announced at once; of those that come during the pause after it,
-/// only the newest, when the pause is over.
+/// The schedule of announcements. The first change is announced at once. Of the changes during the pause after it, only
+/// the newest is announced, at the end of the pause.
 struct Schedule {
     pause_ends: Instant,
     /// The snapshot to announce at the end of the pause.
     waiting: Option<Arc<EnvironmentSnapshot>>,
 }
 
-/// A follower of an environment from one snapshot to the next. A slow one gets the newest snapshot, and none in
-/// between: only that one is kept.
+/// A follower of an environment. A slow follower skips snapshots: it gets only the newest one.
 pub(crate) struct Follower {
     snapshots: watch::Receiver<Option<Arc<EnvironmentSnapshot>>>,
-    /// Does not keep an environment alive that is no longer served.
+    /// The environment. The reference is weak, so that it does not keep the environment alive.
     served: Weak<Served>,
 }
 
@@ -67,7 +66,7 @@ impl Served {
         self.current.load_full()
     }
 
-    /// Returns the data of the environment that cannot be read at the moment.
+    /// Returns the data of the environment that is currently unreadable.
     pub(super) fn faults(&self) -> Found {
         let flag = |(key, error): (&Arc<str>, &Arc<str>)| {
             let flag = Unreadable::Flag(self.id, Arc::clone(key));
@@ -76,7 +75,7 @@ impl Served {
         self.current.load().faults().map(flag).collect()
     }
 
-    /// Serves this from now on, and announces it, now or at the end of the pause.
+    /// Serves this snapshot, and announces it now or at the end of the pause.
     pub(super) fn replace(self: &Arc<Self>, snapshot: EnvironmentSnapshot) {
         let snapshot = Arc::new(snapshot);
         self.current.store(Arc::clone(&snapshot));
@@ -93,7 +92,7 @@ impl Served {
         self.announced.send_replace(None);
     }
 
-    /// Follows the environment from now on, beginning with the last snapshot that was announced.
+    /// Follows the environment, beginning with the last announced snapshot.
     pub(super) fn follow(self: &Arc<Self>) -> Follower {
         let mut snapshots = self.announced.subscribe();
         snapshots.mark_changed();
@@ -116,20 +115,20 @@ impl Served {
 }
 
 impl Follower {
-    /// The last snapshot that was announced, whether or not it has been handed out; none once the key is refused.
+    /// Returns the last announced snapshot, whether or not `next` has returned it; none once the key is refused.
     pub(crate) fn current(&self) -> Option<Arc<EnvironmentSnapshot>> {
         self.snapshots.borrow().clone()
     }
 
-    /// The newest snapshot that has not been handed out, as soon as there is one, and the current one the first time;
-    /// none once the environment is no longer served with the key by which it was found.
+    /// Waits for a snapshot that it has not returned yet, and returns the newest. The first call returns the current
+    /// snapshot at once. Returns none once the environment is no longer served with the key by which it was found.
     pub(crate) async fn next(&mut self) -> Option<Arc<EnvironmentSnapshot>> {
-        // An error means that it has been dropped from what is served.
+        // An error means that the environment is no longer served.
         self.snapshots.changed().await.ok()?;
         self.snapshots.borrow_and_update().clone()
     }
 
-    /// The number of streams of the same environment on this instance, including this one.
+    /// Returns the number of streams of the same environment on this instance, including this one.
     pub(crate) fn followers(&self) -> usize {
         let served = self.served.upgrade();
         served.map_or(0, |served| served.announced.receiver_count())
@@ -143,7 +142,8 @@ fn pause(followers: usize) -> Duration {
     PAUSE_PER_FOLLOWER.saturating_mul(u32::try_from(followers).unwrap_or(u32::MAX))
 }
 
-/// Announces what has come during a pause. It does not keep an environment alive that is no longer served.
+/// Announces the newest snapshot at the end of a pause. The reference is weak, so that it does not keep the environment
+/// alive.
 async fn announce_waiting(served: Weak<Served>, pause_ends: Instant) {
     sleep_until(pause_ends).await;
     if let Some(served) = served.upgrade() {

@@ -1,4 +1,4 @@
-//! Counts of evaluations and polls, in memory. They are separate from the snapshots, which come and go.
+//! Counts of evaluations and polls, in memory. They outlive the snapshots.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,32 +15,32 @@ use uuid::Uuid;
 use super::clients::{ClientCounts, ClientUsage, OpenStream};
 use super::rate_limiter::RateLimiters;
 
-/// The maximum number of counts of reports with an id in memory, about 40 bytes each. Counts without an id are summed,
-/// and have no bound.
+/// The maximum number of counts to keep in memory from reports with an ID, about 40 bytes each. Counts without an ID
+/// are summed, and are not limited.
 const MOST_REPORTED: usize = 500_000;
 
-/// The number of free places below which reports are written to the database at once.
+/// The number of free permits below which reports are written to the database at once.
 const FEW_PLACES: usize = MOST_REPORTED / 2;
 
-/// The counts of all environments that are served, and of those that no longer are until their counts have been taken.
+/// The counts of all served environments, and of those that are no longer served until their counts are taken.
 pub(crate) struct Usage {
     environments: Mutex<Vec<Arc<EnvironmentUsage>>>,
     places: Arc<ReportPlaces>,
 }
 
-/// The places for counts of reports that wait for the database.
+/// The permits for counts of reports that wait for the database.
 struct ReportPlaces {
     free: Arc<Semaphore>,
-    /// Notified when few are free.
+    /// Notified when few permits are free.
     few: Notify,
 }
 
-/// The counts of an environment, whichever snapshot it serves.
+/// The counts of an environment, shared by all its snapshots.
 pub(crate) struct EnvironmentUsage {
-    /// The first of the environments that replaced each other by key rotations: they share their usage.
+    /// The first of the environments that replaced each other by key rotations. They share their usage.
     lineage: EnvironmentId,
     flags: Mutex<HashMap<FlagId, Arc<FlagUsage>>>,
-    /// Reports with an ID. Whether another instance has counted one is known only once it is written to the database.
+    /// Reports with an ID. Only the write to the database shows whether another instance has counted a report.
     reports: Mutex<Vec<UsageReport>>,
     places: Arc<ReportPlaces>,
     polls: [AtomicU64; PollKind::ALL.len()],
@@ -60,11 +60,11 @@ pub(crate) struct UsageReport {
     pub(crate) lineage: EnvironmentId,
     pub(crate) id: Uuid,
     pub(crate) counts: Vec<(FlagId, Reason, u64)>,
-    /// One for each count.
+    /// One permit for each count.
     _places: OwnedSemaphorePermit,
 }
 
-/// Counts that were taken out of memory, none of them 0.
+/// Counts that were taken out of memory. None is 0.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) evaluations: Vec<(EnvironmentId, FlagId, Reason, u64)>,
@@ -87,7 +87,7 @@ impl Default for Usage {
 }
 
 impl Usage {
-    /// Begins to count an environment.
+    /// Starts counting an environment.
     pub(super) fn of_environment(&self, lineage: EnvironmentId) -> Arc<EnvironmentUsage> {
         let usage = Arc::new(EnvironmentUsage {
             lineage,
@@ -102,11 +102,11 @@ impl Usage {
         usage
     }
 
-    /// Takes the counts since the last time, and drops environments that are no longer served.
+    /// Takes the counts since the last call, and drops environments that are no longer served.
     pub(crate) fn take(&self) -> Counts {
         let mut counts = Counts::default();
         self.environments.lock().retain(|environment| {
-            // Checked first: an evaluation counted after this is taken the next time.
+            // Checked first, because an evaluation that is counted later is taken by the next call.
             let is_served = Arc::strong_count(environment) > 1;
             environment.take(&mut counts);
             is_served
@@ -114,14 +114,14 @@ impl Usage {
         counts
     }
 
-    /// Waits until so many reports wait that they should be written to the database now.
+    /// Waits until there are so many reports that they should be written to the database now.
     pub(super) async fn many_reports(&self) {
         self.places.few.notified().await;
     }
 }
 
 impl EnvironmentUsage {
-    /// The counts of a flag.
+    /// Returns the counts of a flag.
     pub(super) fn flag(&self, flag: FlagId) -> Arc<FlagUsage> {
         let mut flags = self.flags.lock();
         let usage = flags
@@ -130,7 +130,7 @@ impl EnvironmentUsage {
         Arc::clone(usage)
     }
 
-    /// Keeps a report until it is written to the database; false if too many wait already.
+    /// Keeps a report until it is written to the database. Returns false if too many reports wait.
     pub(super) fn reported(&self, id: Uuid, counts: Vec<(FlagId, Reason, u64)>) -> bool {
         let size = u32::try_from(counts.len()).unwrap_or(u32::MAX);
         let free = &self.places.free;
@@ -157,7 +157,7 @@ impl EnvironmentUsage {
         }
     }
 
-    /// Counts a stream of changes, which is open for as long as the result lives.
+    /// Counts a stream of changes, which is open until the result is dropped.
     pub(crate) fn streamed(&self, client: Client) -> OpenStream {
         self.clients.opened(client)
     }
@@ -196,7 +196,7 @@ impl FlagUsage {
         self.flag
     }
 
-    /// Counts evaluations that ended for this reason.
+    /// Counts evaluations with this reason.
     pub(crate) fn evaluated(&self, reason: Reason, count: u64) {
         if let Some(counted) = self.counts.get(reason as usize) {
             counted.fetch_add(count, Ordering::Relaxed);
@@ -206,7 +206,7 @@ impl FlagUsage {
 
 /// Takes the value of a counter, and resets it; none if it is zero.
 fn taken(count: &AtomicU64) -> Option<u64> {
-    // Most flags are idle for most of the time, and reading disturbs nobody.
+    // Most flags are idle most of the time, and a read is cheaper for other threads than a swap.
     if count.load(Ordering::Relaxed) == 0 {
         return None;
     }

@@ -1,7 +1,7 @@
-//! Following the commits of other processes.
+//! The task that follows the commits of other processes.
 //!
-//! On PostgreSQL, instances announce their changes to each other, and everything is read again whenever announcements
-//! may have been missed. As a fallback that needs no announcement, each instance compares revisions at intervals
+//! On PostgreSQL, instances announce their changes to each other, and read everything again when they may have missed
+//! announcements. As a fallback that needs no announcement, each instance compares revisions at intervals
 //! ([`watch`](super::watch)). On SQLite, this is the only mechanism.
 
 use std::convert::Infallible;
@@ -15,8 +15,8 @@ use crate::clock::Entropy;
 use crate::error::Error;
 use crate::store::notifications::Listener;
 
-/// Follows the announcements of other instances; runs for as long as it is polled, or ends at once on SQLite, where
-/// nothing is announced.
+/// Follows the announcements of other instances, for as long as it is polled. It ends at once on SQLite, where nothing
+/// is announced.
 pub(super) async fn listen(admin: &Admin) {
     let mut backoff = Backoff::default();
     loop {
@@ -36,7 +36,7 @@ pub(super) async fn listen(admin: &Admin) {
     }
 }
 
-/// Follows announcements for as long as the connection lasts, and returns the reason that it ended.
+/// Follows announcements for as long as the connection lasts, and returns the error that ended it.
 async fn hear(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
     let read_all = async {
         if is_first {
@@ -59,7 +59,8 @@ async fn hear(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
     }
 }
 
-/// Hears on while changes are being read, so that a revoked key does not wait for what was announced before it.
+/// Receives announcements while changes are being read, so that a revoked key is refused before the changes that were
+/// announced earlier are read.
 async fn hear_on(
     admin: &Admin,
     listener: &mut Listener,
@@ -98,7 +99,7 @@ impl Backoff {
         self.attempts == 0
     }
 
-    /// Between half of this attempt's pause and the whole.
+    /// Returns a random delay between half of this attempt's pause and the whole.
     fn next(&mut self, entropy: &Entropy) -> Duration {
         let doubled = 1_u32.checked_shl(self.attempts).unwrap_or(u32::MAX);
         let pause = Self::SHORTEST.saturating_mul(doubled).min(Self::LONGEST);

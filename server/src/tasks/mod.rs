@@ -22,21 +22,22 @@ const COUNTING_TIMEOUT: Duration = Duration::from_secs(2);
 /// A task that the service requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Probes the database, independently of reads, which wait for their turn and for locks. It ends at once on SQLite.
+    /// Probes the database, independently of reads, which may wait for connections and locks. It ends at once on
+    /// SQLite.
     Probe,
-    /// Compares snapshots with the database at intervals, checks whether it answers and whether a full disk has space
-    /// again, and erases short-lived data.
+    /// Compares snapshots with the database at intervals, checks whether the database responds and whether a full disk
+    /// has space again, and erases short-lived data.
     Watch,
     /// Follows the announcements of other instances. It ends at once on SQLite.
     Listen,
     /// Sends committed changes to subscribers.
     Feed,
-    /// Writes counts of usage to the database. It ends when the service is about to stop, and must not be canceled.
+    /// Writes counts of usage to the database. It ends when the service stops, and must not be canceled.
     Count,
 }
 
 impl Task {
-    /// The tasks that may be cut off at any time.
+    /// The tasks that can be canceled at any time.
     const ENDLESS: [Self; 4] = [Self::Probe, Self::Watch, Self::Listen, Self::Feed];
 
     /// Runs the task for as long as it is polled.
@@ -88,11 +89,11 @@ impl Tasks {
         }
     }
 
-    /// Ends all tasks, when no requests are answered any more.
+    /// Stops all tasks. Call it after the server has answered its last request.
     pub async fn stop(mut self) {
         self.endless.shutdown().await;
         self.service.drain();
-        // In both cases, the last counts are written when the service closes.
+        // The service writes the last counts when it closes, whether or not this times out.
         let _ = timeout(COUNTING_TIMEOUT, self.counting).await;
     }
 }
@@ -104,7 +105,7 @@ async fn watch(admin: &Admin) {
         ticks.tick().await;
         admin.serving.compare().await;
         if admin.db.storage().is_full() {
-            // As long as it fails, the disk is still full.
+            // It fails while the disk is full.
             let _ = admin.db.try_storage().await;
         }
         admin.erase_successors().await;
