@@ -66,8 +66,8 @@ pub(crate) async fn insert(
     .execute(conn).await.map(drop))
 }
 
-/// Appends the conditions of a filter. The text contains only the requested ones, because an index serves only queries
-/// that certainly have its condition. It is a macro because each driver has its own builder.
+/// Appends the conditions of a filter. The text contains only the requested conditions, because a database uses an
+/// index only for queries that certainly have its condition. It is a macro because each driver has its own builder.
 macro_rules! push_conditions {
     ($query:expr, $filter:expr) => {{
         let from = $filter.from.map_or(i64::MIN, Timestamp::millis);
@@ -89,7 +89,7 @@ macro_rules! push_conditions {
     }};
 }
 
-/// One entry.
+/// Returns one entry.
 pub(crate) async fn find(tx: &mut Tx, id: AuditId) -> Result<Option<AuditRecord>, Error> {
     let row: Option<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
@@ -99,7 +99,7 @@ pub(crate) async fn find(tx: &mut Tx, id: AuditId) -> Result<Option<AuditRecord>
     row.map(AuditRecord::try_from).transpose()
 }
 
-/// The entries that one action wrote, newest first; the newest `most` of them.
+/// Returns the newest `most` entries of one action, newest first.
 pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
@@ -109,7 +109,7 @@ pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<Aud
     rows.into_iter().map(AuditRecord::try_from).collect()
 }
 
-/// One page of entries, newest first.
+/// Returns one page of entries, newest first.
 pub(crate) async fn list(
     tx: &mut Tx,
     filter: &AuditFilter,
@@ -147,7 +147,7 @@ struct ChangeRow {
     request_id: Option<String>,
 }
 
-/// The entries since then, oldest first, without the objects themselves.
+/// Returns the entries since `then`, oldest first, without the values before and after.
 pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<ChangeEvent>, Error> {
     let rows: Vec<ChangeRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, action, actor_identity, occurred_at, flag_key, environment_id, environment, user_id,
@@ -157,7 +157,7 @@ pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<ChangeEven
     rows.into_iter().map(ChangeEvent::try_from).collect()
 }
 
-/// Returns the time of the newest entry, whether it concerns accounts or not.
+/// Returns the time of the newest entry. Entries about accounts count only if `accounts` is true.
 pub(crate) async fn newest(tx: &mut Tx, accounts: bool) -> Result<Option<Timestamp>, Error> {
     let query = if accounts {
         "select max(occurred_at) from audit_entries"

@@ -1,8 +1,8 @@
-//! Many rows that are written at once, in few statements and with the shortest turn.
+//! Writes of many rows at once, with few statements and a short time under the write lock.
 //!
-//! They are staged in temporary tables, which needs no turn, and moved from there to where they belong. PostgreSQL lets
-//! several transactions write at once, so there most of them are moved ahead of the turn too: those that no other
-//! writer can wait for or collide with.
+//! The rows are staged in temporary tables, which needs no lock, and then moved to their own tables. PostgreSQL lets
+//! several transactions write at once, so there most rows are moved before the lock is taken: those that no other
+//! writer can wait for or conflict with.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::{Tx, insert_rows, on_conn};
 use crate::error::Error;
 
-/// The number of rows that one statement stages. SQLite binds at most 32,766 values in one, PostgreSQL 65,535.
+/// The maximum number of rows per statement. SQLite binds at most 32,766 values in one statement, PostgreSQL 65,535.
 const ROWS: usize = 500;
 
 /// The temporary tables. In rows that belong to a flag, `is_new` marks a new flag. Both databases accept the types;
@@ -57,19 +57,20 @@ const DROP: &str = "
 pub(crate) struct Batch {
     pub(crate) new_flags: Vec<Flag>,
     pub(crate) changed_flags: Vec<Flag>,
-    /// New and changed configurations, and those of which only rules or the rollout change.
+    /// The new and changed configurations, including those in which only rules or the rollout change.
     pub(crate) configurations: Vec<Configuration>,
-    /// New and changed rules. None has a priority that another one of its pair has before.
+    /// The new and changed rules. None has a priority that another rule of the same flag and environment has before the
+    /// change.
     pub(crate) rules: Vec<TargetingRule>,
     pub(crate) deleted_rules: Vec<RuleId>,
-    /// New and changed rollouts. Their revisions do not count.
+    /// The new and changed rollouts. Their revisions are ignored.
     pub(crate) rollouts: Vec<FlagRollout>,
     pub(crate) deleted_rollouts: Vec<FlagRollout>,
-    /// In the order in which things happened.
+    /// The audit entries, in the order of the changes.
     pub(crate) entries: Vec<(AuditEntry, AuditSubjects)>,
 }
 
-/// Stages rows in statements of many each. It is a macro because each driver has a builder of its own.
+/// Stages rows, many per statement. It is a macro because each driver has its own builder.
 macro_rules! stage {
     ($tx:expr, $insert:literal, $rows:expr, |$list:ident, $row:pat_param| $bind:expr) => {
         for rows in $rows.chunks(ROWS) {
@@ -79,7 +80,7 @@ macro_rules! stage {
 }
 
 impl Batch {
-    /// Keeps the rows aside. Others are not held up by it.
+    /// Stages the rows in temporary tables, which does not block other transactions.
     pub(crate) async fn stage(&self, tx: &mut Tx) -> Result<(), Error> {
         execute(tx, CREATE).await?;
         let new: HashSet<FlagId> = self.new_flags.iter().map(|flag| flag.id).collect();
@@ -202,8 +203,9 @@ impl Batch {
     }
 }
 
-/// Writes the audit entries, all as of `now`, and the new flags with everything that belongs to them. On PostgreSQL it
-/// needs no lock: until [`write`], the flags have placeholders for keys, so that creating a flag never waits for this.
+/// Writes the audit entries, all dated `now`, and the new flags with their configurations, rules and rollouts. On
+/// PostgreSQL, this needs no lock: until [`write`], the flags have placeholders for keys, so that no other transaction
+/// that creates a flag waits for this one.
 pub(crate) async fn write_ahead(tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
     let group = tx.first_entry.map(AuditId::uuid);
     on_conn!(&mut *tx, conn => sqlx::query(
@@ -217,7 +219,7 @@ pub(crate) async fn write_ahead(tx: &mut Tx, now: Timestamp) -> Result<(), Error
     execute(tx, AHEAD).await
 }
 
-/// The flags of which others have changed something in an environment after `revision`.
+/// Returns the flags that other transactions have changed in an environment after `revision`.
 pub(crate) async fn changed_by_others(
     tx: &mut Tx,
     environment: EnvironmentId,
@@ -230,7 +232,7 @@ pub(crate) async fn changed_by_others(
     Ok(flags.into_iter().map(FlagId::new).collect())
 }
 
-/// Writes the rest, increments the revision of each environment whose configuration changes, and returns the new ones.
+/// Writes the rest, increments the config revision of each environment that changes, and returns the new revisions.
 pub(crate) async fn write(tx: &mut Tx) -> Result<Vec<(EnvironmentId, i64)>, Error> {
     let raised: Vec<(Uuid, i64)> = on_conn!(&mut *tx, conn => sqlx::query_as(
         "update environments set config_revision = config_revision + 1
@@ -249,8 +251,8 @@ pub(crate) async fn write(tx: &mut Tx) -> Result<Vec<(EnvironmentId, i64)>, Erro
         .collect())
 }
 
-/// Gives new flags the revision of an environment that others have raised since they were written. Only rows that are
-/// as new are read.
+/// Updates the config revision of new flags if other transactions have incremented that of the environment since the
+/// flags were written. It reads only rows that are as new as they are.
 async fn overtake(tx: &mut Tx, environment: Uuid, revision: i64) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "update flag_environments set config_revision = $2
@@ -260,7 +262,8 @@ async fn overtake(tx: &mut Tx, environment: Uuid, revision: i64) -> Result<(), E
     ).bind(environment).bind(revision).execute(conn).await.map(drop))
 }
 
-/// New flags. Their configurations expect that nobody else raises the environment's revision in the meantime.
+/// Writes new flags. Their config revisions assume that no other transaction increments that of the environment in the
+/// meantime.
 const AHEAD: &str = "
     insert into staged_revisions (environment_id, config_revision)
     select id, config_revision + 1 from environments where status = 'active';
@@ -296,8 +299,8 @@ const DELETE: &str = "
     where (flag_id, environment_id) in (select flag_id, environment_id from staged_deleted_rollouts);
 ";
 
-/// Changes of flags that were there before. A new rollout starts at a revision that no rollout of the pair has ever
-/// had.
+/// Writes changes of existing flags. A new rollout starts at a revision that no rollout of the same flag and
+/// environment has ever had.
 const CHANGE: &str = "
     insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision)
     select id, key, name, description, type, created_by, created_at, archived_at, revision

@@ -11,7 +11,7 @@ use super::usage::number;
 use super::{Tx, insert_rows, on_conn, push_one_of};
 use crate::error::Error;
 
-/// Requests of a client to an environment within an hour, to add.
+/// The requests of a client to an environment within an hour, to be added.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientHour {
     pub(crate) lineage: EnvironmentId,
@@ -40,7 +40,7 @@ impl From<ClientRow> for ClientUsage {
     }
 }
 
-/// The clients that are counted in an hour already, of these environments.
+/// Returns the clients of these environments that are already counted in an hour.
 pub(crate) async fn of_hour(
     tx: &mut Tx,
     hour: Timestamp,
@@ -58,7 +58,7 @@ pub(crate) async fn of_hour(
     Ok(rows.into_iter().map(named).collect())
 }
 
-/// Adds requests, of which no two are of the same environment, hour and client.
+/// Adds requests. No two may have the same environment, hour and client.
 pub(crate) async fn add(tx: &mut Tx, added: &[ClientHour]) -> Result<(), Error> {
     insert_rows!(
         tx,
@@ -79,14 +79,13 @@ pub(crate) async fn add(tx: &mut Tx, added: &[ClientHour]) -> Result<(), Error> 
     )
 }
 
-/// Deletes the hours before this one.
+/// Deletes the counts of the hours before `hour`.
 pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from client_hours where hour < $1")
         .bind(hour.millis()).execute(conn).await.map(drop))
 }
 
-/// Returns the clients with requests in at least two hours since this one, most recently seen first; at most `most` of
-/// them.
+/// Returns at most `most` clients with requests in at least two hours since this one, most recently seen first.
 pub(crate) async fn in_use_since(
     tx: &mut Tx,
     lineage: EnvironmentId,
@@ -103,7 +102,8 @@ pub(crate) async fn in_use_since(
         .collect())
 }
 
-/// A page of the clients of an environment, most recently seen first, and by name among those of the same minute.
+/// Returns one page of the clients of an environment, most recently seen first. Clients that were seen in the same
+/// minute are sorted by name.
 pub(crate) async fn of_environment(
     tx: &mut Tx,
     lineage: EnvironmentId,

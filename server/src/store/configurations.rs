@@ -65,7 +65,7 @@ pub(crate) async fn find(
     row.map(FlagEnvironment::try_from).transpose()
 }
 
-/// The configurations of all flags in all active environments.
+/// Returns the configurations of all flags in all active environments.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Configuration>, Error> {
     let rows: Vec<ConfigurationRow> = on_conn!(tx, conn => sqlx::query_as(
         "select flag_id, environment_id, is_enabled, ttl_override_seconds, revision, config_revision
@@ -74,7 +74,7 @@ pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Configuration>, Error> {
     rows.into_iter().map(Configuration::try_from).collect()
 }
 
-/// Keeps a configuration, changed or not, as of the environment's config revision.
+/// Stores a configuration, changed or not, with the environment's config revision.
 pub(crate) async fn update(tx: &mut Tx, configuration: &Configuration) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "update flag_environments
@@ -90,7 +90,7 @@ pub(crate) async fn update(tx: &mut Tx, configuration: &Configuration) -> Result
     .execute(conn).await.map(drop))
 }
 
-/// Records that what a flag serves in all active environments has changed.
+/// Records that a flag has changed in all active environments.
 pub(crate) async fn touch_everywhere(
     tx: &mut Tx,
     flag: FlagId,
@@ -105,7 +105,7 @@ pub(crate) async fn touch_everywhere(
     Ok(raised)
 }
 
-/// Configures a new flag, disabled, in all active environments.
+/// Adds a disabled configuration of a new flag to all active environments.
 pub(crate) async fn insert_for_flag(
     tx: &mut Tx,
     flag: FlagId,
@@ -118,7 +118,8 @@ pub(crate) async fn insert_for_flag(
     Ok(raised)
 }
 
-/// Configures a flag in the active environments that came while it was archived, and disables it in all of them.
+/// Adds a configuration of a flag to the active environments that were created while it was archived, and disables it
+/// in all active environments.
 pub(crate) async fn reset_for_flag(
     tx: &mut Tx,
     flag: FlagId,
@@ -136,7 +137,7 @@ pub(crate) async fn reset_for_flag(
     touch_everywhere(tx, flag).await
 }
 
-/// Moves all configurations of an environment, with their rules and rollouts, to the one that replaces it.
+/// Moves all configurations of an environment, with their rules and rollouts, to the environment that replaces it.
 pub(crate) async fn move_all(
     tx: &mut Tx,
     from: EnvironmentId,
@@ -144,12 +145,12 @@ pub(crate) async fn move_all(
 ) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("update flag_environments set environment_id = $2 where environment_id = $1")
         .bind(from.uuid()).bind(to.uuid()).execute(conn).await.map(drop))?;
-    // They show their environment, so they are not what they were.
+    // A rule contains the ID of its environment, so each rule has changed.
     on_conn!(tx, conn => sqlx::query("update rules set revision = revision + 1 where environment_id = $1")
         .bind(to.uuid()).execute(conn).await.map(drop))
 }
 
-/// Configures all active flags, disabled, in a new environment.
+/// Adds disabled configurations of all active flags to a new environment.
 pub(crate) async fn insert_for_environment(
     tx: &mut Tx,
     environment: EnvironmentId,
@@ -162,7 +163,7 @@ pub(crate) async fn insert_for_environment(
     Ok(revision)
 }
 
-/// The names of the active environments in which a flag is enabled, as `product/name`.
+/// Returns the active environments in which a flag is enabled, as `product/name`.
 pub(crate) async fn enabled_in(tx: &mut Tx, flag: FlagId) -> Result<Vec<String>, Error> {
     on_conn!(tx, conn => sqlx::query_scalar(
         "select environments.product || '/' || environments.name
@@ -209,7 +210,7 @@ pub(crate) async fn cells(
     Ok(rows.into_iter().map(cell).collect())
 }
 
-/// A time to live from its column.
+/// Reads a TTL override from its column.
 pub(super) fn ttl(seconds: Option<i64>, id: Uuid) -> Result<Option<Ttl>, Error> {
     let ttl = seconds.map(Ttl::try_from).transpose();
     ttl.map_err(|problem| bad_row("flag_environments", id, problem))

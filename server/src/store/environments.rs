@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{Tx, bad_row, bindable, on_conn, page_of, unless_taken};
 use crate::error::{Conflict, Error};
 
-/// The columns of an [`EnvironmentRow`], under names that a flag in the same row leaves free.
+/// The columns of an [`EnvironmentRow`], under names that do not conflict with those of a flag in the same row.
 macro_rules! environment_columns {
     () => {
         "environments.id as environment_id, product, environments.name as environment_name, sdk_key_prefix, status,
@@ -73,7 +73,7 @@ pub(crate) async fn any(tx: &mut Tx) -> Result<bool, Error> {
     Ok(first.is_some())
 }
 
-/// One environment.
+/// Returns one environment.
 pub(crate) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Option<Environment>, Error> {
     let row: Option<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "select ", environment_columns!(), " from environments where id = $1",
@@ -81,7 +81,7 @@ pub(crate) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Option<Enviro
     row.map(Environment::try_from).transpose()
 }
 
-/// One page of environments, newest first.
+/// Returns one page of environments, newest first.
 pub(crate) async fn list(
     tx: &mut Tx,
     filter: &EnvironmentFilter,
@@ -100,7 +100,7 @@ pub(crate) async fn list(
     page_of(page, rows, total)
 }
 
-/// All active environments, by product and name.
+/// Returns all active environments, by product and name.
 pub(crate) async fn active(tx: &mut Tx) -> Result<Vec<Environment>, Error> {
     let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "select ", environment_columns!(), " from environments
@@ -118,7 +118,8 @@ pub(crate) async fn config_revisions(tx: &mut Tx) -> Result<Vec<(EnvironmentId, 
     Ok(rows.into_iter().map(revision).collect())
 }
 
-/// The environment whose usage an environment shares: the first of those that replaced each other by key rotations.
+/// Returns the environment under which the usage of this one is stored: the first of those that replaced each other by
+/// key rotations.
 pub(crate) async fn lineage(tx: &mut Tx, id: EnvironmentId) -> Result<EnvironmentId, Error> {
     let lineage: Option<Uuid> = on_conn!(tx, conn => sqlx::query_scalar(
         "select coalesce(lineage_id, id) from environments where id = $1",
@@ -126,7 +127,7 @@ pub(crate) async fn lineage(tx: &mut Tx, id: EnvironmentId) -> Result<Environmen
     Ok(lineage.map_or(id, EnvironmentId::new))
 }
 
-/// The newest of the environments that replaced each other by key rotations, of which `id` is one.
+/// Returns the newest environment in the lineage of `id`: the environments that replaced each other by key rotations.
 pub(crate) async fn newest_of_lineage(
     tx: &mut Tx,
     id: EnvironmentId,
@@ -139,7 +140,7 @@ pub(crate) async fn newest_of_lineage(
     row.map(Environment::try_from).transpose()
 }
 
-/// The newest environment of each lineage, by product and name.
+/// Returns the newest environment of each lineage, by product and name.
 pub(crate) async fn lineages(tx: &mut Tx) -> Result<Vec<(EnvironmentId, Environment)>, Error> {
     let rows: Vec<LineageRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "select coalesce(lineage_id, id) as lineage, ", environment_columns!(), "
@@ -152,7 +153,7 @@ pub(crate) async fn lineages(tx: &mut Tx) -> Result<Vec<(EnvironmentId, Environm
         .collect()
 }
 
-/// Gives an environment another name.
+/// Renames an environment.
 pub(crate) async fn rename(
     tx: &mut Tx,
     id: EnvironmentId,
@@ -173,7 +174,7 @@ pub(crate) async fn revoke(tx: &mut Tx, id: EnvironmentId) -> Result<(), Error> 
     ).bind(id.uuid()).execute(conn).await.map(drop))
 }
 
-/// Lets what `heir` serves count as newer than all that `predecessor` ever served, and joins their usage.
+/// Gives `heir` a higher config revision than `predecessor` ever had, and makes it share the predecessor's usage.
 pub(crate) async fn inherit_config_revision(
     tx: &mut Tx,
     heir: EnvironmentId,
@@ -187,14 +188,15 @@ pub(crate) async fn inherit_config_revision(
     ).bind(heir.uuid()).bind(predecessor.uuid()).fetch_one(conn).await)
 }
 
-/// Records that what the environment serves has changed.
+/// Records that the flags of an environment have changed.
 pub(crate) async fn raise_config_revision(tx: &mut Tx, id: EnvironmentId) -> Result<i64, Error> {
     on_conn!(tx, conn => sqlx::query_scalar(
         "update environments set config_revision = config_revision + 1 where id = $1 returning config_revision",
     ).bind(id.uuid()).fetch_one(conn).await)
 }
 
-/// Records that the configuration of every active environment has changed, and returns their IDs.
+/// Records that the flags of all active environments have changed, and returns the environments with their new config
+/// revisions.
 pub(crate) async fn raise_all_config_revisions(
     tx: &mut Tx,
 ) -> Result<Vec<(EnvironmentId, i64)>, Error> {

@@ -1,5 +1,5 @@
-//! Flags as people look for them: by state, by last use, and by whether they can go. The views `flag_table` and
-//! `flag_states` say what that means.
+//! Queries for the flag list: by state, by last use, and for stale flags. The views `flag_table` and `flag_states`
+//! define these terms.
 
 use std::collections::HashMap;
 
@@ -16,18 +16,18 @@ use super::usage::{Hours, hours};
 use super::{Tx, on_conn, push_one_of};
 use crate::error::Error;
 
-/// The times that make a flag stale: nobody has changed it since the first; and no application has requested it since
-/// the second, or it gives everyone the same result everywhere.
+/// The times that make a flag stale: nobody has changed it since `unchanged`, and either no application has requested
+/// it since `unasked`, or it gives everyone the same result everywhere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StaleSince {
     pub(crate) unchanged: Timestamp,
     pub(crate) unasked: Timestamp,
 }
 
-/// The last use of a flag, and whether it can go.
+/// The last use of a flag, and the reason that it is stale, if it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlagUse {
-    /// The last evaluation, in the environment that counts or in any.
+    /// The last evaluation, in the requested environment or in any.
     pub(crate) last_evaluated_at: Option<Timestamp>,
     pub(crate) stale: Option<StaleReason>,
 }
@@ -47,7 +47,7 @@ struct HoursRow {
     hours: Hours,
 }
 
-/// A flag of a page, and the number of flags that were selected.
+/// A flag on a page, and the number of selected flags.
 #[derive(sqlx::FromRow)]
 struct PageRow {
     #[sqlx(flatten)]
@@ -56,7 +56,8 @@ struct PageRow {
 }
 
 /// A condition on `flag_table` and `since`: applications have requested other flags, but not this one. If no
-/// application has made any request, all may evaluate locally without reports, so nothing is known of any flag.
+/// application has requested any flag, all of them may evaluate locally without reports, so the use of flags is
+/// unknown.
 macro_rules! unasked {
     () => {
         "((evaluated_at is null or evaluated_at < since.unasked)
@@ -77,7 +78,7 @@ macro_rules! stale {
     };
 }
 
-/// Begins a query with `since`, a table of one row. It is a macro because each driver has a builder of its own.
+/// Begins a query with `since`, a table of one row. It is a macro because each driver has its own builder.
 macro_rules! push_since {
     ($query:expr, $since:expr) => {{
         $query.push("with since (unchanged, unasked) as (select ");
@@ -86,8 +87,7 @@ macro_rules! push_since {
     }};
 }
 
-/// Appends the flags of a query, from `from` to the conditions. The text contains only those conditions that are
-/// requested.
+/// Appends the `from` clause and the conditions of a query. The text contains only the requested conditions.
 macro_rules! push_selected {
     ($query:expr, $wanted:expr) => {{
         $query.push(" from flag_table ");
@@ -125,7 +125,7 @@ macro_rules! push_selected {
     }};
 }
 
-/// Goes on with the last evaluation of a flag of `flag_table`: in one environment, or in all.
+/// Appends the last evaluation of a flag of `flag_table`, in one environment or in all.
 macro_rules! push_last_evaluated {
     ($query:expr, $environment:expr) => {
         match $environment {
@@ -143,7 +143,7 @@ macro_rules! push_last_evaluated {
     };
 }
 
-/// One page of flags.
+/// Returns one page of flags.
 pub(crate) async fn page(
     tx: &mut Tx,
     wanted: &FlagTableQuery,
@@ -154,7 +154,7 @@ pub(crate) async fn page(
     let total = if let Some(row) = rows.first() {
         row.total
     } else {
-        // Beyond the last page, no row contains it.
+        // Beyond the last page, there is no row with the total.
         let first = select(tx, wanted, since, 1, 0).await?;
         first.first().map_or(0, |row| row.total)
     };
@@ -180,8 +180,8 @@ async fn select(
         query.push(
             "select id, key, name, description, type, created_by, created_at, archived_at, revision, ",
         );
-        // Where every flag is looked at anyway, those that are selected are counted on the way; where not, that would
-        // keep the database from stopping at the page's end.
+        // If the query has to read every flag anyway, it also counts the selected ones. Otherwise, counting in the same
+        // query would prevent the database from stopping at the end of the page.
         if wanted.state.is_some() {
             query.push("count(*) over ()");
         } else {
@@ -209,7 +209,7 @@ async fn select(
     })
 }
 
-/// The use of each of these flags, in one environment or in any.
+/// Returns the use of each of these flags, in one environment or in any.
 pub(crate) async fn uses(
     tx: &mut Tx,
     flags: &[FlagId],
@@ -246,8 +246,8 @@ pub(crate) async fn uses(
     Ok(rows.into_iter().map(used).collect())
 }
 
-/// The evaluations of each of these flags from an hour on, in one environment or in all together: hours in
-/// milliseconds, in no order, and the number of evaluations in each.
+/// Returns the evaluations of each of these flags since an hour, in one environment or in all together: hours in
+/// milliseconds, in no order, with the number of evaluations in each.
 pub(crate) async fn hours(
     tx: &mut Tx,
     flags: &[FlagId],

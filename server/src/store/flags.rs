@@ -27,8 +27,8 @@ macro_rules! push_search {
 }
 pub(super) use push_search;
 
-/// Appends the flags of a selection. The text contains only the requested conditions, so that the index of keys serves
-/// a query for one.
+/// Appends the conditions of a selection. The text contains only the requested conditions, so that a query for a key
+/// uses the index of keys.
 macro_rules! push_selected {
     ($query:expr, $selection:expr) => {{
         $query.push(match $selection.archived {
@@ -76,7 +76,7 @@ pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
         .ok_or_else(|| Conflict::FlagKeyTaken.into())
 }
 
-/// One flag.
+/// Returns one flag.
 pub(crate) async fn find(tx: &mut Tx, id: FlagId) -> Result<Option<Flag>, Error> {
     let row: Option<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, key, name, description, type, created_by, created_at, archived_at, revision
@@ -85,7 +85,7 @@ pub(crate) async fn find(tx: &mut Tx, id: FlagId) -> Result<Option<Flag>, Error>
     row.map(Flag::try_from).transpose()
 }
 
-/// One page of flags.
+/// Returns one page of flags.
 pub(crate) async fn list(
     tx: &mut Tx,
     selection: &FlagFilter,
@@ -115,7 +115,7 @@ pub(crate) async fn list(
     page_of(page, rows, total)
 }
 
-/// All flags, by key.
+/// Returns all flags, by key.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Flag>, Error> {
     let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, key, name, description, type, created_by, created_at, archived_at, revision from flags
@@ -124,7 +124,7 @@ pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Flag>, Error> {
     rows.into_iter().map(Flag::try_from).collect()
 }
 
-/// The key, the id and the revision of every flag.
+/// Returns the key, ID and revision of every flag.
 pub(crate) async fn revisions(tx: &mut Tx) -> Result<Vec<(String, FlagId, i64)>, Error> {
     let rows: Vec<(String, Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
         "select key, id, revision from flags",
@@ -133,7 +133,7 @@ pub(crate) async fn revisions(tx: &mut Tx) -> Result<Vec<(String, FlagId, i64)>,
     Ok(rows.into_iter().map(flag).collect())
 }
 
-/// Keeps a flag's changed name and description.
+/// Stores a flag's changed name and description.
 pub(crate) async fn update(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "update flags set name = $2, description = $3, revision = revision + 1 where id = $1",
@@ -144,7 +144,7 @@ pub(crate) async fn update(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     .execute(conn).await.map(drop))
 }
 
-/// Takes a flag out of the archive.
+/// Marks a flag as active again.
 pub(crate) async fn restore(tx: &mut Tx, id: FlagId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("update flags set archived_at = null, revision = revision + 1 where id = $1")
         .bind(id.uuid()).execute(conn).await.map(drop))
@@ -156,7 +156,7 @@ pub(crate) async fn archive(tx: &mut Tx, id: FlagId, now: Timestamp) -> Result<(
         .bind(id.uuid()).bind(now.millis()).execute(conn).await.map(drop))
 }
 
-/// A search as a pattern for `like … escape '\'`.
+/// Returns a search as a pattern for `like … escape '\'`.
 pub(super) fn pattern(search: Option<&String>) -> Option<String> {
     let text = bindable(search)?;
     let escaped = text

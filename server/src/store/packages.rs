@@ -1,4 +1,4 @@
-//! The npm packages of the releases that have run on this database.
+//! The npm packages of the releases that were started on this database.
 
 use pennon_model::package::PackageVersion;
 use pennon_model::time::Timestamp;
@@ -51,7 +51,7 @@ pub(crate) async fn insert(
     .execute(conn).await.map(drop))
 }
 
-/// The versions of a package, those of the newest releases last.
+/// Returns the versions of a package, those of the newest releases last.
 pub(crate) async fn versions(tx: &mut Tx, name: &str) -> Result<Vec<PackageVersion>, Error> {
     let rows: Vec<VersionRow> = on_conn!(tx, conn => sqlx::query_as(
         "select name, version, manifest, integrity, shasum, stored_at
@@ -60,7 +60,7 @@ pub(crate) async fn versions(tx: &mut Tx, name: &str) -> Result<Vec<PackageVersi
     Ok(rows.into_iter().map(PackageVersion::from).collect())
 }
 
-/// One version of a package.
+/// Returns one version of a package.
 pub(crate) async fn version(
     tx: &mut Tx,
     name: &str,
@@ -73,7 +73,7 @@ pub(crate) async fn version(
     Ok(row.map(PackageVersion::from))
 }
 
-/// The tarball with this checksum.
+/// Returns the tarball with this checksum.
 pub(crate) async fn tarball(tx: &mut Tx, integrity: &str) -> Result<Option<Vec<u8>>, Error> {
     on_conn!(tx, conn => sqlx::query_scalar(
         "select content from package_tarballs where integrity = $1",
@@ -87,7 +87,7 @@ pub(crate) async fn started(tx: &mut Tx, version: &str, now: Timestamp) -> Resul
     ).bind(version).bind(now.millis()).execute(conn).await.map(drop))
 }
 
-/// Deletes all releases but the `kept` that were started last.
+/// Deletes all releases except the `kept` that were started last.
 pub(crate) async fn prune(tx: &mut Tx, kept: i64) -> Result<(), Error> {
     on_conn!(&mut *tx, conn => sqlx::query(
         "delete from package_versions where version not in (

@@ -20,7 +20,7 @@ struct RolloutRow {
     revision: i64,
 }
 
-/// The rollout of a flag in an environment.
+/// Returns the rollout of a flag in an environment.
 pub(crate) async fn find(
     tx: &mut Tx,
     flag: FlagId,
@@ -33,7 +33,7 @@ pub(crate) async fn find(
     row.map(FlagRollout::try_from).transpose()
 }
 
-/// The rollouts of all flags in all active environments.
+/// Returns the rollouts of all flags in all active environments.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<FlagRollout>, Error> {
     let rows: Vec<RolloutRow> = on_conn!(tx, conn => sqlx::query_as(
         "select flag_id, environment_id, percentage, strategy, created_at, updated_at, revision
@@ -42,10 +42,10 @@ pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<FlagRollout>, Error> {
     rows.into_iter().map(FlagRollout::try_from).collect()
 }
 
-/// Keeps a rollout, new or changed, as of the environment's config revision.
+/// Stores a new or changed rollout, with the environment's config revision.
 ///
-/// A new one starts at a revision that no rollout of the pair has ever had, so that a tag of one that was deleted does
-/// not fit its successor.
+/// A new rollout starts at a revision that no rollout of the same flag and environment has ever had, so that the entity
+/// tag of a deleted rollout does not match its successor.
 pub(crate) async fn upsert(tx: &mut Tx, rollout: &FlagRollout) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "insert into rollouts (flag_id, environment_id, percentage, strategy, created_at, updated_at, revision)
@@ -72,7 +72,7 @@ pub(crate) async fn delete(
         .bind(flag.uuid()).bind(environment.uuid()).execute(conn).await.map(drop))
 }
 
-/// A rollout from its columns.
+/// Reads a rollout from its columns.
 pub(super) fn rollout(percentage: i64, strategy: &str, flag: Uuid) -> Result<Rollout, Error> {
     let bad = |problem| bad_row("rollouts", flag, problem);
     Ok(Rollout {

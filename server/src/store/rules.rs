@@ -47,7 +47,7 @@ pub(crate) async fn insert(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Erro
         .ok_or_else(|| Conflict::PriorityTaken.into())
 }
 
-/// One rule.
+/// Returns one rule.
 pub(crate) async fn find(tx: &mut Tx, id: RuleId) -> Result<Option<TargetingRule>, Error> {
     let row: Option<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
@@ -56,7 +56,7 @@ pub(crate) async fn find(tx: &mut Tx, id: RuleId) -> Result<Option<TargetingRule
     row.map(TargetingRule::try_from).transpose()
 }
 
-/// Keeps a replaced rule.
+/// Stores a replaced rule.
 pub(crate) async fn update(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Error> {
     let is_updated = on_conn!(tx, conn => unless_taken(sqlx::query(
         "update rules set priority = $2, logic = $3, value = $4, conditions = $5, updated_at = $6,
@@ -75,7 +75,7 @@ pub(crate) async fn update(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Erro
         .ok_or_else(|| Conflict::PriorityTaken.into())
 }
 
-/// Gives up a rule's priority, which another rule is about to get, until the rule is kept with a new one.
+/// Frees a rule's priority for another rule, until [`update`] stores the rule with a new one.
 pub(crate) async fn set_aside(tx: &mut Tx, id: RuleId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("update rules set priority = -priority where id = $1")
         .bind(id.uuid()).execute(conn).await.map(drop))
@@ -87,7 +87,7 @@ pub(crate) async fn delete(tx: &mut Tx, id: RuleId) -> Result<(), Error> {
         .bind(id.uuid()).execute(conn).await.map(drop))
 }
 
-/// The rules of a flag in an environment, by ascending priority.
+/// Returns the rules of a flag in an environment, by ascending priority.
 pub(crate) async fn list(
     tx: &mut Tx,
     flag: FlagId,
@@ -100,7 +100,7 @@ pub(crate) async fn list(
     rows.into_iter().map(TargetingRule::try_from).collect()
 }
 
-/// The rules of an environment that were changed last, whatever their flags.
+/// Returns the rules of an environment that were changed last, of all flags.
 pub(crate) async fn newest(
     tx: &mut Tx,
     environment: EnvironmentId,
@@ -112,7 +112,7 @@ pub(crate) async fn newest(
     rows.into_iter().map(TargetingRule::try_from).collect()
 }
 
-/// The rules of all flags in all active environments, by ascending priority.
+/// Returns the rules of all flags in all active environments, by ascending priority.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<TargetingRule>, Error> {
     let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
@@ -132,7 +132,7 @@ pub(crate) async fn count(
     ).bind(flag.uuid()).bind(environment.uuid()).fetch_one(conn).await)
 }
 
-/// Returns the rule that these columns hold.
+/// Reads a rule from its columns.
 pub(super) fn rule(
     id: Uuid,
     priority: i64,

@@ -1,4 +1,4 @@
-//! Sign-ins that are still good.
+//! Sessions and refresh tokens.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,13 @@ use crate::error::Error;
 pub(crate) struct NewSession<'a> {
     pub(crate) id: SessionId,
     pub(crate) user: &'a User,
-    /// The dashboard's cookie; sessions of the API have refresh tokens instead.
+    /// The dashboard's cookie; none for API sessions, which have refresh tokens.
     pub(crate) cookie: Option<SecretHash>,
     pub(crate) created_at: Timestamp,
     pub(crate) expires_at: Timestamp,
 }
 
-/// A refresh token of a session that is still good.
+/// A refresh token of a valid session.
 pub(crate) struct RefreshToken {
     pub(crate) session: SessionId,
     pub(crate) user: User,
@@ -34,7 +34,7 @@ pub(crate) struct RefreshToken {
 /// The one use of a refresh token.
 pub(crate) struct Spent {
     pub(crate) at: Timestamp,
-    /// The next token, masked by the spent one; none once the grace for a lost answer is over.
+    /// The next token, masked by the spent one; none once the grace period for a lost response is over.
     pub(crate) successor: Option<MaskedSecret>,
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn insert(tx: &mut Tx, session: &NewSession<'_>) -> Result<(), 
     .execute(conn).await.map(drop))
 }
 
-/// Gives a session another refresh token, and with it more time.
+/// Adds a refresh token to a session, and extends the session.
 pub(crate) async fn insert_refresh_token(
     tx: &mut Tx,
     session: SessionId,
@@ -81,7 +81,8 @@ pub(crate) async fn insert_refresh_token(
         .bind(session.uuid()).bind(expires_at.millis()).execute(conn).await.map(drop))
 }
 
-/// A refresh token, spent or not, as long as its session has neither ended nor expired and it came after `oldest`.
+/// Returns a refresh token, spent or not, if its session has neither ended nor expired and it was created after
+/// `oldest`.
 pub(crate) async fn refresh_token(
     tx: &mut Tx,
     token: SecretHash,
@@ -124,7 +125,7 @@ impl TryFrom<RefreshTokenRow> for RefreshToken {
     }
 }
 
-/// Marks a refresh token as spent in favor of its successor. That ends the grace of the token before it.
+/// Marks a refresh token as spent in favor of its successor. This ends the grace period of the previous token.
 pub(crate) async fn spend(
     tx: &mut Tx,
     session: SessionId,
@@ -164,7 +165,7 @@ pub(crate) async fn by_id(
     row.map(|row| row.user.try_into()).transpose()
 }
 
-/// The dashboard session that a cookie belongs to, and whose it is.
+/// Returns the dashboard session of a cookie, and its user.
 pub(crate) async fn by_cookie(
     tx: &mut Tx,
     cookie: SecretHash,
@@ -179,7 +180,7 @@ pub(crate) async fn by_cookie(
     Ok(Some((SessionId::new(row.session_id), row.user.try_into()?)))
 }
 
-/// Returns the last sign-ins of the users on one page of the list, as far as they are stored.
+/// Returns the last sign-ins of the users on one page of the list. Users without a stored session have none.
 pub(crate) async fn last_begun(
     tx: &mut Tx,
     page: PageRequest,
@@ -199,7 +200,7 @@ pub(crate) async fn end(tx: &mut Tx, id: SessionId, now: Timestamp) -> Result<()
         .bind(id.uuid()).bind(now.millis()).execute(conn).await.map(drop))
 }
 
-/// Ends all sessions of a user but one.
+/// Ends all sessions of a user except one.
 pub(crate) async fn end_all(
     tx: &mut Tx,
     user: UserId,
@@ -211,7 +212,7 @@ pub(crate) async fn end_all(
     ).bind(user.uuid()).bind(but.map(SessionId::uuid)).bind(now.millis()).execute(conn).await.map(drop))
 }
 
-/// Forgets the sessions that expired before `then`, and the refresh tokens that are older than any that can still work.
+/// Deletes the sessions that expired before `then`, and the refresh tokens that are too old to work.
 pub(crate) async fn forget_expired(
     tx: &mut Tx,
     then: Timestamp,

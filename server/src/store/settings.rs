@@ -1,9 +1,9 @@
-//! Values that the service has generated for itself.
+//! Values that the service generated for its own use.
 
 use super::{Tx, on_conn};
 use crate::error::Error;
 
-/// Keeps `value` under `name` unless one exists, and returns the one that is kept.
+/// Stores `value` under `name` unless a value exists, and returns the stored value.
 pub(crate) async fn get_or_insert(tx: &mut Tx, name: &str, value: &str) -> Result<String, Error> {
     on_conn!(tx, conn => sqlx::query_scalar(
         "insert into settings (name, value) values ($1, $2)

@@ -12,7 +12,7 @@ use super::rules::rule;
 use super::{Tx, bad_row, on_conn};
 use crate::error::Error;
 
-/// An active environment and how far it has come.
+/// An active environment and its config revision.
 pub(crate) struct Head {
     pub(crate) id: EnvironmentId,
     /// The first of the environments that replaced each other by key rotations.
@@ -43,28 +43,28 @@ struct FlagRuleRow {
 pub(crate) struct ChangedFlag {
     pub(crate) id: FlagId,
     pub(crate) key: Box<str>,
-    /// The environment's config revision that changed the flag.
+    /// The environment's config revision in which the flag changed.
     pub(crate) revision: i64,
-    /// The flag to serve; none if it is enabled and one of its rows cannot be read.
+    /// The flag to serve; none if it is enabled and one of its rows is unreadable.
     pub(crate) loaded: Option<LoadedFlag>,
-    /// The reason why a rule, the rollout or the TTL override cannot be read.
+    /// The reason that a rule, the rollout or the TTL override is unreadable.
     pub(crate) fault: Option<Error>,
 }
 
-/// A flag of an environment in its served form, with the IDs that evaluation itself does not need.
+/// A flag in its served form, with the IDs of its rules, which evaluation itself does not need.
 pub(crate) struct LoadedFlag {
     pub(crate) config: FlagConfig,
-    /// The ids of its rules, by ascending priority.
+    /// The IDs of its rules, by ascending priority.
     pub(crate) rule_ids: Vec<RuleId>,
 }
 
-/// All active environments. Those with an unreadable row are separate: broken data must not stop the rest.
+/// All active environments. Those with an unreadable row are separate, so that they do not stop the rest.
 pub(crate) struct Heads {
     pub(crate) readable: Vec<Head>,
     pub(crate) unreadable: Vec<(EnvironmentId, Error)>,
 }
 
-/// Reads how far each active environment has come.
+/// Reads the config revisions of all active environments.
 pub(crate) async fn heads(tx: &mut Tx) -> Result<Heads, Error> {
     let rows: Vec<(Uuid, Option<Uuid>, Vec<u8>, i64)> = on_conn!(tx, conn => sqlx::query_as(
         "select id, lineage_id, sdk_key_hash, config_revision from environments where status = 'active'",
@@ -91,7 +91,7 @@ pub(crate) async fn heads(tx: &mut Tx) -> Result<Heads, Error> {
 }
 
 impl LoadedFlag {
-    /// A flag that is off for everyone: disabled or archived, whatever its rules say.
+    /// Returns a flag that is off for everyone: disabled or archived, without rules.
     pub(crate) fn off(key: Box<str>, archived: bool) -> Self {
         let config = FlagConfig {
             key,
@@ -108,8 +108,8 @@ impl LoadedFlag {
     }
 }
 
-/// Reads the flags of an environment that changed after `revision`; all of them after revision 0, among them the
-/// archived ones that were never configured there.
+/// Reads the flags of an environment that changed after `revision`. For revision 0, it reads all flags, including
+/// archived flags without a configuration in the environment.
 pub(crate) async fn changed_flags(
     tx: &mut Tx,
     environment: EnvironmentId,
@@ -136,13 +136,13 @@ pub(crate) async fn changed_flags(
     Ok(flags.filter_map(changed).collect())
 }
 
-/// Returns the flag of which these are the rows, one for each rule.
+/// Returns the flag that these rows describe, one for each rule.
 fn changed(rows: &[FlagRuleRow]) -> Option<ChangedFlag> {
     let row = rows.first()?;
     let (loaded, fault) = match loaded(row, rows) {
         Ok(flag) => (Some(flag), None),
         Err(error) => {
-            // A kill switch works even if the rules cannot be read.
+            // Disabling a flag works even if its rules are unreadable.
             let off = (row.archived || !row.is_enabled)
                 .then(|| LoadedFlag::off(row.key.as_str().into(), row.archived));
             (off, Some(error))
@@ -182,7 +182,7 @@ fn loaded(row: &FlagRuleRow, rows: &[FlagRuleRow]) -> Result<LoadedFlag, Error> 
 }
 
 impl FlagRuleRow {
-    /// Returns the rule of the row; none in the one row of a flag without rules.
+    /// Returns the rule of the row; none if the flag has no rules.
     fn rule(&self) -> Result<Option<(RuleId, Rule)>, Error> {
         let (Some(id), Some(priority), Some(logic), Some(value), Some(conditions)) = (
             self.rule_id,

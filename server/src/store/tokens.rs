@@ -30,7 +30,7 @@ struct OwnedRow {
     owner: UserRow,
 }
 
-/// Adds a token; false if its owner has another of the same name.
+/// Adds a token; false if its owner has another token with the same name.
 pub(crate) async fn insert(tx: &mut Tx, token: &Token, hash: SecretHash) -> Result<bool, Error> {
     let inserted: Option<Uuid> = on_conn!(tx, conn => sqlx::query_scalar(
         "insert into tokens (id, user_id, name, hash, prefix, role, created_at, expires_at)
@@ -48,7 +48,7 @@ pub(crate) async fn insert(tx: &mut Tx, token: &Token, hash: SecretHash) -> Resu
     Ok(inserted.is_some())
 }
 
-/// All tokens of a user, newest first, also those that have expired.
+/// Returns all tokens of a user, newest first, including expired ones.
 pub(crate) async fn of_user(tx: &mut Tx, user: UserId) -> Result<Vec<Token>, Error> {
     let rows: Vec<TokenRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id as token_id, user_id, name, prefix, role as token_role, created_at as token_created_at, expires_at
@@ -57,13 +57,13 @@ pub(crate) async fn of_user(tx: &mut Tx, user: UserId) -> Result<Vec<Token>, Err
     rows.into_iter().map(Token::try_from).collect()
 }
 
-/// Removes a token.
+/// Deletes a token.
 pub(crate) async fn delete(tx: &mut Tx, id: TokenId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from tokens where id = $1")
         .bind(id.uuid()).execute(conn).await.map(drop))
 }
 
-/// A token that is good now, and whose it is.
+/// Returns a valid token and its owner.
 pub(crate) async fn by_hash(
     tx: &mut Tx,
     hash: SecretHash,
@@ -82,7 +82,7 @@ pub(crate) async fn by_hash(
     Ok(Some((token.try_into()?, owner.try_into()?)))
 }
 
-/// Returns the rights of a token that is valid.
+/// Returns the rights of a valid token.
 pub(crate) async fn living(
     tx: &mut Tx,
     id: TokenId,

@@ -1,4 +1,4 @@
-//! Usage: hourly counts, and when something was last seen.
+//! Usage: hourly counts, and the times of last use.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -28,8 +28,7 @@ pub(crate) struct FlagHours {
     pub(crate) hours: Vec<(i64, i64)>,
 }
 
-/// Hours and how often something happened in each, as two texts of which one goes with the other: a row for each hour
-/// would cost more than all that it contains.
+/// Hours and counts, as two parallel lists in text form, because a row for each hour would cost more than its content.
 #[derive(sqlx::FromRow)]
 pub(super) struct Hours {
     hours: String,
@@ -44,7 +43,7 @@ macro_rules! hours {
 }
 pub(super) use hours;
 
-/// The sum of what a row of a table has and what is added to it.
+/// The sum of the existing and the added number of evaluations in a row, which stops at 9 × 10¹⁸.
 macro_rules! added_to {
     ($table:literal) => {
         concat!(
@@ -59,14 +58,14 @@ macro_rules! added_to {
 }
 
 impl Hours {
-    /// The hours in milliseconds, in no order, each possibly several times, and how often it was then.
+    /// Returns the hours in milliseconds, in no order and possibly repeated, with their counts.
     pub(super) fn iter(&self) -> impl Iterator<Item = (i64, i64)> {
         let pairs = self.hours.split(' ').zip(self.counts.split(' '));
         pairs.filter_map(|(hour, count)| Some((hour.parse().ok()?, count.parse().ok()?)))
     }
 }
 
-/// Evaluations of a flag within an hour, to add.
+/// The evaluations of a flag within an hour, to be added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evaluations {
     pub(crate) lineage: EnvironmentId,
@@ -76,7 +75,7 @@ pub(crate) struct Evaluations {
     pub(crate) count: u64,
 }
 
-/// Fetches of an environment's configuration within an hour, to add.
+/// The fetches of an environment's configuration within an hour, to be added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Polls {
     pub(crate) lineage: EnvironmentId,
@@ -85,7 +84,7 @@ pub(crate) struct Polls {
     pub(crate) count: u64,
 }
 
-/// Begins to add what has this name; false if that was added before.
+/// Records the batch with this ID; false if it was added before.
 pub(crate) async fn begin_batch(tx: &mut Tx, id: Uuid, now: Timestamp) -> Result<bool, Error> {
     let rows = on_conn!(tx, conn => sqlx::query(
         "insert into usage_batches (id, brought_at) values ($1, $2) on conflict (id) do nothing",
@@ -93,10 +92,10 @@ pub(crate) async fn begin_batch(tx: &mut Tx, id: Uuid, now: Timestamp) -> Result
     Ok(rows > 0)
 }
 
-/// Notes that these reports are counted, and returns those that were not counted before.
+/// Records that these reports are counted, and returns those that were not counted before.
 ///
-/// The ids are inserted in ascending order: two instances that insert the same ones then wait for each other, and do
-/// not deadlock.
+/// The IDs are inserted in ascending order, so that two instances that insert the same ones wait for each other instead
+/// of deadlocking.
 pub(crate) async fn begin_reports(
     tx: &mut Tx,
     reports: &BTreeSet<(EnvironmentId, Uuid)>,
@@ -119,14 +118,14 @@ pub(crate) async fn begin_reports(
         .collect())
 }
 
-/// Deletes the ids of reports that were counted before this time.
+/// Deletes the IDs of reports that were counted before this time.
 pub(crate) async fn forget_reports_before(tx: &mut Tx, time: Timestamp) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from usage_reports where counted_at < $1")
         .bind(time.millis()).execute(conn).await.map(drop))
 }
 
-/// Adds evaluations, of which no two are of the same flag, environment, hour and reason, also to what all environments
-/// have together. Sums stop at a bound rather than overflow.
+/// Adds evaluations, to the counts of each environment and to those of all environments together. No two may have the
+/// same flag, environment, hour and reason. Sums stop at a maximum instead of overflowing.
 pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Result<(), Error> {
     let mut together: HashMap<(FlagId, i64), u64> = HashMap::new();
     for one in added {
@@ -163,7 +162,7 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
     )
 }
 
-/// Notes how late flags were evaluated, each in an environment at most once.
+/// Records the last evaluation of flags in environments.
 pub(crate) async fn flags_seen(
     tx: &mut Tx,
     seen: &HashMap<(EnvironmentId, FlagId), Timestamp>,
@@ -181,7 +180,7 @@ pub(crate) async fn flags_seen(
     )
 }
 
-/// Adds fetches of configurations, of which no two are of the same environment, hour and kind.
+/// Adds fetches of configurations. No two may have the same environment, hour and kind.
 pub(crate) async fn add_polls(tx: &mut Tx, added: &[Polls]) -> Result<(), Error> {
     insert_rows!(
         tx,
@@ -196,7 +195,7 @@ pub(crate) async fn add_polls(tx: &mut Tx, added: &[Polls]) -> Result<(), Error>
     )
 }
 
-/// Notes how late environments were polled.
+/// Records the last poll of environments.
 pub(crate) async fn environments_seen(
     tx: &mut Tx,
     seen: &HashMap<EnvironmentId, Timestamp>,
@@ -211,7 +210,7 @@ pub(crate) async fn environments_seen(
     )
 }
 
-/// Deletes the hours before this one, and the names of what was added before.
+/// Deletes the counts of the hours before `hour`, and the IDs of older batches.
 pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from usage_hours where hour < $1")
         .bind(hour.millis()).execute(conn).await.map(drop))?;
@@ -223,7 +222,7 @@ pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Er
         .bind(hour.millis()).execute(conn).await.map(drop))
 }
 
-/// The evaluations of a flag, by environment and reason, between two hours inclusively.
+/// Returns the evaluations of a flag, by environment and reason, from one hour to another, inclusive.
 pub(crate) async fn of_flag(
     tx: &mut Tx,
     flag: FlagId,
@@ -254,7 +253,7 @@ pub(crate) async fn flag_last_seen(
     Ok(rows.into_iter().map(seen).collect())
 }
 
-/// Returns the evaluations of all flags in an environment, by hour, between two hours inclusively.
+/// Returns the evaluations of all flags in an environment, by hour, from one hour to another, inclusive.
 pub(crate) async fn of_environment(
     tx: &mut Tx,
     lineage: EnvironmentId,
@@ -267,7 +266,7 @@ pub(crate) async fn of_environment(
     ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)
 }
 
-/// Returns the polls of an environment, by hour and kind, between two hours inclusively.
+/// Returns the polls of an environment, by hour and kind, from one hour to another, inclusive.
 pub(crate) async fn polls(
     tx: &mut Tx,
     lineage: EnvironmentId,
@@ -291,7 +290,7 @@ pub(crate) async fn environment_last_seen(
     Ok(at.map(Timestamp::from_millis))
 }
 
-/// Returns the polls of each active environment, by kind, between two hours inclusively.
+/// Returns the polls of each active environment, by kind, from one hour to another, inclusive.
 pub(crate) async fn polls_of_active(
     tx: &mut Tx,
     from: Timestamp,
@@ -330,7 +329,7 @@ pub(crate) async fn last_evaluated_in(
     Ok(at.map(Timestamp::from_millis))
 }
 
-/// A count as a column holds it.
+/// Converts a count to the type of its column.
 pub(super) fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -25,7 +25,7 @@ struct AccountRow {
     password_hash: String,
 }
 
-/// The administrator whose account is the oldest.
+/// Returns the administrator with the oldest account.
 pub(crate) async fn first_administrator(tx: &mut Tx) -> Result<Option<User>, Error> {
     let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, email, role, created_at, revision from users
@@ -34,9 +34,9 @@ pub(crate) async fn first_administrator(tx: &mut Tx) -> Result<Option<User>, Err
     row.map(User::try_from).transpose()
 }
 
-/// Adds a user; false if the e-mail address has an account already, in any case.
+/// Adds a user; false if the e-mail address already has an account, ignoring case.
 pub(crate) async fn insert(tx: &mut Tx, user: &User, password_hash: &str) -> Result<bool, Error> {
-    // Writers take turns, so no other account with the address can come in between.
+    // Writers take turns, so no other writer can add the address in between.
     if by_email(tx, &user.email).await?.is_some() {
         return Ok(false);
     }
@@ -54,7 +54,7 @@ pub(crate) async fn insert(tx: &mut Tx, user: &User, password_hash: &str) -> Res
     Ok(inserted.is_some())
 }
 
-/// One user.
+/// Returns one user.
 pub(crate) async fn find(tx: &mut Tx, id: UserId) -> Result<Option<User>, Error> {
     let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, email, role, created_at, revision from users where id = $1",
@@ -62,7 +62,7 @@ pub(crate) async fn find(tx: &mut Tx, id: UserId) -> Result<Option<User>, Error>
     row.map(User::try_from).transpose()
 }
 
-/// One page of users, newest first.
+/// Returns one page of users, newest first.
 pub(crate) async fn list(
     tx: &mut Tx,
     filter: &UserFilter,
@@ -86,7 +86,7 @@ pub(crate) async fn count(tx: &mut Tx, role: Role) -> Result<i64, Error> {
         .bind(role.as_str()).fetch_one(conn).await)
 }
 
-/// Writes a user's role and revision, and the password if it has changed.
+/// Updates a user's role and revision, and the password if it has changed.
 pub(crate) async fn update(
     tx: &mut Tx,
     user: &User,
@@ -102,7 +102,7 @@ pub(crate) async fn update(
     .execute(conn).await.map(drop))
 }
 
-/// Puts one password in the place of another; false if the account has a third one, or is gone.
+/// Replaces the password hash `old_hash`; false if the account has another one, or no longer exists.
 pub(crate) async fn replace_password(
     tx: &mut Tx,
     id: UserId,
@@ -122,7 +122,7 @@ pub(crate) async fn delete(tx: &mut Tx, id: UserId) -> Result<(), Error> {
         .bind(id.uuid()).execute(conn).await.map(drop))
 }
 
-/// A user with the hash of the password.
+/// Returns a user with the hash of the password.
 pub(crate) async fn account(tx: &mut Tx, id: UserId) -> Result<Option<Account>, Error> {
     let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, email, role, created_at, revision, password_hash from users where id = $1",
@@ -130,8 +130,8 @@ pub(crate) async fn account(tx: &mut Tx, id: UserId) -> Result<Option<Account>, 
     row.map(Account::try_from).transpose()
 }
 
-/// The account of an e-mail address: the one with exactly this address, or else the oldest one with the address in
-/// another case. Addresses are ASCII, so both databases fold them alike.
+/// Returns the account of an e-mail address: the one with exactly this address, or else the oldest one with the address
+/// in another case. Addresses are ASCII, so both databases ignore case in the same way.
 pub(crate) async fn by_email(tx: &mut Tx, email: &str) -> Result<Option<Account>, Error> {
     let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, email, role, created_at, revision, password_hash from users
