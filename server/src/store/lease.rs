@@ -1,4 +1,4 @@
-//! The use of a PostgreSQL server while it is available: transactions that end when it is lost.
+//! Transactions on a PostgreSQL server, which end when the server is lost.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -14,15 +14,15 @@ use super::statements::Statements;
 use super::{Access, WRITE_LOCK_TIMEOUT};
 use crate::error::Error;
 
-/// The longest pause in the middle of a write, after which the instance loses its turn. A suspended one would otherwise
-/// keep all others from writing. It may have two writes at the server, the second of which gets the turn after
-/// the first; both together are shorter than [`WRITE_LOCK_TIMEOUT`].
+/// The longest pause in the middle of a write, after which the instance loses the write lock, because a suspended
+/// instance would otherwise keep all others from writing. An instance may have two writes at the server, the second of
+/// which gets the lock after the first; both pauses together are shorter than [`WRITE_LOCK_TIMEOUT`].
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(2);
 
-/// The use of a connection, which ends permanently when the server is lost.
+/// The permission to use a connection. It ends permanently when the server is lost.
 pub(crate) struct Lease(pub(super) watch::Receiver<Option<Pools>>);
 
-/// A transaction on a server that may be lost.
+/// A transaction on a server, and the lease that ends when the server is lost.
 pub(crate) struct LeasedTx {
     pub(super) tx: Transaction<'static, Postgres>,
     pub(super) lease: Lease,
@@ -30,7 +30,7 @@ pub(crate) struct LeasedTx {
 }
 
 impl Lease {
-    /// Works with the server until that is done or the server is lost.
+    /// Runs `work`, and fails if the server is lost before it completes.
     pub(super) async fn until_lost<T>(
         &mut self,
         work: impl Future<Output = Result<T, sqlx::Error>>,
@@ -51,12 +51,12 @@ impl Lease {
 }
 
 impl LeasedTx {
-    /// The transaction, and what every use of it must be bound to.
+    /// Returns the transaction, and the lease to which each use of it must be bound.
     pub(super) fn parts(&mut self) -> (Statements<'_>, &mut Lease) {
         (Statements::on(&mut self.tx, self.pooled), &mut self.lease)
     }
 
-    /// Waits for the writers' turn.
+    /// Waits for the write lock.
     pub(super) async fn take_turn(&mut self) -> Result<(), sqlx::Error> {
         let take = take_turn(&mut self.tx, WRITE_LOCK_TIMEOUT);
         self.lease.until_lost(take).await
@@ -81,13 +81,13 @@ impl LeasedTx {
     }
 }
 
-/// Returns the error of all work with a lost server.
+/// Returns the error for work with a lost server.
 pub(super) fn lost() -> sqlx::Error {
     sqlx::Error::PoolClosed
 }
 
-/// Begins a transaction, once more for each connection that turns out to have been cut off: nothing was done on it yet.
-/// The future is on the heap, because a connection that must be opened takes a large one for its TLS.
+/// Begins a transaction. It retries once for each connection that turns out to be closed, which is safe because nothing
+/// was done on it yet. The future is on the heap, because opening a connection takes a large one for TLS.
 pub(super) async fn begin(
     pools: &Pools,
     access: Access,
@@ -120,13 +120,13 @@ async fn begin_to_write(pool: &PgPool) -> Result<Transaction<'static, Postgres>,
     Ok(tx)
 }
 
-/// Takes the write lock, in one exchange, or fails after `timeout`. The number identifies the lock; any would do as
-/// long as it stays the same.
+/// Takes the write lock in one round trip, or fails after `timeout`. The number that identifies the lock is arbitrary,
+/// but must never change.
 async fn take_turn(
     tx: &mut Transaction<'static, Postgres>,
     timeout: Duration,
 ) -> Result<(), sqlx::Error> {
-    // Zero would be no limit.
+    // Zero would mean no limit.
     let timeout = timeout.as_millis().max(1);
     let idle = IDLE_IN_TRANSACTION.as_millis();
     let statements = format!(
@@ -137,7 +137,7 @@ async fn take_turn(
 }
 
 /// Returns true if the server, or a proxy in front of it, has closed the connection. PostgreSQL sends 57P01 before it
-/// does.
+/// closes one.
 fn is_cut_off(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(error) => error.kind() != ErrorKind::ConnectionRefused,
@@ -146,7 +146,7 @@ fn is_cut_off(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Returns true if a pooler reports that it has lost its connection to the server.
+/// Returns true if a pooler reports that its connection to the server is lost.
 fn is_of_pooler(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| code.starts_with("08"))

@@ -1,7 +1,7 @@
-//! The database: connections, transactions and all SQL. It decides nothing.
+//! The database: connections, transactions and all SQL, without business rules.
 //!
-//! Each query is written once and expanded for both drivers by [`on_conn!`], so the compiler proves that every type
-//! that is bound or read exists in both. Rows are private to their module and become domain types by `TryFrom`.
+//! Each query is written once, and [`on_conn!`] expands it for both drivers, so the compiler proves that both support
+//! every type that is bound or read. Rows are private to their module and become domain types by `TryFrom`.
 
 pub(crate) mod audit;
 mod backup;
@@ -53,10 +53,10 @@ pub(crate) use self::storage::Storage;
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 
-/// The time that a caller waits for a connection. Without one, it fails early enough to try elsewhere.
+/// The time limit for a caller to wait for a connection. It is short enough for the caller to try another instance.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// The time that a writer waits for the turn of those before it.
+/// The time limit for a writer to wait for the write lock.
 const WRITE_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The database.
@@ -69,17 +69,17 @@ pub(crate) struct Db {
 
 #[derive(Clone)]
 enum Driver {
-    /// One file.
+    /// A SQLite file.
     Sqlite(sqlite::File),
-    /// A server, shared with other instances.
+    /// A PostgreSQL server, shared with other instances.
     Postgres(Server),
 }
 
-/// A transaction. Dropping it rolls back; only [`commit`](Self::commit) keeps what was written.
+/// A transaction. Dropping it rolls it back; only [`commit`](Self::commit) keeps the writes.
 pub(crate) struct Tx {
     open: Open,
     storage: Arc<Storage>,
-    /// The first audit entry that is written, which gives the group its id.
+    /// The first audit entry of the current action, whose ID is that of the group.
     first_entry: Option<AuditId>,
 }
 
@@ -93,13 +93,13 @@ enum Open {
 #[derive(Clone, Copy)]
 enum Access {
     Read,
-    /// To write, with the writers' turn.
+    /// To write, with the write lock.
     Write,
-    /// To write what needs no turn.
+    /// To write rows that need no lock.
     Prepare,
 }
 
-/// Runs one query text on the connection of the transaction, for as long as the database is available.
+/// Runs one query text on the connection of the transaction. Fails if the database is lost before it completes.
 macro_rules! on_conn {
     ($tx:expr, $conn:ident => $query:expr) => {{
         let $crate::store::Tx { open, storage, .. } = $tx;
@@ -119,7 +119,7 @@ macro_rules! on_conn {
 
 pub(crate) use on_conn;
 
-/// Ends a text with `in (…)`, of these ids. It is a macro because each driver has a builder of its own.
+/// Appends `in (…)` with these IDs. It is a macro because each driver has its own builder.
 macro_rules! push_one_of {
     ($query:expr, $ids:expr) => {{
         $query.push("in (");
@@ -133,11 +133,11 @@ macro_rules! push_one_of {
 
 use push_one_of;
 
-/// Inserts rows, if any, with one statement that ends with `$end`. It is a macro because each driver has its own
+/// Inserts rows, if any exist, with one statement that ends with `$end`. It is a macro because each driver has its own
 /// builder.
 ///
-/// The statement is not cached: its text depends on the number of rows. With a thousand rows it takes close to a
-/// megabyte, and a connection would keep the last hundred of them.
+/// The statement is not cached, because its text depends on the number of rows. With a thousand rows, it takes close to
+/// a megabyte, and a connection would keep the last hundred statements.
 macro_rules! insert_rows {
     ($tx:expr, $insert:expr, $rows:expr, |$list:ident, $row:pat_param| $bind:expr, $end:expr) => {
         if $rows.is_empty() {
@@ -156,7 +156,7 @@ macro_rules! insert_rows {
 use insert_rows;
 
 impl Db {
-    /// Connects to the database that the URL names.
+    /// Connects to the database at the URL.
     pub(crate) async fn open(url: &str, mode: OpenMode) -> Result<Self, OpenError> {
         let (driver, outdated) = match url.split_once(':').map(|(scheme, _)| scheme) {
             Some("sqlite") => {
@@ -176,8 +176,8 @@ impl Db {
         })
     }
 
-    /// Restores the database that the URL names from a backup of SQLite. `replace` permits replacing an existing
-    /// database, but never one that is in use.
+    /// Restores the database at the URL from a backup of SQLite. `replace` permits replacing an existing database, but
+    /// never one that is in use.
     pub(crate) async fn restore(
         url: &str,
         backup: &Path,
@@ -190,25 +190,26 @@ impl Db {
         }
     }
 
-    /// The schema that was found, if it is older than the one of this binary and was left as it is. Queries may fail on
-    /// it.
+    /// Returns the schema of the database, if it is older than that of this binary and was not upgraded. Queries may
+    /// fail on it.
     pub(crate) fn outdated(&self) -> Option<&Outdated> {
         self.outdated.as_ref()
     }
 
-    /// Begins to read: all that the transaction sees is of one moment.
+    /// Begins to read. The transaction sees the state of one moment.
     pub(crate) async fn read(&self) -> Result<Tx, Error> {
         self.begin(Access::Read).await
     }
 
-    /// Begins to write. Writers take turns from here on, on every instance: administration is rare, and a write that
-    /// has the database to itself cannot race with another.
+    /// Begins to write, and waits for the write lock, which excludes all other writers on all instances. Administration
+    /// is rare, and a write that has the database to itself cannot race with another.
     pub(crate) async fn write(&self) -> Result<Tx, Error> {
         self.begin(Access::Write).await
     }
 
-    /// Begins to write without the lock. Until [`Tx::take_turn`], nothing may be written that others could wait for or
-    /// conflict with: only temporary tables, and on PostgreSQL rows that nobody else can name.
+    /// Begins to write without the lock. Until [`Tx::take_turn`], the transaction may write only rows that other
+    /// transactions cannot wait for or conflict with: temporary tables, and on PostgreSQL rows whose keys nobody else
+    /// can use.
     pub(crate) async fn prepare(&self) -> Result<Tx, Error> {
         self.begin(Access::Prepare).await
     }
@@ -230,10 +231,10 @@ impl Db {
         &self.storage
     }
 
-    /// Finds out whether a full disk has space again, by writing something.
+    /// Checks whether a full disk has space again, by writing a row.
     pub(crate) async fn try_storage(&self) -> Result<(), Error> {
         let mut tx = self.write().await?;
-        // A row that means nothing, so that the commit needs space on the disk.
+        // The row has no meaning: it makes the commit need space on the disk.
         on_conn!(&mut tx, conn => sqlx::query(
             "insert into settings (name, value) values ('storage_check', '0')
              on conflict (name) do update set value = cast(cast(settings.value as bigint) + 1 as text)",
@@ -243,7 +244,7 @@ impl Db {
         Ok(())
     }
 
-    /// Writes the content of the database at this moment into a new file. Others may write to the database in the
+    /// Writes the current content of the database into a new file. Other connections can write to the database in the
     /// meantime. After a failure, no file is left.
     pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), CopyError> {
         match &self.driver {
@@ -252,7 +253,7 @@ impl Db {
         }
     }
 
-    /// Closes all connections; on SQLite this also folds the write-ahead log into the file.
+    /// Closes all connections. On SQLite, this also merges the write-ahead log into the file.
     pub(crate) async fn close(&self) {
         match &self.driver {
             Driver::Sqlite(file) => file.close().await,
@@ -260,8 +261,8 @@ impl Db {
         }
     }
 
-    /// Probes the database at intervals, for as long as it is polled. A file is always available, so for SQLite this
-    /// ends at once.
+    /// Probes the database at intervals, for as long as it is polled. On SQLite, it ends at once, because a file is
+    /// always available.
     pub(crate) async fn probe(&self, entropy: &Entropy, clock: &dyn Clock) {
         if let Driver::Postgres(server) = &self.driver {
             match server.probe(entropy, clock).await {}
@@ -283,7 +284,7 @@ impl Db {
         }
     }
 
-    /// Returns the time since the last sign of life of the database.
+    /// Returns the time since the last response of the database.
     pub(crate) fn silence(&self) -> Duration {
         match &self.driver {
             Driver::Sqlite(_) => Duration::ZERO,
@@ -293,7 +294,7 @@ impl Db {
 }
 
 impl Tx {
-    /// Waits for the turn of a transaction that began without one. In a SQLite file, the first write has taken it.
+    /// Takes the write lock for a transaction that began without it. On SQLite, the first write has already taken it.
     pub(crate) async fn take_turn(&mut self) -> Result<(), Error> {
         let Self { open, storage, .. } = self;
         match open {
@@ -302,17 +303,17 @@ impl Tx {
         }
     }
 
-    /// Begins another action: the audit entries from here on are a group of their own.
+    /// Begins another action, so that the following audit entries form a separate group.
     pub(crate) fn begin_action(&mut self) {
         self.first_entry = None;
     }
 
-    /// The group that an audit entry belongs to: a transaction is one action, unless it begins another.
+    /// Returns the group of an audit entry. A transaction is one action, unless it begins another.
     fn audit_group(&mut self, entry: AuditId) -> AuditId {
         *self.first_entry.get_or_insert(entry)
     }
 
-    /// Keeps what was written.
+    /// Commits the writes.
     pub(crate) async fn commit(self) -> Result<(), Error> {
         let Self { open, storage, .. } = self;
         storage.watch(match open {
@@ -322,12 +323,12 @@ impl Tx {
     }
 }
 
-/// An error for a row that holds what it never should.
+/// Returns the error for a row with an invalid value.
 fn bad_row(table: &str, id: impl Display, problem: impl Display) -> Error {
     Error::Internal(format!("the row {id} of table {table} is bad: {problem}"))
 }
 
-/// Returns a page of the objects that rows describe.
+/// Converts rows to a page of objects.
 fn page_of<R, T: TryFrom<R, Error = Error>>(
     page: PageRequest,
     rows: Vec<R>,
@@ -337,13 +338,13 @@ fn page_of<R, T: TryFrom<R, Error = Error>>(
     Ok(page.page_of(items.collect::<Result<_, _>>()?, total))
 }
 
-/// Returns a filter in a form that can be bound. No stored text contains U+0000, and PostgreSQL refuses it in queries,
-/// too. U+0001 is in no key or name either, so the filter still matches nothing.
+/// Returns a filter that can be bound. No stored text contains U+0000, and PostgreSQL refuses it in queries. Keys and
+/// names cannot contain its replacement U+0001 either, so the filter still matches nothing.
 fn bindable(filter: Option<&String>) -> Option<String> {
     filter.map(|text| text.replace('\0', "\u{1}"))
 }
 
-/// Returns false for a write that failed because a unique index already has the value.
+/// Returns false if the write failed because a unique index already contains the value.
 fn unless_taken<T>(written: Result<T, sqlx::Error>) -> Result<bool, sqlx::Error> {
     match written {
         Err(sqlx::Error::Database(answer)) if answer.is_unique_violation() => Ok(false),

@@ -1,8 +1,9 @@
-//! Notifications between instances on one PostgreSQL: that something has changed, never what.
+//! Notifications between instances that share a PostgreSQL database. A notification says that something has changed,
+//! but not what.
 //!
-//! `listen` does not work through a pooler that lends connections for one transaction. There, each instance polls the
-//! revisions of the environments at short intervals. Writes of others to a SQLite file are noticed soon enough, so
-//! nothing is announced there.
+//! `listen` does not work through a pooler in transaction mode. With such a pooler, each instance polls the revisions
+//! of the environments at short intervals. On SQLite, nothing is announced, because the regular comparison of revisions
+//! notices the writes of other processes soon enough.
 
 use std::time::Duration;
 
@@ -17,28 +18,28 @@ use super::postgres::Server;
 use super::{ACQUIRE_TIMEOUT, Db, Driver, Open, Tx};
 use crate::error::Error;
 
-/// The channel. PostgreSQL keeps the channels of its databases apart.
+/// The channel. PostgreSQL has separate channels for each database.
 const CHANNEL: &str = "pennon";
 
-/// The time after which a quiet connection is tested.
+/// The time without notifications after which the connection is tested.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// The polling interval where `listen` is unavailable. A change of another instance is served within 250 ms, which
-/// includes the time to read it.
+/// The polling interval if `listen` is unavailable. A change of another instance is served within 250 ms, including the
+/// time to read it.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The state of all active environments in one value, which differs after each change of what they serve.
+/// The state of all active environments as one value, which differs after each change to their flags.
 const STATE: &str = "select encode(sha256(convert_to(
                             coalesce(string_agg(id || ' ' || config_revision, ',' order by id), ''), 'UTF8')), 'hex')
                      from environments where status = 'active'";
 
-/// A connection on which changes are noticed.
+/// A connection that detects changes of other instances.
 pub(crate) struct Listener {
     source: Source,
     lease: Lease,
 }
 
-/// The two ways to notice changes.
+/// The two ways to detect changes.
 enum Source {
     /// PostgreSQL notifies the connection.
     Notifications(PgListener),
@@ -49,11 +50,11 @@ enum Source {
 struct Poll {
     connection: PgConnection,
     ticks: Interval,
-    /// None before the first answer, which counts as a change: there may have been one before it.
+    /// None before the first response, which counts as a change because one may have happened earlier.
     state: Option<String>,
 }
 
-/// Notifies all instances of the environments that change, as soon as the transaction commits and only then.
+/// Notifies all instances of the changed environments when the transaction commits.
 pub(crate) async fn announce(
     tx: &mut Tx,
     sender: Uuid,
@@ -78,7 +79,7 @@ pub(crate) async fn announce(
 }
 
 impl Db {
-    /// Starts to follow changes, on its own connection; none on SQLite, where nothing is announced.
+    /// Starts to follow changes on a dedicated connection; none on SQLite, where nothing is announced.
     pub(crate) async fn listen(&self) -> Result<Option<Listener>, Error> {
         let Driver::Postgres(server) = &self.driver else {
             return Ok(None);
@@ -122,8 +123,8 @@ async fn source(server: &Server) -> Result<Source, sqlx::Error> {
 }
 
 impl Listener {
-    /// Waits until an instance other than `own` has changed something, and then combines all changes so far into one.
-    /// An error means that changes may have been missed.
+    /// Waits until an instance other than `own` has made changes, and combines all changes so far. An error means that
+    /// changes may have been missed.
     pub(crate) async fn heard(&mut self, own: Uuid) -> Result<(), Error> {
         let Self { source, lease } = self;
         match source {
@@ -138,7 +139,8 @@ async fn heard(listener: &mut PgListener, lease: &mut Lease, own: Uuid) -> Resul
     let is_foreign = |heard: &PgNotification| !heard.payload().starts_with(&own);
     loop {
         let mut foreign = is_foreign(&next(listener, lease).await?);
-        // Without waiting: a change of many environments is announced once for each of them.
+        // Takes all notifications that have arrived, because a change of many environments is announced once for each
+        // of them.
         while let Ok(next) = timeout(Duration::ZERO, listener.try_recv()).await {
             foreign |= is_foreign(&next?.ok_or(Error::Unavailable(None))?);
         }
@@ -148,7 +150,7 @@ async fn heard(listener: &mut PgListener, lease: &mut Lease, own: Uuid) -> Resul
     }
 }
 
-/// Returns the next notification. While it is quiet, makes sure that the silence is not that of a dead connection.
+/// Returns the next notification. While none arrives, checks that the connection still works.
 async fn next(listener: &mut PgListener, lease: &mut Lease) -> Result<PgNotification, Error> {
     loop {
         let next = lease.until_lost(listener.try_recv());
@@ -160,11 +162,11 @@ async fn next(listener: &mut PgListener, lease: &mut Lease) -> Result<PgNotifica
 }
 
 impl Poll {
-    /// Waits until the state differs, by the changes of this instance as well.
+    /// Waits until the state differs. Changes of this instance count, too.
     async fn changed(&mut self, lease: &mut Lease) -> Result<(), Error> {
         loop {
             self.ticks.tick().await;
-            // As text it is one exchange, and prepares nothing.
+            // A raw query takes one round trip, and prepares no statement.
             let asking = sqlx::raw_sql(STATE).fetch_one(&mut self.connection);
             let row = answer(lease.until_lost(asking)).await?;
             let state = Some(row.try_get(0)?);
@@ -176,7 +178,7 @@ impl Poll {
     }
 }
 
-/// Waits for what is answered at once by a connection that is alive.
+/// Waits for a response that a working connection returns at once.
 async fn answer<T>(asking: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, Error> {
     match timeout(ACQUIRE_TIMEOUT, asking).await {
         Ok(answer) => Ok(answer?),

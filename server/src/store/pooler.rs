@@ -1,8 +1,8 @@
 //! Poolers between Pennon and PostgreSQL, such as PgBouncer.
 //!
-//! In transaction mode, a pooler lends a connection to the server for one transaction, so nothing may stay in a
-//! session: no named statement, no setting, no lock, no `listen`. The parameter `pgbouncer=true` declares such a
-//! pooler.
+//! In transaction mode, a pooler assigns a server connection to a client for one transaction only. Nothing may stay in
+//! a session after a transaction: no named statement, no setting, no lock, no `listen`. The parameter `pgbouncer=true`
+//! declares such a pooler.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use tokio::time::timeout;
 use super::reach::{ReachError, address};
 use super::target::Target;
 
-/// The time that a notification may take, which normally takes a few milliseconds.
+/// The time limit for a notification to arrive, which normally takes a few milliseconds.
 const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Checks that connections to the server are sessions, unless the URL declares that they are not: a statement prepared
-/// in one of them would otherwise be executed in another, where its name may belong to a different one.
+/// Checks that connections to the server are sessions, unless the URL declares a pooler. Otherwise, a statement that is
+/// prepared on one server connection could be executed on another, where its name may belong to a different statement.
 pub(super) async fn ensure_sessions(
     target: &Target,
     connection: &mut PgConnection,
@@ -30,8 +30,8 @@ pub(super) async fn ensure_sessions(
     })
 }
 
-/// Returns true if a notification that is sent on `connection` arrives on another, which it does in sessions. A server
-/// that does not permit `listen`, such as a standby, counts as if it had.
+/// Returns true if a notification that is sent on `connection` arrives on another connection, as it does if both are
+/// sessions. Also returns true for a server that does not permit `listen`, such as a standby.
 async fn arrives(target: &Target, connection: &mut PgConnection) -> bool {
     let pool = PgPoolOptions::new()
         .max_connections(1)
@@ -45,7 +45,7 @@ async fn arrives(target: &Target, connection: &mut PgConnection) -> bool {
         return true;
     }
     let notify = AssertSqlSafe(format!("notify \"{channel}\""));
-    // A connection that hears of it itself does not know what to make of it.
+    // Sending fails if the notification arrives on this connection, which cannot handle it.
     let sent = connection.execute(notify).await.is_ok();
     sent && timeout(NOTIFICATION_TIMEOUT, listener.try_recv())
         .await

@@ -1,9 +1,9 @@
-//! A PostgreSQL server, and connections to it for as long as it answers.
+//! A PostgreSQL server, and the connections to it while it responds.
 //!
-//! A server that hangs sends nothing, and neither does a network that loses packets: a query on such a connection
-//! waits. So the server is probed at short intervals, on a dedicated connection that waits for no lock and no turn.
-//! Once it does not answer, all connections are closed, everything that waits for one of them fails, and new ones are
-//! opened when it answers again. A long but healthy query is never cut off.
+//! If a server hangs, or a network loses packets, a query waits for a response that never arrives. So Pennon probes the
+//! server at short intervals, on a dedicated connection that waits for no lock. When the server stops responding,
+//! Pennon closes all connections, which fails everything that waits for one of them, and opens new ones when the server
+//! responds again. A long query on a healthy server is never canceled.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
@@ -25,47 +25,46 @@ use super::target::Target;
 use super::{ACQUIRE_TIMEOUT, Access, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
 use crate::clock::{Clock, Confirmed, Entropy};
 
-/// The time that the start waits for a server that is itself still starting.
+/// The time limit at the start to wait for a server that is still starting.
 const START_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The number of connections that an instance reads on.
+/// The number of connections for reads per instance.
 pub(super) const READERS: u32 = 10;
 
-/// The number of connections that an instance writes on: one that writes, and one that prepares to, as far as it can
-/// without its turn. More would only wait, at a cost to the database.
+/// The number of connections for writes per instance: one for the current write, and one for the next, which prepares
+/// as much as it can without the lock. More connections would only wait, at a cost to the database.
 pub(super) const WRITERS: u32 = 2;
 
-/// The time for which an unused connection is assumed to be alive. A test before each transaction would cost it an
-/// exchange.
+/// The time for which an unused connection is assumed to work. A test before each transaction would cost a round trip.
 const KNOWN_ALIVE: Duration = Duration::from_secs(1);
 
-/// The time limit for a test of an unused connection. One that a firewall has forgotten does not respond at all, and
-/// another one is opened before its caller gives up.
+/// The time limit for the test of an unused connection. A connection that a firewall has dropped never responds. The
+/// limit leaves the caller enough time to open another one.
 const PING_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// The pause of the probe after an answer.
+/// The pause between a response to the probe and the next probe.
 const PROBE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The time that the probe waits for a response. Together with the interval, it is the longest wait of a request in
-/// flight when the server is lost.
+/// The time limit for a response to the probe. This limit plus the interval is the longest time that a request in
+/// flight waits when the server is lost.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(1250);
 
-/// The time that the probe waits once the server is lost. Each attempt leaves a connection for a server that hangs to
-/// accept when it recovers, so there should be few.
+/// The time limit for the probe while the server is lost. It is longer, because a server that hangs has to accept the
+/// connection of each attempt when it recovers, so there should be few.
 const LOST_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The longest pause of the probe before the next attempt to reach a lost server.
+/// The longest pause between two attempts to reach a lost server.
 const REST: Duration = Duration::from_secs(1);
 
-/// A server, shared with other instances.
+/// A server that is shared with other instances.
 #[derive(Clone)]
 pub(crate) struct Server(Arc<Parts>);
 
 struct Parts {
     target: Target,
-    /// None while the server is lost. Those who use a connection watch for changes.
+    /// None while the server is lost. Users of a connection watch for changes.
     pools: watch::Sender<Option<Pools>>,
-    /// The time of the last response to the probe; empty if nothing probes.
+    /// The time of the last response to the probe; empty before the first.
     answered: OnceLock<Confirmed>,
 }
 
@@ -76,8 +75,8 @@ pub(super) struct Pools {
 }
 
 impl Server {
-    /// Connects to the server, which may still be starting. Returns the schema as well if it is outdated and `mode`
-    /// leaves it unchanged.
+    /// Connects to the server, which may still be starting. Also returns the schema if it is outdated and `mode` leaves
+    /// it unchanged.
     pub(super) async fn open(
         url: &str,
         mode: OpenMode,
@@ -91,7 +90,7 @@ impl Server {
                 .await
                 .map(|()| None)?,
         };
-        // It has served its purpose, whether or not the server receives the close.
+        // The connection is no longer needed, so a failure to close it does no harm.
         let _ = first.close().await;
         let server = Self(Arc::new(Parts {
             pools: watch::Sender::new(Some(Pools::new(&target.options))),
@@ -101,7 +100,7 @@ impl Server {
         Ok((server, outdated))
     }
 
-    /// The connections, and a notification when they are closed.
+    /// Returns the connections, and a lease that ends when they are closed.
     pub(super) fn lease(&self) -> Result<(Pools, Lease), sqlx::Error> {
         let mut receiver = self.0.pools.subscribe();
         let pools = receiver.borrow_and_update().clone();
@@ -118,7 +117,7 @@ impl Server {
         })
     }
 
-    /// The server as the URL names it.
+    /// Returns the server as given by the URL.
     pub(super) fn target(&self) -> &Target {
         &self.0.target
     }
@@ -130,14 +129,14 @@ impl Server {
         }
     }
 
-    /// Returns true if the server answered the last probe.
+    /// Returns true if the server responded to the last probe.
     pub(super) fn is_present(&self) -> bool {
         self.0.pools.borrow().is_some()
     }
 
-    /// Waits until the server answers.
+    /// Waits until the server responds.
     pub(super) async fn until_present(&self) {
-        // An error would mean that the server is gone with all who use it.
+        // An error would mean that the server and all its users are dropped.
         let _ = self.0.pools.subscribe().wait_for(Option::is_some).await;
     }
 
@@ -147,7 +146,7 @@ impl Server {
         answered.map(Confirmed::age).unwrap_or_default()
     }
 
-    /// Probes the server and compares its clock at intervals, for as long as it is polled.
+    /// Probes the server, and compares its clock with that of this machine, at intervals, for as long as it is polled.
     pub(super) async fn probe(&self, entropy: &Entropy, clock: &dyn Clock) -> Infallible {
         let mut connection = None;
         let mut skew = Skew::default();
@@ -181,8 +180,8 @@ impl Server {
         }
     }
 
-    /// Tests the server: on the last connection, or else on a new one. None if the server accepts no more connections,
-    /// but existing ones still work.
+    /// Tests the server on the last connection or on a new one, and returns that connection. Returns none if the server
+    /// accepts no more connections, but existing ones still work.
     async fn ask(
         &self,
         connection: Option<PgConnection>,
@@ -204,15 +203,16 @@ impl Server {
         }
     }
 
-    /// Asks for a sign of life on a connection that others read on. Without one, nothing can be done at the server,
-    /// even though it is alive.
+    /// Pings the server on a connection for reads. Fails if none is usable, because then the server is of no use, even
+    /// if it is alive.
     async fn ask_reader(&self) -> Result<(), sqlx::Error> {
         let (pools, _lease) = self.lease()?;
         pools.readers.acquire().await?.ping().await
     }
 
-    /// Ends this instance's earlier connections at the server as well. If the network lost them, it does not know that
-    /// they are of no use, and one of them may have the writers' turn. A pooler keeps those that are idle for others.
+    /// Ends this instance's earlier connections on the server's side. If the network lost them, the server keeps them
+    /// open, and one of them may hold the write lock. Idle connections of a pooler stay open, because other clients use
+    /// them.
     async fn end_what_was_given_up(
         &self,
         connection: &mut PgConnection,
@@ -248,17 +248,17 @@ impl Server {
             return;
         };
         tracing::error!(%error, "PostgreSQL does not answer; closing its connections");
-        // Before waiters are notified: connections that return to a closed pool are closed. An open pool would first
-        // test whether the connection is still alive, and wait.
+        // Closed before waiters are notified. A closed pool closes the connections that return to it, whereas an open
+        // pool would first test whether they still work, and wait.
         let closing = pools.close();
         self.0.pools.send_replace(None);
-        // Connections that take longer to close end by themselves, at the latest when the network gives up.
+        // Connections that take longer to close end on their own, at the latest when the network times out.
         let _ = timeout(REST / 2, closing).await;
     }
 }
 
 impl Pools {
-    /// Opens no connection until one is wanted.
+    /// Creates pools that open connections on demand.
     fn new(options: &PgConnectOptions) -> Self {
         let pool = |connections, acquire_timeout| {
             PgPoolOptions::new()
@@ -282,14 +282,14 @@ impl Pools {
         }
     }
 
-    /// Lets out no connection any more, from the call on, and closes them all.
+    /// Stops handing out connections at once, and returns a future that closes them all.
     fn close(&self) -> impl Future<Output = ()> {
         let closing = join(self.readers.close(), self.writers.close());
         async { ((), ()) = closing.await }
     }
 }
 
-/// The error of a lost server without a known cause.
+/// Returns the error of a lost server without a known cause.
 fn silent() -> sqlx::Error {
     sqlx::Error::Io(io::Error::new(ErrorKind::TimedOut, "no sign of life"))
 }

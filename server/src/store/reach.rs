@@ -1,5 +1,5 @@
-//! The first connection to a PostgreSQL server. A server that is starting is waited for; every other fault is reported
-//! at once, with its remedy.
+//! The first connection to a PostgreSQL server. It waits for a server that is starting, and reports all other faults at
+//! once, with a remedy.
 
 use std::net::Ipv6Addr;
 use std::time::Duration;
@@ -15,13 +15,14 @@ use super::tls::{self, Tls};
 /// The pause between two attempts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The codes of a server that cannot take a connection now and may soon: too many connections, shutting down, starting.
+/// The error codes of a server that cannot accept a connection now, but may soon: too many connections, shutting down,
+/// starting.
 const TEMPORARY: [&str; 4] = ["53300", "57P01", "57P02", "57P03"];
 
-/// The code of PgBouncer's own errors, up to version 1.20 of all of them.
+/// The code that PgBouncer uses for its own errors; up to version 1.20, for all of them.
 const PROTOCOL_VIOLATION: &str = "08P01";
 
-/// The same in messages of PgBouncer, which have the code of a protocol violation in common with all others of it.
+/// Parts of PgBouncer's messages about temporary errors, which have the same code as its other errors.
 const TEMPORARY_AT_PGBOUNCER: [&str; 7] = [
     "cannot connect to server",
     "client_login_timeout",
@@ -32,25 +33,25 @@ const TEMPORARY_AT_PGBOUNCER: [&str; 7] = [
     "shutting down",
 ];
 
-/// The reason that PostgreSQL cannot be used.
+/// The reason that PostgreSQL is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum ReachError {
-    /// A URL that cannot be read.
+    /// The URL is malformed.
     #[error(
         "DATABASE_URL names no PostgreSQL database ({0}); write postgres://user:password@host:5432/database, with \
          characters such as `@`, `:`, `/` and `#` in the password as `%40`, `%3A`, `%2F` and `%23`"
     )]
     Url(String),
-    /// A parameter that is wrong, unknown, or not supported by Pennon.
+    /// A parameter is wrong, unknown, or not supported by Pennon.
     #[error("{0}")]
     Parameter(String),
-    /// The server does not answer, or cannot accept a connection.
+    /// The server does not respond, or cannot accept a connection.
     #[error(
         "cannot reach PostgreSQL at {address}: {cause}; check that it runs there, and that DATABASE_URL names the right \
          host and port"
     )]
     Unreachable {
-        /// Host and port, or the path of a socket.
+        /// The host and port, or the path of a socket.
         address: String,
         /// The cause of the last failure.
         cause: String,
@@ -58,37 +59,37 @@ pub enum ReachError {
     /// The server refuses this connection, and a retry would not help.
     #[error("PostgreSQL at {address} refuses the connection: {message}; {remedy}")]
     Refused {
-        /// Host and port, or the path of a socket.
+        /// The host and port, or the path of a socket.
         address: String,
         /// The server's message.
         message: String,
-        /// The change that mends it.
+        /// The remedy.
         remedy: String,
     },
-    /// The connection cannot be encrypted as the URL demands, or the server or Pennon does not trust the other.
+    /// The connection cannot be encrypted as the URL requires, or the server and Pennon do not trust each other.
     #[error("cannot make a TLS connection to PostgreSQL at {address}: {problem}; {remedy}")]
     Tls {
-        /// Host and port.
+        /// The host and port.
         address: String,
         /// The failure.
         problem: String,
-        /// The change that fixes it.
+        /// The remedy.
         remedy: String,
     },
-    /// A pooler lends a connection to the server for one transaction, and the URL does not say so.
+    /// The URL leads to a pooler in transaction mode, but does not declare it.
     #[error(
         "what is sent with NOTIFY through {address} does not arrive there, so a connection pooler in transaction mode seems \
          to be in between; add the parameter `pgbouncer=true` to DATABASE_URL, or connect to PostgreSQL directly"
     )]
     Pooled {
-        /// Host and port, or the path of a socket.
+        /// The host and port, or the path of a socket.
         address: String,
     },
 }
 
-/// Connects to the server, which may still be starting: retries until the timeout. The log has the cause at once, and
-/// again if it changes. A fault that a retry cannot fix is an error at once. On success, the target contains the TLS
-/// mode that worked.
+/// Connects to the server, which may still be starting: retries until the timeout, and logs the cause when it first
+/// occurs and when it changes. Fails at once if a retry would not help. On success, the target contains the TLS mode
+/// that worked.
 pub(super) async fn reach(
     target: &mut Target,
     start_timeout: Duration,
@@ -140,7 +141,7 @@ pub(super) fn address(options: &PgConnectOptions) -> String {
     }
 }
 
-/// Returns true if a server that is starting may have caused this.
+/// Returns true if a server that is starting may cause this error.
 fn is_temporary(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) => !tls::is_failure(error),
@@ -157,7 +158,7 @@ fn is_temporary(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Returns the cause, without the text that sqlx puts before it.
+/// Returns the cause, without the prefix that sqlx adds.
 pub(super) fn cause(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Io(error) => error.to_string(),

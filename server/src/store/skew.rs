@@ -1,5 +1,5 @@
-//! The difference between the clock of this machine and the database's. Instances share sessions and tokens, and each
-//! uses its own clock to decide whether they have expired, so their clocks should agree.
+//! The difference between the clocks of this machine and of the database. Instances share sessions and tokens, and each
+//! instance uses its own clock to decide whether they have expired, so their clocks should agree.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::clock::Clock;
 /// The interval between comparisons of the clocks.
 const INTERVAL: Duration = Duration::from_mins(1);
 
-/// The difference from which the clocks disagree, in milliseconds.
+/// The difference above which the clocks disagree, in milliseconds.
 const TOO_FAR: i64 = 5_000;
 
-/// The difference below which the clocks agree again, in milliseconds. It is lower, so that a difference near the other
-/// limit is not logged again and again.
+/// The difference below which the clocks agree again, in milliseconds. It is lower than [`TOO_FAR`], so that a
+/// difference near that limit is not logged again and again.
 const CLOSE: i64 = 2_500;
 
 /// The state of the comparison.
@@ -34,7 +34,7 @@ enum Change {
 }
 
 impl Skew {
-    /// Compares the clocks if it is time to. Fails only if the connection does.
+    /// Compares the clocks, at most once per [`INTERVAL`]. Fails only if the connection fails.
     pub(super) async fn compare(
         &mut self,
         connection: &mut PgConnection,
@@ -46,7 +46,7 @@ impl Skew {
         self.compared = Some(Instant::now());
         let before = clock.now().millis();
         let database = "select (extract(epoch from clock_timestamp()) * 1000)::bigint";
-        // As text it is one exchange, and prepares nothing.
+        // A raw query takes one round trip, and prepares no statement.
         let database = match sqlx::raw_sql(database).fetch_one(connection).await {
             Ok(row) => row.try_get(0)?,
             // A server that responds is alive, whatever the response.
@@ -82,8 +82,9 @@ impl Skew {
     }
 }
 
-/// Returns the milliseconds that this machine is ahead of a database that read its clock between `before` and `after`.
-/// The value is negative if it is behind, and 0 if the clocks may be equal, however long the exchange took.
+/// Returns the milliseconds by which this machine is ahead of a database that read its clock between `before` and
+/// `after`. The value is negative if the machine is behind, and 0 if the clocks may be equal, however long the round
+/// trip took.
 fn ahead(before: i64, database: i64, after: i64) -> i64 {
     let (ahead, behind) = (
         before.saturating_sub(database),

@@ -1,4 +1,4 @@
-//! Statements on a connection whose session may be lent by a pooler.
+//! Statements on a connection that may go through a pooler.
 
 use std::fmt::Debug;
 
@@ -10,9 +10,9 @@ use sqlx::{Describe, Either, Error, Execute, Executor, PgConnection, Postgres, S
 
 /// A connection that uses unnamed statements where names would outlive the session.
 ///
-/// sqlx prepares each statement once, under a name. A pooler in transaction mode runs the next transaction on another
-/// connection to the server, where the name is missing or belongs to a different statement. An unnamed statement is
-/// prepared for each execution, so it must be used within a transaction, which has one connection to the server.
+/// sqlx prepares each statement once, under a name. A pooler in transaction mode may run the next transaction on
+/// another server connection, where the name is missing or belongs to a different statement. An unnamed statement is
+/// prepared for each execution, so it must be used within a transaction, which has only one server connection.
 #[derive(Debug)]
 pub(crate) struct Statements<'c> {
     connection: &'c mut PgConnection,

@@ -1,5 +1,5 @@
-//! A PostgreSQL database as a URL names it. A parameter of the URL has its effect, or is an error: a demand that is
-//! ignored may be one for security.
+//! A PostgreSQL database as given by a URL. Every parameter of the URL either has an effect or is an error, because an
+//! ignored parameter may be one for security.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use super::tls::{Tls, TlsParameters};
 /// instead of refusing them never responds.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The length of the URL's `application_name` that is kept, in bytes: with what is added it must fit into the 63 that
-/// the server keeps.
+/// The maximum length of the URL's `application_name`, in bytes. With the parts that Pennon adds, it must fit into the
+/// 63 bytes that the server keeps.
 const NAME_BYTES: usize = 16;
 
 /// Parameters that sqlx understands.
@@ -33,7 +33,7 @@ const PASSED_ON: [&str; 9] = [
     "user",
 ];
 
-/// Parameters that request the existing behavior: their permitted values, and the end of the error about others.
+/// Parameters whose effect is fixed: their permitted values, and the end of the error message about other values.
 const GIVEN: [(&str, &[&str], &str); 9] = [
     (
         "channel_binding",
@@ -74,17 +74,17 @@ const GIVEN: [(&str, &[&str], &str); 9] = [
     ),
 ];
 
-/// A database on a server, and the way there.
+/// A database on a server, and how to connect to it.
 #[derive(Clone)]
 pub(super) struct Target {
     pub(super) options: PgConnectOptions,
     pub(super) tls: Tls,
-    /// True with `pgbouncer=true`: a pooler lends connections to the server for one transaction each.
+    /// True with `pgbouncer=true`: the URL leads to a pooler in transaction mode.
     pub(super) pooled: bool,
     pub(super) connect_timeout: Duration,
 }
 
-/// The parameters of a URL, sorted by who understands them.
+/// The parameters of a URL, by the code that handles them.
 #[derive(Default)]
 struct Parameters {
     passed_on: Vec<(String, String)>,
@@ -95,7 +95,8 @@ struct Parameters {
 }
 
 impl Target {
-    /// Reads a URL. A server shows its administrator which instance a connection is of.
+    /// Parses a URL. The name of the connections includes `instance`, so that an administrator of the server can see
+    /// which instance opened them.
     pub(super) fn parse(url: &str, instance: Option<Uuid>) -> Result<Self, ReachError> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let parameters = Parameters::parse(query).map_err(ReachError::Parameter)?;
@@ -108,7 +109,7 @@ impl Target {
             .finish();
         let options = PgConnectOptions::from_str(&format!("{base}?{query}"))
             .map_err(|error| ReachError::Url(super::reach::cause(&error)))?;
-        // A URL has IPv6 addresses in brackets, a resolver has not.
+        // A URL has IPv6 addresses in brackets, but a resolver does not accept brackets.
         let host = options.get_host().trim_matches(['[', ']']).to_owned();
         let options = options.host(&host);
         let (mut options, tls) = parameters
@@ -122,7 +123,8 @@ impl Target {
         let name = name.or(parameters.fallback_name);
         let name = instance_name(name.as_deref().unwrap_or("pennon"), instance);
         Ok(Self {
-            // No column holds a number to which this would matter, and poolers refuse what they do not know.
+            // `extra_float_digits` is not needed, because no column has floating-point numbers, and poolers refuse
+            // parameters that they do not know.
             options: options.application_name(&name).extra_float_digits(None),
             tls,
             pooled: parameters.pooled,
@@ -130,7 +132,7 @@ impl Target {
         })
     }
 
-    /// Returns the options for connections of one purpose, which the server shows its administrator.
+    /// Returns the options for connections of one purpose, which is part of their name on the server.
     pub(super) fn options_for(&self, purpose: &str) -> PgConnectOptions {
         let name = self.options.get_application_name().unwrap_or_default();
         self.options
@@ -138,7 +140,7 @@ impl Target {
             .application_name(&format!("{name} {purpose}"))
     }
 
-    /// Returns a connection as its statements are to be executed.
+    /// Returns a connection that executes its statements in the way that the target requires.
     pub(super) fn statements<'c>(&self, connection: &'c mut PgConnection) -> Statements<'c> {
         Statements::on(connection, self.pooled)
     }
@@ -153,7 +155,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Returns what names hosts: in the URL before its parameters, and in these.
+    /// Returns the parts that contain host names: the authority of the URL, and parameters such as `host`.
     fn hosts<'a>(&'a self, base: &'a str) -> impl Iterator<Item = &'a str> {
         let (_, authority) = base.split_once("://").unwrap_or_default();
         let authority = authority.split('/').next().unwrap_or_default();
@@ -168,7 +170,7 @@ impl Parameters {
     fn take(&mut self, name: &str, value: String) -> Result<(), String> {
         match name {
             "sslmode" | "ssl-mode" => self.tls.mode = Some(value),
-            // As libpq reads it, for URLs that were written for JDBC.
+            // The same meaning as in libpq, for URLs that were written for JDBC.
             "ssl" if value == "true" => self.tls.mode = Some("require".to_owned()),
             "sslrootcert" | "ssl-root-cert" | "ssl-ca" => self.tls.root = Some(value),
             "sslcert" | "ssl-cert" => self.tls.certificate = Some(value),
@@ -193,7 +195,7 @@ fn flag(name: &str, value: &str) -> Result<bool, String> {
     }
 }
 
-/// Reads a number of seconds, of which 0 is the default, as a negative one is.
+/// Parses a number of seconds. Zero or a negative number selects the default.
 fn connect_timeout(value: &str) -> Result<Option<Duration>, String> {
     let seconds: i32 = value
         .parse()
@@ -212,7 +214,7 @@ fn check_given(name: &str, value: &str) -> Result<(), String> {
             ))
         };
     }
-    // A text that is not a name may be a part of a password in which `?` was not encoded.
+    // Text that is not a name may be part of a password in which `?` is not encoded.
     let is_name = |text: &str| {
         text.bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))

@@ -1,4 +1,4 @@
-//! TLS to PostgreSQL: the parameters that libpq has for it, and what to change when a connection fails because of them.
+//! TLS to PostgreSQL: the parameters that libpq has, and the remedies for connections that fail because of them.
 
 use std::env;
 use std::fmt::Display;
@@ -13,13 +13,14 @@ use rustls::{AlertDescription, CertificateError, RootCertStore};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
-// sqlx adds the authorities of this crate to those of `sslrootcert`. The workspace replaces it by an empty one.
+// sqlx adds the authorities of this crate to those of `sslrootcert`. The workspace replaces the crate with an empty
+// one.
 const _: () = assert!(webpki_roots::TLS_SERVER_ROOTS.is_empty());
 
 /// The value of `sslrootcert` for the authorities that the operating system trusts.
 const SYSTEM: &str = "system";
 
-/// The TLS parameters of a URL, of which the environment may have some as well.
+/// The TLS parameters, from the URL or from environment variables.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TlsParameters {
     pub(super) mode: Option<String>,
@@ -32,25 +33,25 @@ pub(super) struct TlsParameters {
 #[derive(Clone, Debug)]
 pub(super) struct Tls {
     mode: PgSslMode,
-    /// The mode to try if the first one fails, as `prefer` and `allow` have it.
+    /// The mode to try if the first one fails, for `prefer` and `allow`.
     alternative: Option<PgSslMode>,
     roots: Roots,
     has_certificate: bool,
 }
 
-/// The authorities that may have signed the server's certificate.
+/// The authorities that may sign the server's certificate.
 #[derive(Clone, Debug)]
 enum Roots {
     /// The certificate is not verified.
     Unused,
-    /// Those of the operating system.
+    /// The authorities that the operating system trusts.
     System,
-    /// Those of a file.
+    /// The authorities in a file.
     File(PathBuf),
 }
 
 impl TlsParameters {
-    /// Takes what the URL does not say from the environment, as libpq does.
+    /// Fills in missing parameters from environment variables, like libpq.
     fn or_environment(self) -> Self {
         let or = |value: Option<String>, name| {
             let value = value.or_else(|| env::var(name).ok());
@@ -64,7 +65,7 @@ impl TlsParameters {
         }
     }
 
-    /// Decides on the use of TLS, and sets it. An error contains the remedy.
+    /// Determines the use of TLS, and adds it to the options. An error contains the remedy.
     pub(super) fn apply(
         self,
         options: PgConnectOptions,
@@ -95,7 +96,7 @@ impl TlsParameters {
 
     fn decide(&self) -> Result<Tls, String> {
         let root = self.root.as_deref();
-        // libpq has the same default if the authorities of the system are requested.
+        // libpq has the same default if the system's authorities are requested.
         let default = if root == Some(SYSTEM) {
             "verify-full"
         } else {
@@ -125,7 +126,8 @@ impl TlsParameters {
             (PgSslMode::VerifyCa | PgSslMode::VerifyFull, Some(file)) => {
                 (mode, Roots::File(file.into()))
             }
-            // As in libpq: a user who names authorities wants them to apply.
+            // As in libpq, `require` with `sslrootcert` means `verify-ca`, because a user who names authorities wants
+            // them to be checked.
             (PgSslMode::Require, Some(file)) => (PgSslMode::VerifyCa, Roots::File(file.into())),
             (_, Some(_)) => {
                 return Err(format!(
@@ -144,7 +146,7 @@ impl TlsParameters {
     }
 }
 
-/// Returns the mode of a name, and the mode to try after it.
+/// Returns the mode with this name, and the mode to try if it fails.
 fn mode(name: &str) -> Result<(PgSslMode, Option<PgSslMode>), String> {
     Ok(match name {
         "disable" => (PgSslMode::Disable, None),
@@ -178,7 +180,7 @@ impl Tls {
     /// Switches to the mode to try after this error, if one exists, and returns it.
     pub(super) fn alternative_to(&mut self, error: &sqlx::Error) -> Option<PgSslMode> {
         let code = error.as_database_error().and_then(DatabaseError::code);
-        // 28000: pg_hba.conf admits the connection in the other way at most.
+        // With 28000, pg_hba.conf may accept the connection in the other mode.
         if !is_failure(error) && code.as_deref() != Some("28000") {
             return None;
         }
@@ -205,7 +207,7 @@ impl Tls {
         )
     }
 
-    /// Returns what happened and what to change if TLS is why a connection failed.
+    /// Returns the problem and the remedy if a connection failed because of TLS.
     pub(super) fn explain(&self, error: &sqlx::Error, host: &str) -> Option<(String, String)> {
         if let Some(error) = tls_error(error) {
             return Some((error.to_string(), self.remedy(error, host)));
@@ -276,12 +278,12 @@ impl Tls {
     }
 }
 
-/// Returns true if TLS is why a connection failed: trying again would not help.
+/// Returns true if a connection failed because of TLS, so that a retry would not help.
 pub(super) fn is_failure(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Tls(_)) || tls_error(error).is_some()
 }
 
-/// Returns the error of rustls, which sqlx hands on as one of I/O.
+/// Returns the error of rustls, which sqlx wraps in an I/O error.
 fn tls_error(error: &sqlx::Error) -> Option<&rustls::Error> {
     let sqlx::Error::Io(error) = error else {
         return None;
@@ -300,7 +302,7 @@ fn name(mode: PgSslMode) -> &'static str {
     }
 }
 
-/// Checks the file that a parameter names. An error describes the fault.
+/// Checks the file of a parameter. An error describes the fault.
 fn check_file(
     parameter: &str,
     file: &Path,
@@ -309,7 +311,8 @@ fn check_file(
     check(file).map_err(|problem| format!("`{parameter}` names {}, {problem}", file.display()))
 }
 
-/// Makes sure that a file has certificates. sqlx reads it again for each connection, so a renewed one needs no restart.
+/// Checks that a file has certificates. sqlx reads the file again for each connection, so a renewed certificate needs
+/// no restart.
 fn has_certificates(file: &Path) -> Result<(), String> {
     let content = std::fs::read(file).map_err(unreadable)?;
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&content).collect();
@@ -320,7 +323,7 @@ fn has_certificates(file: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a file contains a key that nobody else can read, by the rules of libpq.
+/// Checks that a file contains a key, and that no other user can read it, by the rules of libpq.
 fn has_private_key(file: &Path) -> Result<(), String> {
     let content = std::fs::read(file).map_err(unreadable)?;
     if PrivateKeyDer::from_pem_slice(&content).is_err() {
@@ -349,7 +352,7 @@ fn system_roots() -> Result<Vec<u8>, String> {
     let found = rustls_native_certs::load_native_certs();
     let mut pem = String::new();
     for certificate in found.certs {
-        // sqlx would refuse all of them because of one that it cannot read.
+        // sqlx would refuse all authorities if it cannot read one of them.
         if RootCertStore::empty().add(certificate.clone()).is_ok() {
             pem.push_str("-----BEGIN CERTIFICATE-----\n");
             BASE64_STANDARD.encode_string(&certificate, &mut pem);
