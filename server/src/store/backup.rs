@@ -10,16 +10,16 @@ use sqlx::SqliteConnection;
 
 use super::{CopyError, OpenError, sqlite};
 
-/// The number of backups that are kept beside the file.
+/// The number of backups to keep next to the file.
 const KEPT: usize = 2;
 
 /// The part of a backup's name between the file's name and the version.
 const INFIX: &str = ".before-";
 
-/// Writes the database into `<file>.before-<next>`, where `next` is the version of the first migration that is about to
-/// be applied, and deletes all but the newest backups. A database in memory has none.
+/// Writes the database into `<file>.before-<next>`, where `next` is the version of the first pending migration, and
+/// deletes all but the newest backups. A database in memory has no backup.
 ///
-/// Fails if the backup is not on disk; then no migration may start.
+/// Fails unless the backup is on disk. After a failure, no migration may start.
 pub(super) async fn keep(
     connection: &mut SqliteConnection,
     file: &Path,
@@ -28,7 +28,7 @@ pub(super) async fn keep(
     if sqlite::is_in_memory(file) {
         return Ok(());
     }
-    // SQLite keeps the write-ahead log beside the file at the end of a symbolic link, too.
+    // SQLite also resolves symbolic links, and keeps the write-ahead log next to the file itself.
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let backup = beside(&file, &format!("{INFIX}{next}"));
     let failed = |problem: &dyn Display| OpenError::Backup {
@@ -47,27 +47,27 @@ pub(super) async fn keep(
     Ok(())
 }
 
-/// Copies the database under a temporary name first, so that a backup is whole as soon as it has its own. One with this
-/// name is of an earlier attempt at the same upgrade, and is replaced.
+/// Copies the database under a temporary name first, so that a backup with the final name is always complete. An
+/// existing backup of this name is from an earlier attempt at the same upgrade, and is replaced.
 async fn write(connection: &mut SqliteConnection, backup: &Path) -> Result<(), CopyError> {
     let unfinished = beside(backup, ".unfinished");
     remove_if_there(&unfinished)?;
     sqlite::copy(connection, &unfinished).await?;
     finish(&unfinished, backup).map_err(|error| {
-        // The error above explains more than one of the removal would.
+        // The error above is more useful than one of the removal.
         let _ = fs::remove_file(&unfinished);
         CopyError::Io(error)
     })
 }
 
-/// Gives a copy its name, once it is on disk.
+/// Syncs a copy to disk, and then renames it.
 pub(super) fn finish(unfinished: &Path, backup: &Path) -> io::Result<()> {
     File::open(unfinished)?.sync_all()?;
     fs::rename(unfinished, backup)?;
     File::open(folder(backup))?.sync_all()
 }
 
-/// Deletes all backups of a file but this one and those that were written last.
+/// Deletes all backups of a file except `newest` and the most recent others, [`KEPT`] in total.
 fn delete_old(file: &Path, newest: &Path) -> io::Result<()> {
     let mut others = Vec::new();
     for entry in fs::read_dir(folder(file))? {
@@ -84,7 +84,7 @@ fn delete_old(file: &Path, newest: &Path) -> io::Result<()> {
         .try_for_each(|(_, old)| fs::remove_file(old))
 }
 
-/// Returns true for the names that [`keep`] gives to backups of this file.
+/// Returns true if [`keep`] would give this name to a backup of the file.
 fn is_backup(name: &OsStr, file: &Path) -> bool {
     let prefix = file.file_name().map(OsStr::as_encoded_bytes);
     let rest = prefix.and_then(|prefix| name.as_encoded_bytes().strip_prefix(prefix));
@@ -99,14 +99,14 @@ pub(super) fn remove_if_there(file: &Path) -> io::Result<()> {
     }
 }
 
-/// The file whose name is that of another with a suffix.
+/// Returns the path of the file with a suffix added to its name.
 pub(super) fn beside(file: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// The folder of a file that is named by an absolute path.
+/// Returns the folder of a file with an absolute path.
 fn folder(file: &Path) -> &Path {
     file.parent().unwrap_or(file)
 }

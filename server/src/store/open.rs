@@ -1,4 +1,4 @@
-//! The ways to open a database, and why that fails.
+//! The ways to open a database, and the errors of opening it.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,11 @@ use super::reach::ReachError;
 /// The ways to open a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpenMode {
-    /// Upgrades the schema, and creates a file that is missing. PostgreSQL shows its administrator the id of the
-    /// instance.
+    /// Upgrades the schema, and creates a missing file. PostgreSQL shows the ID of the instance to its administrator.
     Serve(Uuid),
-    /// Upgrades the schema of a database that exists.
+    /// Upgrades the schema of an existing database.
     Upgrade,
-    /// Leaves the schema of an existing database unchanged, for reading.
+    /// Opens an existing database for reading, and does not change its schema.
     AsIs,
 }
 
@@ -30,16 +29,17 @@ impl OpenMode {
 /// The reason that the database cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The URL names no database that Pennon knows.
+    /// The URL is not one of a supported database.
     #[error(
         "DATABASE_URL must begin with `sqlite://` or `postgres://`, as in sqlite://data/pennon.db or \
          postgres://pennon:secret@db.example.com/pennon"
     )]
     UnknownScheme,
-    /// There is no such file, and it is not to be created.
+    /// The file does not exist, and must not be created.
     #[error("there is no database at {}; does DATABASE_URL name the right one?", .0.display())]
     Missing(PathBuf),
-    /// A symbolic link to a missing file. The link may belong to somebody else, so nothing is created at its end.
+    /// The file is a symbolic link to a missing file. The link may belong to somebody else, so its target is not
+    /// created.
     #[error(
         "{} is a symbolic link to a file that does not exist; name that file itself in DATABASE_URL", .0.display()
     )]
@@ -52,15 +52,15 @@ pub enum OpenError {
     Unwritable {
         /// The file.
         file: PathBuf,
-        /// The folder that has to be writable.
+        /// The folder that must be writable.
         folder: PathBuf,
-        /// The message of the system.
+        /// The message of the operating system.
         problem: String,
     },
-    /// A file of another kind.
+    /// The file is not a SQLite database.
     #[error("{} is no SQLite database; name another file in DATABASE_URL", .0.display())]
     NotADatabase(PathBuf),
-    /// A file of which SQLite cannot make sense any more.
+    /// The file is damaged.
     #[error(
         "the database {} is damaged ({problem}); restore it from a backup, or save what can be read with \
          `sqlite3 <file> .recover`", file.display()
@@ -71,7 +71,7 @@ pub enum OpenError {
         /// The message of SQLite.
         problem: String,
     },
-    /// A file that has to be upgraded, but cannot be backed up before.
+    /// The file must be upgraded, but its backup cannot be written.
     #[error(
         "{} must be upgraded, and its backup {} cannot be written: {problem}; make room for a copy of the database in {}, \
          let the user that runs Pennon write there, and start again (nothing was changed)",
@@ -80,26 +80,26 @@ pub enum OpenError {
     Backup {
         /// The file.
         file: PathBuf,
-        /// The backup that was to be written.
+        /// The file of the backup.
         backup: PathBuf,
         /// The folder of both.
         folder: PathBuf,
-        /// The message of the system or of SQLite.
+        /// The message of the operating system or of SQLite.
         problem: String,
     },
-    /// A database in which no server has created tables.
+    /// The database has no tables of Pennon.
     #[error("the database has no tables of Pennon; does DATABASE_URL name the right one?")]
     NoTables,
-    /// PostgreSQL cannot be reached, or refuses.
+    /// PostgreSQL is unreachable, or refuses the connection.
     #[error(transparent)]
     Postgres(#[from] ReachError),
-    /// The database fails.
+    /// The database failed.
     #[error("cannot open the database: {0}")]
     Connect(#[from] sqlx::Error),
-    /// The tables are of a later version.
+    /// A newer version of Pennon has upgraded the tables.
     #[error("{0}")]
     Newer(String),
-    /// The tables belong to another application.
+    /// The database user must not create or change tables.
     #[error(
         "PostgreSQL does not let the user of DATABASE_URL create or change tables ({0}); make it the owner of the database"
     )]
@@ -112,13 +112,13 @@ pub enum OpenError {
 /// The reason that the database cannot be copied into a file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyError {
-    /// PostgreSQL keeps its data itself.
+    /// The database is on PostgreSQL, not in a file.
     #[error("a PostgreSQL database is backed up by PostgreSQL's own tools, such as pg_dump")]
     NotAFile,
-    /// SQLite takes names of files as text.
+    /// The file name is not UTF-8, which SQLite requires.
     #[error("the name of the file to write must be valid UTF-8")]
     NotText,
-    /// The file cannot be created or named.
+    /// The file cannot be created or renamed.
     #[error("the copy cannot be written: {0}")]
     Io(#[from] std::io::Error),
     /// The copy failed.

@@ -13,10 +13,10 @@ use sqlx::{Connection, Executor};
 use super::backup::{beside, finish, remove_if_there};
 use super::{CopyError, OpenError, Outdated, schema, sqlite};
 
-/// The files that SQLite keeps beside a database. They belong to the database that is replaced.
+/// The suffixes of the files that SQLite keeps next to a database. These files belong to the old database.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// A database that was restored.
+/// A restored database.
 pub(crate) struct Restored {
     /// The file of the database.
     pub(crate) file: PathBuf,
@@ -26,22 +26,22 @@ pub(crate) struct Restored {
     pub(crate) outdated: Option<Outdated>,
 }
 
-/// The reason that a backup cannot be restored. The database is as it was before.
+/// The reason that a backup was not restored. The database is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RestoreError {
-    /// PostgreSQL keeps its data itself.
+    /// The database is on PostgreSQL, not in a file.
     #[error("a PostgreSQL database is restored by PostgreSQL's own tools, such as pg_restore")]
     NotAFile,
-    /// The URL names no database that Pennon knows.
+    /// The URL is not one of a supported database.
     #[error(transparent)]
     Url(#[from] OpenError),
-    /// There is no such file.
+    /// The backup does not exist.
     #[error("there is no backup at {}", .0.display())]
     Missing(PathBuf),
-    /// The file is the database itself.
+    /// The backup is the database itself.
     #[error("{} is the database itself; name the file of a backup", .0.display())]
     Same(PathBuf),
-    /// The backup is damaged, or no database of Pennon.
+    /// The backup is damaged, or is not a database of Pennon.
     #[error("the backup {} cannot be used: {problem}", file.display())]
     Unusable {
         /// The backup.
@@ -49,7 +49,7 @@ pub(crate) enum RestoreError {
         /// The message of SQLite, or the fault that was found.
         problem: String,
     },
-    /// There is a database already.
+    /// A database already exists.
     #[error(
         "there is a database at {} already; to replace it, stop the server and repeat the command with --force",
         .0.display()
@@ -58,7 +58,7 @@ pub(crate) enum RestoreError {
     /// Another program has the database open.
     #[error("{} is in use; stop the server, and everything else that has it open", .0.display())]
     InUse(PathBuf),
-    /// The database has another owner, who could not read files of this user.
+    /// The database has another owner, who could not read files of the current user.
     #[error(
         "{} must belong to user {user} and group {group}, as before, and cannot be given to them: {problem}; run the \
          command as that user", file.display()
@@ -66,11 +66,11 @@ pub(crate) enum RestoreError {
     Owner {
         /// The file of the database.
         file: PathBuf,
-        /// The id of the user.
+        /// The user ID.
         user: u32,
-        /// The id of the group.
+        /// The group ID.
         group: u32,
-        /// The message of the system.
+        /// The message of the operating system.
         problem: io::Error,
     },
     /// The backup cannot be copied.
@@ -84,10 +84,10 @@ pub(crate) enum RestoreError {
     Io(#[from] io::Error),
 }
 
-/// Restores the database that a URL names from a backup. `replace` permits replacing an existing database, but never
-/// one that is in use.
+/// Restores the database at a URL from a backup. `replace` permits replacing an existing database, but never one that
+/// is in use.
 ///
-/// The backup is checked, and copied beside the database; the copy then replaces the database in one step.
+/// The backup is checked and copied to a file next to the database, which then replaces the database atomically.
 pub(super) async fn restore(
     url: &str,
     backup: &Path,
@@ -114,7 +114,7 @@ pub(super) async fn restore(
     source.close().await?;
     let placed = place(&unfinished, &file).await;
     if placed.is_err() {
-        // The error above explains more than one of the removal would.
+        // The error above is more useful than one of the removal.
         let _ = fs::remove_file(&unfinished);
     }
     Ok(Restored {
@@ -124,7 +124,7 @@ pub(super) async fn restore(
     })
 }
 
-/// Returns the file that a URL names, without symbolic links if it exists.
+/// Returns the file at a URL, with symbolic links resolved if it exists.
 fn database(url: &str) -> Result<PathBuf, RestoreError> {
     let options = SqliteConnectOptions::from_str(url)?;
     let file = options.get_filename();
@@ -138,9 +138,9 @@ fn database(url: &str) -> Result<PathBuf, RestoreError> {
     }
 }
 
-/// Opens a backup, which is only read.
+/// Opens a backup for reading.
 async fn open(backup: &Path) -> Result<SqliteConnection, RestoreError> {
-    // SQLite would take a relative name that begins with `file:` for the URI of another file.
+    // SQLite would interpret a relative name that begins with `file:` as a URI.
     let options = SqliteConnectOptions::new()
         .filename(std::path::absolute(backup)?)
         .create_if_missing(false)
@@ -149,7 +149,7 @@ async fn open(backup: &Path) -> Result<SqliteConnection, RestoreError> {
     opened.map_err(|error| unusable(backup, &error))
 }
 
-/// Checks that a backup is whole and no newer than this binary. Returns its schema if that is older.
+/// Checks that a backup is complete, and its schema is not newer than this binary. Returns the schema if it is older.
 async fn check(
     source: &mut SqliteConnection,
     backup: &Path,
@@ -173,7 +173,7 @@ async fn check(
     Ok(outdated)
 }
 
-/// Gives the copy the place of the database, once it is on disk. Returns its size.
+/// Syncs the copy to disk, and replaces the database with it. Returns its size.
 async fn place(unfinished: &Path, file: &Path) -> Result<u64, RestoreError> {
     let lock = lock(file).await?;
     keep_owner(file, unfinished)?;
@@ -187,7 +187,7 @@ async fn place(unfinished: &Path, file: &Path) -> Result<u64, RestoreError> {
     Ok(copy.metadata()?.len())
 }
 
-/// Locks an existing database, and fails if another program has it open. A damaged one cannot be locked.
+/// Locks an existing database; fails if another program has it open. A damaged database cannot be locked.
 async fn lock(file: &Path) -> Result<Option<SqliteConnection>, RestoreError> {
     if !file.exists() {
         return Ok(None);
@@ -198,7 +198,7 @@ async fn lock(file: &Path) -> Result<Option<SqliteConnection>, RestoreError> {
         .busy_timeout(Duration::ZERO);
     let locked = async {
         let mut connection = SqliteConnection::connect_with(&options).await?;
-        // With a write-ahead log, only the change to another mode requires that no one else has the file open.
+        // With a write-ahead log, only a change of the journal mode requires that no other program has the file open.
         connection.execute("pragma journal_mode = delete").await?;
         connection.execute("begin exclusive").await?;
         Ok(connection)
@@ -211,8 +211,8 @@ async fn lock(file: &Path) -> Result<Option<SqliteConnection>, RestoreError> {
     }
 }
 
-/// Gives the copy to the owner of the file that it replaces, because the server may run as another user than this
-/// command. A new file is given to the owner of its folder, if the system lets this user do so.
+/// Gives the copy to the owner of the file that it replaces, because the server may run as a different user than this
+/// command. A new file is given to the owner of its folder, if the operating system permits it.
 fn keep_owner(file: &Path, copy: &Path) -> Result<(), RestoreError> {
     let new = copy.metadata()?;
     let Ok(old) = file.metadata() else {

@@ -1,4 +1,4 @@
-//! The schema: its version in a database, and its upgrade to the one of this binary.
+//! The schema: its version in a database, and its upgrade to the version of this binary.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -18,10 +18,10 @@ static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/postgres");
 /// The version of this binary.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The name of the setting that holds the version of Pennon that last upgraded the database.
+/// The name of the setting with the version of Pennon that last upgraded the database.
 const WRITTEN_BY: &str = "schema_version_written_by";
 
-/// The number that sqlx multiplies with the checksum of a database's name for the lock under which it migrates.
+/// The number by which sqlx multiplies the checksum of the database's name to get the ID of its migration lock.
 const SQLX_LOCK: i64 = 0x3d32_ad9e;
 
 const READ_SETTING: &str = "select value from settings where name = $1";
@@ -30,13 +30,13 @@ const WRITE_SETTING: &str = "insert into settings (name, value) values ($1, $2)
 
 /// The state of a database's schema.
 struct State {
-    /// The versions of the migrations that were applied, in order; empty for a database that has no tables yet.
+    /// The versions of the applied migrations, in order; empty for a database without tables.
     applied: Vec<i64>,
-    /// The version of Pennon that last upgraded the database. Tables of long ago do not hold it.
+    /// The version of Pennon that last upgraded the database; none for very old tables.
     written_by: Option<String>,
 }
 
-/// A schema that is older than the one of this binary.
+/// A schema that is older than that of this binary.
 #[derive(Clone, Debug)]
 pub(crate) struct Outdated {
     found: i64,
@@ -44,7 +44,7 @@ pub(crate) struct Outdated {
     written_by: Option<String>,
 }
 
-/// Reads the version of Pennon that last upgraded the database. It is a macro because each driver has types of its own.
+/// Reads the version of Pennon that last upgraded the database. It is a macro because each driver has its own types.
 macro_rules! written_by {
     ($connection:expr) => {
         sqlx::query_scalar::<_, String>(READ_SETTING)
@@ -54,7 +54,7 @@ macro_rules! written_by {
     };
 }
 
-/// Reads the state of a schema; `$exists` is the query for the table of migrations.
+/// Reads the state of a schema; `$exists` is the query that checks for the table of migrations.
 macro_rules! state {
     ($connection:expr, $exists:literal) => {{
         let exists = sqlx::query_scalar::<_, bool>($exists);
@@ -74,10 +74,11 @@ macro_rules! state {
     }};
 }
 
-/// Applies the missing migrations, and writes the version of this binary for older ones that are started later.
+/// Applies the missing migrations, and writes the version of this binary, which older binaries show if they are started
+/// later.
 macro_rules! migrate {
     ($migrations:expr, $connection:expr) => {{
-        // `run` does the same, but the compiler does not see that its future can be sent.
+        // `run` does the same, but the compiler cannot prove that its future is `Send`.
         let run = $migrations.run_direct(None, &mut *$connection, false);
         if let Err(error) = run.await {
             let written_by = written_by!(&mut *$connection).unwrap_or_default();
@@ -91,7 +92,7 @@ macro_rules! migrate {
     }};
 }
 
-/// Upgrades the schema of a file. The file is backed up first, unless it has no tables yet.
+/// Upgrades the schema of a file. It first backs up the file, unless the file has no tables.
 pub(super) async fn upgrade_sqlite(pool: &SqlitePool, file: &Path) -> Result<(), OpenError> {
     let connection: &mut SqliteConnection = &mut *pool.acquire().await?;
     let state = sqlite_state(connection).await?;
@@ -99,12 +100,12 @@ pub(super) async fn upgrade_sqlite(pool: &SqlitePool, file: &Path) -> Result<(),
     if let Some(next) = next.filter(|_| !state.applied.is_empty()) {
         backup::keep(connection, file, next).await?;
     }
-    // The file keeps the mode, so other connections need not set it.
+    // The mode is stored in the file, so other connections need not set it.
     connection.execute("pragma journal_mode = wal").await?;
     migrate!(SQLITE_MIGRATIONS, connection)
 }
 
-/// Upgrades the schema on a server. Of several instances that start together one does so, and the others wait for it.
+/// Upgrades the schema on a server. If several instances start together, one upgrades it and the others wait.
 pub(super) async fn upgrade_postgres(
     connection: &mut PgConnection,
     pooled: bool,
@@ -112,7 +113,7 @@ pub(super) async fn upgrade_postgres(
     if pooled {
         return upgrade_pooled(connection).await;
     }
-    // Otherwise, each start logs a notice that the table of migrations exists.
+    // Without this, each start would log a notice that the table of migrations exists.
     connection
         .execute("set client_min_messages = warning")
         .await?;
@@ -122,8 +123,8 @@ pub(super) async fn upgrade_postgres(
     migrate!(POSTGRES_MIGRATIONS, connection)
 }
 
-/// Upgrades the schema in one transaction, because a pooler lends a connection to the server for no longer: neither the
-/// lock nor the setting outlives it.
+/// Upgrades the schema in one transaction, because a pooler assigns a server connection for no longer: neither the lock
+/// nor the setting outlives it.
 async fn upgrade_pooled(connection: &mut PgConnection) -> Result<(), OpenError> {
     let mut tx = begin_pooled(connection).await?;
     tx.execute("set local client_min_messages = warning")
@@ -139,7 +140,7 @@ async fn upgrade_pooled(connection: &mut PgConnection) -> Result<(), OpenError> 
     commit_pooled(tx).await
 }
 
-/// Takes the lock that sqlx takes for migrations on a connection of its own, until the end of the transaction.
+/// Takes the migration lock of sqlx, until the end of the transaction.
 async fn take_migration_lock(tx: &mut PgConnection) -> Result<(), sqlx::Error> {
     let database: String = sqlx::query_scalar("select current_database()")
         .fetch_one(&mut *tx)
@@ -154,8 +155,8 @@ async fn take_migration_lock(tx: &mut PgConnection) -> Result<(), sqlx::Error> {
         .map(drop)
 }
 
-/// Begins a transaction in which statements may have names: those that the connection to the server has from others are
-/// removed.
+/// Begins a transaction in which statements may have names, by removing the named statements of others from the server
+/// connection.
 async fn begin_pooled(
     connection: &mut PgConnection,
 ) -> Result<Transaction<'_, Postgres>, sqlx::Error> {
@@ -169,14 +170,14 @@ async fn commit_pooled(mut tx: Transaction<'_, Postgres>) -> Result<(), OpenErro
     Ok(tx.commit().await?)
 }
 
-/// Returns whether the schema of a file is outdated, and changes nothing.
+/// Returns the schema of a file if it is outdated, and changes nothing.
 pub(super) async fn inspect_sqlite(
     connection: &mut SqliteConnection,
 ) -> Result<Option<Outdated>, OpenError> {
     sqlite_state(connection).await?.outdated(&SQLITE_MIGRATIONS)
 }
 
-/// Returns whether the schema on a server is outdated, and changes nothing.
+/// Returns the schema on a server if it is outdated, and changes nothing.
 pub(super) async fn inspect_postgres(
     connection: &mut PgConnection,
     pooled: bool,
@@ -207,7 +208,7 @@ async fn postgres_state(connection: &mut PgConnection) -> Result<State, sqlx::Er
 }
 
 impl State {
-    /// Returns the version of the first migration that is missing. A schema that is newer than this binary is an error.
+    /// Returns the version of the first missing migration. Fails if the schema is newer than this binary.
     fn next(&self, migrations: &Migrator) -> Result<Option<i64>, OpenError> {
         let is_unknown = |version: &i64| !migrations.version_exists(*version);
         if self.applied.iter().any(is_unknown) {
@@ -230,7 +231,7 @@ impl State {
 }
 
 impl Outdated {
-    /// Returns a sentence on the pending upgrade, for operators who are about to start the server.
+    /// Returns a sentence about the pending upgrade, for operators who are about to start the server.
     pub(crate) fn upgrade(&self) -> String {
         let Self { found, wanted, .. } = self;
         format!("the next start of Pennon {VERSION} upgrades the schema from {found} to {wanted}")
@@ -256,7 +257,7 @@ impl Display for Outdated {
 
 fn failed(error: MigrateError, written_by: Option<&str>) -> OpenError {
     match error {
-        // A newer instance has upgraded the schema while this one waited for its turn.
+        // A newer instance upgraded the schema while this one waited for the lock.
         MigrateError::VersionMissing(_) => OpenError::Newer(newer(written_by)),
         MigrateError::Execute(sqlx::Error::Database(answer))
         | MigrateError::ExecuteMigration(sqlx::Error::Database(answer), _)
@@ -268,7 +269,7 @@ fn failed(error: MigrateError, written_by: Option<&str>) -> OpenError {
     }
 }
 
-/// The message about a schema that this binary does not know.
+/// Returns the message about a schema that is newer than this binary.
 fn newer(written_by: Option<&str>) -> String {
     match written_by {
         Some(version) if version != VERSION => format!(

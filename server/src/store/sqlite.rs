@@ -1,4 +1,4 @@
-//! The SQLite file: creation, settings, connections, and errors that say what to change.
+//! The SQLite file: creation, settings, connections, and errors with remedies.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -33,9 +33,9 @@ const LOCKING: Duration = Duration::from_millis(50);
 /// A database in one file.
 #[derive(Clone)]
 pub(super) struct File {
-    /// The single connection for short writes, so that they run in the order in which they arrive.
+    /// The only connection for short writes, so that they run in the order in which they arrive.
     writer: SqlitePool,
-    /// Admits one waiting writer at a time to the lock of the file.
+    /// Lets one writer at a time wait for the lock of the file.
     next: Arc<Semaphore>,
     /// The connection for migrations, imports and backups, with SQLite's own busy handler.
     preparer: SqlitePool,
@@ -43,21 +43,22 @@ pub(super) struct File {
 }
 
 impl File {
-    /// Opens the file with settings under which a commit survives a power failure: every commit is synced. Returns the
-    /// schema as well if it is outdated and `mode` leaves it unchanged.
+    /// Opens the file, and syncs every commit, so that it survives a power failure. Also returns the schema if it is
+    /// outdated and `mode` leaves it unchanged.
     pub(super) async fn open(
         url: &str,
         mode: OpenMode,
     ) -> Result<(Self, Option<Outdated>), OpenError> {
         let options = SqliteConnectOptions::from_str(url)?
-            // SQLite would create a file that others can read.
+            // SQLite would create a file that other users can read.
             .create_if_missing(false)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             // The container image has no folder for temporary files.
             .pragma("temp_store", "memory")
             .busy_timeout(WRITE_LOCK_TIMEOUT)
-            // Rows come from another thread; so it need not wait until those before are taken.
+            // Another thread reads the rows. With a large buffer, it need not wait until the caller has taken the
+            // previous ones.
             .row_buffer_size(1_000);
         let file = options.get_filename().to_owned();
         if let OpenMode::Serve(_) = mode {
@@ -98,12 +99,13 @@ impl File {
         match access {
             Access::Read => self.readers.begin().await,
             Access::Write => self.begin_to_write().await,
-            // It locks the file with its first write.
+            // The first write locks the file.
             Access::Prepare => self.preparer.begin().await,
         }
     }
 
-    /// Waits for the other writes of this process, and for those of others.
+    /// Begins a transaction that holds the write lock: waits for the other writes of this process and of other
+    /// processes.
     async fn begin_to_write(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
         let deadline = Instant::now() + WRITE_LOCK_TIMEOUT;
         let next = timeout_at(deadline, self.next.acquire()).await;
@@ -117,12 +119,12 @@ impl File {
         }
     }
 
-    /// Writes the content of the database at this moment into a new file.
+    /// Writes the current content of the database into a new file.
     pub(super) async fn copy_to(&self, file: &Path) -> Result<(), CopyError> {
         copy(&mut *self.preparer.acquire().await?, file).await
     }
 
-    /// Closes all connections, which folds the write-ahead log into the file.
+    /// Closes all connections, which merges the write-ahead log into the file.
     pub(super) async fn close(&self) {
         self.readers.close().await;
         self.preparer.close().await;
@@ -134,7 +136,7 @@ fn pool(connections: u32) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(WRITE_LOCK_TIMEOUT)
-        // A file does not hang up.
+        // A file does not close connections.
         .test_before_acquire(false)
         .after_release(|connection, _| Box::pin(is_reusable(connection)))
 }
@@ -144,12 +146,12 @@ pub(super) fn is_busy(error: &sqlx::Error) -> bool {
     primary_code(error) == Some(SQLITE_BUSY)
 }
 
-/// Returns true if SQLite cannot make sense of the file.
+/// Returns true if the file is damaged or is not a database.
 pub(super) fn is_damage(error: &sqlx::Error) -> bool {
     matches!(primary_code(error), Some(SQLITE_CORRUPT | SQLITE_NOTADB))
 }
 
-/// The kind of an error, which is the lower byte of its code; the upper bytes have details.
+/// Returns the primary result code of an error, which is the lowest byte of the extended code.
 fn primary_code(error: &sqlx::Error) -> Option<u32> {
     let code = error.as_database_error()?.code()?;
     Some(code.parse::<u32>().ok()? & 0xff)
@@ -157,32 +159,33 @@ fn primary_code(error: &sqlx::Error) -> Option<u32> {
 
 /// Returns true if a connection can serve another transaction.
 ///
-/// SQLite itself ends a transaction when the disk is full, a read or write fails, or a trigger does so. The driver does
-/// not learn of it: its own rollback fails, and it would refuse every further transaction on this connection.
+/// SQLite itself ends a transaction when the disk is full, when a read or write fails, or when a trigger ends it. The
+/// driver does not notice this: its own rollback fails, and it would refuse every further transaction on this
+/// connection.
 async fn is_reusable(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
-    // Answered once the rollback that precedes it has been tried.
+    // Completes after the driver has tried the pending rollback.
     connection.ping().await?;
     Ok(!connection.is_in_transaction())
 }
 
-/// Writes the content of a database at this moment into a new file, which others may not read. After a failure, no file
-/// is left. Others may write to the database in the meantime.
+/// Writes the current content of a database into a new file, which other users cannot read. After a failure, no file is
+/// left. Other connections can write to the database in the meantime.
 pub(super) async fn copy(connection: &mut SqliteConnection, file: &Path) -> Result<(), CopyError> {
-    // SQLite would take a relative name that begins with `file:` for the URI of another file.
+    // SQLite would interpret a relative name that begins with `file:` as a URI.
     let file = std::path::absolute(file)?;
     let name = file.to_str().ok_or(CopyError::NotText)?;
-    // SQLite itself would create a file that others can read, and follow a symbolic link to where that goes.
+    // SQLite itself would create a file that other users can read, and would follow a symbolic link.
     create_private(&file)?;
     let copying = sqlx::query("vacuum into $1").bind(name);
     if let Err(error) = copying.execute(connection).await {
-        // The error above explains more than one of the removal would.
+        // The error above is more useful than one of the removal.
         let _ = std::fs::remove_file(&file);
         return Err(error.into());
     }
     Ok(())
 }
 
-/// Returns true for the name of a database in memory, which is like `file:…` and names no file.
+/// Returns true for the name of a database in memory, which begins with `file:` and is not a file name.
 pub(super) fn is_in_memory(file: &Path) -> bool {
     file.to_string_lossy().starts_with("file:")
 }
@@ -196,7 +199,7 @@ fn create_file(file: &Path) -> Result<(), OpenError> {
         std::fs::create_dir_all(folder).map_err(|problem| unwritable(file, problem))?;
     }
     match create_private(file) {
-        // It may be a symbolic link to the file.
+        // The existing entry may be a symbolic link to a missing file.
         Err(problem) if problem.kind() == ErrorKind::AlreadyExists => match file.try_exists() {
             Ok(false) => Err(OpenError::Dangling(file.to_owned())),
             _ => Ok(()),
@@ -223,7 +226,8 @@ fn unusable(file: &Path, error: sqlx::Error) -> OpenError {
     }
 }
 
-/// Names the folder that has to be writable: that of the file, or, if it cannot be created either, the next above it.
+/// Returns the error for a file that cannot be written. It names the folder that must be writable: the closest existing
+/// one above the file.
 fn unwritable(file: &Path, problem: impl Display) -> OpenError {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let folder = file.ancestors().skip(1).find(|folder| folder.is_dir());
@@ -234,8 +238,8 @@ fn unwritable(file: &Path, problem: impl Display) -> OpenError {
     }
 }
 
-/// Creates a file that only its owner can read, because a database contains secrets. SQLite gives the files beside it
-/// the same permissions. Fails if the name is taken: a symbolic link is not followed.
+/// Creates a file that only its owner can read, because a database contains secrets. SQLite gives the files next to it
+/// the same permissions. Fails if the name is taken, and does not follow symbolic links.
 fn create_private(file: &Path) -> std::io::Result<()> {
     OpenOptions::new()
         .write(true)

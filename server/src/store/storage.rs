@@ -1,10 +1,10 @@
-//! The state of the disk that holds the database: full or not, according to the last writes.
+//! The state of the database's disk: full or not, according to the last writes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
 
-/// Remembers that a write failed because the disk is full, until one succeeds again.
+/// Records that a write failed because the disk is full, until a write succeeds.
 #[derive(Default)]
 pub(crate) struct Storage {
     full: AtomicBool,
@@ -27,7 +27,7 @@ impl Storage {
         result
     }
 
-    /// Notes that a write has reached the disk.
+    /// Records that a write has reached the disk.
     pub(super) fn has_space(&self) {
         if self.full.swap(false, Ordering::Relaxed) {
             tracing::info!("the disk of the database has space again");
