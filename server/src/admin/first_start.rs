@@ -22,7 +22,7 @@ pub struct FirstAdministrator {
     pub generated_password: Option<String>,
 }
 
-/// An account that is about to be created.
+/// An account to create.
 struct NewAdministrator {
     user: User,
     password_hash: String,
@@ -96,7 +96,8 @@ async fn apply(
     if store::environments::any(tx).await? {
         return Ok(None);
     }
-    // A reader of one entry may read its whole group, and only administrators may read about accounts.
+    // Whoever may read one entry may read its whole group, and only administrators may read about accounts, so the
+    // entries of the file form a separate group.
     tx.begin_action();
     match provisioning::apply(admin, tx, file).await {
         Ok(changes) => Ok(Some(changes)),

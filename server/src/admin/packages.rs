@@ -23,7 +23,7 @@ const KEPT_RELEASES: i64 = 20;
 /// The version of this binary and of the packages in it.
 pub(crate) const OWN_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// An entry of the list that `cargo xtask` writes beside the tarballs.
+/// An entry of the list that `cargo xtask` writes next to the tarballs.
 #[derive(Deserialize)]
 struct Carried<'a> {
     file: Cow<'a, str>,
@@ -42,7 +42,7 @@ struct Named {
 
 /// The versions of a package.
 pub(crate) struct Package {
-    /// In the order in which they were first stored.
+    /// The versions, in the order in which they were first stored.
     pub(crate) versions: Vec<PackageVersion>,
 }
 

@@ -342,7 +342,7 @@ fn undo_rule(
         }
         None if entry.action == AuditAction::RuleUpdated => Err(Obstacle::Gone.into()),
         None => {
-            // It may have been restored already, under another ID.
+            // The rule may already have been restored, with another ID.
             if !rules.iter().any(|(_, rule)| *rule == then) {
                 rules.push((recorded.rule, then));
             }

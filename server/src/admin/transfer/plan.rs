@@ -254,7 +254,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Adds a flag's own rows to the batch.
+    /// Adds the rows of the flag and its configurations to the batch.
     fn keep(&mut self, flag: PlannedFlag) {
         let touched = flag.touched;
         let configurations = flag.configurations.into_iter();

@@ -1,4 +1,4 @@
-//! Warnings about clients in use that cannot read what an import changes.
+//! Warnings about clients in use that cannot read the flags that an import changes.
 
 use std::collections::HashSet;
 
