@@ -96,8 +96,8 @@ async fn apply(
     if store::environments::any(tx).await? {
         return Ok(None);
     }
-    // Whoever may read one entry may read its whole group, and only administrators may read about accounts, so the
-    // entries of the file form a separate group.
+    // A reader of one entry may read its whole group, and only administrators may read about accounts, so the entries
+    // of the file form a separate group.
     tx.begin_action();
     match provisioning::apply(admin, tx, file).await {
         Ok(changes) => Ok(Some(changes)),

@@ -59,8 +59,8 @@ pub(crate) struct Person {
 }
 
 impl Actor {
-    /// Returns the actor for the command line, who needs no check: whoever can run it can also change the database
-    /// directly.
+    /// Returns the actor for the command line. It needs no check, because an operator who can run it can also change
+    /// the database directly.
     pub(crate) fn command_line() -> Self {
         Self::new(Credential::CommandLine, Role::Admin)
     }
