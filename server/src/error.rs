@@ -249,7 +249,7 @@ impl From<sqlx::Error> for Error {
             // The code that closed the pool has logged the reason. Logging it here would repeat it for every request.
             Sql::PoolClosed => return Self::Unavailable(None),
             Sql::Io(_) | Sql::PoolTimedOut | Sql::WorkerCrashed | Sql::Tls(_) => true,
-            Sql::Database(answer) => answer.code().is_some_and(|code| means_away(&code)),
+            Sql::Database(answer) => answer.code().is_some_and(|code| means_unavailable(&code)),
             _ => false,
         };
         if is_away {
@@ -267,7 +267,7 @@ impl From<sqlx::Error> for Error {
 /// class: connection exceptions, read-only (a standby), lost to another transaction, refused credentials, no such
 /// database, insufficient resources, not ready or locked, operator intervention, system errors
 /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
-fn means_away(code: &str) -> bool {
+fn means_unavailable(code: &str) -> bool {
     match code.parse::<u32>() {
         Ok(number) if code.len() < 5 => {
             matches!(number & 0xff, 5 | 6 | 7 | 8 | 10 | 11 | 13 | 14 | 26)
@@ -292,7 +292,7 @@ fn means_full(error: &sqlx::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::means_away;
+    use super::means_unavailable;
 
     #[test]
     fn a_busy_database_is_away_and_a_violated_constraint_is_not() {
@@ -300,10 +300,10 @@ mod tests {
             "5", "261", "522", "8", "10", "3850", "13", "08006", "25006", "25P03", "40001",
             "53300", "55P03", "57P01", "58030",
         ] {
-            assert!(means_away(code), "{code}");
+            assert!(means_unavailable(code), "{code}");
         }
         for code in ["1", "19", "2067", "23505", "42601"] {
-            assert!(!means_away(code), "{code}");
+            assert!(!means_unavailable(code), "{code}");
         }
     }
 }

@@ -114,9 +114,9 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
     };
     welcome(&base_url, first);
     let tasks = Tasks::start(&service);
-    let (stop, told) = oneshot::channel();
-    let told = async { told.await.unwrap_or_default() };
-    let serving = tokio::spawn(serve(listeners, service.clone(), told));
+    let (stop, stopped) = oneshot::channel();
+    let stopped = async { stopped.await.unwrap_or_default() };
+    let serving = tokio::spawn(serve(listeners, service.clone(), stopped));
     signals.next().await;
     tracing::info!("stopping");
     let _ = stop.send(());

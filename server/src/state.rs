@@ -79,8 +79,8 @@ impl Service {
     }
 
     /// Writes the usage counts to the database now. If that fails, the counts are kept for the next write.
-    pub async fn bring_counts(&self) -> Result<(), Error> {
-        self.admin.bring_counts().await
+    pub async fn flush_usage(&self) -> Result<(), Error> {
+        self.admin.flush_usage().await
     }
 
     /// Closes the database. Call this only after all requests have ended.
@@ -171,10 +171,10 @@ async fn jwt_secret(
         Some(secret) if secret.len() < 32 => Err(StartError::WeakJwtSecret),
         Some(secret) => Ok(secret.as_bytes().to_vec()),
         None => {
-            let made_up = secret::generate(entropy);
+            let generated = secret::generate(entropy);
             let mut tx = db.write().await?;
             let kept =
-                store::settings::get_or_insert(&mut tx, "jwt_secret", made_up.expose()).await?;
+                store::settings::get_or_insert(&mut tx, "jwt_secret", generated.expose()).await?;
             tx.commit().await?;
             Ok(kept.into_bytes())
         }

@@ -110,7 +110,7 @@ async fn flags_are_in_the_order_of_their_name_or_of_their_last_evaluation() {
     ];
     for (key, sdk) in evaluations {
         evaluate(sdk, key).await;
-        app.bring_counts().await;
+        app.flush_usage().await;
         app.advance(120);
     }
     assert_eq!(keys(&app, "").await, ["c", "never", "A", "b"]);
@@ -133,7 +133,7 @@ async fn the_last_day_of_a_flag_is_drawn_of_one_environment_or_of_all() {
         for _ in 0..times {
             evaluate(&app.sdk(key), "checkout").await;
         }
-        app.bring_counts().await;
+        app.flush_usage().await;
         app.advance(3_600);
     }
     assert_eq!(drawn(&app, "").await, "5 evaluations in the last 24 hours");
@@ -155,7 +155,7 @@ async fn what_was_counted_before_there_were_sums_is_in_them() {
     for key in [&staging, &staging, &production] {
         evaluate(&app.sdk(key), "checkout").await;
     }
-    app.bring_counts().await;
+    app.flush_usage().await;
     app.tamper("drop table flag_hours").await;
     app.tamper("delete from _sqlx_migrations where version = 10")
         .await;
@@ -204,7 +204,7 @@ async fn a_flag_is_stale_that_nobody_has_changed_and_that_is_not_asked_for_or_co
     for key in ["never", "always", "differs", "decided", "changed"] {
         evaluate(&sdk, key).await;
     }
-    app.bring_counts().await;
+    app.flush_usage().await;
     let admin = app.admin().await;
     let found = admin.get("/flags?key=changed").await.json();
     let changed = found["items"][0]["id"]

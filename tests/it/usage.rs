@@ -38,7 +38,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     sdk.post("/sdk/v1/explain", json!({ "flagKey": "checkout" }))
         .await;
     assert_eq!(usage(&admin, &flag).await["environments"], json!([]));
-    app.bring_counts().await;
+    app.flush_usage().await;
     let first_hour = json!({
         "hour": HOUR, "evaluations": { "flag_disabled": 4, "flag_enabled": 1 },
     });
@@ -51,12 +51,12 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     });
     assert_eq!(usage(&admin, &flag).await, expected);
     // Nothing is counted twice, and later counts are added.
-    app.bring_counts().await;
+    app.flush_usage().await;
     evaluate(&sdk, "checkout", 1).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     app.advance(3600);
     evaluate(&sdk, "checkout", 5).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let admin = app.admin().await;
     let hours = usage(&admin, &flag).await["environments"][0].clone();
     let expected = json!([
@@ -90,7 +90,7 @@ async fn polls_are_counted_by_what_the_client_had() {
     // Only who fetches the configuration has it then.
     let headers = sdk.request(Method::HEAD, "/sdk/v1/config");
     sdk.send(headers).await.expect(StatusCode::OK);
-    app.bring_counts().await;
+    app.flush_usage().await;
     let expected = json!({
         "from": "2026-02-28T09:00:00.000Z", "to": START, "lastPolledAt": START,
         "hours": [{
@@ -113,12 +113,12 @@ async fn instances_add_to_the_same_hours_and_a_new_key_goes_on_with_them() {
     let other = app.beside().await;
     evaluate(&app.sdk(&sdk_key), "checkout", 2).await;
     evaluate(&other.sdk(&sdk_key), "checkout", 3).await;
-    other.bring_counts().await;
+    other.flush_usage().await;
     let rotate = format!("/environments/{environment}/rotate-key");
     let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
     let rotated = rotated.expect(StatusCode::CREATED);
     evaluate(&app.sdk(&rotated.text("/sdkKey")), "checkout", 4).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let used = usage(&admin, &format!("/flags/{flag}")).await;
     let environments = used["environments"].as_array().cloned().unwrap_or_default();
     assert_eq!(environments.len(), 1);
@@ -146,7 +146,7 @@ async fn applications_may_report_what_they_evaluate_by_themselves() {
     ]);
     let reported = sdk.post("/sdk/v1/usage", json!({ "counts": counts })).await;
     reported.expect(StatusCode::NO_CONTENT);
-    app.bring_counts().await;
+    app.flush_usage().await;
     let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
     let hours = &used["environments"][0]["hours"];
     assert_eq!(hours[0]["evaluations"], json!({ "rollout": 1_000_000_001 }));
@@ -208,8 +208,8 @@ async fn a_report_with_an_id_counts_once_whichever_instances_it_reaches() {
     report(&here, first, 1).await;
     report(&there, first, 1).await;
     report(&there, second, 10).await;
-    app.bring_counts().await;
-    other.bring_counts().await;
+    app.flush_usage().await;
+    other.flush_usage().await;
     assert_eq!(counted().await, 11);
     // And once more after it has been counted, together with counts without an ID.
     report(&there, first, 1).await;
@@ -217,8 +217,8 @@ async fn a_report_with_an_id_counts_once_whichever_instances_it_reaches() {
     here.post("/sdk/v1/usage", json!({ "id": null, "counts": counts }))
         .await
         .expect(StatusCode::NO_CONTENT);
-    app.bring_counts().await;
-    other.bring_counts().await;
+    app.flush_usage().await;
+    other.flush_usage().await;
     assert_eq!(counted().await, 111);
 }
 
@@ -237,7 +237,7 @@ async fn ids_of_reports_are_known_for_an_hour_and_in_their_own_environment() {
     let counted = async |sdk_key: &str| {
         let reported = app.sdk(sdk_key).post("/sdk/v1/usage", report.clone()).await;
         reported.expect(StatusCode::NO_CONTENT);
-        app.bring_counts().await;
+        app.flush_usage().await;
         let admin = app.admin().await;
         let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
         let used = used["environments"].as_array().cloned().unwrap_or_default();
@@ -251,7 +251,7 @@ async fn ids_of_reports_are_known_for_an_hour_and_in_their_own_environment() {
     assert_eq!(counted(&pair.sdk_key).await, 2);
     // They are deleted with other old rows, at the first opportunity in the next hour.
     app.advance(3600);
-    app.bring_counts().await;
+    app.flush_usage().await;
     assert_eq!(counted(&pair.sdk_key).await, 3);
 }
 
@@ -283,7 +283,7 @@ async fn a_period_has_a_beginning_before_its_end_and_at_most_31_days() {
     let admin = app.admin().await;
     let pair = admin.pair().await;
     evaluate(&app.sdk(&pair.sdk_key), "checkout", 1).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let flag = format!("/flags/{}/usage", pair.flag);
     let hours = async |query: &str| {
         let used = admin.get(&format!("{flag}?{query}")).await;
@@ -323,10 +323,10 @@ async fn hours_are_forgotten_after_31_days_and_the_last_time_never_is() {
     let sdk = app.sdk(&pair.sdk_key);
     evaluate(&sdk, "checkout", 1).await;
     sdk.get("/sdk/v1/config").await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     for days in [31, 1] {
         app.advance(days * 24 * 3600);
-        app.bring_counts().await;
+        app.flush_usage().await;
     }
     let admin = app.admin().await;
     let period = format!("?from={HOUR}&to=2026-03-02T00:00:00Z");
@@ -359,9 +359,9 @@ async fn counts_whose_arrival_nobody_hears_of_are_not_counted_twice() {
     let sdk = app.sdk(&pair.sdk_key);
     evaluate(&sdk, "checkout", 3).await;
     way.lose_next_commit();
-    assert!(!app.try_to_bring_counts().await);
+    assert!(!app.try_to_flush_usage().await);
     evaluate(&sdk, "checkout", 2).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let flag = usage(&admin, &format!("/flags/{}", pair.flag)).await;
     let hours = &flag["environments"][0]["hours"];
     let expected = json!([{ "hour": HOUR, "evaluations": { "flag_disabled": 5 } }]);

@@ -138,13 +138,13 @@ impl TestApp {
     }
 
     /// Brings usage to the database now, as a running server does once a minute.
-    pub async fn bring_counts(&self) {
-        assert!(self.try_to_bring_counts().await, "usage is kept");
+    pub async fn flush_usage(&self) {
+        assert!(self.try_to_flush_usage().await, "usage is kept");
     }
 
     /// The same, and whether that is known to have happened.
-    pub async fn try_to_bring_counts(&self) -> bool {
-        self.service.bring_counts().await.is_ok()
+    pub async fn try_to_flush_usage(&self) -> bool {
+        self.service.flush_usage().await.is_ok()
     }
 
     /// Runs the binary to its end on the app's database.

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::store::Tx;
 use crate::store::audit;
 
-/// A new entry: the action, its object, and the values before and after.
+/// A new audit entry: the action, its object, and the values before and after.
 pub(crate) struct Entry {
     action: AuditAction,
     flag_key: Option<String>,

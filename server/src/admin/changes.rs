@@ -43,7 +43,7 @@ impl EnvironmentChange {
 
 /// Commits, and publishes the changes before returning.
 ///
-/// It runs to completion even if the caller disconnects: every committed change must be published.
+/// It runs to completion even if the caller disconnects, because every committed change must be published.
 pub(crate) async fn commit(
     admin: &Admin,
     tx: Tx,

@@ -22,7 +22,7 @@ pub struct FirstAdministrator {
     pub generated_password: Option<String>,
 }
 
-/// An account that is about to be created.
+/// An account to create.
 struct NewAdministrator {
     user: User,
     password_hash: String,
@@ -96,7 +96,8 @@ async fn apply(
     if store::environments::any(tx).await? {
         return Ok(None);
     }
-    // A reader of one entry may read its whole group, and only administrators may read about accounts.
+    // A reader of one entry may read its whole group, and only administrators may read about accounts, so the entries
+    // of the file form a separate group.
     tx.begin_action();
     match provisioning::apply(admin, tx, file).await {
         Ok(changes) => Ok(Some(changes)),
@@ -134,7 +135,7 @@ impl NewAdministrator {
         }
         let given = password.map(given_password).transpose()?;
         let is_generated = given.is_none();
-        let password = given.unwrap_or_else(|| NewPassword::made_up(&admin.entropy));
+        let password = given.unwrap_or_else(|| NewPassword::generate(&admin.entropy));
         Ok(Self {
             user: users::created(admin, email, Role::Admin),
             password_hash: users::hash(admin, &password).await?,

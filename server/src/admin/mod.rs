@@ -44,14 +44,14 @@ use crate::store::{Db, OpenError, OpenMode};
 /// The time limit for closing the database connections.
 const CLOSING_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// An identifier of an object that may exist.
+/// An ID of an object that may not exist.
 pub(crate) trait Existence {
     /// Fails if the object does not exist, or the actor may not see it.
     fn check(&self, admin: &Admin, actor: &Actor)
     -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-/// The state behind administration. It is cheap to clone.
+/// The state of administration. It is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Admin(Arc<Parts>);
 

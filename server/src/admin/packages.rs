@@ -23,9 +23,9 @@ const KEPT_RELEASES: i64 = 20;
 /// The version of this binary and of the packages in it.
 pub(crate) const OWN_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// An entry of the list that `cargo xtask` writes beside the tarballs.
+/// An entry of the list that `cargo xtask` writes next to the tarballs.
 #[derive(Deserialize)]
-struct Carried<'a> {
+struct EmbeddedPackage<'a> {
     file: Cow<'a, str>,
     integrity: String,
     shasum: String,
@@ -42,7 +42,7 @@ struct Named {
 
 /// The versions of a package.
 pub(crate) struct Package {
-    /// In the order in which they were first stored.
+    /// The versions, in the order in which they were first stored.
     pub(crate) versions: Vec<PackageVersion>,
 }
 
@@ -66,11 +66,11 @@ pub(crate) async fn store(admin: &Admin) {
 }
 
 async fn try_store(admin: &Admin) -> Result<(), Error> {
-    let carried: Vec<Carried<'_>> = serde_json::from_str(INDEX).map_err(unreadable)?;
+    let carried: Vec<EmbeddedPackage<'_>> = serde_json::from_str(INDEX).map_err(unreadable)?;
     let now = admin.clock.now();
     let mut differing = Vec::new();
     let mut tx = admin.db.write().await?;
-    for Carried {
+    for EmbeddedPackage {
         file,
         integrity,
         shasum,

@@ -56,7 +56,7 @@ pub(crate) struct CurrentPassword {
     pub(crate) from: IpAddr,
 }
 
-/// The audit log's view of a user after a change.
+/// The value of a changed user in the audit log.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Updated<'a> {
@@ -337,7 +337,7 @@ pub(super) async fn find(
     user.ok_or(Error::NotFound(Entity::User))
 }
 
-/// Refuses to remove the last administrator. Because writers take turns, two concurrent removals cannot leave none.
+/// Refuses to remove the last administrator. Because writers take turns, two concurrent removals cannot both succeed.
 async fn keep_an_administrator(tx: &mut Tx, user: &User) -> Result<(), Error> {
     if user.role == Role::Admin && store::users::count(tx, Role::Admin).await? == 1 {
         return Err(Conflict::LastAdmin.into());

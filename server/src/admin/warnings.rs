@@ -16,7 +16,7 @@ use crate::error::Error;
 /// A part of a flag that clients in use cannot read.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Warning {
-    /// A sentence that names the clients and the words that they cannot read.
+    /// A sentence that names the clients and the parts that they cannot read.
     #[schema(
         example = "Update `@pennon/core/0.1.0`, in use within the last 7 days: it cannot read the operator `==`."
     )]

@@ -59,8 +59,8 @@ pub(crate) struct Person {
 }
 
 impl Actor {
-    /// Returns the actor for the command line, who needs no check: whoever can run it can also change the database
-    /// directly.
+    /// Returns the actor for the command line. It needs no check, because an operator who can run it can also change
+    /// the database directly.
     pub(crate) fn command_line() -> Self {
         Self::new(Credential::CommandLine, Role::Admin)
     }
@@ -219,7 +219,7 @@ impl Person {
     }
 
     /// Returns true if the session is still valid: it has not ended, and the role is the same.
-    pub(crate) async fn goes_on(&self, auth: &Auth) -> Result<bool, Error> {
+    pub(crate) async fn is_signed_in(&self, auth: &Auth) -> Result<bool, Error> {
         let now = auth.clock.now();
         let user = store::sessions::by_id(&mut auth.db.read().await?, self.session, now).await?;
         Ok(user.is_some_and(|user| user.role == self.user.role))

@@ -53,7 +53,7 @@ impl Deref for Auth {
 
 /// The credential of an `Authorization` header.
 pub(crate) enum Presented<'a> {
-    /// There is no such header.
+    /// The header is missing.
     Nothing,
     /// A bearer credential.
     Bearer(&'a str),

@@ -30,7 +30,7 @@ pub(crate) struct NewPassword(Secret);
 
 impl NewPassword {
     /// Generates a password.
-    pub(crate) fn made_up(entropy: &Entropy) -> Self {
+    pub(crate) fn generate(entropy: &Entropy) -> Self {
         let secret = secret::generate(entropy);
         let characters = secret.expose().chars().take(MADE_UP_CHARACTERS);
         Self(Secret::new(characters.collect()))

@@ -36,7 +36,7 @@ enum Source {
     /// An address, or the IPv6 network of this prefix length.
     Network(IpAddr, u8),
     AccountAtNetwork(AccountAtNetwork),
-    /// The same, over an hour.
+    /// An account at a network, over an hour.
     AccountAtNetworkHourly(AccountAtNetwork),
 }
 

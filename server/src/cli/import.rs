@@ -12,7 +12,7 @@ use super::document::{self, Problem};
 use super::{explained, open, read};
 use crate::admin::targeting::ConfigurationContent;
 use crate::admin::transfer::{
-    self, Carried, Document, FORMAT_VERSION, PortableConfiguration, PortableFlag,
+    self, Document, FORMAT_VERSION, ImportedChange, PortableConfiguration, PortableFlag,
 };
 use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
@@ -43,8 +43,8 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     } = arguments;
     let document = match document::parse(&read(&file)?) {
         Ok(document) => document,
-        Err(Problem::Unreadable(problem)) => return Err(told(&file, &problem).into()),
-        Err(Problem::Faults(faults)) => return Err(told(&file, &listed(&faults)).into()),
+        Err(Problem::Unreadable(problem)) => return Err(in_file(&file, &problem).into()),
+        Err(Problem::Faults(faults)) => return Err(in_file(&file, &listed(&faults)).into()),
     };
     let mode = if dry_run {
         OpenMode::AsIs
@@ -61,7 +61,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     };
     admin.close().await;
     let carried = carried.map_err(|error| match error {
-        crate::error::Error::Invalid(faults) => told(&file, &listed(&faults)).into(),
+        crate::error::Error::Invalid(faults) => in_file(&file, &listed(&faults)).into(),
         error => explained(&admin, error),
     })?;
     let lines: String = carried.iter().map(line).collect();
@@ -82,7 +82,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn told(file: &Path, problem: &str) -> String {
+fn in_file(file: &Path, problem: &str) -> String {
     format!("{}: {problem}", file.display())
 }
 
@@ -93,7 +93,7 @@ fn listed(faults: &[Fault]) -> String {
 }
 
 /// Formats a change for printing: `RULE_UPDATED checkout in shop/prod: {…} -> {…}`.
-fn line(change: &Carried) -> String {
+fn line(change: &ImportedChange) -> String {
     let json = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), Value::to_string);
     let place = change.environment.as_deref();
     format!(

@@ -23,13 +23,13 @@ use crate::store::OpenMode;
 #[command(mut_arg("database_url", |url| url.global(true)))]
 pub struct Arguments {
     #[command(subcommand)]
-    what: What,
+    action: Action,
     #[command(flatten)]
     database: DatabaseSettings,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Action {
     /// Create a user with a generated password, which is printed once
     Add {
         /// E-mail address to sign in with
@@ -73,13 +73,13 @@ fn email(text: &str) -> Result<Email, impl Error + use<>> {
 }
 
 /// Performs the action. The audit log names the command line as the actor.
-pub(super) async fn run(Arguments { what, database }: Arguments) -> Result<(), Box<dyn Error>> {
-    let mode = match what {
-        What::List => OpenMode::AsIs,
+pub(super) async fn run(Arguments { action, database }: Arguments) -> Result<(), Box<dyn Error>> {
+    let mode = match action {
+        Action::List => OpenMode::AsIs,
         _ => OpenMode::Upgrade,
     };
     let admin = open(&database, mode).await?;
-    let done = apply(&admin, what).await;
+    let done = apply(&admin, action).await;
     admin.close().await;
     let printed = done.map_err(|error| explained(&admin, error))?;
     std::io::stdout().write_all(printed.as_bytes())?;
@@ -87,25 +87,25 @@ pub(super) async fn run(Arguments { what, database }: Arguments) -> Result<(), B
 }
 
 /// Performs the action, and returns the text to print.
-async fn apply(admin: &Admin, what: What) -> Result<String, Box<dyn Error>> {
+async fn apply(admin: &Admin, action: Action) -> Result<String, Box<dyn Error>> {
     let actor = &Actor::command_line().administrator()?;
-    match what {
-        What::Add {
+    match action {
+        Action::Add {
             email,
             role,
             password,
         } => {
-            let (password, told) = password.read(admin)?;
+            let (password, notice) = password.read(admin)?;
             let new = NewUser {
                 email,
                 password,
                 role,
             };
             let user = users::create(admin, actor, new).await?;
-            Ok(format!("{}{told}", described(&user)))
+            Ok(format!("{}{notice}", described(&user)))
         }
-        What::List => list(admin, actor).await,
-        What::SetRole { email, role } => {
+        Action::List => list(admin, actor).await,
+        Action::SetRole { email, role } => {
             let patch = UserPatch {
                 role: Some(role),
                 password: None,
@@ -114,15 +114,15 @@ async fn apply(admin: &Admin, what: What) -> Result<String, Box<dyn Error>> {
             let user = update(admin, actor, &email, patch).await?;
             Ok(described(&user))
         }
-        What::ResetPassword { email, password } => {
-            let (password, told) = password.read(admin)?;
+        Action::ResetPassword { email, password } => {
+            let (password, notice) = password.read(admin)?;
             let patch = UserPatch {
                 role: None,
                 password: Some(password),
                 current: None,
             };
             let user = update(admin, actor, &email, patch).await?;
-            Ok(format!("{}{told}", described(&user)))
+            Ok(format!("{}{notice}", described(&user)))
         }
     }
 }
@@ -164,9 +164,9 @@ impl PasswordSource {
     /// Returns the password and, if it was generated, the text that shows it.
     fn read(self, admin: &Admin) -> Result<(NewPassword, String), Box<dyn Error>> {
         if !self.password_stdin {
-            let password = NewPassword::made_up(&admin.entropy);
-            let told = format!("  password  {}   (shown this once)\n", password.expose());
-            return Ok((password, told));
+            let password = NewPassword::generate(&admin.entropy);
+            let notice = format!("  password  {}   (shown this once)\n", password.expose());
+            return Ok((password, notice));
         }
         let mut line = String::new();
         std::io::stdin().read_line(&mut line)?;

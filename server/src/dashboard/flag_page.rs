@@ -25,7 +25,7 @@ impl FlagPageAdmin for SignedIn {
         key: &str,
         environment: Option<EnvironmentId>,
     ) -> Result<FlagOverview, AdminError> {
-        let choose = |active: &[Environment]| environment.or_else(|| most_important(active));
+        let choose = |active: &[Environment]| environment.or_else(|| default_environment(active));
         Ok(targeting::overview(&self.admin, &self.actor, key, choose).await?)
     }
 
@@ -223,7 +223,7 @@ impl SignedIn {
 }
 
 /// Returns the environment to show first: production if one looks like it, or else the first.
-fn most_important(active: &[Environment]) -> Option<EnvironmentId> {
+fn default_environment(active: &[Environment]) -> Option<EnvironmentId> {
     let production = active
         .iter()
         .find(|environment| looks_like_production(environment.name.as_str()));

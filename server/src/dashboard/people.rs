@@ -97,9 +97,9 @@ impl SignedIn {
     /// Returns the entered password, or a generated one and its text to show.
     fn password(&self, typed: String) -> Result<(NewPassword, Option<String>), &'static str> {
         if typed.is_empty() {
-            let made_up = NewPassword::made_up(&self.admin.entropy);
-            let shown = made_up.expose().to_owned();
-            return Ok((made_up, Some(shown)));
+            let generated = NewPassword::generate(&self.admin.entropy);
+            let shown = generated.expose().to_owned();
+            return Ok((generated, Some(shown)));
         }
         let password = NewPassword::try_from(typed)?;
         Ok((password, None))

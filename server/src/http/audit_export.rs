@@ -42,8 +42,8 @@ pub(super) async fn export(admin: Admin, actor: Actor, parts: &Parts) -> Result<
         None => Ok(None),
     });
     let beginning = stream::once(async { Ok(beginning) });
-    let whole = futures_util::StreamExt::chain(beginning, pages);
-    Ok(file(Body::from_stream(whole)))
+    let lines = futures_util::StreamExt::chain(beginning, pages);
+    Ok(file(Body::from_stream(lines)))
 }
 
 fn file(body: Body) -> Response {

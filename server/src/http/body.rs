@@ -123,23 +123,23 @@ async fn collected(
     mut held: Option<&mut Held>,
 ) -> Result<Bytes, Error> {
     let declared = body.size_hint().exact().unwrap_or_default();
-    let mut whole = Vec::with_capacity(usize::try_from(declared).unwrap_or_default().min(limit));
+    let mut bytes = Vec::with_capacity(usize::try_from(declared).unwrap_or_default().min(limit));
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(not_received)?.into_data() else {
             continue;
         };
-        if data.len() > limit.saturating_sub(whole.len()) {
+        if data.len() > limit.saturating_sub(bytes.len()) {
             return Err(Error::TooLarge(limit));
         }
         if held.as_mut().is_some_and(|held| !held.grow(data.len())) {
             return Err(Error::Overloaded);
         }
-        if whole.is_empty() && body.is_end_stream() {
+        if bytes.is_empty() && body.is_end_stream() {
             return Ok(data);
         }
-        whole.extend_from_slice(&data);
+        bytes.extend_from_slice(&data);
     }
-    Ok(whole.into())
+    Ok(bytes.into())
 }
 
 #[expect(

@@ -23,7 +23,7 @@ use crate::feed::Notification;
 use crate::state::Service;
 
 /// The interval between checks of the session. A notification that a session has ended causes an additional check.
-const LOOK_INTERVAL: Duration = Duration::from_secs(10);
+const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The delay before a browser reconnects after the end of the stream.
 const RETRY: Duration = Duration::from_secs(1);
@@ -32,8 +32,8 @@ const RETRY: Duration = Duration::from_secs(1);
 pub(super) struct Events {
     service: Service,
     person: Person,
-    told: Receiver<Notification>,
-    looks: Interval,
+    notifications: Receiver<Notification>,
+    checks: Interval,
     /// True after the first event was sent.
     begun: bool,
 }
@@ -66,15 +66,15 @@ struct StreamPosition {
 
 impl Events {
     pub(super) fn new(service: Service, person: Person) -> Self {
-        let mut looks = interval(LOOK_INTERVAL);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut checks = interval(CHECK_INTERVAL);
+        checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // Subscribe before creating the first event, so that no change is missed in between.
-        let told = service.admin.feed.subscribe();
+        let notifications = service.admin.feed.subscribe();
         Self {
             service,
             person,
-            told,
-            looks,
+            notifications,
+            checks,
             begun: false,
         }
     }
@@ -87,21 +87,21 @@ impl Events {
         }
         loop {
             tokio::select! {
-                told = self.told.recv() => match told {
-                    Ok(Notification::Changed(news)) => {
-                        if news.user.is_some() && !self.goes_on().await {
+                notification = self.notifications.recv() => match notification {
+                    Ok(Notification::Changed(change)) => {
+                        if change.user.is_some() && !self.is_signed_in().await {
                             return None;
                         }
-                        if let Some(event) = self.tell(&news) {
+                        if let Some(event) = self.event(&change) {
                             return Some(event);
                         }
                     }
-                    Ok(Notification::SignedOut) if self.goes_on().await => {}
+                    Ok(Notification::SignedOut) if self.is_signed_in().await => {}
                     // A subscriber that fell behind must reconnect. It then finds that something changed.
                     Ok(Notification::SignedOut) | Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
                 },
-                _ = self.looks.tick() => {
-                    if !self.goes_on().await {
+                _ = self.checks.tick() => {
+                    if !self.is_signed_in().await {
                         return None;
                     }
                 }
@@ -123,28 +123,28 @@ impl Events {
     }
 
     /// Returns true if the session is still valid. While the database is unavailable, no session can end.
-    async fn goes_on(&self) -> bool {
+    async fn is_signed_in(&self) -> bool {
         self.person
-            .goes_on(&self.service.auth)
+            .is_signed_in(&self.service.auth)
             .await
             .unwrap_or(true)
     }
 
     /// Returns the event for a change; none if this user may not see it.
-    fn tell(&self, news: &ChangeEvent) -> Option<EventResult> {
-        if news.action.is_about_accounts() && self.person.administrator().is_err() {
+    fn event(&self, change: &ChangeEvent) -> Option<EventResult> {
+        if change.action.is_about_accounts() && self.person.administrator().is_err() {
             return None;
         }
-        let change = ChangeMessage {
-            action: news.action,
-            at: news.occurred_at.millis(),
-            by: &news.actor,
-            flag: news.flag.as_deref(),
-            environment: news.environment,
-            request: news.request.as_ref().map(RequestId::as_str),
-            what: what(news),
+        let message = ChangeMessage {
+            action: change.action,
+            at: change.occurred_at.millis(),
+            by: &change.actor,
+            flag: change.flag.as_deref(),
+            environment: change.environment,
+            request: change.request.as_ref().map(RequestId::as_str),
+            what: description(change),
         };
-        Some(Event::default().event("change").json_data(change))
+        Some(Event::default().event("change").json_data(message))
     }
 }
 
@@ -160,10 +160,13 @@ impl IntoResponse for Events {
 }
 
 /// Describes a change, in a text that follows a name: `changed a rule of checkout in production`.
-fn what(news: &ChangeEvent) -> String {
-    let flag = news.flag.as_deref().unwrap_or("a flag");
-    let environment = news.environment_name.as_deref().unwrap_or("an environment");
-    match news.action {
+fn description(change: &ChangeEvent) -> String {
+    let flag = change.flag.as_deref().unwrap_or("a flag");
+    let environment = change
+        .environment_name
+        .as_deref()
+        .unwrap_or("an environment");
+    match change.action {
         AuditAction::FlagCreated => format!("created {flag}"),
         AuditAction::FlagUpdated => format!("changed {flag}"),
         AuditAction::FlagArchived => format!("archived {flag}"),

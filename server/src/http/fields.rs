@@ -109,15 +109,15 @@ struct Object<'f> {
     pointer: Option<String>,
     faults: &'f mut Vec<Fault>,
     /// True while members are skipped because the member that determines their meaning is invalid.
-    blind: bool,
+    skips: bool,
 }
 
 /// The value of a member of an object.
-enum Taken<'f> {
+enum Member<'f> {
     Given(Json<'f>),
     Absent,
     /// A value that must not be read.
-    Unseen,
+    Skipped,
 }
 
 impl<'f> Fields<'f> {
@@ -132,7 +132,7 @@ impl<'f> Fields<'f> {
             Json::Object(members) => members,
             _ => Vec::new(),
         };
-        Self::whole(members, Some(String::new()), faults, reader)
+        Self::read_all(members, Some(String::new()), faults, reader)
     }
 
     /// Reads the parameters of a query, which are strings, with `reader`.
@@ -142,10 +142,10 @@ impl<'f> Fields<'f> {
     ) -> Result<T, Vec<Fault>> {
         let parameters = form_urlencoded::parse(query.as_bytes());
         let parameters = parameters.map(|(name, value)| (name, Json::String(value)));
-        Self::whole(parameters.collect(), None, Vec::new(), reader)
+        Self::read_all(parameters.collect(), None, Vec::new(), reader)
     }
 
-    fn whole<T>(
+    fn read_all<T>(
         members: Members<'_>,
         pointer: Option<String>,
         mut faults: Vec<Fault>,
@@ -167,7 +167,7 @@ impl<'f> Fields<'f> {
             members,
             pointer,
             faults,
-            blind: false,
+            skips: false,
         };
         let mut fields = Fields {
             purpose: Purpose::Read(object),
@@ -205,9 +205,9 @@ impl<'f> Fields<'f> {
     /// ignored.
     pub(crate) fn context(&mut self, name: &str) -> Option<Context<'static>> {
         let json = match self.take(name, false, |schemas| nullable(context::schema(schemas))) {
-            Taken::Given(json) => json,
-            Taken::Absent => Json::Null,
-            Taken::Unseen => return None,
+            Member::Given(json) => json,
+            Member::Absent => Json::Null,
+            Member::Skipped => return None,
         };
         let Purpose::Read(object) = &mut self.purpose else {
             return None;
@@ -219,9 +219,9 @@ impl<'f> Fields<'f> {
     /// Reads a required member.
     pub(crate) fn required<T: FromJson>(&mut self, name: &str) -> Option<T> {
         match self.take(name, true, T::schema) {
-            Taken::Given(value) => self.parsed(name, value),
-            Taken::Absent => self.fault(name, "is required"),
-            Taken::Unseen => None,
+            Member::Given(value) => self.parsed(name, value),
+            Member::Absent => self.fault(name, "is required"),
+            Member::Skipped => None,
         }
     }
 
@@ -232,9 +232,9 @@ impl<'f> Fields<'f> {
     )]
     pub(crate) fn optional<T: FromJson>(&mut self, name: &str) -> Option<Option<T>> {
         match self.take(name, false, T::schema) {
-            Taken::Given(value) => self.parsed(name, value).map(Some),
-            Taken::Absent => Some(None),
-            Taken::Unseen => None,
+            Member::Given(value) => self.parsed(name, value).map(Some),
+            Member::Absent => Some(None),
+            Member::Skipped => None,
         }
     }
 
@@ -255,10 +255,10 @@ impl<'f> Fields<'f> {
     /// Reads a member for which absent, `null` and a value have different meanings.
     pub(crate) fn patch<T: FromJson>(&mut self, name: &str) -> Option<Patch<T>> {
         match self.take(name, false, |schemas| nullable(T::schema(schemas))) {
-            Taken::Given(Json::Null) => Some(Patch::Clear),
-            Taken::Given(value) => self.parsed(name, value).map(Patch::Set),
-            Taken::Absent => Some(Patch::Keep),
-            Taken::Unseen => None,
+            Member::Given(Json::Null) => Some(Patch::Clear),
+            Member::Given(value) => self.parsed(name, value).map(Patch::Set),
+            Member::Absent => Some(Patch::Keep),
+            Member::Skipped => None,
         }
     }
 
@@ -269,15 +269,15 @@ impl<'f> Fields<'f> {
     )]
     pub(crate) fn nullable_object<T: FromFields>(&mut self, name: &str) -> Option<Option<T>> {
         match self.take(name, false, |schemas| nullable(T::refer(schemas))) {
-            Taken::Absent | Taken::Given(Json::Null) => Some(None),
-            Taken::Given(item) => {
+            Member::Absent | Member::Given(Json::Null) => Some(None),
+            Member::Given(item) => {
                 let Purpose::Read(outer) = &mut self.purpose else {
                     return None;
                 };
                 let pointer = outer.pointer_to(name);
                 object(pointer, item, outer.faults).map(Some)
             }
-            Taken::Unseen => None,
+            Member::Skipped => None,
         }
     }
 
@@ -323,11 +323,11 @@ impl<'f> Fields<'f> {
         if let Some(kind) = self.required(name) {
             return reader(self, kind);
         }
-        self.pass_over(true);
+        self.skip(true);
         for kind in ValueType::ALL {
             reader(self, *kind);
         }
-        self.pass_over(false);
+        self.skip(false);
         None
     }
 
@@ -337,9 +337,9 @@ impl<'f> Fields<'f> {
         }
     }
 
-    fn pass_over(&mut self, blind: bool) {
+    fn skip(&mut self, skips: bool) {
         if let Purpose::Read(object) = &mut self.purpose {
-            object.blind = blind;
+            object.skips = skips;
         }
     }
 
@@ -348,15 +348,15 @@ impl<'f> Fields<'f> {
         name: &str,
         required: bool,
         schema: impl FnOnce(&mut Schemas) -> RefOr<Schema>,
-    ) -> Taken<'f> {
+    ) -> Member<'f> {
         let about = self.about.take();
         match &mut self.purpose {
             Purpose::Describe(schemas, shape) => {
                 shape.member(name, required, about, schema(schemas));
-                Taken::Unseen
+                Member::Skipped
             }
             Purpose::Read(object) => match object.take(name) {
-                _ if object.blind => Taken::Unseen,
+                _ if object.skips => Member::Skipped,
                 taken => taken,
             },
         }
@@ -376,13 +376,13 @@ impl<'f> Fields<'f> {
             items.min_items(least).max_items(Some(most)).into()
         };
         match self.take(name, true, schema) {
-            Taken::Given(Json::Array(items)) if bounds.contains(&items.len()) => Some(items),
-            Taken::Given(Json::Array(_)) => {
+            Member::Given(Json::Array(items)) if bounds.contains(&items.len()) => Some(items),
+            Member::Given(Json::Array(_)) => {
                 self.fault(name, format!("must have {least} to {most} items"))
             }
-            Taken::Given(_) => self.fault(name, "must be an array"),
-            Taken::Absent => self.fault(name, "is required"),
-            Taken::Unseen => None,
+            Member::Given(_) => self.fault(name, "must be an array"),
+            Member::Absent => self.fault(name, "is required"),
+            Member::Skipped => None,
         }
     }
 
@@ -436,14 +436,14 @@ fn object<T: FromFields>(pointer: String, value: Json<'_>, faults: &mut Vec<Faul
 impl<'f> Object<'f> {
     /// Takes a member. If a body contains duplicates, which have been reported, the last one is used. If a query
     /// contains duplicates, none is used.
-    fn take(&mut self, name: &str) -> Taken<'f> {
+    fn take(&mut self, name: &str) -> Member<'f> {
         let named = self.members.extract_if(.., |(given, _)| given == name);
         let mut values: Vec<_> = named.map(|(_, value)| value).collect();
         if self.pointer.is_none() && values.len() > 1 {
             self.fault(name, "must be given once");
-            return Taken::Unseen;
+            return Member::Skipped;
         }
-        values.pop().map_or(Taken::Absent, Taken::Given)
+        values.pop().map_or(Member::Absent, Member::Given)
     }
 
     fn pointer_to(&self, name: &str) -> String {

@@ -11,17 +11,17 @@ const MAX_LENGTH: usize = 128;
 
 /// Returns the caller's identifier if it is valid, or else a generated one.
 pub(super) fn identify(service: &Service, headers: &HeaderMap) -> Option<HeaderValue> {
-    let given = headers.get(X_REQUEST_ID).filter(|id| is_decent(id));
-    given.cloned().or_else(|| made_up(service))
+    let given = headers.get(X_REQUEST_ID).filter(|id| is_valid(id));
+    given.cloned().or_else(|| generate(service))
 }
 
 /// Returns true if an identifier contains only characters that are safe in logs.
-fn is_decent(id: &HeaderValue) -> bool {
+fn is_valid(id: &HeaderValue) -> bool {
     let decent = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(byte);
     (1..=MAX_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(decent)
 }
 
-fn made_up(service: &Service) -> Option<HeaderValue> {
+fn generate(service: &Service) -> Option<HeaderValue> {
     HeaderValue::try_from(
         service
             .admin

@@ -93,7 +93,7 @@ impl<A: App> Listener<A> {
                     is_failing = false;
                     self.serve_connection(taken, permit);
                 }
-                Err(error) if is_of_the_peer(&error) => {}
+                Err(error) if is_caused_by_peer(&error) => {}
                 Err(error) => {
                     if !is_failing {
                         tracing::error!(%error, "cannot accept connections");
@@ -145,7 +145,7 @@ impl<A: App> Listener<A> {
 }
 
 /// Returns true if an error concerns only the connection being accepted.
-fn is_of_the_peer(error: &io::Error) -> bool {
+fn is_caused_by_peer(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionAborted

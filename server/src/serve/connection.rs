@@ -23,7 +23,7 @@ use tokio_io_timeout::TimeoutWriter;
 use tower::ServiceExt;
 
 use super::App;
-use super::refusal::{Answering, Refusing};
+use super::refusal::{Refusing, ResponseProgress};
 use crate::http::OnSpareConnection;
 use crate::state::Service;
 
@@ -64,11 +64,11 @@ pub(super) enum Phase {
 /// True while the connection waits for its peer to send something. When the connection is closing, hyper itself ends it
 /// between a response and the next request, so the end of a response need not be recorded here.
 #[derive(Clone)]
-struct PeersTurn(Arc<AtomicBool>);
+struct AwaitsPeer(Arc<AtomicBool>);
 
-impl PeersTurn {
-    fn set(&self, is_peers: bool) {
-        self.0.store(is_peers, Ordering::Relaxed);
+impl AwaitsPeer {
+    fn set(&self, awaits: bool) {
+        self.0.store(awaits, Ordering::Relaxed);
     }
 
     fn get(&self) -> bool {
@@ -89,21 +89,21 @@ pub(super) async fn serve_connection(
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(WRITE_TIME));
-    let has_asked = AtomicBool::new(false);
-    let turn = PeersTurn(Arc::new(AtomicBool::new(true)));
-    let answering = Answering::default();
-    let stream = Refusing::new(Box::pin(stream), answering.clone(), service);
+    let has_request = AtomicBool::new(false);
+    let awaits_peer = AwaitsPeer(Arc::new(AtomicBool::new(true)));
+    let progress = ResponseProgress::default();
+    let stream = Refusing::new(Box::pin(stream), progress.clone(), service);
     let answer = service_fn(|request: Request<Incoming>| {
-        has_asked.store(true, Ordering::Relaxed);
-        turn.set(false);
-        answering.begin();
-        let mut request = request.map(|body| DrainedBody::of(body, &turn));
+        has_request.store(true, Ordering::Relaxed);
+        awaits_peer.set(false);
+        progress.begin();
+        let mut request = request.map(|body| DrainedBody::of(body, &awaits_peer));
         request.extensions_mut().insert(ConnectInfo(peer));
         if is_spare {
             request.extensions_mut().insert(OnSpareConnection);
         }
-        let (answer, answering) = (app.clone().oneshot(request), answering.clone());
-        async move { answer.await.map(|answer| answering.watch(answer)) }
+        let (answer, progress) = (app.clone().oneshot(request), progress.clone());
+        async move { answer.await.map(|answer| progress.watch(answer)) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -119,7 +119,7 @@ pub(super) async fn serve_connection(
         FIRST_HEAD_TIME
     };
     let mut first_head = pin!(sleep(first_head_time));
-    let (mut awaits_first_head, mut is_told) = (true, true);
+    let (mut awaits_first_head, mut is_open) = (true, true);
     loop {
         tokio::select! {
             biased;
@@ -129,16 +129,16 @@ pub(super) async fn serve_connection(
                 }
                 return;
             }
-            changed = phases.changed(), if is_told => {
-                is_told = changed.is_ok();
+            changed = phases.changed(), if is_open => {
+                is_open = changed.is_ok();
                 match *phases.borrow_and_update() {
                     Phase::Closing => connection.as_mut().graceful_shutdown(),
-                    Phase::Overdue if turn.get() => return,
+                    Phase::Overdue if awaits_peer.get() => return,
                     Phase::Open | Phase::Overdue => {}
                 }
             }
             () = &mut first_head, if awaits_first_head => {
-                if !has_asked.load(Ordering::Relaxed) {
+                if !has_request.load(Ordering::Relaxed) {
                     return;
                 }
                 awaits_first_head = false;
@@ -152,16 +152,16 @@ pub(super) async fn serve_connection(
 struct DrainedBody {
     /// Present until the body is dropped.
     body: Option<Incoming>,
-    turn: PeersTurn,
+    awaits_peer: AwaitsPeer,
 }
 
 impl DrainedBody {
-    fn of(body: Incoming, turn: &PeersTurn) -> Body {
+    fn of(body: Incoming, awaits_peer: &AwaitsPeer) -> Body {
         if body.is_end_stream() {
             return Body::new(body);
         }
-        let (body, turn) = (Some(body), turn.clone());
-        Body::new(Self { body, turn })
+        let (body, awaits_peer) = (Some(body), awaits_peer.clone());
+        Body::new(Self { body, awaits_peer })
     }
 }
 
@@ -177,7 +177,7 @@ impl HttpBody for DrainedBody {
             Some(body) => Pin::new(body).poll_frame(context),
             None => Poll::Ready(None),
         };
-        self.turn.set(frame.is_pending());
+        self.awaits_peer.set(frame.is_pending());
         frame
     }
 
@@ -195,7 +195,7 @@ impl HttpBody for DrainedBody {
 
 impl Drop for DrainedBody {
     fn drop(&mut self) {
-        self.turn.set(false);
+        self.awaits_peer.set(false);
         if let Some(body) = self.body.take().filter(|body| !body.is_end_stream()) {
             let mut rest = Limited::new(body, UNWANTED_BYTES);
             // The result is irrelevant.

@@ -8,7 +8,7 @@ const RESERVE: u64 = 256;
 /// Raises the limit on open files for this many connections, and returns the number of connections that it permits.
 /// Connections must not use up the files that the database needs. The soft limit is often 1024 for the sake of old
 /// programs, and programs that support more are expected to raise it.
-pub(super) fn room_for(connections: u32) -> usize {
+pub(super) fn raise_limit(connections: u32) -> usize {
     let wanted = u64::from(connections).saturating_add(RESERVE);
     let limit = getrlimit(Resource::Nofile);
     let current = limit.current.unwrap_or(u64::MAX);

@@ -159,17 +159,17 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
         .metrics
         .map(|listener| tokio::spawn(serve_metrics(listener, service.clone())));
     let app = edge(service.clone());
-    let most = files::room_for(service.runtime.settings.max_connections);
+    let limit = files::raise_limit(service.runtime.settings.max_connections);
     let connections = service.runtime.in_flight.connections.clone();
-    let listener = Listener::new(listeners.api, app, service.clone(), most, connections);
-    let told = async {
+    let listener = Listener::new(listeners.api, app, service.clone(), limit, connections);
+    let stopped = async {
         stop.await;
         service.runtime.drain();
         if listener.is_in_use() {
             sleep(LINGER).await;
         }
     };
-    listener.accept_until(told).await;
+    listener.accept_until(stopped).await;
     let connections = listener.close().await;
     if !connections.is_closed() {
         sleep(LAST_MOMENT).await;

@@ -25,32 +25,32 @@ const READ_BYTES: usize = 16 * 1024;
 
 /// The state of the last response. It shows whether bytes from hyper belong to a response of the service.
 #[derive(Clone, Default)]
-pub(super) struct Answering(Arc<AtomicU8>);
+pub(super) struct ResponseProgress(Arc<AtomicU8>);
 
 /// No request is in progress, and the last response is completely written.
 const IDLE: u8 = 0;
 /// A request is in progress, or its response is being generated.
-const UNDER_WAY: u8 = 1;
+const IN_PROGRESS: u8 = 1;
 /// The whole response has been passed to hyper.
-const HANDED_OVER: u8 = 2;
+const PASSED_ON: u8 = 2;
 
-impl Answering {
+impl ResponseProgress {
     /// Records that a request has arrived.
     pub(super) fn begin(&self) {
-        self.0.store(UNDER_WAY, Ordering::Relaxed);
+        self.0.store(IN_PROGRESS, Ordering::Relaxed);
     }
 
     /// Wraps a response, to record when hyper has all of it.
     pub(super) fn watch(&self, answer: Response) -> hyper::Response<Answer> {
         answer.map(|body| Answer {
             body,
-            answering: self.clone(),
+            progress: self.clone(),
         })
     }
 
     /// Records that hyper's data has been written.
     fn flushed(&self) {
-        let (from, to) = (HANDED_OVER, IDLE);
+        let (from, to) = (PASSED_ON, IDLE);
         let _ = self
             .0
             .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
@@ -64,7 +64,7 @@ impl Answering {
 /// The body of a response.
 pub(super) struct Answer {
     body: Body,
-    answering: Answering,
+    progress: ResponseProgress,
 }
 
 impl HttpBody for Answer {
@@ -89,14 +89,14 @@ impl HttpBody for Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        self.answering.0.store(HANDED_OVER, Ordering::Relaxed);
+        self.progress.0.store(PASSED_ON, Ordering::Relaxed);
     }
 }
 
 /// A stream to a peer that replaces hyper's own refusals by problem documents.
 pub(super) struct Refusing<S> {
     stream: S,
-    answering: Answering,
+    progress: ResponseProgress,
     service: Service,
     refusal: Option<Refusal>,
     /// The input to discard until the peer has read the refusal.
@@ -116,10 +116,10 @@ struct Unwanted {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Refusing<S> {
-    pub(super) fn new(stream: S, answering: Answering, service: Service) -> Self {
+    pub(super) fn new(stream: S, progress: ResponseProgress, service: Service) -> Self {
         Self {
             stream,
-            answering,
+            progress,
             service,
             refusal: None,
             unwanted: None,
@@ -143,7 +143,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Refusing<S> {
 
     /// Returns true if the bytes are replaced.
     fn replaces(&mut self, bytes: &[u8]) -> bool {
-        if self.refusal.is_none() && self.answering.is_idle() {
+        if self.refusal.is_none() && self.progress.is_idle() {
             self.refusal = self.replacement(bytes);
         }
         self.refusal.is_some()
@@ -237,7 +237,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Refusing<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
-        self.answering.flushed();
+        self.progress.flushed();
         Poll::Ready(Ok(()))
     }
 

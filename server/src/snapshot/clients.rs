@@ -11,7 +11,7 @@ use pennon_model::client::{Client, ClientRequests};
 /// [`Client::Other`].
 const MAX_CLIENTS: usize = 50;
 
-/// The requests of one environment by client, of which at most [`MAX_CLIENTS`] have a name.
+/// The requests of one environment by client. At most [`MAX_CLIENTS`] clients have a name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClientCounts(HashMap<Client, ClientRequests>);
 
@@ -22,7 +22,7 @@ pub(super) struct ClientUsage(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     counts: ClientCounts,
-    /// The number of open streams by client; at most [`MAX_CLIENTS`] have a name.
+    /// The number of open streams by client. At most [`MAX_CLIENTS`] clients have a name.
     open: HashMap<Client, usize>,
 }
 

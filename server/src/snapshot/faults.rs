@@ -39,7 +39,7 @@ impl fmt::Display for Unreadable {
 
 impl Faults {
     /// Returns true if any fault exists.
-    pub(crate) fn are_there(&self) -> bool {
+    pub(crate) fn exist(&self) -> bool {
         !self.0.lock().is_empty()
     }
 

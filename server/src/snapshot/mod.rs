@@ -153,11 +153,11 @@ impl Snapshots {
         revoked.insert(environment);
         let mut next = HashMap::clone(&self.by_key.load());
         next.retain(|_, served| {
-            let goes_on = served.id != environment;
-            if !goes_on {
+            let is_kept = served.id != environment;
+            if !is_kept {
                 served.end();
             }
-            goes_on
+            is_kept
         });
         self.by_key.store(Arc::new(next));
     }

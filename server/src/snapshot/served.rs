@@ -104,11 +104,11 @@ impl Served {
 
     fn announce(&self, schedule: &mut Schedule, snapshot: Arc<EnvironmentSnapshot>) {
         self.announced.send_if_modified(|announced| {
-            let goes_on = announced.is_some();
-            if goes_on {
+            let is_followed = announced.is_some();
+            if is_followed {
                 *announced = Some(snapshot);
             }
-            goes_on
+            is_followed
         });
         schedule.pause_ends = Instant::now() + pause(self.announced.receiver_count());
     }

@@ -52,7 +52,7 @@ const DROP: &str = "
     drop table staged_entries;
 ";
 
-/// Rows in their new state, and audit entries.
+/// The rows to write, in their new state, and the audit entries.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) new_flags: Vec<Flag>,

@@ -109,7 +109,7 @@ pub enum OpenError {
     Migrate(#[from] sqlx::migrate::MigrateError),
 }
 
-/// The reason that the database cannot be copied into a file.
+/// The reason that the database cannot be copied to a file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyError {
     /// The database is on PostgreSQL, not in a file.

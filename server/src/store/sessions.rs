@@ -31,7 +31,7 @@ pub(crate) struct RefreshToken {
     pub(crate) spent: Option<Spent>,
 }
 
-/// The one use of a refresh token.
+/// The use of a refresh token.
 pub(crate) struct Spent {
     pub(crate) at: Timestamp,
     /// The next token, masked by the spent one; none once the grace period for a lost response is over.

@@ -49,7 +49,7 @@ impl Skew {
         // A raw query takes one round trip, and prepares no statement.
         let database = match sqlx::raw_sql(database).fetch_one(connection).await {
             Ok(row) => row.try_get(0)?,
-            // A server that responds is alive, whatever the response.
+            // A server that responds is alive, even if it responds with an error.
             Err(sqlx::Error::Database(_)) => return Ok(()),
             Err(error) => return Err(error),
         };

@@ -8,7 +8,7 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::{PgArguments, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
 use sqlx::{Describe, Either, Error, Execute, Executor, PgConnection, Postgres, SqlStr};
 
-/// A connection that uses unnamed statements where names would outlive the session.
+/// A connection that uses unnamed statements if names would outlive the session.
 ///
 /// sqlx prepares each statement once, under a name. A pooler in transaction mode may run the next transaction on
 /// another server connection, where the name is missing or belongs to a different statement. An unnamed statement is

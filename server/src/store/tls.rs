@@ -71,7 +71,7 @@ impl TlsParameters {
         options: PgConnectOptions,
     ) -> Result<(PgConnectOptions, Tls), String> {
         let parameters = self.or_environment();
-        // As with libpq, a local socket needs no encryption, whatever the mode.
+        // As in libpq, a local socket needs no encryption, regardless of the mode.
         let tls = if is_socket(&options) {
             Tls::disabled()
         } else {

@@ -84,7 +84,7 @@ async fn catch_up_whenever(admin: &Admin, changed: &Notify) -> Result<Infallible
     }
 }
 
-/// The delay before the next attempt: it doubles each time, and is randomized so that instances that lost their
+/// The delay before the next attempt. It doubles each time, and is randomized, so that instances that lost their
 /// database together do not reconnect together.
 #[derive(Default)]
 struct Backoff {

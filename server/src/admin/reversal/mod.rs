@@ -30,7 +30,7 @@ pub(crate) struct Reversal {
     pub(crate) plan: Result<Plan, Obstacle>,
 }
 
-/// The reason why an action cannot be reverted.
+/// The reason that an action cannot be reverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Obstacle {
     #[error("changes of this kind cannot be reverted")]
@@ -57,7 +57,7 @@ pub(crate) enum Obstacle {
     TooMany,
 }
 
-/// The reason why an action was not reverted.
+/// The reason that an action was not reverted.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RevertError {
     #[error(transparent)]

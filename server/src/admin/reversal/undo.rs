@@ -145,7 +145,7 @@ impl PendingRevert {
         let id = FlagEnvironmentId { flag, environment };
         let is_it = |known: &BeforeAfter<FlagConfiguration, _>| known.now.target.id() == id;
         if !self.configurations.iter().any(is_it) {
-            let now = targeting::find_whole(tx, id).await?;
+            let now = targeting::find_with_targeting(tx, id).await?;
             let then = DesiredConfiguration::of(&now);
             self.configurations.push(BeforeAfter { now, then });
         }
@@ -314,9 +314,9 @@ fn undo_in(
             undo_rule(&mut desired.rules, recorded)
         }
         _ => {
-            let left: Option<Rollout> = whole(entry.new_value.as_ref())?;
+            let left: Option<Rollout> = deserialized(entry.new_value.as_ref())?;
             let now = desired.rollout;
-            desired.rollout = whole(entry.old_value.as_ref())?;
+            desired.rollout = deserialized(entry.old_value.as_ref())?;
             Ok(now.is_some() && now != left)
         }
     }
@@ -327,9 +327,9 @@ fn undo_rule(
     recorded: &AuditRecord,
 ) -> Result<bool, RevertError> {
     let entry = &recorded.entry;
-    let left: Option<Rule> = whole(entry.new_value.as_ref())?;
+    let left: Option<Rule> = deserialized(entry.new_value.as_ref())?;
     let place = rules.iter().position(|(id, _)| *id == recorded.rule);
-    let Some(then) = whole(entry.old_value.as_ref())? else {
+    let Some(then) = deserialized(entry.old_value.as_ref())? else {
         let gone = place.map(|place| rules.remove(place));
         return Ok(gone.is_some_and(|(_, rule)| Some(rule) != left));
     };
@@ -342,7 +342,7 @@ fn undo_rule(
         }
         None if entry.action == AuditAction::RuleUpdated => Err(Obstacle::Gone.into()),
         None => {
-            // It may have been restored already, under another ID.
+            // The rule may already have been restored, with another ID.
             if !rules.iter().any(|(_, rule)| *rule == then) {
                 rules.push((recorded.rule, then));
             }
@@ -383,7 +383,7 @@ fn member(entry: &AuditEntry, name: &str) -> (Value, Value) {
 }
 
 /// Parses an object that is recorded as a whole, if it exists.
-fn whole<T: DeserializeOwned>(object: Option<&Value>) -> Result<Option<T>, Error> {
+fn deserialized<T: DeserializeOwned>(object: Option<&Value>) -> Result<Option<T>, Error> {
     object.cloned().map(read).transpose()
 }
 

@@ -4,7 +4,7 @@ use pennon_core::{CompiledFlag, Context, FlagConfig, MissingBucketingValue};
 use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::id::RuleId;
 
-use super::find_whole;
+use super::find_with_targeting;
 use crate::admin::Admin;
 use crate::auth::actor::Actor;
 use crate::error::Error;
@@ -18,7 +18,7 @@ pub(crate) async fn explain(
     id: FlagEnvironmentId,
     context: &Context<'_>,
 ) -> Result<Explained, Error> {
-    let current = find_whole(&mut admin.db.read().await?, id).await?;
+    let current = find_with_targeting(&mut admin.db.read().await?, id).await?;
     let ids: Vec<RuleId> = current.rules.iter().map(|rule| rule.id).collect();
     let flag = CompiledFlag::from(current.config());
     let explanation = pennon_core::explain(&flag, context, MissingBucketingValue::Excluded);
@@ -31,6 +31,6 @@ pub(crate) async fn flag_config(
     _actor: &Actor,
     id: FlagEnvironmentId,
 ) -> Result<FlagConfig, Error> {
-    let current = find_whole(&mut admin.db.read().await?, id).await?;
+    let current = find_with_targeting(&mut admin.db.read().await?, id).await?;
     Ok(current.config())
 }

@@ -59,15 +59,15 @@ async fn find_writable(tx: &mut Tx, id: FlagEnvironmentId) -> Result<FlagEnviron
 }
 
 /// Returns a flag in an environment with its rules and rollout, within a transaction.
-pub(super) async fn find_whole(
+pub(super) async fn find_with_targeting(
     tx: &mut Tx,
     id: FlagEnvironmentId,
 ) -> Result<FlagConfiguration, Error> {
     let target = find(tx, id).await?;
-    whole(tx, target).await
+    with_targeting(tx, target).await
 }
 
-async fn whole(tx: &mut Tx, target: FlagEnvironment) -> Result<FlagConfiguration, Error> {
+async fn with_targeting(tx: &mut Tx, target: FlagEnvironment) -> Result<FlagConfiguration, Error> {
     let FlagEnvironmentId { flag, environment } = target.id();
     Ok(FlagConfiguration {
         rules: store::rules::list(tx, flag, environment).await?,

@@ -7,7 +7,7 @@ use pennon_model::configuration::{FlagEnvironmentId, FlagOverview};
 use pennon_model::environment::{self, Environment};
 use pennon_model::id::EnvironmentId;
 
-use super::whole;
+use super::with_targeting;
 use crate::admin::{Admin, environments, flags};
 use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
@@ -39,7 +39,7 @@ pub(crate) async fn overview(
         None => None,
     };
     let shown = match target {
-        Some(target) => Some(whole(&mut tx, target).await?),
+        Some(target) => Some(with_targeting(&mut tx, target).await?),
         None => None,
     };
     let place = |environment: Environment| {

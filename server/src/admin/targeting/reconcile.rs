@@ -10,7 +10,7 @@ use pennon_model::id::{EnvironmentId, RuleId};
 use serde::Serialize;
 
 use super::step::{Step, differences, take};
-use super::{configuration, find, find_writable, rollout, rules, whole};
+use super::{configuration, find, find_writable, rollout, rules, with_targeting};
 use crate::admin::Admin;
 use crate::admin::changes::{self, EnvironmentChange};
 use crate::admin::precondition::Precondition;
@@ -37,7 +37,7 @@ impl From<FlagConfiguration> for ConfigurationContent {
     }
 }
 
-/// The desired configuration of a flag. Its rules may be existing ones.
+/// The desired configuration of a flag. It may contain existing rules.
 pub(in crate::admin) struct DesiredConfiguration {
     pub(in crate::admin) switch: Switch,
     /// The rules, each with the ID of the existing rule that it replaces, if any.
@@ -100,8 +100,8 @@ pub(crate) async fn copy(
     let to = target.configuration.config_revision;
     preconditions.from.check(from)?;
     preconditions.to.check(to)?;
-    let wanted = whole(&mut tx, source).await?.into();
-    let current = whole(&mut tx, target).await?;
+    let wanted = with_targeting(&mut tx, source).await?.into();
+    let current = with_targeting(&mut tx, target).await?;
     let steps = steps_to_content(admin, &current, &wanted);
     let target = &current.target;
     if !dry_run && !steps.is_empty() {
@@ -127,7 +127,7 @@ pub(in crate::admin) async fn apply(
         return Err(Conflict::TooManyRules.into());
     }
     let target = find_writable(tx, id).await?;
-    let current = whole(tx, target).await?;
+    let current = with_targeting(tx, target).await?;
     let steps = steps_to(admin, &current, wanted);
     if steps.is_empty() {
         return Ok(None);

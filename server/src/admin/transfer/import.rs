@@ -4,7 +4,7 @@
 //! however large the document is. Other writers may commit in the meantime. If the plan depends on their changes, the
 //! import is planned again.
 
-use super::plan::{Carried, Plan};
+use super::plan::{ImportedChange, Plan};
 use super::{Admin, Document};
 use crate::admin::changes::{self, EnvironmentChange};
 use crate::auth::actor::Administrator;
@@ -21,7 +21,7 @@ pub(crate) async fn import(
     actor: &Administrator,
     document: &Document,
     dry_run: bool,
-) -> Result<Vec<Carried>, Error> {
+) -> Result<Vec<ImportedChange>, Error> {
     for _ in 0..ATTEMPTS {
         let mut tx = admin.db.read().await?;
         let plan = Plan::make(admin, actor, document, &mut tx).await?;
@@ -53,7 +53,7 @@ pub(crate) async fn import_within(
     actor: &Administrator,
     document: &Document,
     tx: &mut Tx,
-) -> Result<(Vec<Carried>, Vec<EnvironmentChange>), Error> {
+) -> Result<(Vec<ImportedChange>, Vec<EnvironmentChange>), Error> {
     let plan = Plan::make(admin, actor, document, tx).await?;
     if plan.carried.is_empty() {
         return Ok((plan.carried, Vec::new()));

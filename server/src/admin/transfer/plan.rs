@@ -19,7 +19,7 @@ use crate::store::batch::{self, Batch};
 use crate::store::{self, Tx};
 
 /// One change that an import makes, or would make in a dry run.
-pub(crate) struct Carried {
+pub(crate) struct ImportedChange {
     /// The action that the audit log records.
     pub(crate) action: AuditAction,
     pub(crate) flag: FlagKey,
@@ -33,7 +33,7 @@ pub(crate) struct Carried {
 pub(super) struct Plan {
     start: Installation,
     pub(super) batch: Batch,
-    pub(super) carried: Vec<Carried>,
+    pub(super) carried: Vec<ImportedChange>,
 }
 
 /// The state of planning.
@@ -42,7 +42,7 @@ struct Planner<'a> {
     actor: &'a Actor,
     start: &'a Installation,
     batch: Batch,
-    carried: Vec<Carried>,
+    carried: Vec<ImportedChange>,
 }
 
 /// One flag after the changes planned so far.
@@ -254,7 +254,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Adds a flag's own rows to the batch.
+    /// Adds the rows of the flag and its configurations to the batch.
     fn keep(&mut self, flag: PlannedFlag) {
         let touched = flag.touched;
         let configurations = flag.configurations.into_iter();
@@ -275,7 +275,7 @@ impl Planner<'_> {
     }
 
     fn carry(&mut self, action: AuditAction, flag: &Flag, old: Option<Value>, new: Option<Value>) {
-        self.carried.push(Carried {
+        self.carried.push(ImportedChange {
             action,
             flag: flag.key.clone(),
             environment: None,
@@ -291,7 +291,7 @@ impl Planner<'_> {
         all: Vec<Difference>,
     ) {
         let called = format!("{}/{}", place.product, place.environment);
-        let carried = all.into_iter().map(|difference| Carried {
+        let carried = all.into_iter().map(|difference| ImportedChange {
             action: difference.action,
             flag: flag.key.clone(),
             environment: Some(called.clone()),

@@ -1,10 +1,10 @@
-//! Warnings about clients in use that cannot read what an import changes.
+//! Warnings about clients in use that cannot read the flags that an import changes.
 
 use std::collections::HashSet;
 
 use pennon_core::FlagConfig;
 
-use super::{Carried, Document, Installation, PortableConfiguration, PortableFlag};
+use super::{Document, ImportedChange, Installation, PortableConfiguration, PortableFlag};
 use crate::admin::warnings::{self, Warning};
 use crate::admin::{Admin, usage};
 use crate::auth::actor::Administrator;
@@ -16,7 +16,7 @@ pub(crate) async fn warnings(
     admin: &Admin,
     actor: &Administrator,
     document: &Document,
-    carried: &[Carried],
+    carried: &[ImportedChange],
 ) -> Result<Vec<(String, Warning)>, Error> {
     let mut tx = admin.db.read().await?;
     let environments = crate::store::environments::active(&mut tx).await?;

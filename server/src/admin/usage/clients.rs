@@ -28,15 +28,15 @@ const MAX_IN_USE: i64 = 1000;
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EnvironmentClient {
-    /// Null for all clients together that name no package of Pennon's.
+    /// The package; null for the sum of all clients that do not name a package of Pennon.
     #[schema(required)]
     package: Option<Package>,
-    /// The version, `newer` for all versions that are newer than the server's, or null where `package` is.
+    /// The version; `newer` for all versions that are newer than the server's, and null if `package` is null.
     #[schema(required, example = "0.1.0")]
     version: Option<String>,
-    /// The number of times that it fetched the configuration.
+    /// The number of fetches of the configuration.
     polls: i64,
-    /// The number of streams that it opened.
+    /// The number of opened streams.
     streams: i64,
     /// The last fetch, or the last minute in which a stream was open; to the minute.
     last_seen_at: Timestamp,
@@ -58,7 +58,7 @@ impl From<ClientUsage> for EnvironmentClient {
     }
 }
 
-/// Counts of clients that are not in the database yet, by hour and environment.
+/// The counts of clients that are not in the database yet, by hour and environment.
 #[derive(Default)]
 pub(super) struct ClientSums(BTreeMap<(i64, EnvironmentId), ClientCounts>);
 

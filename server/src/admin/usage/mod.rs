@@ -62,7 +62,7 @@ impl Admin {
                 () = self.serving.snapshots.many_reports(), if is_kept => {}
                 () = &mut stopping => return,
             }
-            let kept = self.bring_counts().await;
+            let kept = self.flush_usage().await;
             is_kept = kept.is_ok();
             if let Err(error) = kept {
                 tracing::warn!(%error, "cannot write usage to the database; keeping it in memory");
@@ -71,7 +71,7 @@ impl Admin {
     }
 
     /// Writes the counts to the database now. Counts that cannot be written are kept for the next attempt.
-    pub(crate) async fn bring_counts(&self) -> Result<(), Error> {
+    pub(crate) async fn flush_usage(&self) -> Result<(), Error> {
         let now = self.clock.now();
         let mut pending = self.pending_usage.0.lock().await;
         pending.add(self.serving.snapshots.take_usage(), now);
@@ -84,7 +84,7 @@ impl Admin {
         if !self.serving.snapshots.is_in_use() {
             return;
         }
-        let brought = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.bring_counts()).await;
+        let brought = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.flush_usage()).await;
         if !matches!(brought, Ok(Ok(()))) {
             tracing::warn!("cannot write the last minute's usage to the database");
         }

@@ -25,11 +25,11 @@ pub(crate) struct Period {
 /// The number of evaluations of a flag.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FlagUsage {
-    /// The first hour that counts.
+    /// The start of the period, at the beginning of an hour.
     pub(crate) from: Timestamp,
-    /// The last moment that counts.
+    /// The end of the period.
     pub(crate) to: Timestamp,
-    /// The environments in which the flag was ever evaluated.
+    /// The environments in which the flag has been evaluated at any time.
     pub(crate) environments: Vec<FlagEnvironmentUsage>,
 }
 
@@ -37,14 +37,14 @@ pub(crate) struct FlagUsage {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EnvironmentUsage {
-    /// The first hour that counts.
+    /// The start of the period, at the beginning of an hour.
     from: Timestamp,
-    /// The last moment that counts.
+    /// The end of the period.
     to: Timestamp,
     /// The last fetch of the configuration by a client, to the minute.
     #[schema(required)]
     last_polled_at: Option<Timestamp>,
-    /// The hours in which anything happened, in order.
+    /// The hours with evaluations or fetches, in order.
     hours: Vec<EnvironmentHour>,
 }
 

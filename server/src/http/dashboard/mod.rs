@@ -88,7 +88,7 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         .route("/dashboard/{*nowhere}", any(render))
         .layer(from_fn_with_state(service.clone(), session::find))
         .layer(from_fn(status::of_failure))
-        .layer(map_response(status::when_to_return))
+        .layer(map_response(status::add_retry_after))
         .layer(from_fn_with_state(service.clone(), protection::same_origin))
         .layer(CompressionLayer::new().quality(CompressionLevel::Precise(4)))
         .layer(RequestBodyLimitLayer::new(FORM_LIMIT))

@@ -60,7 +60,7 @@ pub(super) async fn find(
             return Redirect::temporary(&sign_in_for(&request)).into_response();
         }
     }
-    came_by_sign_in(&mut request);
+    restore_referrer(&mut request);
     // The bytes are counted until the response is ready.
     let mut held = session
         .is_err()
@@ -93,7 +93,7 @@ fn sign_in_for(request: &Request) -> String {
 
 /// Restores the referrer after a sign-in, because Leptos redirects a plain form of a server function to its referrer.
 /// The referrer is then the sign-in page, and its query contains the page of this site with the form.
-fn came_by_sign_in(request: &mut Request) {
+fn restore_referrer(request: &mut Request) {
     let by = referrer(request.headers()).and_then(|page| page.split_once(SIGN_IN));
     let Some((site, query)) = by else {
         return;

@@ -48,7 +48,7 @@ pub(super) async fn of_failure(request: Request, next: Next) -> Response {
 }
 
 /// Adds `Retry-After` to the responses of pages and server functions.
-pub(super) async fn when_to_return(mut response: Response) -> Response {
+pub(super) async fn add_retry_after(mut response: Response) -> Response {
     if response.status() == StatusCode::SERVICE_UNAVAILABLE {
         let headers = response.headers_mut();
         headers.insert(RETRY_AFTER, RETRY_WHEN_UNAVAILABLE.into());

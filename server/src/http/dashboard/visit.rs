@@ -21,7 +21,7 @@ use crate::auth::actor::Person;
 use crate::state::Service;
 
 /// The header that redirects Leptos's client.
-const GO_ELSEWHERE: HeaderName = HeaderName::from_static("serverfnredirect");
+const REDIRECT: HeaderName = HeaderName::from_static("serverfnredirect");
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
@@ -113,7 +113,7 @@ impl Visit for CurrentVisit {
             self.response.set_status(StatusCode::SEE_OTHER);
         } else {
             let empty = HeaderValue::from_static("");
-            self.response.insert_header(GO_ELSEWHERE, empty);
+            self.response.insert_header(REDIRECT, empty);
         }
     }
 

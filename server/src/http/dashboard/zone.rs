@@ -62,10 +62,10 @@ mod tests {
     #[test]
     fn a_moment_is_told_by_the_clocks_of_the_zone() {
         let tokyo = named(Some("Asia/Tokyo"));
-        let told = local(tokyo.clone(), at("2026-02-28T15:30:00Z"));
-        assert_eq!((&*told.date, &*told.clock), ("2026-03-01", "00:30:00"));
+        let shown = local(tokyo.clone(), at("2026-02-28T15:30:00Z"));
+        assert_eq!((&*shown.date, &*shown.clock), ("2026-03-01", "00:30:00"));
         let before = local(tokyo, at("2026-02-28T14:59:59Z"));
-        assert_eq!(told.day - before.day, 1);
+        assert_eq!(shown.day - before.day, 1);
     }
 
     #[test]

@@ -80,7 +80,7 @@ fn one(mut item: Json<'_>, pointer: &str, faults: &mut Vec<Fault>) -> Option<Rep
         ));
     }
     let count = match item.take("count") {
-        Json::Number(number) => whole(number),
+        Json::Number(number) => integer(number),
         _ => None,
     };
     if count.is_none() {
@@ -105,7 +105,7 @@ fn uuid(given: &Json<'_>) -> Option<Uuid> {
     }
 }
 
-fn whole(number: f64) -> Option<u64> {
+fn integer(number: f64) -> Option<u64> {
     if !COUNT.contains(&number) || number.fract() != 0.0 {
         return None;
     }
