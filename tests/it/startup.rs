@@ -102,10 +102,13 @@ async fn a_file_that_cannot_be_the_database_is_named_with_the_folder_to_change()
         (format!("{file}/deep/pennon.db"), write_to.clone()),
         (format!("{folder}/{overlong}/pennon.db"), write_to.clone()),
         (format!("{folder}/{overlong}"), write_to),
-        (format!("{file}"), format!("{file} is no SQLite database")),
+        (
+            format!("{file}"),
+            format!("{file} is not a SQLite database"),
+        ),
         (
             format!("{folder}"),
-            format!("{folder} is no SQLite database"),
+            format!("{folder} is not a SQLite database"),
         ),
     ] {
         let log = Process::fails_to_start(&format!("sqlite://{path}"), &[]).await;

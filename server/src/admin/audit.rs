@@ -162,5 +162,5 @@ pub(crate) async fn newest(admin: &Admin, actor: &Actor) -> Result<Option<Timest
 
 pub(super) fn value(object: &impl Serialize) -> Result<Value, Error> {
     serde_json::to_value(object)
-        .map_err(|error| Error::Internal(format!("an audit value is no JSON: {error}")))
+        .map_err(|error| Error::Internal(format!("an audit value is not JSON: {error}")))
 }

@@ -36,7 +36,7 @@ pub enum OpenError {
     )]
     UnknownScheme,
     /// The file does not exist, and must not be created.
-    #[error("there is no database at {}; does DATABASE_URL name the right one?", .0.display())]
+    #[error("there is no database at {}; check DATABASE_URL", .0.display())]
     Missing(PathBuf),
     /// The file is a symbolic link to a missing file. The link may belong to somebody else, so its target is not
     /// created.
@@ -58,7 +58,7 @@ pub enum OpenError {
         problem: String,
     },
     /// The file is not a SQLite database.
-    #[error("{} is no SQLite database; name another file in DATABASE_URL", .0.display())]
+    #[error("{} is not a SQLite database; name another file in DATABASE_URL", .0.display())]
     NotADatabase(PathBuf),
     /// The file is damaged.
     #[error(
@@ -88,7 +88,7 @@ pub enum OpenError {
         problem: String,
     },
     /// The database has no tables of Pennon.
-    #[error("the database has no tables of Pennon; does DATABASE_URL name the right one?")]
+    #[error("the database has no tables of Pennon; check DATABASE_URL")]
     NoTables,
     /// PostgreSQL is unreachable, or refuses the connection.
     #[error(transparent)]
@@ -105,7 +105,7 @@ pub enum OpenError {
     )]
     Rights(String),
     /// The tables cannot be upgraded.
-    #[error("cannot bring the database's tables up to date: {0}")]
+    #[error("cannot upgrade the database's tables: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
 }
 
@@ -113,7 +113,7 @@ pub enum OpenError {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyError {
     /// The database is on PostgreSQL, not in a file.
-    #[error("a PostgreSQL database is backed up by PostgreSQL's own tools, such as pg_dump")]
+    #[error("to back up a PostgreSQL database, use PostgreSQL's own tools, such as pg_dump")]
     NotAFile,
     /// The file name is not UTF-8, which SQLite requires.
     #[error("the name of the file to write must be valid UTF-8")]

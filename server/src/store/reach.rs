@@ -78,8 +78,8 @@ pub enum ReachError {
     },
     /// The URL leads to a pooler in transaction mode, but does not declare it.
     #[error(
-        "what is sent with NOTIFY through {address} does not arrive there, so a connection pooler in transaction mode seems \
-         to be in between; add the parameter `pgbouncer=true` to DATABASE_URL, or connect to PostgreSQL directly"
+        "a notification that was sent through {address} did not arrive, so there seems to be a connection pooler in \
+         transaction mode; add the parameter `pgbouncer=true` to DATABASE_URL, or connect to PostgreSQL directly"
     )]
     Pooled {
         /// The host and port, or the path of a socket.

@@ -30,7 +30,7 @@ pub(crate) struct Restored {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RestoreError {
     /// The database is on PostgreSQL, not in a file.
-    #[error("a PostgreSQL database is restored by PostgreSQL's own tools, such as pg_restore")]
+    #[error("to restore a PostgreSQL database, use PostgreSQL's own tools, such as pg_restore")]
     NotAFile,
     /// The URL is not one of a supported database.
     #[error(transparent)]
@@ -51,7 +51,7 @@ pub(crate) enum RestoreError {
     },
     /// A database already exists.
     #[error(
-        "there is a database at {} already; to replace it, stop the server and repeat the command with --force",
+        "a database already exists at {}; to replace it, stop the server and repeat the command with --force",
         .0.display()
     )]
     Taken(PathBuf),
