@@ -160,7 +160,7 @@ mod tests {
     use super::{queries, with_values};
 
     #[test]
-    fn a_logged_query_gets_the_values_of_its_call() {
+    fn a_logged_query_is_filled_in_with_its_values() {
         let log = r#"DEBUG sqlx::query: summary="select 1 …" db.statement="\n\nselect *\nfrom flags" rows_affected=0"#;
         assert_eq!(queries(log).unwrap(), ["\n\nselect *\nfrom flags"]);
         let query =

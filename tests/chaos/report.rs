@@ -214,7 +214,7 @@ mod tests {
     use super::{Figure, p99};
 
     #[test]
-    fn a_figure_beyond_its_bound_is_not_within_bounds() {
+    fn a_figure_over_its_bound_fails() {
         let second = Duration::from_secs(1);
         assert!(Figure::within("", second, second).is_within_bounds());
         assert!(!Figure::within("", second * 2, second).is_within_bounds());
@@ -226,12 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_without_a_case_is_not_kept() {
+    fn a_count_of_violations_without_any_case_fails() {
         assert!(!Figure::never("", 0, 0).is_within_bounds());
     }
 
     #[test]
-    fn one_wait_in_a_hundred_is_above_the_p99() {
+    fn one_sample_in_a_hundred_exceeds_the_p99() {
         let waits: Vec<Duration> = (1..=101).rev().map(Duration::from_millis).collect();
         assert_eq!(p99(waits), Duration::from_millis(100));
         assert_eq!(p99(Vec::new()), Duration::ZERO);

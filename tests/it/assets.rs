@@ -6,7 +6,7 @@ use reqwest::{Method, StatusCode};
 use crate::config::decoded;
 
 #[tokio::test]
-async fn an_asset_is_the_same_in_every_coding_and_without_any() {
+async fn an_asset_is_the_same_in_every_content_encoding() {
     let app = TestApp::start().await;
     let browser = app.anonymous();
     let page = browser.get("/dashboard/login").await.expect(StatusCode::OK);

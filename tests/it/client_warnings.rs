@@ -36,7 +36,7 @@ fn rule(priority: u32) -> Value {
 }
 
 #[tokio::test]
-async fn saving_what_a_client_in_use_cannot_read_says_so() {
+async fn saving_a_feature_that_a_client_in_use_cannot_read_warns() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
@@ -90,7 +90,7 @@ async fn saving_what_a_client_in_use_cannot_read_says_so() {
 }
 
 #[tokio::test]
-async fn a_version_leads_to_warnings_for_7_days_once_it_was_seen_in_two_hours() {
+async fn a_version_seen_in_two_hours_causes_warnings_for_7_days() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
@@ -120,7 +120,7 @@ async fn a_version_leads_to_warnings_for_7_days_once_it_was_seen_in_two_hours() 
 }
 
 #[tokio::test]
-async fn an_import_prints_what_clients_in_use_cannot_read() {
+async fn an_import_prints_warnings_about_clients_in_use() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -156,7 +156,7 @@ async fn an_import_prints_what_clients_in_use_cannot_read() {
 }
 
 #[tokio::test]
-async fn the_dashboard_says_before_saving_what_clients_in_use_cannot_read() {
+async fn the_dashboard_warns_about_clients_in_use_before_saving() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;

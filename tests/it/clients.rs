@@ -104,7 +104,7 @@ async fn fetches_and_streams_are_counted_by_client() {
 }
 
 #[tokio::test]
-async fn every_published_package_is_known() {
+async fn every_published_package_is_counted_by_name() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
@@ -130,7 +130,7 @@ async fn every_published_package_is_known() {
 }
 
 #[tokio::test]
-async fn versions_after_the_servers_are_newer_whatever_they_are() {
+async fn all_versions_newer_than_the_server_are_counted_as_newer() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
@@ -155,7 +155,7 @@ async fn versions_after_the_servers_are_newer_whatever_they_are() {
 }
 
 #[tokio::test]
-async fn names_of_any_other_form_are_other_clients_and_not_stored() {
+async fn malformed_client_names_are_counted_as_other_and_not_stored() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
@@ -200,7 +200,7 @@ async fn names_of_any_other_form_are_other_clients_and_not_stored() {
 }
 
 #[tokio::test]
-async fn fifty_names_are_counted_in_an_hour_on_all_instances_together() {
+async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let other = app.beside().await;
@@ -240,7 +240,7 @@ async fn fifty_names_are_counted_in_an_hour_on_all_instances_together() {
 }
 
 #[tokio::test]
-async fn a_client_is_in_use_for_as_long_as_its_stream_is_open() {
+async fn a_client_is_in_use_while_its_stream_is_open() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let stream = listen(&app.sdk(&pair.sdk_key), "@pennon/core/0.1.0").await;
@@ -268,7 +268,7 @@ async fn a_client_is_in_use_for_as_long_as_its_stream_is_open() {
 }
 
 #[tokio::test]
-async fn hours_of_clients_are_forgotten_after_31_days() {
+async fn client_counts_are_deleted_after_31_days() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     poll(&app.sdk(&pair.sdk_key), "@pennon/core/0.1.0").await;
@@ -282,7 +282,7 @@ async fn hours_of_clients_are_forgotten_after_31_days() {
 }
 
 #[tokio::test]
-async fn viewers_may_read_clients_page_by_page() {
+async fn viewers_can_page_through_clients() {
     let app = TestApp::start().await;
     let Pair {
         environment,

@@ -54,7 +54,7 @@ async fn served(app: &TestApp, key: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_dry_run_tells_the_differences_and_changes_nothing() {
+async fn a_dry_run_lists_the_differences_and_changes_nothing() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (pair, other) = two_setups(&admin).await;
@@ -93,7 +93,7 @@ async fn a_dry_run_tells_the_differences_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_copy_makes_both_environments_serve_the_same_and_audits_each_change() {
+async fn after_a_copy_both_environments_serve_the_same_and_each_change_is_audited() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (pair, other) = two_setups(&admin).await;
@@ -133,7 +133,7 @@ async fn a_copy_makes_both_environments_serve_the_same_and_audits_each_change() 
 }
 
 #[tokio::test]
-async fn a_copy_needs_both_environments_and_a_target_that_can_be_changed() {
+async fn a_copy_needs_two_existing_environments_and_a_writable_target() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (pair, other) = two_setups(&admin).await;

@@ -5,7 +5,7 @@ use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_kill_right_after_a_success_loses_nothing() {
+async fn a_kill_after_a_successful_response_loses_nothing() {
     let database = TestDatabase::create().await;
     let mut keys = Vec::new();
     for round in 0..3 {

@@ -58,7 +58,7 @@ impl Listener {
 }
 
 #[tokio::test]
-async fn what_another_instance_changes_is_told_with_who_did_it() {
+async fn changes_by_other_instances_arrive_with_their_actor() {
     let app = TestApp::start().await;
     app.tell();
     let other = app.beside().await;
@@ -77,7 +77,7 @@ async fn what_another_instance_changes_is_told_with_who_did_it() {
 }
 
 #[tokio::test]
-async fn news_go_on_however_much_is_changed_at_once() {
+async fn many_simultaneous_changes_do_not_stop_later_events() {
     let app = TestApp::start().await;
     app.tell();
     let admin = app.admin().await;
@@ -100,7 +100,7 @@ async fn news_go_on_however_much_is_changed_at_once() {
 }
 
 #[tokio::test]
-async fn whoever_sent_the_request_recognizes_its_change() {
+async fn an_event_has_the_id_of_the_request_that_caused_it() {
     let app = TestApp::start().await;
     app.tell();
     let admin = app.admin().await;
@@ -113,7 +113,7 @@ async fn whoever_sent_the_request_recognizes_its_change() {
 }
 
 #[tokio::test]
-async fn it_ends_at_the_sign_out() {
+async fn the_stream_ends_when_the_user_signs_out() {
     let app = TestApp::start().await;
     app.tell();
     let browser = Browser::signed_in(&app).await;
@@ -123,7 +123,7 @@ async fn it_ends_at_the_sign_out() {
 }
 
 #[tokio::test]
-async fn it_ends_when_the_service_stops() {
+async fn the_stream_ends_when_the_service_stops() {
     let app = TestApp::start().await;
     app.tell();
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;

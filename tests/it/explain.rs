@@ -38,7 +38,7 @@ async fn targeted(admin: &Caller<'_>) -> (Pair, Vec<Value>) {
 }
 
 #[tokio::test]
-async fn every_step_is_told_to_applications_and_administrators_alike() {
+async fn applications_and_administrators_get_the_same_explanation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (pair, ids) = targeted(&admin).await;
@@ -90,7 +90,7 @@ async fn every_step_is_told_to_applications_and_administrators_alike() {
 }
 
 #[tokio::test]
-async fn nobody_in_particular_is_explained_too_and_so_is_a_flag_that_is_off_or_archived() {
+async fn empty_contexts_and_disabled_or_archived_flags_are_explained() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (pair, _) = targeted(&admin).await;
@@ -119,7 +119,7 @@ async fn nobody_in_particular_is_explained_too_and_so_is_a_flag_that_is_off_or_a
 }
 
 #[tokio::test]
-async fn an_explanation_is_refused_like_an_evaluation() {
+async fn an_explanation_is_refused_for_the_same_reasons_as_an_evaluation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;

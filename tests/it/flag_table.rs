@@ -36,7 +36,7 @@ async fn drawn(app: &TestApp, query: &str) -> String {
 }
 
 #[tokio::test]
-async fn flags_are_found_by_how_they_stand() {
+async fn flags_can_be_filtered_by_status() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (staging, _) = admin.environment("shop", "staging").await;
@@ -68,7 +68,7 @@ async fn flags_are_found_by_how_they_stand() {
 }
 
 #[tokio::test]
-async fn a_filtered_list_says_how_many_flags_it_has_on_every_page() {
+async fn every_page_of_a_filtered_list_shows_the_total() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (staging, _) = admin.environment("shop", "staging").await;
@@ -92,7 +92,7 @@ async fn a_filtered_list_says_how_many_flags_it_has_on_every_page() {
 }
 
 #[tokio::test]
-async fn flags_are_in_the_order_of_their_name_or_of_their_last_evaluation() {
+async fn flags_can_be_sorted_by_name_or_last_evaluation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, key) = admin.environment("shop", "production").await;
@@ -121,7 +121,7 @@ async fn flags_are_in_the_order_of_their_name_or_of_their_last_evaluation() {
 }
 
 #[tokio::test]
-async fn the_last_day_of_a_flag_is_drawn_of_one_environment_or_of_all() {
+async fn the_chart_shows_the_last_day_of_one_or_all_environments() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (staging, staging_key) = admin.environment("shop", "staging").await;
@@ -146,7 +146,7 @@ async fn the_last_day_of_a_flag_is_drawn_of_one_environment_or_of_all() {
 }
 
 #[tokio::test]
-async fn what_was_counted_before_there_were_sums_is_in_them() {
+async fn the_hourly_sums_include_older_counts() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, staging) = admin.environment("shop", "staging").await;
@@ -166,7 +166,7 @@ async fn what_was_counted_before_there_were_sums_is_in_them() {
 }
 
 #[tokio::test]
-async fn a_flag_is_stale_that_nobody_has_changed_and_that_is_not_asked_for_or_constant() {
+async fn an_unchanged_flag_is_stale_if_it_is_unused_or_constant() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (staging, _) = admin.environment("shop", "staging").await;

@@ -18,7 +18,7 @@ fn parted() -> (&'static str, &'static str) {
 }
 
 #[tokio::test]
-async fn a_head_that_never_ends_ends_the_connection() {
+async fn a_connection_with_an_endless_head_is_closed() {
     let app = TestApp::start().await;
     let (mut silent, mut slow) = (Wire::to(app.address()).await, Wire::to(app.address()).await);
     slow.write("GET /health HTTP/1.1\r\nhost: pen").await;
@@ -29,7 +29,7 @@ async fn a_head_that_never_ends_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn a_connection_may_rest_for_a_minute_between_requests_but_not_for_ever() {
+async fn an_idle_connection_stays_open_for_at_least_a_minute_and_is_then_closed() {
     let app = TestApp::start().await;
     let mut wire = Wire::to(app.address()).await;
     assert_eq!(wire.get("/health").await.status, 200);
@@ -40,7 +40,7 @@ async fn a_connection_may_rest_for_a_minute_between_requests_but_not_for_ever() 
 }
 
 #[tokio::test]
-async fn a_body_that_dribbles_is_refused() {
+async fn a_body_that_arrives_too_slowly_is_refused() {
     let app = TestApp::start().await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
     let (part, _) = parted();
@@ -77,7 +77,7 @@ fn expect_refusal(answer: &WireAnswer, status: u16, code: &str) {
 }
 
 #[tokio::test]
-async fn a_head_has_a_bound() {
+async fn the_size_of_a_head_is_limited() {
     let app = TestApp::start().await;
     for long in [
         format!("GET /health?{} HTTP/1.1\r\n", "a".repeat(1_000_000)),
@@ -95,7 +95,7 @@ async fn a_head_has_a_bound() {
 }
 
 #[tokio::test]
-async fn a_head_that_is_no_http_is_a_problem_whatever_came_before() {
+async fn a_malformed_head_gets_a_problem_document_on_new_and_used_connections() {
     let app = TestApp::start().await;
     for bad in [
         "GET /health HTTP/1.1\r\nno header\r\n\r\n",
@@ -120,7 +120,7 @@ async fn a_head_that_is_no_http_is_a_problem_whatever_came_before() {
 }
 
 #[tokio::test]
-async fn who_is_refused_before_the_body_has_come_reads_why_and_may_go_on() {
+async fn a_request_refused_before_its_body_gets_a_response_and_keeps_the_connection() {
     let app = TestApp::start().await;
     let mut wire = Wire::to(app.address()).await;
     for path in ["/sdk/v1/evaluate", "/flags", "/nowhere"] {
@@ -134,7 +134,7 @@ async fn who_is_refused_before_the_body_has_come_reads_why_and_may_go_on() {
 }
 
 #[tokio::test]
-async fn forms_of_the_dashboard_have_a_bound_before_anybody_reads_them() {
+async fn dashboard_forms_that_are_too_large_are_refused_unread() {
     let app = TestApp::start().await;
     let form = "a".repeat(300_000);
     for path in [
@@ -156,7 +156,7 @@ async fn forms_of_the_dashboard_have_a_bound_before_anybody_reads_them() {
 }
 
 #[tokio::test]
-async fn forms_of_those_who_are_not_signed_in_have_a_lower_bound() {
+async fn forms_without_a_session_have_a_lower_limit() {
     let app = TestApp::start().await;
     for (length, status) in [
         (64 * 1024, StatusCode::UNAUTHORIZED),
@@ -173,7 +173,7 @@ async fn forms_of_those_who_are_not_signed_in_have_a_lower_bound() {
 }
 
 #[tokio::test]
-async fn bodies_of_strangers_are_bounded_together_and_leave_room_for_sign_ins() {
+async fn bodies_without_credentials_share_a_limit_that_spares_sign_ins() {
     const LENGTH: usize = 64 * 1024;
     let app = TestApp::start().await;
     let mut held = JoinSet::new();
@@ -206,7 +206,7 @@ async fn bodies_of_strangers_are_bounded_together_and_leave_room_for_sign_ins() 
 }
 
 #[tokio::test]
-async fn beyond_the_bound_connections_are_told_so_and_hear_how_the_service_is() {
+async fn connections_over_the_limit_are_refused_but_health_responds() {
     let app = TestApp::with_settings(&["--max-connections", "2"]).await;
     let mut first = Wire::to(app.address()).await;
     let mut second = Wire::to(app.address()).await;
@@ -235,7 +235,7 @@ async fn beyond_the_bound_connections_are_told_so_and_hear_how_the_service_is() 
 }
 
 #[tokio::test]
-async fn who_asks_nothing_beyond_the_bound_soon_makes_room() {
+async fn silent_connections_over_the_limit_are_soon_closed() {
     let app = TestApp::with_settings(&["--max-connections", "1"]).await;
     let mut only = Wire::to(app.address()).await;
     assert_eq!(only.get("/health").await.status, 200);
@@ -273,7 +273,7 @@ async fn shed(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Answer {
 }
 
 #[tokio::test]
-async fn beyond_the_bound_requests_are_refused_at_once_and_health_is_not() {
+async fn requests_over_the_limit_are_refused_at_once_but_health_responds() {
     let app = TestApp::with_settings(&["--max-in-flight", "1"]).await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
     let (sdk, anonymous) = (app.sdk(&sdk_key), app.anonymous());
@@ -295,7 +295,7 @@ async fn beyond_the_bound_requests_are_refused_at_once_and_health_is_not() {
 }
 
 #[tokio::test]
-async fn those_who_send_slowly_take_nobody_elses_place() {
+async fn slow_senders_do_not_use_up_the_in_flight_limit() {
     let app = TestApp::with_settings(&["--max-in-flight", "2"]).await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
     let (part, rest) = parted();
@@ -339,7 +339,7 @@ async fn prepared(process: &Process) -> String {
 }
 
 #[tokio::test]
-async fn connections_that_rest_do_not_hold_up_the_end() {
+async fn idle_connections_do_not_delay_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
     let mut resting = Vec::new();
@@ -360,7 +360,7 @@ async fn connections_that_rest_do_not_hold_up_the_end() {
 }
 
 #[tokio::test]
-async fn those_who_have_sent_half_a_request_do_not_hold_up_the_end() {
+async fn half_sent_requests_do_not_delay_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
     let key = prepared(&process).await;
@@ -393,7 +393,7 @@ async fn those_who_have_sent_half_a_request_do_not_hold_up_the_end() {
 }
 
 #[tokio::test]
-async fn nothing_in_flight_fails_when_the_service_is_told_to_stop() {
+async fn requests_in_flight_complete_during_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
     let key = prepared(&process).await;
@@ -453,7 +453,7 @@ async fn nothing_in_flight_fails_when_the_service_is_told_to_stop() {
 }
 
 #[tokio::test]
-async fn every_line_of_a_log_in_json_is_json_and_names_the_request() {
+async fn every_line_of_a_json_log_is_valid_and_has_the_request_id() {
     let database = TestDatabase::create().await;
     let settings = [
         ("PENNON_LOG_FORMAT", "json"),

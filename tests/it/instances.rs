@@ -52,7 +52,7 @@ async fn until_somebody_listens(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn a_change_at_one_service_is_served_by_the_others() {
+async fn a_change_on_one_instance_is_served_by_the_others() {
     let one = TestApp::start().await;
     let others = [one.beside().await, one.beside().await];
     others.iter().for_each(TestApp::follow);
@@ -76,7 +76,7 @@ async fn a_change_at_one_service_is_served_by_the_others() {
 }
 
 #[tokio::test]
-async fn a_key_revoked_or_replaced_at_one_service_is_refused_by_the_others() {
+async fn a_key_revoked_or_rotated_on_one_instance_is_refused_by_the_others() {
     let one = TestApp::start().await;
     let other = one.beside().await;
     other.follow();
@@ -113,7 +113,7 @@ async fn a_key_revoked_or_replaced_at_one_service_is_refused_by_the_others() {
 }
 
 #[tokio::test]
-async fn changes_arrive_although_announcements_are_cut_off() {
+async fn changes_arrive_after_the_listening_connection_is_closed() {
     let one = TestApp::start().await;
     if !one.database().is_postgres() {
         return;
@@ -139,7 +139,7 @@ async fn changes_arrive_although_announcements_are_cut_off() {
 }
 
 #[tokio::test]
-async fn everything_is_read_anew_once_announcements_are_heard_again() {
+async fn everything_is_reloaded_after_the_listening_connection_is_replaced() {
     let one = TestApp::start().await;
     if !one.database().is_postgres() {
         return;
@@ -164,7 +164,7 @@ async fn everything_is_read_anew_once_announcements_are_heard_again() {
 }
 
 #[tokio::test]
-async fn a_database_put_back_to_an_earlier_state_is_followed() {
+async fn a_database_restored_to_an_earlier_state_is_served() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -217,7 +217,7 @@ async fn until_waiting(app: &TestApp, table: &'static str, mode: &'static str, e
 }
 
 #[tokio::test]
-async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back() {
+async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
     let one = TestApp::start().await;
     if !one.database().is_postgres() {
         return;
@@ -270,7 +270,7 @@ async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back(
 }
 
 #[tokio::test]
-async fn services_that_start_together_on_an_empty_database_share_one_administrator() {
+async fn instances_that_start_together_create_one_administrator() {
     let one = TestApp::start().await;
     if !one.database().is_postgres() {
         return;
@@ -296,7 +296,7 @@ async fn services_that_start_together_on_an_empty_database_share_one_administrat
 }
 
 #[tokio::test]
-async fn a_database_that_takes_no_connections_is_waited_for() {
+async fn the_start_waits_for_a_database_without_free_connections() {
     let app = TestApp::start().await;
     if !app.database().is_postgres() {
         return;
@@ -342,7 +342,7 @@ async fn a_database_that_takes_no_connections_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_write_waits_five_seconds_for_its_turn_however_many_wait() {
+async fn a_write_waits_at_most_five_seconds_for_the_write_lock() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;
@@ -364,7 +364,7 @@ async fn a_write_waits_five_seconds_for_its_turn_however_many_wait() {
 }
 
 #[tokio::test]
-async fn a_token_is_taken_by_services_whose_clocks_differ() {
+async fn a_token_is_accepted_by_instances_with_clock_skew() {
     let one = TestApp::start().await;
     let (ahead, behind) = (one.beside().await, one.beside().await);
     ahead.advance(15 * 60 + 59);
@@ -384,7 +384,7 @@ async fn a_token_is_taken_by_services_whose_clocks_differ() {
 }
 
 #[tokio::test]
-async fn a_clock_that_differs_from_that_of_the_database_is_logged() {
+async fn a_clock_that_differs_from_the_databases_is_logged() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;

@@ -39,7 +39,7 @@ fn metric(series: &str) -> &str {
 }
 
 #[tokio::test]
-async fn alerts_and_the_dashboard_name_metrics_that_exist() {
+async fn alerts_and_the_grafana_dashboard_use_only_existing_metrics() {
     let series = series().await;
     for path in [
         "deploy/prometheus/alerts.yaml",
@@ -53,7 +53,7 @@ async fn alerts_and_the_dashboard_name_metrics_that_exist() {
 }
 
 #[tokio::test]
-async fn every_metric_is_documented_and_on_the_dashboard() {
+async fn every_metric_is_documented_and_on_the_grafana_dashboard() {
     let series = series().await;
     let metrics: BTreeSet<&str> = series.iter().map(|series| metric(series)).collect();
     assert!(metrics.len() >= 10, "{metrics:?}");

@@ -29,7 +29,7 @@ async fn asked(caller: &Caller<'_>, context: Value) -> Value {
 }
 
 #[tokio::test]
-async fn every_reason_has_its_standard_word_and_our_own_beside_it() {
+async fn responses_have_the_standard_reason_and_pennons_reason() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (pair, rule) = targeted(&admin).await;
@@ -84,7 +84,7 @@ async fn every_reason_has_its_standard_word_and_our_own_beside_it() {
 }
 
 #[tokio::test]
-async fn what_a_provider_sends_becomes_built_in_and_custom_attributes() {
+async fn a_providers_context_becomes_built_in_and_custom_attributes() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -123,7 +123,7 @@ fn assert_refused(answer: Answer, status: StatusCode, code: &str, key: Option<&s
 }
 
 #[tokio::test]
-async fn refusals_are_in_the_words_of_the_protocol() {
+async fn errors_use_the_codes_of_the_protocol() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let sdk = app.sdk(&admin.pair().await.sdk_key);
@@ -173,7 +173,7 @@ async fn refusals_are_in_the_words_of_the_protocol() {
 }
 
 #[tokio::test]
-async fn the_key_is_a_bearer_or_an_api_key_and_the_bearer_wins() {
+async fn a_bearer_key_overrides_an_api_key_header() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let key = admin.pair().await.sdk_key;
@@ -212,7 +212,7 @@ async fn the_key_is_a_bearer_or_an_api_key_and_the_bearer_wins() {
 }
 
 #[tokio::test]
-async fn all_active_flags_are_answered_and_tagged_for_flags_and_context_together() {
+async fn the_bulk_etag_depends_on_flags_and_context() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (pair, _) = targeted(&admin).await;
@@ -257,7 +257,7 @@ async fn all_active_flags_are_answered_and_tagged_for_flags_and_context_together
 }
 
 #[tokio::test]
-async fn pages_of_any_origin_may_ask_as_providers_do() {
+async fn pages_from_any_origin_may_send_the_headers_of_providers() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     let preflight = anonymous

@@ -8,7 +8,7 @@ use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn evaluation_goes_on_without_the_database_and_administration_says_when_to_come_back() {
+async fn without_the_database_evaluation_continues_and_administration_sends_retry_after() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -68,7 +68,7 @@ async fn evaluation_goes_on_without_the_database_and_administration_says_when_to
 }
 
 #[tokio::test]
-async fn a_flag_with_an_unreadable_rule_stays_as_it_was_until_it_is_switched_off_or_repaired() {
+async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_repaired() {
     let app = TestApp::start().await;
     let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
@@ -150,7 +150,7 @@ async fn health(base_url: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn an_environment_that_cannot_be_read_holds_up_no_other_and_health_says_so() {
+async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it() {
     let app = TestApp::start().await;
     let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
@@ -199,7 +199,7 @@ async fn an_environment_that_cannot_be_read_holds_up_no_other_and_health_says_so
 }
 
 #[tokio::test]
-async fn the_log_says_once_what_cannot_be_read() {
+async fn an_unreadable_environment_is_logged_once() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
     let (base_url, token) = (process.base_url(), process.signed_in().await);
@@ -230,7 +230,7 @@ async fn the_log_says_once_what_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn a_server_that_accepts_no_connection_is_given_up_like_one_that_is_away() {
+async fn a_database_that_accepts_no_connections_counts_as_unreachable() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;
@@ -259,7 +259,7 @@ async fn a_server_that_accepts_no_connection_is_given_up_like_one_that_is_away()
 }
 
 #[tokio::test]
-async fn a_commit_that_is_not_confirmed_is_said_to_be_in_doubt() {
+async fn an_unconfirmed_commit_is_reported_as_uncertain() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         // A commit to a file is not answered over a connection.

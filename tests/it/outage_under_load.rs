@@ -20,23 +20,23 @@ const NOTICED_WITHIN: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_millis(1250);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_hangs_is_done_without() {
+async fn evaluation_continues_while_the_database_hangs() {
     outage(Proxy::hang, Proxy::resume).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_is_killed_is_done_without() {
+async fn evaluation_continues_while_the_database_is_down() {
     outage(Proxy::cut, Proxy::resume).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_that_a_partition_leaves_dead_are_replaced() {
+async fn connections_that_died_in_a_network_partition_are_replaced() {
     outage(Proxy::hang, Proxy::resume_with_new_connections).await;
 }
 
 /// Firewalls do this to idle connections, while others continue.
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_that_were_forgotten_while_they_rested_are_replaced() {
+async fn idle_connections_that_a_firewall_dropped_are_replaced() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;

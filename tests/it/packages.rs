@@ -33,7 +33,7 @@ fn shown(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn every_package_is_there_in_the_version_of_the_server() {
+async fn every_package_is_served_in_the_version_of_the_server() {
     let app = open(&[]).await;
     for (name, peer) in [
         ("core", None),
@@ -61,7 +61,7 @@ async fn every_package_is_there_in_the_version_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_personal_access_token_of_any_role_is_needed() {
+async fn the_registry_requires_a_personal_access_token_of_any_role() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let sdk_key = admin.pair().await.sdk_key;
@@ -87,7 +87,7 @@ async fn a_personal_access_token_of_any_role_is_needed() {
 }
 
 #[tokio::test]
-async fn the_operator_may_open_the_registry_or_turn_it_off() {
+async fn the_registry_can_be_made_public_or_turned_off() {
     let app = open(&[]).await;
     let package = document(&app.anonymous()).await;
     let path = tarball(&package, VERSION);
@@ -106,7 +106,7 @@ async fn the_operator_may_open_the_registry_or_turn_it_off() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_said() {
+async fn the_error_says_what_is_missing() {
     let app = open(&[]).await;
     for (path, text) in [
         ("/npm", "scope @pennon"),
@@ -126,7 +126,7 @@ async fn what_is_not_there_is_said() {
 }
 
 #[tokio::test]
-async fn addresses_are_those_of_the_host_that_was_asked_and_nobody_else_gets_them() {
+async fn tarball_addresses_use_the_requested_host_and_are_not_cached() {
     let app = open(&["--trusted-proxies", "127.0.0.1/32"]).await;
     let path = format!("/npm/@pennon/core/-/core-{VERSION}.tgz");
     for (host, scheme, expected) in [
@@ -153,7 +153,7 @@ async fn addresses_are_those_of_the_host_that_was_asked_and_nobody_else_gets_the
 }
 
 #[tokio::test]
-async fn nothing_is_sent_twice() {
+async fn unchanged_responses_are_not_sent_again() {
     let app = open(&[]).await;
     let path = format!("/npm/@pennon/core/-/core-{VERSION}.tgz");
     for path in [CORE, &path] {
@@ -175,7 +175,7 @@ async fn nothing_is_sent_twice() {
 }
 
 #[tokio::test]
-async fn other_instances_store_nothing_again() {
+async fn a_second_instance_does_not_store_the_packages_again() {
     let app = TestApp::start().await;
     let _other = app.beside().await;
     for sql in [
@@ -332,7 +332,7 @@ async fn npm_installs_from_a_lock_file_of_the_last_release_after_an_upgrade() {
 }
 
 #[tokio::test]
-async fn a_version_keeps_the_content_with_which_it_was_stored() {
+async fn a_stored_version_never_changes_its_content() {
     let app = open(&[]).await;
     let stored = "select count(*) from package_versions where integrity = 'sha512-other'";
     for sql in [
@@ -349,7 +349,7 @@ async fn a_version_keeps_the_content_with_which_it_was_stored() {
 }
 
 #[tokio::test]
-async fn the_twenty_releases_that_were_started_last_are_kept() {
+async fn the_twenty_most_recently_started_releases_are_kept() {
     let app = open(&[]).await;
     for release in 1..=22 {
         // The oldest has been started again since.

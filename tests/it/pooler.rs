@@ -15,7 +15,7 @@ const PROPAGATION: Duration = Duration::from_millis(250);
 const TOLERANCE: Duration = Duration::from_millis(250);
 
 #[tokio::test]
-async fn without_its_parameter_transaction_mode_is_noticed_at_the_start() {
+async fn transaction_pooling_without_its_parameter_fails_the_start() {
     let database = TestDatabase::create().await;
     for (mode, size) in [("transaction", 1), ("transaction", 20)] {
         let Some(pooler) = Pooler::before(&database, mode, size).await else {
@@ -30,7 +30,7 @@ async fn without_its_parameter_transaction_mode_is_noticed_at_the_start() {
 }
 
 #[tokio::test]
-async fn session_mode_needs_no_parameter() {
+async fn session_pooling_needs_no_parameter() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "session", 40).await else {
         return;
@@ -48,7 +48,7 @@ async fn session_mode_needs_no_parameter() {
 }
 
 #[tokio::test]
-async fn a_key_that_one_instance_revokes_is_refused_by_another_in_time() {
+async fn a_revoked_key_is_soon_refused_by_the_other_instance() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "transaction", 20).await else {
         return;
@@ -81,7 +81,7 @@ async fn a_key_that_one_instance_revokes_is_refused_by_another_in_time() {
 }
 
 #[tokio::test]
-async fn flags_follow_and_instances_beside_the_pooler_hear_of_them() {
+async fn flag_changes_reach_instances_with_and_without_the_pooler() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "transaction", 20).await else {
         return;
@@ -111,7 +111,7 @@ async fn flags_follow_and_instances_beside_the_pooler_hear_of_them() {
 }
 
 #[tokio::test]
-async fn instances_that_start_together_make_the_tables_once() {
+async fn instances_that_start_together_create_the_tables_once() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "transaction", 4).await else {
         return;
@@ -149,7 +149,7 @@ async fn administers(app: &TestApp, caller: &str) {
 }
 
 #[tokio::test]
-async fn statements_of_many_callers_do_not_get_mixed_up() {
+async fn concurrent_callers_get_the_results_of_their_own_statements() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "transaction", 3).await else {
         return;
@@ -169,7 +169,7 @@ async fn statements_of_many_callers_do_not_get_mixed_up() {
 }
 
 #[tokio::test]
-async fn a_pooler_that_is_restarted_interrupts_administration_only() {
+async fn restarting_the_pooler_interrupts_only_administration() {
     let database = TestDatabase::create().await;
     let Some(mut pooler) = Pooler::before(&database, "transaction", 20).await else {
         return;
@@ -194,7 +194,7 @@ async fn a_pooler_that_is_restarted_interrupts_administration_only() {
 }
 
 #[tokio::test]
-async fn parameters_that_the_pooler_refuses_are_named() {
+async fn the_error_names_parameters_that_the_pooler_refuses() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "transaction", 20).await else {
         return;

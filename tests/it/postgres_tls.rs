@@ -52,7 +52,7 @@ async fn fails_with(url: &str, settings: &[(&str, &str)], complaints: &[&str]) {
 }
 
 #[tokio::test]
-async fn connections_are_encrypted_in_each_mode_that_can_be() {
+async fn every_mode_except_disable_can_use_tls() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -80,7 +80,7 @@ async fn connections_are_encrypted_in_each_mode_that_can_be() {
 }
 
 #[tokio::test]
-async fn a_server_is_reached_without_tls_where_that_is_allowed() {
+async fn plaintext_is_used_if_the_mode_allows_it() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -110,7 +110,7 @@ async fn a_server_is_reached_without_tls_where_that_is_allowed() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_proves_too_little_is_refused_at_once() {
+async fn an_untrusted_certificate_is_refused_at_once() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -138,7 +138,7 @@ async fn a_certificate_that_proves_too_little_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn authorities_of_the_system_are_trusted_for_a_name_only() {
+async fn system_authorities_are_trusted_only_in_verify_full() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -176,7 +176,7 @@ async fn authorities_of_the_system_are_trusted_for_a_name_only() {
 }
 
 #[tokio::test]
-async fn a_client_certificate_is_shown() {
+async fn a_client_certificate_is_sent() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -201,7 +201,7 @@ async fn a_client_certificate_is_shown() {
 }
 
 #[tokio::test]
-async fn commands_use_tls_as_the_server_does() {
+async fn commands_use_the_same_tls_settings_as_the_server() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -219,7 +219,7 @@ async fn commands_use_tls_as_the_server_does() {
 }
 
 #[tokio::test]
-async fn files_of_certificates_are_checked_before_the_server_is_asked() {
+async fn certificate_files_are_checked_before_connecting() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -279,7 +279,7 @@ async fn server_without_tls() -> String {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_refused_where_it_is_demanded() {
+async fn a_server_without_tls_is_refused_if_tls_is_required() {
     let url = server_without_tls().await;
     for mode in ["require", "verify-full"] {
         fails(
@@ -291,7 +291,7 @@ async fn a_server_without_tls_is_refused_where_it_is_demanded() {
 }
 
 #[tokio::test]
-async fn a_server_that_admits_tls_only_says_so() {
+async fn the_error_says_that_the_server_requires_tls() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };

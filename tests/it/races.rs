@@ -79,7 +79,7 @@ impl Two {
 }
 
 #[tokio::test]
-async fn one_of_many_creates_of_the_same_thing_wins() {
+async fn one_of_many_concurrent_creates_succeeds() {
     let two = Two::start().await;
     let one_wins = (1, CALLERS - 1);
     let flag = json!({ "key": "checkout", "name": "x", "type": "boolean" });
@@ -159,7 +159,7 @@ async fn archiving_and_enabling_exclude_each_other() {
 }
 
 #[tokio::test]
-async fn a_rule_that_meets_a_rotation_moves_along_or_comes_too_late() {
+async fn a_rule_created_during_a_rotation_moves_along_or_is_refused() {
     let two = Two::start().await;
     let admin = two.apps[0].with_authorization(two.token.clone());
     let Pair {
@@ -210,7 +210,7 @@ async fn a_rule_that_meets_a_rotation_moves_along_or_comes_too_late() {
 }
 
 #[tokio::test]
-async fn flags_and_environments_that_are_created_together_are_configured_with_each_other() {
+async fn every_flag_is_configured_in_environments_created_at_the_same_time() {
     let two = Two::start().await;
     let mut requests = Vec::new();
     for index in 0..CALLERS {
@@ -239,7 +239,7 @@ async fn flags_and_environments_that_are_created_together_are_configured_with_ea
 }
 
 #[tokio::test]
-async fn one_of_many_creates_of_the_same_account_or_token_wins_and_one_of_many_ends() {
+async fn one_of_many_concurrent_creates_or_deletes_of_an_account_or_token_succeeds() {
     let two = Two::start().await;
     let admin = two.apps[0].with_authorization(two.token.clone());
     let user = json!({ "email": "eve@example.com", "password": PASSWORD, "role": "viewer" });
@@ -274,7 +274,7 @@ async fn one_of_many_creates_of_the_same_account_or_token_wins_and_one_of_many_e
 }
 
 #[tokio::test]
-async fn what_meets_the_deletion_of_its_account_comes_before_it_or_too_late() {
+async fn a_request_during_the_deletion_of_its_account_succeeds_before_it_or_is_refused() {
     let two = Two::start().await;
     let [one, other] = &two.apps;
     let (admin, anonymous) = (one.with_authorization(two.token.clone()), other.anonymous());

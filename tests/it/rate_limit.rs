@@ -45,7 +45,7 @@ async fn exhaust(sdk: &Caller<'_>, path: &str, body: &Value) -> usize {
 }
 
 #[tokio::test]
-async fn each_question_counts_once_and_a_second_brings_room_for_as_many_as_the_rate() {
+async fn each_request_counts_once_and_the_limit_refills_every_second() {
     let app = limited().await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
     let sdk = app.sdk(&sdk_key);
@@ -66,7 +66,7 @@ async fn each_question_counts_once_and_a_second_brings_room_for_as_many_as_the_r
 }
 
 #[tokio::test]
-async fn clients_that_evaluate_by_themselves_are_counted_apart() {
+async fn clients_with_local_evaluation_have_a_separate_limit() {
     let app = limited().await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
     let sdk = app.sdk(&sdk_key);
@@ -87,7 +87,7 @@ async fn clients_that_evaluate_by_themselves_are_counted_apart() {
 }
 
 #[tokio::test]
-async fn one_environment_does_not_use_up_what_another_may_have() {
+async fn each_environment_has_its_own_limit() {
     let app = limited().await;
     let admin = app.admin().await;
     let Pair { sdk_key, .. } = admin.pair().await;
@@ -104,7 +104,7 @@ async fn one_environment_does_not_use_up_what_another_may_have() {
 }
 
 #[tokio::test]
-async fn without_the_setting_nobody_is_refused() {
+async fn without_the_setting_there_is_no_limit() {
     let app = TestApp::start().await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
     let sdk = app.sdk(&sdk_key);

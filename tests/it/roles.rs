@@ -58,7 +58,7 @@ async fn attempt(caller: &Caller<'_>, method: &str, path: &str) -> pennon_tests:
 }
 
 #[tokio::test]
-async fn authentication_then_role_then_existence_then_body() {
+async fn checks_run_in_the_order_authentication_role_existence_body() {
     let app = TestApp::start().await;
     let rank = |role: &str| {
         ["viewer", "editor", "admin"]
@@ -103,7 +103,7 @@ async fn authentication_then_role_then_existence_then_body() {
 }
 
 #[tokio::test]
-async fn everybody_with_an_account_reads_and_deals_with_the_own_credentials() {
+async fn every_role_can_read_and_manage_its_own_credentials() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let viewer = app.user("vic@example.com", "viewer").await;

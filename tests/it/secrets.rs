@@ -85,7 +85,7 @@ async fn a_server_reads_its_secrets_from_files() {
 }
 
 #[tokio::test]
-async fn a_secret_that_cannot_be_read_is_refused_with_its_variable_and_file() {
+async fn the_error_for_an_unreadable_secret_names_its_variable_and_file() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let secret = write(folder.path(), "secret", "hidden-in-the-file");
     let empty = write(folder.path(), "empty", "\n");
@@ -131,7 +131,7 @@ async fn a_secret_that_cannot_be_read_is_refused_with_its_variable_and_file() {
 }
 
 #[tokio::test]
-async fn the_command_line_takes_no_secret_and_repeats_none() {
+async fn the_command_line_accepts_no_secrets_and_never_prints_them() {
     for url in [
         "postgres://pennon:hidden@127.0.0.1:1/flags",
         "postgres://127.0.0.1:1/flags?password=hidden",

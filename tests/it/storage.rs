@@ -5,7 +5,7 @@ use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_transaction_that_sqlite_ends_by_itself_leaves_the_next_writes_alone() {
+async fn writes_succeed_after_sqlite_rolls_back_a_transaction() {
     let app = TestApp::start().await;
     if !app.is_on_file() {
         // PostgreSQL never ends a transaction itself, and keeps the connection.
@@ -27,7 +27,7 @@ async fn a_transaction_that_sqlite_ends_by_itself_leaves_the_next_writes_alone()
 }
 
 #[tokio::test]
-async fn a_full_disk_of_postgresql_is_reported_until_something_can_be_written_again() {
+async fn a_full_postgresql_disk_is_reported_until_a_write_succeeds() {
     let app = TestApp::start().await;
     if app.is_on_file() {
         return;
@@ -54,7 +54,7 @@ async fn a_full_disk_of_postgresql_is_reported_until_something_can_be_written_ag
 }
 
 #[tokio::test]
-async fn a_full_disk_stops_changes_and_nothing_else_and_ends_without_a_restart() {
+async fn a_full_disk_stops_only_changes_and_needs_no_restart() {
     let database = TestDatabase::create().await;
     if database.is_postgres() {
         return;

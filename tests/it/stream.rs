@@ -92,7 +92,7 @@ async fn tag(sdk: &Caller<'_>) -> String {
 }
 
 #[tokio::test]
-async fn the_first_event_comes_at_once_and_tells_the_tag_of_the_configuration() {
+async fn the_first_event_arrives_at_once_with_the_etag_of_the_configuration() {
     let app = TestApp::start().await;
     let key = app.admin().await.pair().await.sdk_key;
     let sdk = app.sdk(&key);
@@ -117,7 +117,7 @@ async fn the_first_event_comes_at_once_and_tells_the_tag_of_the_configuration() 
 }
 
 #[tokio::test]
-async fn many_clients_are_asked_to_take_their_time() {
+async fn many_clients_are_told_to_spread_their_requests() {
     let app = TestApp::start().await;
     let key = app.admin().await.pair().await.sdk_key;
     let sdk = app.sdk(&key);
@@ -131,7 +131,7 @@ async fn many_clients_are_asked_to_take_their_time() {
 }
 
 #[tokio::test]
-async fn each_change_is_told_to_all_who_listen_and_to_nobody_else() {
+async fn each_change_reaches_all_streams_of_its_environment_and_no_others() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -163,7 +163,7 @@ async fn each_change_is_told_to_all_who_listen_and_to_nobody_else() {
 }
 
 #[tokio::test]
-async fn who_comes_back_is_told_only_what_is_new() {
+async fn a_resumed_stream_sends_only_newer_events() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -192,7 +192,7 @@ async fn who_comes_back_is_told_only_what_is_new() {
 }
 
 #[tokio::test]
-async fn a_change_at_another_service_is_told() {
+async fn a_change_on_another_instance_is_sent() {
     let one = TestApp::start().await;
     let key = one.admin().await.pair().await.sdk_key;
     let other = one.beside().await;
@@ -204,7 +204,7 @@ async fn a_change_at_another_service_is_told() {
 }
 
 #[tokio::test]
-async fn the_stream_shows_that_it_is_there_and_tells_nothing_when_the_content_stays() {
+async fn heartbeats_are_sent_but_no_events_without_a_change_of_content() {
     let app = TestApp::with_settings(&["--stream-heartbeat", "1"]).await;
     let admin = app.admin().await;
     let Pair {
@@ -232,7 +232,7 @@ async fn the_stream_shows_that_it_is_there_and_tells_nothing_when_the_content_st
 }
 
 #[tokio::test]
-async fn the_stream_ends_with_its_key() {
+async fn the_stream_ends_when_its_key_is_revoked_or_rotated() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     for end in ["revoke", "rotate-key"] {
@@ -250,7 +250,7 @@ async fn the_stream_ends_with_its_key() {
 }
 
 #[tokio::test]
-async fn the_stream_ends_with_a_key_that_another_service_revoked() {
+async fn the_stream_ends_when_another_instance_revokes_its_key() {
     let one = TestApp::start().await;
     let other = one.beside().await;
     let admin = one.admin().await;
@@ -279,7 +279,7 @@ async fn the_stream_ends_when_the_service_stops() {
 }
 
 #[tokio::test]
-async fn keys_that_do_not_work_are_refused_as_everywhere() {
+async fn unusable_keys_get_the_same_response_as_elsewhere() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (environment, revoked) = admin.environment("shop", "prod").await;
@@ -317,7 +317,7 @@ async fn keys_that_do_not_work_are_refused_as_everywhere() {
 }
 
 #[tokio::test]
-async fn pages_of_other_origins_may_listen() {
+async fn pages_from_other_origins_may_open_the_stream() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     let preflight = anonymous
@@ -337,7 +337,7 @@ async fn pages_of_other_origins_may_listen() {
 }
 
 #[tokio::test]
-async fn head_has_the_headers_and_an_end() {
+async fn head_returns_the_headers_and_ends() {
     let app = TestApp::start().await;
     let key = app.admin().await.pair().await.sdk_key;
     let sdk = app.sdk(&key);
@@ -353,7 +353,7 @@ async fn head_has_the_headers_and_an_end() {
 }
 
 #[tokio::test]
-async fn who_does_not_read_holds_up_nobody() {
+async fn a_client_that_does_not_read_delays_no_other() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {

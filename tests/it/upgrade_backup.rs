@@ -49,7 +49,7 @@ fn at(file: &Path) -> TestDatabase {
 }
 
 #[tokio::test]
-async fn a_file_is_backed_up_before_it_is_upgraded_with_what_is_in_its_log() {
+async fn the_backup_before_an_upgrade_includes_the_write_ahead_log() {
     let Some(database) = old_file().await else {
         return;
     };
@@ -96,7 +96,7 @@ async fn a_file_is_backed_up_before_it_is_upgraded_with_what_is_in_its_log() {
 }
 
 #[tokio::test]
-async fn the_last_two_backups_are_kept_and_other_files_stay() {
+async fn the_last_two_backups_and_all_other_files_are_kept() {
     let Some(database) = old_file().await else {
         return;
     };
@@ -129,7 +129,7 @@ async fn the_last_two_backups_are_kept_and_other_files_stay() {
 }
 
 #[tokio::test]
-async fn a_new_file_and_one_that_is_up_to_date_need_no_backup() {
+async fn new_and_up_to_date_files_are_not_backed_up() {
     let database = TestDatabase::in_file();
     for _ in 0..2 {
         TestApp::on_database(database.url())
@@ -172,7 +172,7 @@ async fn a_file_that_cannot_be_backed_up_is_not_upgraded() {
 }
 
 #[tokio::test]
-async fn a_command_that_writes_backs_up_as_well() {
+async fn commands_that_write_also_back_up_before_an_upgrade() {
     let Some(database) = old_file().await else {
         return;
     };

@@ -68,7 +68,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
 }
 
 #[tokio::test]
-async fn polls_are_counted_by_what_the_client_had() {
+async fn polls_are_counted_as_first_current_or_outdated() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -101,7 +101,7 @@ async fn polls_are_counted_by_what_the_client_had() {
 }
 
 #[tokio::test]
-async fn instances_add_to_the_same_hours_and_a_new_key_goes_on_with_them() {
+async fn instances_share_hourly_counts_and_a_new_key_continues_them() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -134,7 +134,7 @@ async fn instances_add_to_the_same_hours_and_a_new_key_goes_on_with_them() {
 }
 
 #[tokio::test]
-async fn applications_may_report_what_they_evaluate_by_themselves() {
+async fn applications_can_report_local_evaluations() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -183,7 +183,7 @@ async fn applications_may_report_what_they_evaluate_by_themselves() {
 }
 
 #[tokio::test]
-async fn a_report_with_an_id_counts_once_whichever_instances_it_reaches() {
+async fn a_report_with_an_id_counts_once_across_all_instances() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -223,7 +223,7 @@ async fn a_report_with_an_id_counts_once_whichever_instances_it_reaches() {
 }
 
 #[tokio::test]
-async fn ids_of_reports_are_known_for_an_hour_and_in_their_own_environment() {
+async fn report_ids_are_remembered_for_an_hour_per_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -256,7 +256,7 @@ async fn ids_of_reports_are_known_for_an_hour_and_in_their_own_environment() {
 }
 
 #[tokio::test]
-async fn an_id_of_a_report_is_a_uuid() {
+async fn a_report_id_must_be_a_uuid() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -278,7 +278,7 @@ async fn an_id_of_a_report_is_a_uuid() {
 }
 
 #[tokio::test]
-async fn a_period_has_a_beginning_before_its_end_and_at_most_31_days() {
+async fn a_period_is_at_most_31_days_and_begins_before_its_end() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -316,7 +316,7 @@ async fn a_period_has_a_beginning_before_its_end_and_at_most_31_days() {
 }
 
 #[tokio::test]
-async fn hours_are_forgotten_after_31_days_and_the_last_time_never_is() {
+async fn hourly_counts_are_deleted_after_31_days_and_the_last_evaluation_is_kept() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -343,7 +343,7 @@ async fn hours_are_forgotten_after_31_days_and_the_last_time_never_is() {
 }
 
 #[tokio::test]
-async fn counts_whose_arrival_nobody_hears_of_are_not_counted_twice() {
+async fn counts_are_not_added_twice_after_an_unconfirmed_commit() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         // A commit to a file is not answered over a connection.

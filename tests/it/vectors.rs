@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn every_case_gives_the_expected_answer_one_by_one_and_in_batches() {
+async fn every_case_gives_the_expected_result_alone_and_in_a_batch() {
     let (files, promised) = read();
     let mut run = 0;
     for file in &files {
@@ -33,7 +33,7 @@ async fn every_case_gives_the_expected_answer_one_by_one_and_in_batches() {
 
 /// The service itself never has what a client could not know: it refuses to store it.
 #[tokio::test]
-async fn what_makes_a_flag_unsupported_is_refused_by_the_service() {
+async fn the_service_refuses_features_of_newer_versions() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (environment, _) = admin.environment("vectors", "all").await;

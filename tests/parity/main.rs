@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_planted_fault_is_found_and_made_small() {
+    async fn a_planted_fault_is_found_and_minimized() {
         let mut engines = [Engine::Native, Engine::Planted];
         let found = compare(&mut engines, 10_000, 1).await.unwrap_err();
         assert!(found.contains("native and planted disagree"), "{found}");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn engines_that_agree_are_asked_everything() {
+    async fn engines_that_agree_evaluate_every_pair() {
         let mut engines = [Engine::Native, Engine::Native];
         assert_eq!(compare(&mut engines, 3_000, 1).await, Ok(4_000));
     }

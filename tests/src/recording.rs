@@ -148,7 +148,7 @@ mod tests {
     use super::missing;
 
     #[test]
-    fn an_answer_may_gain_members_and_nothing_else() {
+    fn a_response_may_gain_members_and_otherwise_stays_the_same() {
         let recorded = json!({ "a": [{ "b": 1, "c": null }], "d": "e" });
         let current = json!({ "a": [{ "b": 1, "c": null, "new": 2 }], "d": "e", "new": [] });
         assert_eq!(missing(&recorded, &current, ""), Vec::<String>::new());

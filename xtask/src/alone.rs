@@ -43,7 +43,7 @@ mod tests {
     use super::path_to;
 
     #[test]
-    fn an_asset_is_found_where_a_page_quotes_it() {
+    fn an_asset_is_found_by_its_quoted_address_in_a_page() {
         let page = r#"<link href="/assets/pennon.1.css"><link href="/assets/pennon.2.js">"#;
         assert_eq!(path_to("pennon.2.js", page), Some("/assets/pennon.2.js"));
         assert_eq!(path_to("pennon.3.js", page), None);

@@ -225,7 +225,7 @@ mod tests {
     use super::location;
 
     #[test]
-    fn a_redirection_is_read_whatever_the_case_of_its_header() {
+    fn a_redirect_is_found_whatever_the_case_of_its_header() {
         assert_eq!(
             location("HTTP/1.1 303 See Other\r\nLocation: /dashboard/login"),
             Some("/dashboard/login")

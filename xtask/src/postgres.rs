@@ -278,7 +278,7 @@ mod tests {
     use super::{Cluster, Durability, programs};
 
     #[test]
-    fn a_throwaway_cluster_answers_until_it_is_thrown_away() {
+    fn a_temporary_cluster_accepts_connections_until_it_is_dropped() {
         let Some(programs) = programs() else {
             return;
         };

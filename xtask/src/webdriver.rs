@@ -198,7 +198,7 @@ mod tests {
     use super::{Browser, chosen};
 
     #[test]
-    fn no_list_means_all_browsers() -> anyhow::Result<()> {
+    fn without_a_list_all_browsers_are_tested() -> anyhow::Result<()> {
         assert_eq!(chosen("")?, Browser::ALL);
         assert_eq!(chosen("webkit, firefox")?.len(), 2);
         assert_eq!(chosen("firefox")?, [Browser::Firefox]);

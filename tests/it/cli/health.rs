@@ -3,7 +3,7 @@
 use pennon_tests::TestApp;
 
 #[tokio::test]
-async fn a_server_that_is_well_is_told_from_one_that_is_not_there() {
+async fn health_fails_unless_a_server_responds() {
     let app = TestApp::start().await;
     let said = app.command(&["health", "--listen", app.address()]).await;
     let said: serde_json::Value =

@@ -64,7 +64,7 @@ fn number(tag: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn a_dry_run_takes_no_turn() {
+async fn a_dry_run_does_not_take_the_write_lock() {
     let app = TestApp::start().await;
     app.admin().await.environment("shop", "prod").await;
     let turn = app.database().take_turn().await;
@@ -78,7 +78,7 @@ async fn a_dry_run_takes_no_turn() {
 }
 
 #[tokio::test]
-async fn an_import_of_nothing_new_takes_no_turn() {
+async fn an_import_without_changes_does_not_take_the_write_lock() {
     let app = TestApp::start().await;
     app.admin().await.environment("shop", "prod").await;
     let document = document(1, &["prod"]);
@@ -123,7 +123,7 @@ async fn an_import_raises_each_environment_by_one_revision() {
 }
 
 #[tokio::test]
-async fn an_import_records_what_the_same_changes_made_by_hand_record() {
+async fn an_import_writes_the_same_audit_entries_as_single_requests() {
     let (by_hand, by_import) = (TestApp::start().await, TestApp::start().await);
     fill(&by_hand.admin().await).await;
     let other = by_import.admin().await;
@@ -177,7 +177,7 @@ fn forget(value: &mut Value) {
 }
 
 #[tokio::test]
-async fn an_import_that_fails_while_it_is_written_leaves_nothing_behind() {
+async fn an_import_that_fails_while_writing_changes_nothing() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     admin.environment("shop", "prod").await;
@@ -195,7 +195,7 @@ async fn an_import_that_fails_while_it_is_written_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn an_import_sees_every_change_that_others_make_before_it_writes() {
+async fn an_import_loses_no_concurrent_change() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (prod, _) = admin.environment("shop", "prod").await;
@@ -262,7 +262,7 @@ async fn until_an_import_waits(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn an_import_that_waits_for_its_turn_plans_again_what_has_changed() {
+async fn an_import_plans_again_if_flags_changed_while_it_waited() {
     let app = TestApp::start().await;
     if app.is_on_file() {
         return;
@@ -295,7 +295,7 @@ async fn an_import_that_waits_for_its_turn_plans_again_what_has_changed() {
 }
 
 #[tokio::test]
-async fn an_import_is_newer_than_what_others_wrote_while_it_waited() {
+async fn an_import_has_higher_revisions_than_writes_that_it_waited_for() {
     let app = TestApp::start().await;
     if app.is_on_file() {
         return;

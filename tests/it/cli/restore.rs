@@ -107,7 +107,7 @@ fn names_in(folder: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_backup_replaces_a_database_only_by_force_and_while_no_server_has_it_open() {
+async fn restore_needs_force_and_a_database_that_no_server_uses() {
     let Some(shop) = Shop::on_file().await else {
         return;
     };
@@ -148,7 +148,7 @@ async fn a_backup_replaces_a_database_only_by_force_and_while_no_server_has_it_o
 }
 
 #[tokio::test]
-async fn a_backup_is_restored_where_there_is_no_database() {
+async fn a_backup_is_restored_if_no_database_exists() {
     let Some(shop) = Shop::on_file().await else {
         return;
     };
@@ -161,7 +161,7 @@ async fn a_backup_is_restored_where_there_is_no_database() {
 }
 
 #[tokio::test]
-async fn the_owner_of_the_database_or_of_its_folder_owns_what_is_restored() {
+async fn a_restored_database_keeps_the_owner_of_the_file_or_folder() {
     const USER: u32 = 65_532;
     let Some(shop) = Shop::on_file().await else {
         return;
@@ -184,7 +184,7 @@ async fn the_owner_of_the_database_or_of_its_folder_owns_what_is_restored() {
 }
 
 #[tokio::test]
-async fn a_symbolic_link_to_the_database_stays() {
+async fn restore_keeps_a_symbolic_link_to_the_database() {
     let Some(shop) = Shop::on_file().await else {
         return;
     };
@@ -204,7 +204,7 @@ async fn a_symbolic_link_to_the_database_stays() {
 }
 
 #[tokio::test]
-async fn a_backup_that_cannot_be_used_changes_nothing() {
+async fn an_unusable_backup_changes_nothing() {
     let Some(shop) = Shop::on_file().await else {
         return;
     };
@@ -279,7 +279,7 @@ async fn a_backup_of_an_older_schema_is_upgraded_by_the_next_start() {
 }
 
 #[tokio::test]
-async fn a_postgresql_database_is_restored_by_its_own_tools() {
+async fn a_postgresql_database_is_restored_with_its_own_tools() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;

@@ -29,7 +29,7 @@ fn last_release() -> Value {
 }
 
 #[test]
-fn clients_of_the_last_release_get_along_with_this_api() {
+fn clients_of_the_last_release_can_use_this_api() {
     let breaks = api_breaks(&last_release(), description(), &open_fields());
     assert!(
         breaks.is_empty(),
@@ -81,7 +81,7 @@ fn promises() -> Vec<String> {
 }
 
 #[test]
-fn whatever_this_api_would_lose_is_found() {
+fn every_removal_from_this_api_is_found() {
     let promises = promises();
     assert!(promises.len() > 500, "{}", promises.len());
     // Each takes a while, so every run looks at some of them, spread over all kinds.

@@ -44,7 +44,7 @@ fn set(file: &mut Value, pointer: &str, value: Value) {
 }
 
 #[tokio::test]
-async fn a_faulty_file_refuses_the_start_names_every_fault_and_changes_nothing() {
+async fn a_faulty_file_fails_the_start_with_every_fault_and_changes_nothing() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     let [key, other] = [0, 1].map(|index| bootstrap.sdk_key(index));

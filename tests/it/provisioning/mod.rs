@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use self::bootstrap::{APPLIED, Bootstrap, IGNORED, get, is_on, send, stop};
 
 #[tokio::test]
-async fn the_documented_file_brings_up_environments_flags_and_a_token() {
+async fn the_documented_file_creates_environments_flags_and_a_token() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     let process = bootstrap.start(&database).await;
@@ -81,7 +81,7 @@ async fn the_documented_file_brings_up_environments_flags_and_a_token() {
 }
 
 #[tokio::test]
-async fn a_rotated_key_and_a_revoked_token_do_not_return_with_the_next_start() {
+async fn a_restart_does_not_restore_a_rotated_key_or_revoked_token() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     let process = bootstrap.start(&database).await;
@@ -110,7 +110,7 @@ async fn a_rotated_key_and_a_revoked_token_do_not_return_with_the_next_start() {
 }
 
 #[tokio::test]
-async fn a_database_that_has_held_an_environment_ignores_every_file() {
+async fn the_file_is_ignored_if_the_database_ever_had_an_environment() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     let process = bootstrap.start(&database).await;
