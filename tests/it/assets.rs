@@ -1,4 +1,4 @@
-//! The assets of the dashboard, which the binary contains in compressed forms only.
+//! The assets of the dashboard, which the binary contains only in compressed form.
 
 use pennon_tests::TestApp;
 use reqwest::{Method, StatusCode};

@@ -1,4 +1,4 @@
-//! The audit log: what is recorded, and how it is read.
+//! The audit log: recorded entries, filters, and groups.
 
 use pennon_tests::{EMAIL, Pair, START, TestApp};
 use reqwest::{Method, StatusCode};
@@ -135,7 +135,7 @@ async fn entries_of_one_action_share_a_group() {
     copied.expect(StatusCode::OK);
     let entries = admin.get("/audit").await.expect(StatusCode::OK).json();
     let group = |place: usize| entries["items"][place]["groupId"].clone();
-    // The switch and the rollout of the copy, then the rollout that was copied.
+    // The switch and the rollout of the copy, then the original rollout.
     assert_eq!(group(0), group(1));
     assert_eq!(group(1), entries["items"][1]["id"]);
     assert_ne!(group(1), group(2));

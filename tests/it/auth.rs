@@ -1,4 +1,4 @@
-//! Signing in and out, and who is let in where.
+//! Signing in and out, access tokens, refresh tokens, and the limits on failed sign-ins.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 /// Settings under which a test can call from any address.
 const BEHIND_A_PROXY: [&str; 2] = ["--trusted-proxies", "127.0.0.0/8"];
 
-/// Somebody's attempt to sign in from an address.
+/// Attempts to sign in from a network address.
 fn sign_in_from(
     app: &TestApp,
     email: &str,
@@ -258,13 +258,13 @@ async fn a_refresh_token_renews_the_session_once() {
     assert_eq!(second.json()["user"], first.json()["user"]);
     let renewed = app.with_authorization(format!("Bearer {}", second.text("/access_token")));
     renewed.get("/flags").await.expect(StatusCode::OK);
-    // An answer may get lost: for ten seconds the spent token gets the same one again.
+    // A response can get lost, so a spent token gets the same response again for ten seconds.
     app.advance(10);
     let again = refresh(first.text("/refresh_token"))
         .await
         .expect(StatusCode::OK);
     assert_eq!(again.text("/refresh_token"), second.text("/refresh_token"));
-    // After that it betrays a thief, and everything that came of the sign-in ends.
+    // After that, its reuse indicates theft, and all sessions of that sign-in end.
     app.advance(1);
     let betrayed = refresh(first.text("/refresh_token")).await;
     betrayed.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
@@ -413,13 +413,13 @@ async fn guesses_from_neighboring_networks_count_together() {
         let address = format!("2001:db8:5:{customer}ff::1");
         assert_eq!(guess(&address).await, StatusCode::TOO_MANY_REQUESTS);
     }
-    // By now the provider of both has used up its share, and others have not.
+    // The provider of both networks has now used up its share. Other providers have not.
     assert_eq!(
         guess("2001:db8:5:200::1").await,
         StatusCode::TOO_MANY_REQUESTS
     );
     assert_eq!(guess("2001:db8:6::1").await, StatusCode::UNAUTHORIZED);
-    // The owner of the account signs in from where they did before.
+    // The owner of the account signs in from a network that they have used before.
     sign_in_from(&app, EMAIL, PASSWORD, home)
         .await
         .expect(StatusCode::OK);

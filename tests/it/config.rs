@@ -91,7 +91,7 @@ async fn the_etag_depends_only_on_the_content() {
         assert_eq!(answer.header("etag"), tag);
         assert_eq!(answer.header("access-control-allow-origin"), "*");
     }
-    // HEAD would report the length of the document, so a 304 reports none.
+    // A HEAD request reports the length of the document, so a 304 reports none.
     for method in [Method::GET, Method::HEAD] {
         let request = sdk.request(method.clone(), "/sdk/v1/config");
         let answer = sdk.send(request.header("if-none-match", &tag)).await;
@@ -193,7 +193,7 @@ async fn every_content_encoding_has_the_same_etag_and_content() {
     }
 }
 
-/// Decompresses a body; without a coding it is plain already.
+/// Decompresses a body. A body without an encoding is returned unchanged.
 pub(crate) fn decoded(coding: &str, bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     match coding {

@@ -77,7 +77,7 @@ async fn every_repeated_member_is_reported() {
         let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
         assert_eq!(refused.faults(), expected);
     }
-    // Evaluation stays tolerant, as clients of all ages must work.
+    // Evaluation ignores repeated members, because clients of all versions must work.
     let question = r#"{"flagKey":"x","flagKey":"checkout","context":{"userId":"a","userId":"b"}}"#;
     let answer = send(&app.sdk(&sdk_key), "/sdk/v1/evaluate", question).await;
     answer.expect(StatusCode::OK);
@@ -380,7 +380,7 @@ async fn every_path_lists_its_methods() {
     }
 }
 
-/// A well-formed id that nothing has.
+/// Returns a well-formed ID that no object has.
 fn uuid_of_nothing() -> String {
     "01900000-0000-7000-8000-000000000000".to_owned()
 }

@@ -1,4 +1,4 @@
-//! Copying how a flag is set up from one environment to another.
+//! Copying a flag's configuration from one environment to another.
 
 use pennon_tests::{Caller, Pair, TestApp};
 use reqwest::{Method, StatusCode};
@@ -13,14 +13,14 @@ fn rule(priority: u32, country: &str) -> Value {
     })
 }
 
-/// The flag of a pair in another environment, and that environment's SDK key.
+/// The same flag in another environment, and that environment's SDK key.
 struct Other {
     path: String,
     id: String,
     sdk_key: String,
 }
 
-/// A flag that is set up in `prod`, and set up otherwise in `staging`.
+/// Creates a flag with different configurations in `prod` and `staging`.
 async fn two_setups(admin: &Caller<'_>) -> (Pair, Other) {
     let pair = admin.pair().await;
     let (id, sdk_key) = admin.environment("shop", "staging").await;
@@ -118,7 +118,7 @@ async fn after_a_copy_both_environments_serve_the_same_and_each_change_is_audite
         again.expect(StatusCode::OK).json()["differences"],
         json!([])
     );
-    // Backwards, what the source does not have goes.
+    // A copy in the opposite direction deletes everything that the source does not have.
     let rollout = format!("{}/rollout", other.path);
     admin.delete(&rollout).await.expect(StatusCode::NO_CONTENT);
     admin.send(admin.request(Method::POST, &path)).await;
@@ -155,7 +155,7 @@ async fn a_copy_needs_two_existing_environments_and_a_writable_target() {
     // A copy onto itself changes nothing.
     let same = post(copy(&pair.environment)).await.expect(StatusCode::OK);
     assert_eq!(same.json()["differences"], json!([]));
-    // A revoked environment can be copied from, but not to.
+    // A revoked environment can be the source of a copy, but not the target.
     let revoke = format!("/environments/{}/revoke", other.id);
     post(revoke).await.expect(StatusCode::OK);
     let refused = post(format!("{}/copy-from/{}", other.path, pair.environment)).await;

@@ -1,4 +1,4 @@
-//! The dashboard on the wire: access to pages, forms, and headers for the browser.
+//! The dashboard over HTTP: access to pages, forms, and security headers.
 
 use pennon_tests::{Answer, Caller, EMAIL, TestApp};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderName, ORIGIN, REFERER};
@@ -22,7 +22,7 @@ impl<'a> Browser<'a> {
         }
     }
 
-    /// A browser in which the first administrator is signed in.
+    /// Returns a browser in which the first administrator is signed in.
     pub(crate) async fn signed_in(app: &'a TestApp) -> Self {
         let form = "sign-in-email=ana%40example.com&sign-in-password=correct+horse+battery+staple";
         let answer = Self::new(app).post("/dashboard/login", form).await;
@@ -34,7 +34,7 @@ impl<'a> Browser<'a> {
         }
     }
 
-    /// Listens to what changes.
+    /// Opens the stream of changes.
     pub(crate) async fn listen(&self) -> Response {
         let request = self.caller.request(Method::GET, "/dashboard/events");
         let request = request.header(COOKIE, &self.cookie);
@@ -155,7 +155,7 @@ async fn cookie_by_proxy(app: &TestApp) -> String {
         .header("x-forwarded-proto", "https")
         .body(form);
     let answer = caller.send(request).await.expect(StatusCode::SEE_OTHER);
-    // Nothing else follows from it.
+    // The reported scheme has no other effect.
     assert_eq!(answer.header("strict-transport-security"), "");
     answer.header("set-cookie").to_owned()
 }
@@ -170,7 +170,7 @@ async fn without_a_public_url_a_trusted_proxy_decides_whether_the_cookie_is_secu
         cookie: cookie.split(';').next().unwrap_or_default().to_owned(),
         ..Browser::new(&app)
     };
-    // The session is found also if a request comes by another way.
+    // The session also works for requests that do not come through the proxy.
     browser.get("/dashboard/flags").await.expect(StatusCode::OK);
     let cookie = Browser::signed_in(&app).await.cookie;
     assert!(cookie.starts_with("pennon_session="));

@@ -1,5 +1,5 @@
-//! The API's description: its completeness, and its agreement with the routes. Every test checks its accuracy: a
-//! response that it does not contain fails the test that received it.
+//! The API's description: its completeness, and its agreement with the routes. All other tests check its accuracy: a
+//! test fails if it receives a response that the description does not contain.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use pennon_tests::{TestApp, binary, description, resolved};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-/// The operations that every client may rely on.
+/// The operations that clients may rely on.
 const CONTRACT: &str = "
     POST /auth/login
     POST /auth/logout
@@ -38,7 +38,7 @@ const CONTRACT: &str = "
     GET /health
 ";
 
-/// Every operation with its method and path.
+/// Returns every operation with its method and path.
 fn operations() -> Vec<(Method, &'static str, &'static Value)> {
     let paths = description()["paths"].as_object().expect("there are paths");
     let operations = paths.iter().flat_map(|(path, item)| {
@@ -168,7 +168,7 @@ async fn operations_that_need_a_credential_are_described_as_such() {
         let answer = app.anonymous().request(method.clone(), &path);
         let refused = app.anonymous().send(answer).await.status == StatusCode::UNAUTHORIZED;
         let needs = operation.get("security").is_some();
-        // Without a body, the key is missing too, but the body is checked first.
+        // The request has neither a body nor a key. This path checks the body first.
         if path != "/sdk/v1/evaluate" {
             assert_eq!(refused, needs, "{method} {path}");
         }
@@ -182,7 +182,7 @@ fn admin_request_bodies_allow_only_described_members() {
             continue;
         };
         let closed = is_closed(&body["content"]["application/json"]["schema"]);
-        // Applications may be newer or older than the service.
+        // Applications may have another version than the service, so these requests may contain unknown members.
         let open = ["/sdk/", "/ofrep/"]
             .iter()
             .any(|start| path.starts_with(start));
@@ -192,7 +192,7 @@ fn admin_request_bodies_allow_only_described_members() {
 
 /// Returns true if every object in a schema refuses members that it does not list.
 fn is_closed(schema: &Value) -> bool {
-    // A context belongs to an application, also when an administrator sends it.
+    // A context comes from an application, even if an administrator sends it, so it may contain unknown members.
     if schema["$ref"] == "#/components/schemas/EvaluationContext" {
         return true;
     }

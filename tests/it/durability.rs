@@ -1,4 +1,4 @@
-//! Durability: a change that was answered with success survives a kill of the process.
+//! Durability: an acknowledged change survives a kill of the process.
 
 use pennon_tests::{Process, TestDatabase};
 use reqwest::{Client, StatusCode};

@@ -1,4 +1,4 @@
-//! Environments: creating, listing, renaming and revoking them, and giving them new keys.
+//! Environments: creating, listing, renaming and revoking them, and rotating their keys.
 
 use pennon_tests::{Pair, START, TestApp};
 use reqwest::StatusCode;
@@ -268,7 +268,7 @@ async fn a_revoked_environment_refuses_its_key_at_once_and_cannot_be_changed() {
         true
     );
     assert_eq!(admin.audited().await[0], "ENVIRONMENT_REVOKED");
-    // The name is free again, and the flag can be archived: it is enabled in no active environment.
+    // The name is free again. The flag can be archived, because it is enabled in no active environment.
     admin.environment("shop", "prod").await;
     admin
         .delete(&format!("/flags/{flag}"))
@@ -391,7 +391,7 @@ async fn a_rotation_revokes_the_old_environment_and_is_recorded_once() {
         [&environment, &id]
     );
     assert!(!String::from_utf8_lossy(&audited.bytes).contains(&new_key));
-    // Changes from now on are served from the new environment.
+    // The new environment serves all later changes.
     admin
         .put(&new_path, json!({ "isEnabled": true }))
         .await

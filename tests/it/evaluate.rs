@@ -1,4 +1,4 @@
-//! Evaluation, one by one and in batches.
+//! Single and batch evaluation.
 
 use pennon_tests::{Pair, TestApp};
 use reqwest::{Method, StatusCode};

@@ -1,4 +1,4 @@
-//! The stream of what changes, as the dashboard's pages hear it.
+//! The event stream of the dashboard's pages.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::dashboard::Browser;
 /// The time limit for an expected event.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A browser that listens.
+/// The open event stream of a browser.
 struct Listener {
     response: Response,
     heard: String,
@@ -30,7 +30,7 @@ impl Listener {
         listener
     }
 
-    /// Listens until it has heard a text.
+    /// Reads until the stream has contained a text.
     async fn until(&mut self, text: &str) {
         let heard = timeout(TIMEOUT, async {
             while !self.heard.contains(text) {
@@ -40,7 +40,7 @@ impl Listener {
         assert!(heard.await.is_ok(), "{text} is never told");
     }
 
-    /// Listens until the stream ends.
+    /// Reads until the stream ends.
     async fn until_the_end(&mut self) {
         while self.goes_on().await {}
     }
@@ -82,7 +82,7 @@ async fn many_simultaneous_changes_do_not_stop_later_events() {
     app.tell();
     let admin = app.admin().await;
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
-    // 1,200 within one instant of the test clock. Their IDs are lower than all later ones.
+    // 1,200 changes at one instant of the test clock. Their IDs are lower than all later ones.
     let two_hundred = if app.database().is_postgres() {
         "insert into audit_entries (id, action, actor_identity, occurred_at)
          select ('00000000' || substr(md5(random()::text), 1, 24))::uuid, 'FLAG_UPDATED', 'import', 1772357400000

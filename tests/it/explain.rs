@@ -1,4 +1,4 @@
-//! Why an evaluation came out as it did.
+//! Explanations of evaluations.
 
 use pennon_tests::{Caller, Pair, TestApp};
 use reqwest::StatusCode;
@@ -8,7 +8,7 @@ fn condition(attribute: &str, operator: &str, value: i64) -> Value {
     json!({ "attribute": attribute, "operator": operator, "valueType": "number", "valueInt": value })
 }
 
-/// A flag that is on, with two rules and a rollout; the ids of its rules.
+/// Creates a flag that is on, with two rules and a rollout. Returns the flag and the IDs of its rules.
 async fn targeted(admin: &Caller<'_>) -> (Pair, Vec<Value>) {
     let pair = admin.pair().await;
     admin.switch(&pair.flag, &pair.environment, true).await;
@@ -144,7 +144,7 @@ async fn an_explanation_is_refused_for_the_same_reasons_as_an_evaluation() {
     refused.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
     let refused = sdk.post(&path, json!({})).await;
     refused.expect_problem(StatusCode::FORBIDDEN, "WRONG_CREDENTIAL");
-    // It is a reading: nothing is recorded.
+    // An explanation changes nothing, so the audit log has no entry for it.
     assert_eq!(
         admin.audited().await,
         ["FLAG_CREATED", "ENVIRONMENT_CREATED"]

@@ -1,4 +1,4 @@
-//! The list of flags in the dashboard: what it finds, in which order, and what it calls stale.
+//! The flag list of the dashboard: filters, order, charts, and stale flags.
 
 use pennon_tests::{Caller, TestApp};
 use reqwest::StatusCode;
@@ -8,7 +8,7 @@ use crate::dashboard::{Browser, html};
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// The keys that a list shows, in its order.
+/// Returns the keys in a list, in order.
 async fn keys(app: &TestApp, query: &str) -> Vec<String> {
     let browser = Browser::signed_in(app).await;
     let page = browser.get(&format!("/dashboard/flags?{query}")).await;
@@ -57,12 +57,12 @@ async fn flags_can_be_filtered_by_status() {
     assert_eq!(keys(&app, &format!("{there}&is=on")).await, ["on"]);
     assert_eq!(keys(&app, &format!("{there}&is=off")).await, ["off"]);
     assert_eq!(keys(&app, &format!("{there}&is=partly")).await, ["partly"]);
-    // Without an environment it is enough that they stand so in one.
+    // Without an environment, the status in any environment counts.
     assert_eq!(keys(&app, "is=on").await, ["on"]);
     assert_eq!(keys(&app, "is=off").await, ["partly", "on", "off"]);
     let elsewhere = format!("environment={production}&is=on");
     assert!(keys(&app, &elsewhere).await.is_empty());
-    // Wrong values in the address count as the defaults.
+    // Invalid values in the address mean the defaults.
     let all = keys(&app, "environment=nowhere&is=maybe&sort=luck&page=-1").await;
     assert_eq!(all, ["partly", "on", "off"]);
 }

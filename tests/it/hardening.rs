@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 const EVALUATE: &str = "/sdk/v1/evaluate";
 const QUESTION: &str = r#"{"flagKey":"checkout"}"#;
 
-/// Part of a question, and the rest of it.
+/// Returns the two parts of an evaluation request's body.
 fn parted() -> (&'static str, &'static str) {
     QUESTION.split_at(5)
 }
@@ -22,7 +22,7 @@ async fn a_connection_with_an_endless_head_is_closed() {
     let app = TestApp::start().await;
     let (mut silent, mut slow) = (Wire::to(app.address()).await, Wire::to(app.address()).await);
     slow.write("GET /health HTTP/1.1\r\nhost: pen").await;
-    // From here on time passes whenever nothing else happens.
+    // From here on, the clock advances whenever all tasks are idle.
     tokio::time::pause();
     silent.expect_end().await;
     slow.expect_end().await;
@@ -56,7 +56,7 @@ async fn a_body_that_arrives_too_slowly_is_refused() {
     wire.expect_end().await;
 }
 
-/// Fails the test unless an answer is the last one and a problem with this status and code.
+/// Fails the test unless a response is the connection's last one, and a problem document with this status and code.
 fn expect_refusal(answer: &WireAnswer, status: u16, code: &str) {
     assert_eq!(answer.status, status, "{answer:?}");
     assert!(answer.is_last(), "{}", answer.head);
@@ -177,7 +177,7 @@ async fn bodies_without_credentials_share_a_limit_that_spares_sign_ins() {
     const LENGTH: usize = 64 * 1024;
     let app = TestApp::start().await;
     let mut held = JoinSet::new();
-    // One more than the limit. All of them withhold the last byte.
+    // One more than the limit. Each request withholds its last byte.
     for _ in 0..=256 {
         let mut wire = Wire::to(app.address()).await;
         wire.write(&format!(
@@ -249,9 +249,9 @@ async fn silent_connections_over_the_limit_are_soon_closed() {
     assert_eq!(only.get("/health").await.status, 200);
 }
 
-/// Returns the answer to a request while another one takes the only place in flight.
+/// Returns the response to a request while another request uses up the in-flight limit.
 async fn shed(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Answer {
-    // A password takes its time.
+    // Verifying a password is slow.
     let busy = async {
         loop {
             app.sign_in(EMAIL, PASSWORD).await;
@@ -314,7 +314,7 @@ async fn slow_senders_do_not_use_up_the_in_flight_limit() {
     }
 }
 
-/// An SDK key of a new environment with the flag `checkout`.
+/// Creates the flag `checkout` and an environment, and returns its SDK key.
 async fn prepared(process: &Process) -> String {
     let token = process.signed_in().await;
     let post = async |path: &str, body: Value| -> Value {
@@ -405,7 +405,7 @@ async fn requests_in_flight_complete_during_shutdown() {
         wire.begin_post(EVALUATE, &key, QUESTION.len(), part).await;
         slow.push(wire);
     }
-    // Each sends one request after the other on one connection, as fast as the responses permit.
+    // Each task sends requests on one connection, each as soon as the previous response has arrived.
     let mut busy = JoinSet::new();
     for _ in 0..50 {
         let key = key.clone();

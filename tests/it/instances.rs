@@ -1,6 +1,6 @@
-//! Several services on one database: what one of them changes, the others serve.
+//! Several instances on one database: each serves the changes of the others.
 //!
-//! On PostgreSQL the services here compare nothing at intervals, so that what arrives has been announced.
+//! On PostgreSQL, the instances in these tests never poll, so every change that arrives was announced.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::task::JoinSet;
 
-/// Returns true if a service evaluates the flag `checkout` as on.
+/// Returns true if an instance evaluates the flag `checkout` as on.
 pub(crate) async fn is_on(app: &TestApp, key: &str) -> bool {
     let question = json!({ "flagKey": "checkout" });
     let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
     answer.status == StatusCode::OK && answer.json()["enabled"] == true
 }
 
-/// Returns true if a service refuses a key.
+/// Returns true if an instance refuses a key.
 pub(crate) async fn is_refused(app: &TestApp, key: &str) -> bool {
     app.sdk(key).get("/sdk/v1/config").await.status == StatusCode::UNAUTHORIZED
 }
 
-/// Closes the connections on which services listen, as a network or an administrator may.
+/// Closes the connections on which instances listen, as a network failure or an administrator may.
 async fn cut_off_listeners(app: &TestApp) {
     let cut: i64 = sqlx::query_scalar(
         "select count(pg_terminate_backend(pid)) from pg_stat_activity
@@ -35,7 +35,7 @@ async fn cut_off_listeners(app: &TestApp) {
     assert!(cut > 0, "nobody listens");
 }
 
-/// Waits until a service has begun to listen.
+/// Waits until an instance listens.
 async fn until_somebody_listens(app: &TestApp) {
     eventually("somebody listens", async || {
         let listeners: i64 = sqlx::query_scalar(
@@ -187,7 +187,7 @@ async fn a_database_restored_to_an_earlier_state_is_served() {
     .await;
 }
 
-/// Keeps a table from everybody, for as long as the connection lives.
+/// Locks a table against all other connections until the returned connection is closed.
 async fn lock(app: &TestApp, table: &'static str) -> PgConnection {
     let mut connection = app.database().postgres().await;
     let statement = format!("begin; lock table {table} in access exclusive mode");
@@ -198,7 +198,7 @@ async fn lock(app: &TestApp, table: &'static str) -> PgConnection {
     connection
 }
 
-/// Waits until so many connections wait for a table in a mode.
+/// Waits until this many connections wait to lock a table in a mode.
 async fn until_waiting(app: &TestApp, table: &'static str, mode: &'static str, expected: i64) {
     eventually("connections wait for the table", async || {
         let waiting: i64 = sqlx::query_scalar(
@@ -236,7 +236,7 @@ async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
     })
     .await;
 
-    // Both services have read that the key works, and now wait for the rules of another environment.
+    // Both instances have read that the key is valid, and now wait for the rules of another environment.
     let rules = lock(&one, "rules").await;
     let another = json!({ "product": "shop", "name": "another" });
     let post = admin.request(Method::POST, "/environments").json(&another);
@@ -249,7 +249,7 @@ async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
         eventually("the key is refused", async || is_refused(app, &key).await).await;
     }
 
-    // This lock is granted after both refills: it proves that they have ended, and keeps the next ones from beginning.
+    // This lock is granted after both refills. It proves that they have ended, and it blocks the next ones.
     let (environments, ()) = tokio::join!(lock(&one, "environments"), async {
         until_waiting(&one, "environments", "AccessExclusiveLock", 1).await;
         drop(rules);
@@ -389,7 +389,7 @@ async fn a_clock_that_differs_from_the_databases_is_logged() {
     if !database.is_postgres() {
         return;
     }
-    // From now on the database's clock is a minute ahead for those who connect.
+    // For new connections, the database's clock is now a minute ahead.
     let statement = format!(
         "create function public.clock_timestamp() returns timestamptz language sql as
              $$ select pg_catalog.clock_timestamp() + interval '1 minute' $$;

@@ -10,7 +10,7 @@ async fn app() -> TestApp {
     TestApp::with_settings(&["--metrics-listen", "127.0.0.1:0"]).await
 }
 
-/// The value of a series that is named with its labels.
+/// Returns the value of a series, which is named with its labels.
 fn value(metrics: &[String], series: &str) -> Option<f64> {
     let line = metrics
         .iter()
@@ -129,7 +129,7 @@ async fn requests_in_flight_and_refused_requests_are_counted() {
         }
     };
     let mut was_in_flight = false;
-    // A password takes its time, in which others find no room.
+    // Verifying a password is slow. Meanwhile, other requests exceed the limit.
     while refused.get() < 2.0 || !was_in_flight {
         let is_done = Cell::new(false);
         let signing_in = async {
@@ -176,14 +176,14 @@ async fn few_responses_are_prepared_for_a_peer_that_does_not_read() {
         let metrics = app.metrics().await;
         requests(&metrics, "GET", "/sdk/v1/config", 200).unwrap_or_default()
     };
-    // 100 KiB each.
+    // Each document has 100 KiB.
     let mut deaf = Wire::to(app.address()).await;
     let request = format!(
         "GET /sdk/v1/config HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {sdk_key}\r\n\r\n"
     );
     deaf.write(&request.repeat(60)).await;
     eventually("some are answered", async || answered().await > 0.0).await;
-    // Meanwhile others are served, and the first one could be, too.
+    // Serves other requests, which gives the server time to prepare more responses for the first connection.
     for _ in 0..500 {
         let asked = app.sdk(&sdk_key).get("/health").await;
         asked.expect(StatusCode::OK);

@@ -25,7 +25,7 @@ fn files(database: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Tables and their columns, as the text of the migrations declares them.
+/// Returns the tables and columns that the migrations declare.
 fn declared(database: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for file in files(database) {

@@ -1,4 +1,4 @@
-//! Names with invisible characters: refused when they are new, and kept where they are stored already.
+//! Names with invisible characters: new ones are refused, and stored ones keep working.
 
 use pennon_tests::{Answer, TestApp};
 use reqwest::StatusCode;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const ONE: &str = "/ofrep/v1/evaluate/flags/checkout";
 const ALL: &str = "/ofrep/v1/evaluate/flags";
 
-/// A flag that is on for subjects of one country, and for a percentage of users.
+/// Creates a flag that is on in one country and for a percentage of users. Returns the flag and the rule's ID.
 async fn targeted(admin: &Caller<'_>) -> (Pair, String) {
     let pair = admin.pair().await;
     admin.switch(&pair.flag, &pair.environment, true).await;
@@ -58,7 +58,7 @@ async fn responses_have_the_standard_reason_and_pennons_reason() {
     let rollout = admin.delete(&format!("{}/rollout", pair.path)).await;
     rollout.expect(StatusCode::NO_CONTENT);
     let nobody = sdk.post(ONE, json!({})).await.expect(StatusCode::OK).json();
-    // Its rule did not match, so another context gets another result: this one must not be cached.
+    // The flag has a rule that did not match. Other contexts may match it, so the result must not be cached as static.
     assert_eq!(nobody["reason"], "DEFAULT");
     assert_eq!(nobody["metadata"], json!({ "reason": "flag_enabled" }));
     let without = admin.delete(&format!("/rules/{rule}")).await;
@@ -106,7 +106,7 @@ async fn a_providers_context_becomes_built_in_and_custom_attributes() {
         "list": [1], "structure": { "a": 1 }, "nothing": null,
     });
     assert_eq!(asked(&sdk, context).await["reason"], "TARGETING_MATCH");
-    // A custom attribute never replaces a built-in one.
+    // A custom attribute does not replace a built-in one.
     let shadow = json!({ "seats": 3, "beta": true, "customAttributes": { "email": "a@b.c" } });
     assert_eq!(asked(&sdk, shadow).await["reason"], "DEFAULT");
 }
@@ -131,7 +131,7 @@ async fn errors_use_the_codes_of_the_protocol() {
         ("nothing", "nothing"),
         ("%00", "\0"),
         ("a%2Fb", "a/b"),
-        // A key that is no UTF-8 belongs to no flag either, and is returned as it was sent.
+        // A key that is not UTF-8 is also unknown. The response contains it as it was sent.
         ("%F0", "%F0"),
     ] {
         let unknown = sdk.post(&format!("{ALL}/{flag}"), json!({})).await;
@@ -240,7 +240,7 @@ async fn the_bulk_etag_depends_on_flags_and_context() {
     let unchanged = again(&sdk, &ada).await.expect(StatusCode::NOT_MODIFIED);
     assert!(unchanged.bytes.is_empty());
     assert_eq!(unchanged.header("etag"), tag);
-    // Another subject, another environment, another state of a flag: another tag.
+    // The tag changes with the context, the environment, and the state of a flag.
     let linus = json!({ "context": { "targetingKey": "linus" } });
     again(&sdk, &linus).await.expect(StatusCode::OK);
     again(&app.sdk(&other_key), &ada)

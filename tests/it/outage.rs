@@ -131,14 +131,14 @@ async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_r
     assert!(degraded(&base_url).await.is_empty());
 }
 
-/// The reasons why the service is degraded.
+/// Returns the reasons why the service is degraded.
 async fn degraded(base_url: &str) -> Vec<String> {
     let answer = reqwest::get(format!("{base_url}/health")).await;
     let health: Value = answer.expect("an answer").json().await.expect("JSON");
     serde_json::from_value(health["reasons"].clone()).expect("reasons")
 }
 
-/// Returns the status of the service and that of its database.
+/// Returns the status of the service and the status of its database.
 async fn health(base_url: &str) -> (String, String) {
     let answer = reqwest::get(format!("{base_url}/health")).await;
     let health: Value = answer.expect("an answer").json().await.expect("JSON");
@@ -170,7 +170,7 @@ async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it()
         let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
         answer.expect(StatusCode::OK).json()["enabled"] == true
     };
-    // From now on the query that reads this rule fails.
+    // From now on, the query for this rule fails.
     for sql in [
         "alter table rules rename to kept_rules",
         "create view rules as select id, flag_id, environment_id, logic, value, conditions, created_at, updated_at,
@@ -219,7 +219,7 @@ async fn an_unreadable_environment_is_logged_once() {
         health(&base_url).await.0 == "degraded"
     })
     .await;
-    // Each of them has everything compared.
+    // Each creation makes the server compare all environments with the database.
     for product in ["a", "b", "c"] {
         create(product).await;
     }
@@ -262,7 +262,7 @@ async fn a_database_that_accepts_no_connections_counts_as_unreachable() {
 async fn an_unconfirmed_commit_is_reported_as_uncertain() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
-        // A commit to a file is not answered over a connection.
+        // On SQLite, a commit has no network response that can get lost.
         return;
     }
     let (scheme_and_user, rest) = database.url().split_once('@').expect("a user");

@@ -1,6 +1,6 @@
-//! A PostgreSQL that is lost in the middle of everything: it hangs, it is killed, or the network to it falls apart.
+//! Loss of PostgreSQL under load: the server hangs or is killed, or the network fails.
 //!
-//! The load test sends requests to the real binary throughout, for data in memory and for data in the database.
+//! Throughout, the load sends requests to the real binary, for data in memory and for data in the database.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ const TOLD_WITHIN: Duration = Duration::from_secs(2);
 /// The time limit for health to report the loss, and for full recovery once the database is back.
 const NOTICED_WITHIN: Duration = Duration::from_secs(5);
 
-/// The time without the database after which wrong keys are no longer refused as such: a second, and some time for a
+/// The time without the database after which an unknown key gets 503 instead of 401: a second, plus tolerance for a
 /// busy machine.
 const SILENCE: Duration = Duration::from_millis(1250);
 
@@ -45,7 +45,7 @@ async fn idle_connections_that_a_firewall_dropped_are_replaced() {
     let process = Process::start(&proxy.database(&database), &[]).await;
     let client = LoadClient::prepared(&process).await;
     assert_eq!(client.exchange("create").await.status, StatusCode::CREATED);
-    // For longer than unused connections are assumed to be alive. Only the probe of the database continues.
+    // Longer than the time for which the server assumes that an idle connection is alive. Only its database probe runs.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     proxy.forget_what_rested(Duration::from_secs(1));
     let created = client.exchange("create").await;
@@ -100,7 +100,7 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
         during.judge(exchange);
     }
 
-    // Refused changes were not made, acknowledged ones were, and none was made by half.
+    // Refused changes were not made, acknowledged changes were made, and no change was made in part.
     let created = client.created_flags().await;
     assert_eq!(created, client.flags_with_an_audit_entry().await);
     for exchange in exchanges

@@ -1,4 +1,4 @@
-//! The npm packages that the server carries, as package managers ask for them. `matrix` tries other package managers.
+//! The npm registry of the server, tested over HTTP and with npm. `matrix` tests other package managers.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,7 +13,7 @@ use tokio::process::Command;
 const CORE: &str = "/npm/@pennon%2fcore";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A service with everybody's packages, and the caller who reads them.
+/// Starts a service whose registry is public.
 async fn open(arguments: &[&str]) -> TestApp {
     TestApp::with_settings(&[["--npm", "open"].as_slice(), arguments].concat()).await
 }
@@ -27,7 +27,7 @@ fn tarball(document: &Value, version: &str) -> String {
     tarball.as_str().expect("an address").to_owned()
 }
 
-/// The text that package managers show.
+/// Returns the error text that package managers show.
 fn shown(answer: &Answer) -> String {
     answer.text("/error")
 }
@@ -186,7 +186,7 @@ async fn a_second_instance_does_not_store_the_packages_again() {
     }
 }
 
-/// An application in a folder of its own, with npm.
+/// An npm application in its own folder.
 struct Application(TempDir);
 
 impl Application {
@@ -199,13 +199,13 @@ impl Application {
         Self(folder)
     }
 
-    /// Runs npm, with a cache of its own, so that everything is fetched.
+    /// Runs npm with an empty cache, so that it fetches everything.
     async fn npm(&self, arguments: &[&str]) -> Output {
         let cache = tempfile::tempdir().expect("a folder");
         npm_in(self.0.path(), cache.path(), arguments).await
     }
 
-    /// The version that is installed of a package.
+    /// Returns the installed version of a package.
     fn installed(&self, name: &str) -> String {
         let manifest = self.0.path().join("node_modules").join(name);
         let manifest = std::fs::read_to_string(manifest.join("package.json"));
@@ -242,7 +242,7 @@ struct Release {
 }
 
 impl Release {
-    /// One that can be installed.
+    /// Packs a release that can be installed.
     async fn packed(version: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let manifest = folder.path().join("package.json");
@@ -260,7 +260,7 @@ impl Release {
         }
     }
 
-    /// One that cannot.
+    /// Creates a release that is listed but cannot be installed.
     fn listed(version: &str) -> Self {
         Self {
             version: version.to_owned(),
@@ -270,7 +270,7 @@ impl Release {
         }
     }
 
-    /// Stores it as its server did.
+    /// Stores the release as a server of that version does.
     async fn store(&self, database: &TestDatabase, started_at: u32) {
         let Self {
             version,
@@ -315,7 +315,7 @@ async fn npm_installs_from_a_lock_file_of_the_last_release_after_an_upgrade() {
     application.npm(&["install", &package]).await;
     assert_eq!(application.installed("@pennon/core"), last);
 
-    // The server of this release comes after that of the last one.
+    // Makes the database look as if only the last release's server had used it.
     let sql = format!("delete from package_versions where version = '{VERSION}'");
     app.database().execute(sql).await;
     let upgraded = app.beside().await;
@@ -352,7 +352,7 @@ async fn a_stored_version_never_changes_its_content() {
 async fn the_twenty_most_recently_started_releases_are_kept() {
     let app = open(&[]).await;
     for release in 1..=22 {
-        // The oldest has been started again since.
+        // The oldest release was started again last.
         let started_at = if release == 1 { 100 } else { release };
         let release = Release::listed(&format!("0.0.{release}"));
         release.store(app.database(), started_at).await;

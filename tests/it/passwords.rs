@@ -1,4 +1,4 @@
-//! Passwords: changed by their owner or by an administrator, guessed, and changed by two at once.
+//! Passwords: changes by their owner or an administrator, guesses, and concurrent changes.
 
 use pennon_tests::{Answer, EMAIL, PASSWORD, TestApp};
 use reqwest::{Method, StatusCode};

@@ -8,10 +8,10 @@ use serde_json::json;
 
 use crate::instances::{is_on, is_refused};
 
-/// The time within which a change of one instance is served by all.
+/// The maximum time until all instances serve a change.
 const PROPAGATION: Duration = Duration::from_millis(250);
 
-/// The additional time that a busy machine takes.
+/// The additional time for a busy machine.
 const TOLERANCE: Duration = Duration::from_millis(250);
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn a_revoked_key_is_soon_refused_by_the_other_instance() {
     };
     let one = TestApp::over(pooler.database(&database, "pgbouncer=true")).await;
     let other = one.beside().await;
-    // It notices changes, and makes no other comparisons at intervals.
+    // The other instance follows announcements, and does not poll in any other way.
     other.follow();
     let admin = one.admin().await;
     let mut took = Vec::new();
@@ -88,7 +88,8 @@ async fn flag_changes_reach_instances_with_and_without_the_pooler() {
     };
     let one = TestApp::over(pooler.database(&database, "pgbouncer=true")).await;
     let other = one.beside().await;
-    // The second one there, because the first has the identity of `one`, and would take its notifications for its own.
+    // The second instance on the direct connection. The first one has the same identity as `one`, so it would ignore
+    // the notifications of `one` as its own.
     let direct = TestApp::on_database(database.url()).await.beside().await;
     other.follow();
     direct.follow();
@@ -125,7 +126,7 @@ async fn instances_that_start_together_create_the_tables_once() {
         process.until_it_answers().await;
     }
     drop(processes);
-    // No prepared statement stays behind.
+    // No prepared statement remains on the server's connections.
     for _ in 0..3 {
         behind.command(&["user", "list"]).await.expect_success();
     }
@@ -133,7 +134,7 @@ async fn instances_that_start_together_create_the_tables_once() {
     app.command(&["export"]).await.expect_success();
 }
 
-/// Uses many statements, and expects each answer to be the one to its request.
+/// Sends requests that use many statements, and expects the right response to each.
 async fn administers(app: &TestApp, caller: &str) {
     let admin = app.admin().await;
     for number in 0..10 {

@@ -1,4 +1,4 @@
-//! TLS to PostgreSQL, with a server whose certificate a private authority has signed.
+//! TLS to a PostgreSQL server whose certificate is signed by a private authority.
 
 use pennon_tests::{Process, TestApp, TestDatabase, TlsCluster, eventually};
 use reqwest::StatusCode;
@@ -6,12 +6,12 @@ use sqlx::Connection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// The roles of the server, which may connect with a password, a certificate, and without TLS only.
+/// The roles of the server. They may connect only with a password over TLS, with a certificate, and without TLS.
 const ENCRYPTED: &str = "encrypted:a%20secret";
 const CERTIFIED: &str = "certified";
 const UNENCRYPTED: &str = "unencrypted";
 
-/// Counts the connections of services on a database, with TLS and without.
+/// Counts the connections of services to a database, with TLS or without.
 async fn connections(database: &TestDatabase, encrypted: bool) -> i64 {
     sqlx::query_scalar(
         "select count(*) from pg_stat_activity join pg_stat_ssl using (pid)
@@ -23,7 +23,7 @@ async fn connections(database: &TestDatabase, encrypted: bool) -> i64 {
     .expect("PostgreSQL answers")
 }
 
-/// Starts the binary, and expects it to have the connections of a service, all of them with TLS or none.
+/// Starts the binary, and expects all of its connections to use TLS, or none.
 async fn serves(database: &TestDatabase, url: &str, encrypted: bool) {
     let process = Process::start(&TestDatabase::at(url), &[]).await;
     eventually("the service reads, listens and probes", async || {
@@ -34,7 +34,7 @@ async fn serves(database: &TestDatabase, url: &str, encrypted: bool) {
     drop(process);
 }
 
-/// Expects the start to end at once, with an error that says this.
+/// Expects the start to fail at once, with an error that contains these texts.
 async fn fails(url: &str, complaints: &[&str]) {
     fails_with(url, &[], complaints).await;
 }
@@ -73,7 +73,7 @@ async fn every_mode_except_disable_can_use_tls() {
         let url = cluster.url_for(ENCRYPTED, name, &parameters);
         serves(&database, &url, true).await;
     }
-    // An authority does not verify names, unless that is requested.
+    // `verify-ca` does not check the host name.
     let parameters = format!("sslmode=verify-ca&sslrootcert={authority}");
     let url = cluster.url_by_address(ENCRYPTED, name, &parameters);
     serves(&database, &url, true).await;
@@ -92,7 +92,7 @@ async fn plaintext_is_used_if_the_mode_allows_it() {
         (UNENCRYPTED, "sslmode=allow"),
         (UNENCRYPTED, "sslmode=disable"),
         ("postgres", "sslmode=disable"),
-        // As in libpq, it begins without.
+        // As in libpq, `allow` first tries without TLS.
         ("postgres", "sslmode=allow"),
     ] {
         let url = cluster.url_for(user, name, parameters);
@@ -261,7 +261,7 @@ async fn certificate_files_are_checked_before_connecting() {
     fails(&url, &["which others may read or change"]).await;
 }
 
-/// A server that has no TLS, and closes the connections that try without.
+/// Starts a server that has no TLS and closes connections that try without it. Returns its address.
 async fn server_without_tls() -> String {
     let listener = TcpListener::bind("127.0.0.1:0")
         .await

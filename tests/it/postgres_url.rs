@@ -1,4 +1,4 @@
-//! The parameters of `DATABASE_URL`: each has its effect, or is refused.
+//! The parameters of `DATABASE_URL`: each takes effect or is refused.
 
 use pennon_tests::{Process, TestDatabase};
 

@@ -1,10 +1,10 @@
-//! `ETag` and `If-Match`: nobody overwrites what they have not seen.
+//! `ETag` and `If-Match`: no write overwrites an unseen change.
 
 use pennon_tests::{Answer, Caller, Pair, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-/// Every object that changes, by its path, and a change of it.
+/// The paths of one object of each kind that can change.
 struct Objects {
     pair: Pair,
     rule: String,
@@ -23,7 +23,7 @@ impl Objects {
         Self { pair, rule }
     }
 
-    /// The changes that keep an object: method, path and body.
+    /// Returns the requests that change an object: method, path and body.
     fn changes(&self) -> [(Method, String, Value); 5] {
         let Pair {
             flag,
@@ -57,7 +57,8 @@ impl Objects {
         ]
     }
 
-    /// The changes that end an object, in an order in which each is possible.
+    /// Returns the requests that delete, archive, restore or revoke an object, in an order in which each is possible:
+    /// method, path, and the path that has the object's tag.
     fn ends(&self) -> [(Method, String, String); 5] {
         let Pair {
             flag,
@@ -103,7 +104,7 @@ async fn every_object_has_an_etag_and_changes_only_if_it_matches() {
     let admin = app.admin().await;
     let objects = Objects::create(&admin).await;
     for (method, path, body) in objects.changes() {
-        // A rule has no path to read it from; it begins like everything else.
+        // A rule cannot be read by its own path. Its first tag is that of every new object.
         let first = match admin.get(&path).await {
             answer if answer.status == StatusCode::OK => answer.header("etag").to_owned(),
             _ => "\"1\"".to_owned(),

@@ -1,16 +1,16 @@
-//! Requests that meet each other: exactly one wins, nothing fails, nothing is recorded twice or not at all.
+//! Conflicting concurrent requests: exactly one succeeds, none fails unexpectedly, and each change is recorded once.
 //!
-//! Half of them go to one service, half to another on the same database.
+//! Half of the requests go to one instance, half to another on the same database.
 
 use pennon_tests::{Answer, PASSWORD, Pair, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-/// The number of callers that do the same thing at the same time.
+/// The number of concurrent callers.
 const CALLERS: usize = 8;
 
-/// Two services on one database, and an administrator of both.
+/// Two instances on one database, and an administrator.
 struct Two {
     apps: [TestApp; 2],
     token: String,
@@ -28,7 +28,7 @@ impl Two {
         }
     }
 
-    /// Sends requests at the same time, alternately to the two services, and returns the responses in order.
+    /// Sends requests at the same time, alternately to the two instances, and returns the responses in order.
     async fn race(&self, requests: Vec<(&str, String, Value)>) -> Vec<Answer> {
         let mut under_way = JoinSet::new();
         for (index, (method, path, body)) in requests.into_iter().enumerate() {
@@ -259,7 +259,7 @@ async fn one_of_many_concurrent_creates_or_deletes_of_an_account_or_token_succee
         let ended = two.same("DELETE", &path, json!({}), 204, 404).await;
         assert_eq!(ended, one_wins);
     }
-    // Entries that two services record in one millisecond are unordered, and the test clock does not advance.
+    // Entries that two instances record in one millisecond are unordered, and the test clock does not advance.
     let mut audited = admin.audited_with_accounts().await;
     audited.sort();
     assert_eq!(

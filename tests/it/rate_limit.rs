@@ -10,7 +10,7 @@ async fn limited() -> TestApp {
     TestApp::with_settings(&["--rate-limit-evaluate", "2"]).await
 }
 
-/// The requests that make the server evaluate.
+/// Returns the requests that make the server evaluate.
 fn questions() -> [(&'static str, Value); 5] {
     let question = json!({ "flagKey": "checkout" });
     let many: Vec<_> = (0..100).map(|_| &question).collect();
@@ -51,7 +51,7 @@ async fn each_request_counts_once_and_the_limit_refills_every_second() {
     let sdk = app.sdk(&sdk_key);
     for (path, body) in questions() {
         assert_eq!(exhaust(&sdk, path, &body).await, 2, "{path}");
-        // All of them share the bound.
+        // All of these requests share the limit.
         for (path, body) in questions() {
             let answer = sdk.post(path, body).await;
             let says_so_to_providers = answer.json()["errorCode"] == "GENERAL";
@@ -95,10 +95,10 @@ async fn each_environment_has_its_own_limit() {
     let (path, body) = &questions()[0];
     exhaust(&app.sdk(&sdk_key), path, body).await;
     assert_eq!(exhaust(&app.sdk(&other_key), path, body).await, 2);
-    // Nor do changes bring more, although they bring a new snapshot.
+    // A change creates a new snapshot but does not reset the limit.
     admin.flag("another").await;
     assert_refused(app.sdk(&sdk_key).post(path, body.clone()).await);
-    // A key that does not work is refused for what it is.
+    // An unusable key is refused as such, not because of the limit.
     let unknown = app.sdk("pnk_unknown").post(path, body.clone()).await;
     unknown.expect(StatusCode::UNAUTHORIZED);
 }

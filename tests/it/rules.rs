@@ -298,7 +298,7 @@ async fn rules_of_an_archived_flag_cannot_change() {
         .expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
 }
 
-/// The ids of a pair's rules by ascending priority, and the priorities.
+/// Returns the IDs of the rules by ascending priority, and the priorities.
 async fn order(caller: &Caller<'_>, path: &str) -> (Vec<Value>, Vec<Value>) {
     let listed = caller.get(path).await.expect(StatusCode::OK).json();
     let rules = listed.as_array().cloned().unwrap_or_default();
@@ -335,7 +335,7 @@ async fn reordering_assigns_the_existing_priorities_in_one_change() {
     );
     let config = app.sdk(&sdk_key).get("/sdk/v1/config").await.json();
     assert_eq!(config["flags"][0]["rules"][0]["value"], true);
-    // Only the two that moved are changes; the same order once more is none.
+    // Only the two rules that moved are changes. The same order again changes nothing.
     admin
         .put(&format!("{path}/order"), wanted)
         .await

@@ -1,15 +1,15 @@
-//! Messages of a start that cannot succeed, and the conditions that a start waits for.
+//! Error messages of a start that fails, and conditions for which a start waits.
 
 use std::net::TcpListener;
 
 use pennon_tests::{Process, Proxy, TestApp, TestDatabase, eventually, free_address};
 
-/// Nothing can listen on this port.
+/// The URL of a database on a port where no server can listen.
 const NOWHERE: &str = "postgres://pennon:secret@127.0.0.1:1/flags";
 
 #[tokio::test]
 async fn an_invalid_setting_is_refused_with_a_valid_example() {
-    // No name has a part as long as this, so it is never looked up.
+    // A label of a host name has at most 63 characters, so this name is never looked up.
     let unknown = format!("{}:3000", "x".repeat(64));
     for (name, value, complaint) in [
         ("PENNON_LISTEN", "localhost", "such as 127.0.0.1:3000"),
@@ -209,7 +209,7 @@ async fn a_newer_schema_is_not_changed_and_its_version_is_named() {
         let refused = app.command(&["user", "list"]).await;
         refused.expect_failure(complaint);
     };
-    // The version of the tests themselves cannot be it.
+    // The test's own version cannot have written that schema.
     refused("was written by a newer Pennon than this one (").await;
     app.tamper("update settings set value = '99.1.2' where name = 'schema_version_written_by'")
         .await;

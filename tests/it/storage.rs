@@ -1,4 +1,4 @@
-//! The service while its database cannot write: a full disk, and transactions that the database itself ends.
+//! The service while its database cannot write: a full disk, and transactions that the database rolls back itself.
 
 use pennon_tests::{EMAIL, PASSWORD, Process, TestApp, TestDatabase, eventually};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 async fn writes_succeed_after_sqlite_rolls_back_a_transaction() {
     let app = TestApp::start().await;
     if !app.is_on_file() {
-        // PostgreSQL never ends a transaction itself, and keeps the connection.
+        // PostgreSQL never ends a transaction on its own and keeps the connection.
         return;
     }
     let admin = app.admin().await;
@@ -104,7 +104,7 @@ async fn a_full_disk_stops_only_changes_and_needs_no_restart() {
     .await;
 }
 
-/// The status and the JSON body of the answer to a request.
+/// Returns the status and the JSON body of the response to a request.
 async fn answer(request: RequestBuilder) -> (StatusCode, Value) {
     let answer = request.send().await.expect("an answer");
     (answer.status(), answer.json().await.expect("JSON"))

@@ -1,4 +1,4 @@
-//! The stream of changes, over real connections.
+//! The stream of changes for clients, over real connections.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 /// The time limit for an expected event.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Somebody who listens.
+/// The open stream of a client.
 struct Stream {
     response: reqwest::Response,
     read: String,
@@ -23,7 +23,7 @@ impl Stream {
         Self::open_after(caller, None).await
     }
 
-    /// Comes back after an event.
+    /// Opens the stream with the ID of the last event that the client received.
     async fn open_after(caller: &Caller<'_>, last: Option<&str>) -> Self {
         let mut request = caller.request(Method::GET, "/sdk/v1/stream");
         if let Some(last) = last {
@@ -35,7 +35,7 @@ impl Stream {
         Self { response, read }
     }
 
-    /// Everything up to the next blank line; none at the end.
+    /// Reads up to the next blank line. Returns `None` at the end.
     async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.read.split_once("\n\n") {
@@ -54,7 +54,7 @@ impl Stream {
         }
     }
 
-    /// Returns the tag of the next event; none at the end.
+    /// Returns the tag of the next event, or `None` at the end.
     async fn tag(&mut self) -> Option<String> {
         loop {
             let block = self.block().await?;
@@ -85,7 +85,7 @@ fn id(tag: &str) -> &str {
     tag.trim_start_matches("W/").trim_matches('"')
 }
 
-/// The tag of the configuration.
+/// Returns the tag of the config document.
 async fn tag(sdk: &Caller<'_>) -> String {
     let answer = sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
     answer.header("etag").to_owned()
@@ -174,7 +174,7 @@ async fn a_resumed_stream_sends_only_newer_events() {
     } = admin.pair().await;
     let sdk = app.sdk(&sdk_key);
     let before = tag(&sdk).await;
-    // A tag of `GET /sdk/v1/config` works like the identifier of an event.
+    // An ETag of `GET /sdk/v1/config` works like the ID of an event.
     let mut up_to_date = Vec::new();
     for known in [id(&before), &before, before.trim_start_matches("W/")] {
         up_to_date.push(Stream::open_after(&sdk, Some(known)).await);

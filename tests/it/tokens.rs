@@ -1,4 +1,4 @@
-//! Personal access tokens: what scripts come with.
+//! Personal access tokens, the credentials of scripts.
 
 use pennon_tests::{Answer, Caller, EMAIL, PASSWORD, TestApp};
 use reqwest::{Method, StatusCode};
@@ -269,7 +269,7 @@ async fn managing_own_credentials_requires_a_session() {
     }
     let refused = ci.put("/users/me/password", change).await;
     refused.expect_problem(StatusCode::FORBIDDEN, "SESSION_REQUIRED");
-    // But an administrator's script may manage users.
+    // An administrator's script may manage other users.
     let id = app.admin().await.user("eve@example.com", "viewer").await;
     ci.patch(&format!("/users/{id}"), json!({ "role": "editor" }))
         .await
@@ -292,7 +292,7 @@ async fn a_revoked_token_is_refused_at_once() {
     let (first, first_token) = eve.personal_token("first", "editor").await;
     let (second, second_token) = eve.personal_token("second", "viewer").await;
     let (third, _) = eve.personal_token("third", "viewer").await;
-    // Neither by a stranger nor by another token of the same owner.
+    // Neither another user nor another token of the same owner can revoke it.
     let path = |id: &str| format!("/users/me/tokens/{id}");
     let owner = eve.get("/users/me").await.text("/id");
     let stranger = app.user("vic@example.com", "viewer").await;
@@ -308,7 +308,7 @@ async fn a_revoked_token_is_refused_at_once() {
         .delete(&path(&first))
         .await
         .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
-    // Revoked by its owner, by itself, and by an administrator.
+    // The owner, the token itself, and an administrator can revoke it.
     eve.delete(&path(&first))
         .await
         .expect(StatusCode::NO_CONTENT);
@@ -381,7 +381,7 @@ async fn requests_during_a_token_revocation_write_all_or_nothing() {
     assert_eq!(flags["pagination"]["total"], created);
 }
 
-/// A request whose body comes late: the service has let the caller in and waits.
+/// Sends a request without its body. Returns once the service has authorized the caller and waits for the body.
 async fn begin_to_create_a_flag(app: &TestApp, authorization: &str) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(app.address())
         .await

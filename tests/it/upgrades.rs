@@ -1,12 +1,12 @@
-//! Databases of earlier releases: their content after an upgrade, their use by the last release, and commands that
-//! leave them as they are.
+//! Databases of earlier releases: their content after an upgrade, use by the last release after an upgrade, and
+//! commands that do not upgrade them.
 
 use std::path::{Path, PathBuf};
 
 use pennon_tests::{Process, Tables, TestApp, TestDatabase, fixtures, migrations, replay};
 use serde_json::Value;
 
-/// The folders of all fixtures, oldest first.
+/// Returns the folders of all fixtures, oldest first.
 fn releases() -> Vec<PathBuf> {
     let folders = std::fs::read_dir(fixtures().join("database")).expect("there are fixtures");
     let mut folders: Vec<PathBuf> = folders
@@ -21,7 +21,7 @@ fn json(folder: &Path, file: &str) -> Value {
     serde_json::from_slice(&text).expect("the file is JSON")
 }
 
-/// The tables of the last release, without columns that it does not use, and its database.
+/// Returns the tables of the last release, without columns that it does not use, and its database.
 async fn last_release() -> (Tables, TestDatabase) {
     let folders = releases();
     let folder = folders.last().expect("there is a fixture");
@@ -31,7 +31,7 @@ async fn last_release() -> (Tables, TestDatabase) {
     (Tables::of(&database).await.without(&unused), database)
 }
 
-/// The versions of all migrations, in order.
+/// Returns the versions of all migrations, in order.
 async fn versions() -> Vec<i64> {
     let is_postgres = TestDatabase::create().await.is_postgres();
     let migrations = migrations(is_postgres).await;
@@ -63,7 +63,7 @@ async fn migrations_keep_everything_that_the_last_release_uses() {
         breaks.is_empty(),
         "instances of the last release would fail after these migrations; expand now, and contract a release later: {breaks:#?}"
     );
-    // Foreign keys and triggers, which SQLite and PostgreSQL switch off here, would need the rows in an order.
+    // Turns off foreign keys and triggers, which would require a certain order of the rows.
     let unchecked = if app.is_on_file() {
         "pragma foreign_keys = off"
     } else {

@@ -4,7 +4,7 @@ use pennon_tests::{Caller, LossyWay, Pair, START, TestApp, TestDatabase};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-/// The hour in which every app starts.
+/// The hour in which every test service starts.
 const HOUR: &str = "2026-03-01T09:00:00.000Z";
 
 async fn evaluate(sdk: &Caller<'_>, key: &str, times: usize) {
@@ -33,7 +33,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     admin.switch(&pair.flag, &pair.environment, true).await;
     sdk.post("/ofrep/v1/evaluate/flags/checkout", json!({}))
         .await;
-    // A request for all flags may use none of them, and an explanation is not an evaluation.
+    // A bulk request does not show which flags are used, and an explanation is not an evaluation. Neither is counted.
     sdk.post("/ofrep/v1/evaluate/flags", json!({})).await;
     sdk.post("/sdk/v1/explain", json!({ "flagKey": "checkout" }))
         .await;
@@ -50,7 +50,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
         }],
     });
     assert_eq!(usage(&admin, &flag).await, expected);
-    // Nothing is counted twice, and later counts are added.
+    // A second write adds nothing, and later counts are added.
     app.bring_counts().await;
     evaluate(&sdk, "checkout", 1).await;
     app.bring_counts().await;
@@ -87,7 +87,7 @@ async fn polls_are_counted_as_first_current_or_outdated() {
     evaluate(&sdk, "checkout", 2).await;
     admin.switch(&pair.flag, &pair.environment, true).await;
     poll(Some(&tag)).await;
-    // Only who fetches the configuration has it then.
+    // A HEAD request fetches no configuration, so it is not counted.
     let headers = sdk.request(Method::HEAD, "/sdk/v1/config");
     sdk.send(headers).await.expect(StatusCode::OK);
     app.bring_counts().await;
@@ -203,7 +203,7 @@ async fn a_report_with_an_id_counts_once_across_all_instances() {
         "6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41",
         "6F1C2A52-0F0B-4F0E-9D5E-3B1C7A9E2D42",
     );
-    // Twice to one instance and once to another, before either knows of the other's.
+    // Twice to one instance and once to another, before either has written its counts.
     report(&here, first, 1).await;
     report(&here, first, 1).await;
     report(&there, first, 1).await;
@@ -211,7 +211,7 @@ async fn a_report_with_an_id_counts_once_across_all_instances() {
     app.bring_counts().await;
     other.bring_counts().await;
     assert_eq!(counted().await, 11);
-    // And once more after it has been counted, together with counts without an ID.
+    // Once more after it was counted, together with counts without an ID.
     report(&there, first, 1).await;
     let counts = json!([{ "flagKey": "checkout", "reason": "rollout", "count": 100 }]);
     here.post("/sdk/v1/usage", json!({ "id": null, "counts": counts }))
@@ -249,7 +249,7 @@ async fn report_ids_are_remembered_for_an_hour_per_environment() {
     assert_eq!(counted(&other.text("/sdkKey")).await, 2);
     app.advance(3599);
     assert_eq!(counted(&pair.sdk_key).await, 2);
-    // They are deleted with other old rows, at the first opportunity in the next hour.
+    // The IDs are deleted together with other old rows, at the first write in the next hour.
     app.advance(3600);
     app.bring_counts().await;
     assert_eq!(counted(&pair.sdk_key).await, 3);
@@ -346,7 +346,7 @@ async fn hourly_counts_are_deleted_after_31_days_and_the_last_evaluation_is_kept
 async fn counts_are_not_added_twice_after_an_unconfirmed_commit() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
-        // A commit to a file is not answered over a connection.
+        // On SQLite, a commit has no network response that can get lost.
         return;
     }
     let (scheme_and_user, rest) = database.url().split_once('@').expect("a user");

@@ -158,7 +158,7 @@ async fn addresses_that_differ_only_in_case_are_the_same_account() {
     }
     let signed_in = app.sign_in("EVE@EXAMPLE.COM", PASSWORD).await;
     assert_eq!(signed_in.expect(StatusCode::OK).text("/user/id"), id);
-    // After the deletion, another user can have the address.
+    // After the deletion, the address is free.
     admin
         .delete(&format!("/users/{id}"))
         .await
@@ -259,7 +259,7 @@ async fn a_role_change_affects_the_next_request() {
     create("two")
         .await
         .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
-    // A change that changes nothing is not recorded.
+    // A change without effect is not recorded.
     for body in [json!({}), json!({ "role": "viewer" })] {
         let same = admin.patch(&path, body).await.expect(StatusCode::OK);
         assert_eq!(same.header("etag"), "\"3\"");
@@ -291,7 +291,7 @@ async fn the_last_administrator_cannot_be_removed() {
             .expect_problem(StatusCode::CONFLICT, "LAST_ADMIN");
     }
     admin.get("/users").await.expect(StatusCode::OK);
-    // With a second administrator, the first may step down or delete the account.
+    // With a second administrator, the first may give up the role or delete the account.
     let second = app.user("second@example.com", "admin").await;
     admin
         .patch("/users/me", json!({ "role": "viewer" }))
@@ -494,7 +494,7 @@ async fn two_administrators_cannot_demote_each_other_at_the_same_time() {
         let won = [&by_ana, &by_bob].map(|answer| answer.status == StatusCode::OK);
         assert_ne!(won[0], won[1], "round {round}");
         let lost = if won[0] { by_bob } else { by_ana };
-        // Too late to be an administrator, or too early for the other one to be the last.
+        // 403 if the other demotion came first, 409 if this one would remove the last administrator.
         assert!(
             [StatusCode::FORBIDDEN, StatusCode::CONFLICT].contains(&lost.status),
             "round {round}: {}",

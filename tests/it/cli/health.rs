@@ -11,7 +11,7 @@ async fn health_fails_unless_a_server_responds() {
     assert_eq!(said["status"], "ok");
     let ready = ["health", "--ready", "--listen", app.address()];
     app.command(&ready).await.expect_success();
-    // Nothing can listen on this port.
+    // No server can listen on this port.
     let nobody = app.command(&["health", "--listen", "127.0.0.1:1"]).await;
     nobody.expect_failure("cannot reach 127.0.0.1:1");
 }

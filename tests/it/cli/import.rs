@@ -1,4 +1,4 @@
-//! `pennon import` with concurrent writers, and its result.
+//! `pennon import`: its results, and concurrent writers.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::transfer::{exported, fill, imported, rule};
 
-/// A document of flags that are on, with a rule and a rollout, in these environments of `shop`.
+/// Returns an import document with flags that are on, with a rule and a rollout, in these environments of `shop`.
 fn document(flags: usize, environments: &[&str]) -> Value {
     let environment = |name: &&str| {
         json!({
@@ -25,7 +25,7 @@ fn document(flags: usize, environments: &[&str]) -> Value {
     json!({ "formatVersion": 1, "flags": (0..flags).map(flag).collect::<Vec<_>>() })
 }
 
-/// All audit entries, oldest first.
+/// Returns all audit entries, oldest first.
 async fn audit(admin: &Caller<'_>) -> Vec<Value> {
     let mut entries = Vec::new();
     for page in 1.. {
@@ -43,7 +43,7 @@ async fn audit(admin: &Caller<'_>) -> Vec<Value> {
     entries
 }
 
-/// The revisions of what flags serve in an environment, as entity tags.
+/// Returns the entity tags of the flags' rules in an environment.
 async fn revisions(admin: &Caller<'_>, environment: &str, keys: &[String]) -> Vec<String> {
     let mut revisions = Vec::new();
     for key in keys {
@@ -72,7 +72,7 @@ async fn a_dry_run_does_not_take_the_write_lock() {
     let wanted = document(1, &["prod"]).to_string();
     let ran = app.command_with_input(&arguments, &wanted).await;
     drop(turn);
-    // A complaint would be about something that could not be written.
+    // An attempt to write would print an error.
     assert_eq!(ran.stderr, "4 to change; nothing was changed\n");
     assert_eq!(ran.expect_success().lines().count(), 4);
 }
@@ -153,7 +153,7 @@ async fn an_import_writes_the_same_audit_entries_as_single_requests() {
     );
 }
 
-/// Replaces values that differ between installations by their presence.
+/// Replaces values that differ between installations with `true`, or `false` for `null`.
 fn forget(value: &mut Value) {
     const PERSONAL: [&str; 11] = [
         "id",
@@ -221,7 +221,7 @@ async fn an_import_loses_no_concurrent_change() {
         actions = imported(&app, &off, &[]) => assert_eq!(actions, ["FLAG_ENVIRONMENT_UPDATED"; 40]),
     }
     // The last switch may still be in flight. The clocks differ, so the entries are unordered, but they form a chain:
-    // except for the first and the last, one change led to each state, and another one began with it.
+    // each state except the first and the last is the new value of one change and the old value of another.
     eventually(
         "every change began with the state that another one led to",
         async || {
@@ -246,7 +246,7 @@ async fn an_import_loses_no_concurrent_change() {
     .await;
 }
 
-/// Waits until an import has done all that it can do without its turn.
+/// Waits until an import needs the write lock to continue.
 async fn until_an_import_waits(app: &TestApp) {
     eventually("the import waits for its turn", async || {
         let waiting: i64 = sqlx::query_scalar(

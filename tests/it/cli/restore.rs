@@ -9,7 +9,7 @@ use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A server in a folder of its own, with one environment and one flag.
+/// A server with its own folder, one environment, and one flag.
 struct Shop {
     process: Process,
     database: TestDatabase,
@@ -33,7 +33,7 @@ impl Shop {
         shop
     }
 
-    /// One on SQLite; none where the tests run on PostgreSQL, so that they do not run twice.
+    /// Starts a server on SQLite. Returns `None` if the tests run on PostgreSQL, so that these tests do not run twice.
     async fn on_file() -> Option<Self> {
         let database = TestDatabase::create().await;
         if database.is_postgres() {
@@ -55,7 +55,8 @@ impl Shop {
         file
     }
 
-    /// Fails the test unless a server on the database has the flag from before the backup, no other, and the key.
+    /// Starts a server on the database. Fails the test unless it has the SDK key, and only the flag from before the
+    /// backup.
     async fn expect_backup_in(&self, database: &TestDatabase) {
         let process = Process::start(database, &[]).await;
         let config = Client::new()
@@ -69,7 +70,7 @@ impl Shop {
         let flags: Vec<_> = config["flags"].as_array().expect("flags").iter().collect();
         assert_eq!(flags.len(), 1, "{flags:?}");
         assert_eq!(flags[0]["key"], "kept");
-        // Writing works, too.
+        // The database also accepts writes.
         let flag = json!({ "key": "new", "name": "new", "type": "boolean" });
         post(&process, "/flags", flag).await;
     }
@@ -121,7 +122,7 @@ async fn restore_needs_force_and_a_database_that_no_server_uses() {
     let refused = database.command(&by_force).await;
     refused.expect_failure("is in use; stop the server");
 
-    // The last writes are only in the write-ahead log, and must not come back.
+    // The last writes are only in the write-ahead log. The restored database must not contain them.
     let Shop { process, .. } = shop;
     process.kill().await;
     let file = database.file();
@@ -252,7 +253,7 @@ async fn an_unusable_backup_changes_nothing() {
         );
         assert_eq!(names_in(folder), before, "{complaint}");
     }
-    // A damaged database is replaced, too, with the files beside it.
+    // A damaged database can be replaced too. SQLite's other files are removed.
     std::fs::write(folder.join("pennon.db-wal"), "of another time").expect("a file is written");
     let restore = ["restore", "--force", text(&backup)];
     at(&file).command(&restore).await.expect_success();
@@ -306,7 +307,7 @@ async fn a_postgresql_database_is_restored_with_its_own_tools() {
     shop.expect_backup_in(&new).await;
 }
 
-/// Runs a client of PostgreSQL. False where it is not installed.
+/// Runs a PostgreSQL client program. Returns `false` if it is not installed.
 fn is_done(command: &mut Command) -> bool {
     match command.output() {
         Ok(output) => {

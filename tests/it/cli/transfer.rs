@@ -51,7 +51,7 @@ pub(super) async fn exported(app: &TestApp) -> Value {
     serde_json::from_str(&text).expect("an export is JSON")
 }
 
-/// Imports a document and returns the actions that were carried out.
+/// Imports a document and returns the actions in the output.
 pub(super) async fn imported(app: &TestApp, document: &Value, options: &[&str]) -> Vec<String> {
     let arguments = [&["import", "-"], options].concat();
     let ran = app
@@ -265,7 +265,7 @@ async fn an_invalid_document_changes_nothing_and_all_faults_are_reported() {
         "/flags/2/environments/1: shop/prod is there twice",
     ];
     refused(&bad.to_string(), &complaints).await;
-    // A fault that only the changes themselves reveal rolls back the earlier ones.
+    // A fault that is found only during the import rolls back the changes before it.
     let mut bad = document.clone();
     bad["flags"][0]["name"] = json!("Would have changed");
     bad["flags"][1]["archived"] = json!(true);

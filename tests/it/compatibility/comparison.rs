@@ -1,4 +1,4 @@
-//! Each kind of change of an API, and whether the comparison finds it.
+//! Tests of the comparison: each kind of API change, and whether it is found.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ const OPERATION: &str = "/paths/~1items~1{item}/put";
 const REQUEST: &str = "/paths/~1items~1{item}/put/requestBody/content/application~1json/schema";
 const ITEM: &str = "/components/schemas/Item";
 
-/// The sample after a change of what is at a pointer; `null` removes it.
+/// Returns the sample with another value at a pointer. `null` removes the member or item.
 fn changed(pointer: &str, value: Value) -> Value {
     let mut description = sample();
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
@@ -34,7 +34,7 @@ fn open(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// Fails the test unless a change of the sample is found with this sentence.
+/// Fails the test unless the comparison reports this change of the sample with this sentence.
 #[track_caller]
 fn breaks(pointer: &str, value: Value, sentence: &str) {
     let breaks = api_breaks(&sample(), &changed(pointer, value), &BTreeSet::new());
@@ -44,7 +44,7 @@ fn breaks(pointer: &str, value: Value, sentence: &str) {
     );
 }
 
-/// Fails the test if a change of the sample is found.
+/// Fails the test if the comparison reports this change of the sample.
 #[track_caller]
 fn is_compatible(pointer: &str, value: Value, open_fields: &[&str]) {
     let breaks = api_breaks(&sample(), &changed(pointer, value), &open(open_fields));

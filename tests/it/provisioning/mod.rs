@@ -1,4 +1,4 @@
-//! Environments, keys, flags and a token from a file, at the first start and never again.
+//! Environments, keys, flags and a token from the bootstrap file, which applies only to the first start.
 
 mod bootstrap;
 mod faults;
@@ -36,7 +36,7 @@ async fn the_documented_file_creates_environments_flags_and_a_token() {
     assert_eq!(environments["pagination"]["total"], 2);
     let prefix = &bootstrap.sdk_key(1)[..12];
     assert_eq!(environments["items"][0]["sdkKeyPrefix"], prefix);
-    // An editor's token is no administrator's.
+    // An editor's token has no administrator rights.
     let other = json!({ "product": "Web shop", "name": "other" });
     let (status, _) = send(&process, Method::POST, "/environments", token, other).await;
     assert_eq!(status, StatusCode::FORBIDDEN);
@@ -65,7 +65,7 @@ async fn the_documented_file_creates_environments_flags_and_a_token() {
         entries.iter().all(|entry| entry["actorIdentity"] == "cli"),
         "{audit}"
     );
-    // An editor who reverts the flags reads their group, and nothing about accounts.
+    // An editor who reverts the flags can read their group, but nothing about accounts.
     let group = |index: usize| &entries[entries.len() - 1 - index]["groupId"];
     assert!((2..5).all(|index| group(index) == group(1)), "{audit}");
     assert!(
