@@ -1,4 +1,4 @@
-//! Figures, their bounds, and the table of them.
+//! Measured figures, their bounds, and the table of results.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ pub(crate) struct Figure {
 
 #[derive(Clone, Copy)]
 enum Value {
-    /// The number of violations, and of the cases in which one was possible.
+    /// The number of violations, and the number of cases in which one was possible.
     Violations(usize, usize),
     Time(Duration),
     Mebibytes(f64),
@@ -30,7 +30,8 @@ enum Bound {
 }
 
 impl Figure {
-    /// A violation that must not occur in any of `cases`. Without a case nothing is proven, which is a violation too.
+    /// Creates a figure that counts violations, none of which may occur. It also fails without cases, which prove
+    /// nothing.
     pub(crate) fn never(name: &'static str, violations: usize, cases: usize) -> Self {
         let value = Value::Violations(violations, cases);
         let bound = Bound::None;
@@ -45,7 +46,7 @@ impl Figure {
         }
     }
 
-    /// Memory in MiB.
+    /// Creates a figure of memory in MiB.
     pub(crate) fn memory(name: &'static str, mebibytes: f64, bound: f64) -> Self {
         Self {
             name,
@@ -168,7 +169,7 @@ impl Report {
         self.failed.is_empty() && self.rows.iter().all(|row| row.is_within_bounds)
     }
 
-    /// Prints the table, as Markdown, and what is wrong.
+    /// Prints the table as Markdown, the exceeded bounds, and the faults that could not be injected.
     pub(crate) fn print(&self) {
         println!("\n| Fault | Figure | Bound | SQLite | PostgreSQL |");
         println!("|---|---|--:|--:|--:|");
@@ -195,14 +196,14 @@ impl Report {
     }
 }
 
-/// The time below which 99% of some waits are; zero without any.
+/// Returns the 99th percentile of some waits, or zero if the list is empty.
 pub(crate) fn p99(mut waits: Vec<Duration>) -> Duration {
     waits.sort_unstable();
     let last = waits.len().saturating_sub(1);
     waits.get(last * 99 / 100).copied().unwrap_or_default()
 }
 
-/// The time from one instant to a later one, zero if it is not later.
+/// Returns the time from one instant to a later one, or zero if it is not later.
 pub(crate) fn between(from: Instant, to: Instant) -> Duration {
     to.saturating_duration_since(from)
 }

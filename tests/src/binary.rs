@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::TestDatabase;
 
-/// The binary that `PENNON_TEST_BINARY` names, or the one that was built beside the tests.
+/// Returns the binary that `PENNON_TEST_BINARY` names, or else the one that was built together with the tests.
 pub fn binary() -> PathBuf {
     if let Some(binary) = env::var_os("PENNON_TEST_BINARY") {
         return binary.into();
@@ -42,7 +42,7 @@ impl Ran {
         self.stdout
     }
 
-    /// Fails the test unless the command failed with a complaint that says this.
+    /// Fails the test unless the command failed with an error that contains this text.
     #[track_caller]
     pub fn expect_failure(self, complaint: &str) {
         assert!(!self.success, "{self:?}");
@@ -51,12 +51,12 @@ impl Ran {
 }
 
 impl TestDatabase {
-    /// Runs the binary to its end on this database.
+    /// Runs a command of the binary on this database.
     pub async fn command(&self, arguments: &[&str]) -> Ran {
         self.command_in(Path::new("."), arguments, "").await
     }
 
-    /// The same, in a folder and with something to read.
+    /// Runs a command in a folder, with standard input.
     pub async fn command_in(&self, folder: &Path, arguments: &[&str], input: &str) -> Ran {
         let (url, input) = (self.url().to_owned(), input.to_owned());
         let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
@@ -70,7 +70,7 @@ impl TestDatabase {
     }
 }
 
-/// Runs the binary to its end, in a folder, with a database and something to read.
+/// Runs the binary in a folder, with a database and standard input, until it ends.
 fn run(folder: &Path, database: &str, arguments: &[&str], input: &str) -> Ran {
     let mut child = Command::new(binary())
         .args(arguments)
@@ -83,7 +83,7 @@ fn run(folder: &Path, database: &str, arguments: &[&str], input: &str) -> Ran {
         .spawn()
         .expect("the binary starts");
     let mut stdin = child.stdin.take().expect("the command can be written to");
-    // A command that does not read its input may be gone already.
+    // A command that does not read its input may have ended already.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     let output = child.wait_with_output().expect("the command ends");
