@@ -56,7 +56,7 @@ pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
         Engine::Sqlite => Some(faults(&database).await),
         Engine::Postgres => None,
     };
-    let acknowledged = acknowledged.lock().expect("nobody panicked");
+    let acknowledged = acknowledged.lock().expect("no thread panicked");
     let missing = acknowledged.created.difference(&created).count();
     let mut figures = vec![
         Figure::never(
@@ -104,7 +104,7 @@ async fn write_until_killed(
         writers.spawn(async move {
             while let Ok(exchange) = client.try_exchange("create").await {
                 if exchange.status == StatusCode::CREATED {
-                    let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+                    let mut acknowledged = acknowledged.lock().expect("no thread panicked");
                     acknowledged.created.insert(exchange.flag);
                 }
             }
@@ -120,7 +120,7 @@ async fn write_until_killed(
     process.kill().await;
     is_over.store(true, Ordering::Relaxed);
     writers.join_all().await;
-    switching.await.expect("nobody panicked");
+    switching.await.expect("no thread panicked");
 }
 
 /// Alternately enables and disables a flag.
@@ -131,14 +131,14 @@ async fn switch(
 ) {
     while !is_over.load(Ordering::Relaxed) {
         let is_enabled = {
-            let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+            let mut acknowledged = acknowledged.lock().expect("no thread panicked");
             let is_enabled = !acknowledged.enabled;
             acknowledged.requested = Some(is_enabled);
             is_enabled
         };
         let response = client.switch(is_enabled).send().await;
         if response.is_ok_and(|response| response.status().is_success()) {
-            let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+            let mut acknowledged = acknowledged.lock().expect("no thread panicked");
             acknowledged.enabled = is_enabled;
             acknowledged.requested = None;
             acknowledged.switches += 1;
@@ -149,7 +149,7 @@ async fn switch(
 /// Returns true if the flag is in neither of its two possible states. Afterwards, its state is known again.
 async fn switch_is_lost(client: &LoadClient, acknowledged: &Mutex<Acknowledged>) -> bool {
     let is_enabled = client.is_enabled().await;
-    let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+    let mut acknowledged = acknowledged.lock().expect("no thread panicked");
     let is_lost = is_enabled != acknowledged.enabled && Some(is_enabled) != acknowledged.requested;
     acknowledged.enabled = is_enabled;
     acknowledged.requested = None;

@@ -213,7 +213,7 @@ impl Evaluator {
     /// Stops the client, and returns all exchanges.
     pub(crate) async fn stop(self) -> Vec<Exchange> {
         self.is_over.store(true, Ordering::Relaxed);
-        self.task.await.expect("nobody panicked")
+        self.task.await.expect("no thread panicked")
     }
 }
 

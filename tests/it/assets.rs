@@ -3,7 +3,7 @@
 use pennon_tests::TestApp;
 use reqwest::{Method, StatusCode};
 
-use crate::config::decoded;
+use crate::config::decompressed;
 
 #[tokio::test]
 async fn an_asset_is_the_same_in_every_content_encoding() {
@@ -28,7 +28,7 @@ async fn an_asset_is_the_same_in_every_content_encoding() {
             let request = request.header("accept-encoding", coding);
             let answer = browser.send(request).await.expect(StatusCode::OK);
             assert_eq!(answer.header("content-encoding"), coding, "{asset}");
-            assert_eq!(decoded(coding, &answer.bytes), plain.bytes, "{asset}");
+            assert_eq!(decompressed(coding, &answer.bytes), plain.bytes, "{asset}");
         }
     }
 }

@@ -335,7 +335,7 @@ async fn the_successor_of_a_refresh_token_is_erased_after_the_grace_period() {
     let kept = "select count(*) from refresh_tokens where successor is not null";
     assert_eq!(app.database().count(kept).await, 1);
     app.advance(11);
-    eventually("it is erased", async || {
+    eventually("the successor is erased", async || {
         app.database().count(kept).await == 0
     })
     .await;

@@ -14,7 +14,7 @@ const OLD: &str = "@pennon/core/0.0.1";
 async fn in_use(app: &TestApp, sdk: &Caller<'_>, client: &str) {
     for _ in 0..2 {
         poll(sdk, client).await;
-        app.bring_counts().await;
+        app.flush_usage().await;
         app.advance(3600);
     }
 }
@@ -104,14 +104,14 @@ async fn a_version_seen_in_two_hours_causes_warnings_for_7_days() {
     for _ in 0..3 {
         poll(&sdk, OLD).await;
     }
-    app.bring_counts().await;
+    app.flush_usage().await;
     assert_eq!(warned().await, 0);
     app.advance(3600);
     poll(&sdk, "@pennon/core/0.0.2").await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     assert_eq!(warned().await, 0, "two versions in one hour each");
     poll(&sdk, OLD).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     assert_eq!(warned().await, 1);
     app.advance(7 * 24 * 3600 - 3600);
     assert_eq!(warned().await, 1);

@@ -75,7 +75,7 @@ async fn fetches_and_streams_are_counted_by_client() {
             .await
             .expect(StatusCode::OK);
     }
-    app.bring_counts().await;
+    app.flush_usage().await;
     let expected = [
         json!({
             "package": "@pennon/core", "version": "0.1.0", "polls": 2, "streams": 0,
@@ -90,7 +90,7 @@ async fn fetches_and_streams_are_counted_by_client() {
     // Later counts are added, and a new key continues them.
     app.advance(3600);
     poll(&sdk, "@pennon/react/0.1.0").await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let admin = app.admin().await;
     let rotate = format!("/environments/{}/rotate-key", pair.environment);
     let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
@@ -125,7 +125,7 @@ async fn every_published_package_is_counted_by_name() {
         }
     }
     assert_eq!(expected.len(), 5);
-    app.bring_counts().await;
+    app.flush_usage().await;
     assert_eq!(polls(&app, &pair.environment).await, expected);
 }
 
@@ -140,7 +140,7 @@ async fn all_versions_newer_than_the_server_are_counted_as_newer() {
     poll(&sdk, &*format!("@pennon/nest/{VERSION}")).await;
     poll(&sdk, &*format!("@pennon/nest/{VERSION}-rc.1")).await;
     poll(&sdk, "@pennon/core/99.0.0").await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let (this, candidate) = (
         format!("@pennon/nest/{VERSION}"),
         format!("@pennon/nest/{VERSION}-rc.1"),
@@ -192,7 +192,7 @@ async fn malformed_client_names_are_counted_as_other_and_not_stored() {
     .await;
     sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
     poll(&sdk, &long[..64]).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let expected = [(&long[..64], 1), ("other", others)];
     assert_eq!(polls(&app, &pair.environment).await, counted(expected));
     let stored = "select count(*) from client_hours";
@@ -215,8 +215,8 @@ async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     for name in names(20..80) {
         poll(&there, &*name).await;
     }
-    app.bring_counts().await;
-    other.bring_counts().await;
+    app.flush_usage().await;
+    other.flush_usage().await;
     let found = polls(&app, &pair.environment).await;
     assert_eq!(found.len(), 51);
     assert_eq!(found.values().sum::<i64>(), 90);
@@ -224,7 +224,7 @@ async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     assert!(found["other"] >= 30, "{found:?}");
     poll(&here, "@pennon/core/0.0.1").await;
     poll(&here, "@pennon/react/0.0.1").await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let later = polls(&app, &pair.environment).await;
     assert_eq!(later.len(), 51);
     assert_eq!(later["@pennon/core/0.0.1"], 2);
@@ -232,7 +232,7 @@ async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     // The limit applies to each hour.
     app.advance(3600);
     poll(&here, "@pennon/react/0.0.1").await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     assert_eq!(
         polls(&app, &pair.environment).await["@pennon/react/0.0.1"],
         1
@@ -246,7 +246,7 @@ async fn a_client_is_in_use_while_its_stream_is_open() {
     let stream = listen(&app.sdk(&pair.sdk_key), "@pennon/core/0.1.0").await;
     let seen = async |advance: i64| {
         app.advance(advance);
-        app.bring_counts().await;
+        app.flush_usage().await;
         let clients = clients(&app.admin().await, &pair.environment).await;
         assert_eq!(clients.len(), 1);
         assert_eq!(clients[0]["streams"], 1);
@@ -272,12 +272,12 @@ async fn client_counts_are_deleted_after_31_days() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     poll(&app.sdk(&pair.sdk_key), "@pennon/core/0.1.0").await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     app.advance(31 * 24 * 3600);
-    app.bring_counts().await;
+    app.flush_usage().await;
     assert_eq!(polls(&app, &pair.environment).await.len(), 1);
     app.advance(3600);
-    app.bring_counts().await;
+    app.flush_usage().await;
     assert!(polls(&app, &pair.environment).await.is_empty());
 }
 
@@ -294,7 +294,7 @@ async fn viewers_can_page_through_clients() {
     for name in ["@pennon/core/0.0.1", "@pennon/core/0.1.0", "none"] {
         poll(&sdk, name).await;
     }
-    app.bring_counts().await;
+    app.flush_usage().await;
     let viewer = app.user("vic@example.com", "viewer").await;
     let path = format!("/environments/{environment}/clients");
     let page = viewer.get(&format!("{path}?limit=2&page=2")).await;

@@ -273,7 +273,7 @@ async fn unknown_query_parameters_are_refused_on_every_path() {
         Method::DELETE,
         Method::PATCH,
     );
-    let rule = uuid_of_nothing();
+    let rule = unknown_id();
     let requests = [
         (&post, "/auth/login".to_owned()),
         (&post, "/auth/refresh".to_owned()),
@@ -381,6 +381,6 @@ async fn every_path_lists_its_methods() {
 }
 
 /// Returns a well-formed ID that no object has.
-fn uuid_of_nothing() -> String {
+fn unknown_id() -> String {
     "01900000-0000-7000-8000-000000000000".to_owned()
 }

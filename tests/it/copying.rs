@@ -21,7 +21,7 @@ struct Other {
 }
 
 /// Creates a flag with different configurations in `prod` and `staging`.
-async fn two_setups(admin: &Caller<'_>) -> (Pair, Other) {
+async fn two_configurations(admin: &Caller<'_>) -> (Pair, Other) {
     let pair = admin.pair().await;
     let (id, sdk_key) = admin.environment("shop", "staging").await;
     let path = format!("/flags/{}/environments/{id}", pair.flag);
@@ -57,7 +57,7 @@ async fn served(app: &TestApp, key: &str) -> Value {
 async fn a_dry_run_lists_the_differences_and_changes_nothing() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, other) = two_setups(&admin).await;
+    let (pair, other) = two_configurations(&admin).await;
     let before = (served(&app, &pair.sdk_key).await, admin.audited().await);
     let path = format!("{}/copy-from/{}?dryRun=true", pair.path, other.id);
     let rules = admin.get(&format!("{}/rules", pair.path)).await.json();
@@ -96,7 +96,7 @@ async fn a_dry_run_lists_the_differences_and_changes_nothing() {
 async fn after_a_copy_both_environments_serve_the_same_and_each_change_is_audited() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, other) = two_setups(&admin).await;
+    let (pair, other) = two_configurations(&admin).await;
     let path = format!("{}/copy-from/{}", pair.path, other.id);
     let copied = admin.send(admin.request(Method::POST, &path)).await;
     let copied = copied.expect(StatusCode::OK).json();
@@ -136,7 +136,7 @@ async fn after_a_copy_both_environments_serve_the_same_and_each_change_is_audite
 async fn a_copy_needs_two_existing_environments_and_a_writable_target() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, other) = two_setups(&admin).await;
+    let (pair, other) = two_configurations(&admin).await;
     let post = async |path: String| admin.send(admin.request(Method::POST, &path)).await;
     let copy = |from: &str| format!("{}/copy-from/{from}", pair.path);
     for unknown in ["x", "01900000-0000-7000-8000-000000000000"] {

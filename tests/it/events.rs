@@ -15,7 +15,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// The open event stream of a browser.
 struct Listener {
     response: Response,
-    heard: String,
+    received: String,
 }
 
 impl Listener {
@@ -24,7 +24,7 @@ impl Listener {
         assert_eq!(response.status(), StatusCode::OK);
         let mut listener = Self {
             response,
-            heard: String::new(),
+            received: String::new(),
         };
         listener.until("event: position").await;
         listener
@@ -32,27 +32,31 @@ impl Listener {
 
     /// Reads until the stream has contained a text.
     async fn until(&mut self, text: &str) {
-        let heard = timeout(TIMEOUT, async {
-            while !self.heard.contains(text) {
-                assert!(self.goes_on().await, "the stream ends after {}", self.heard);
+        let received = timeout(TIMEOUT, async {
+            while !self.received.contains(text) {
+                assert!(
+                    self.read_chunk().await,
+                    "the stream ends after {}",
+                    self.received
+                );
             }
         });
-        assert!(heard.await.is_ok(), "{text} is never told");
+        assert!(received.await.is_ok(), "{text} never arrives");
     }
 
     /// Reads until the stream ends.
     async fn until_the_end(&mut self) {
-        while self.goes_on().await {}
+        while self.read_chunk().await {}
     }
 
-    async fn goes_on(&mut self) -> bool {
+    async fn read_chunk(&mut self) -> bool {
         let chunk = timeout(TIMEOUT, self.response.chunk()).await;
-        let chunk = chunk.expect("something comes in time");
+        let chunk = chunk.expect("data arrives in time");
         let Some(bytes) = chunk.expect("the stream is well formed") else {
             return false;
         };
         let text = std::str::from_utf8(&bytes).expect("the stream is text");
-        self.heard.push_str(text);
+        self.received.push_str(text);
         true
     }
 }
@@ -60,7 +64,7 @@ impl Listener {
 #[tokio::test]
 async fn changes_by_other_instances_arrive_with_their_actor() {
     let app = TestApp::start().await;
-    app.tell();
+    app.run_change_feed();
     let other = app.beside().await;
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
     let pair = other.admin().await.pair().await;
@@ -79,7 +83,7 @@ async fn changes_by_other_instances_arrive_with_their_actor() {
 #[tokio::test]
 async fn many_simultaneous_changes_do_not_stop_later_events() {
     let app = TestApp::start().await;
-    app.tell();
+    app.run_change_feed();
     let admin = app.admin().await;
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
     // 1,200 changes at one instant of the test clock. Their IDs are lower than all later ones.
@@ -102,7 +106,7 @@ async fn many_simultaneous_changes_do_not_stop_later_events() {
 #[tokio::test]
 async fn an_event_has_the_id_of_the_request_that_caused_it() {
     let app = TestApp::start().await;
-    app.tell();
+    app.run_change_feed();
     let admin = app.admin().await;
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
     let flag = json!({ "key": "checkout", "name": "Checkout", "type": "boolean" });
@@ -115,7 +119,7 @@ async fn an_event_has_the_id_of_the_request_that_caused_it() {
 #[tokio::test]
 async fn the_stream_ends_when_the_user_signs_out() {
     let app = TestApp::start().await;
-    app.tell();
+    app.run_change_feed();
     let browser = Browser::signed_in(&app).await;
     let mut listener = Listener::open(&browser).await;
     browser.post("/dashboard/api/sign-out", "").await;
@@ -125,7 +129,7 @@ async fn the_stream_ends_when_the_user_signs_out() {
 #[tokio::test]
 async fn the_stream_ends_when_the_service_stops() {
     let app = TestApp::start().await;
-    app.tell();
+    app.run_change_feed();
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
     app.drain();
     listener.until_the_end().await;

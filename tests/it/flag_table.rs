@@ -24,7 +24,7 @@ async fn evaluate(sdk: &Caller<'_>, key: &str) {
 }
 
 /// Returns the title of the chart that shows the only flag's last day.
-async fn drawn(app: &TestApp, query: &str) -> String {
+async fn chart_title(app: &TestApp, query: &str) -> String {
     let browser = Browser::signed_in(app).await;
     let page = html(&browser.get(&format!("/dashboard/flags{query}")).await);
     let title = page.split("<title>").nth(2).unwrap_or_default();
@@ -110,7 +110,7 @@ async fn flags_can_be_sorted_by_name_or_last_evaluation() {
     ];
     for (key, sdk) in evaluations {
         evaluate(sdk, key).await;
-        app.bring_counts().await;
+        app.flush_usage().await;
         app.advance(120);
     }
     assert_eq!(keys(&app, "").await, ["c", "never", "A", "b"]);
@@ -127,22 +127,28 @@ async fn the_chart_shows_the_last_day_of_one_or_all_environments() {
     let (staging, staging_key) = admin.environment("shop", "staging").await;
     let (_, production_key) = admin.environment("shop", "production").await;
     admin.flag("checkout").await;
-    assert_eq!(drawn(&app, "").await, "", "nothing was evaluated");
+    assert_eq!(chart_title(&app, "").await, "", "nothing was evaluated");
 
     for (key, times) in [(&staging_key, 2), (&production_key, 3)] {
         for _ in 0..times {
             evaluate(&app.sdk(key), "checkout").await;
         }
-        app.bring_counts().await;
+        app.flush_usage().await;
         app.advance(3_600);
     }
-    assert_eq!(drawn(&app, "").await, "5 evaluations in the last 24 hours");
-    let there = drawn(&app, &format!("?environment={staging}")).await;
+    assert_eq!(
+        chart_title(&app, "").await,
+        "5 evaluations in the last 24 hours"
+    );
+    let there = chart_title(&app, &format!("?environment={staging}")).await;
     assert_eq!(there, "2 evaluations in the last 24 hours");
     app.advance(22 * 3_600);
-    assert_eq!(drawn(&app, "").await, "3 evaluations in the last 24 hours");
+    assert_eq!(
+        chart_title(&app, "").await,
+        "3 evaluations in the last 24 hours"
+    );
     app.advance(3_600);
-    assert_eq!(drawn(&app, "").await, "");
+    assert_eq!(chart_title(&app, "").await, "");
 }
 
 #[tokio::test]
@@ -155,13 +161,13 @@ async fn the_hourly_sums_include_older_counts() {
     for key in [&staging, &staging, &production] {
         evaluate(&app.sdk(key), "checkout").await;
     }
-    app.bring_counts().await;
+    app.flush_usage().await;
     app.tamper("drop table flag_hours").await;
     app.tamper("delete from _sqlx_migrations where version = 10")
         .await;
 
     let updated = app.beside().await;
-    let day = drawn(&updated, "").await;
+    let day = chart_title(&updated, "").await;
     assert_eq!(day, "3 evaluations in the last 24 hours");
 }
 
@@ -200,11 +206,11 @@ async fn an_unchanged_flag_is_stale_if_it_is_unused_or_constant() {
     app.advance(31 * DAY);
     let stale = keys(&app, "stale=yes").await;
     let constant = ["always", "never"];
-    assert_eq!(stale, constant, "nothing is heard of any application");
+    assert_eq!(stale, constant, "no application has evaluated a flag");
     for key in ["never", "always", "differs", "decided", "changed"] {
         evaluate(&sdk, key).await;
     }
-    app.bring_counts().await;
+    app.flush_usage().await;
     let admin = app.admin().await;
     let found = admin.get("/flags?key=changed").await.json();
     let changed = found["items"][0]["id"]

@@ -13,7 +13,7 @@ const EVALUATE: &str = "/sdk/v1/evaluate";
 const QUESTION: &str = r#"{"flagKey":"checkout"}"#;
 
 /// Returns the two parts of an evaluation request's body.
-fn parted() -> (&'static str, &'static str) {
+fn split_question() -> (&'static str, &'static str) {
     QUESTION.split_at(5)
 }
 
@@ -43,7 +43,7 @@ async fn an_idle_connection_stays_open_for_at_least_a_minute_and_is_then_closed(
 async fn a_body_that_arrives_too_slowly_is_refused() {
     let app = TestApp::start().await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
-    let (part, _) = parted();
+    let (part, _) = split_question();
     let mut wire = Wire::to(app.address()).await;
     wire.begin_post(EVALUATE, &sdk_key, QUESTION.len(), part)
         .await;
@@ -198,7 +198,7 @@ async fn bodies_without_credentials_share_a_limit_that_spares_sign_ins() {
     app.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
     held.shutdown().await;
     let large = json!({ "flagKey": "x".repeat(LENGTH / 2) });
-    eventually("there is room again", async || {
+    eventually("large bodies are accepted again", async || {
         let answer = app.anonymous().post(EVALUATE, large.clone()).await;
         answer.status == StatusCode::UNAUTHORIZED
     })
@@ -227,7 +227,7 @@ async fn connections_over_the_limit_are_refused_but_health_responds() {
     }
     assert_eq!(first.get("/flags").await.status, 401);
     drop(second);
-    eventually("there is a place again", async || {
+    eventually("another connection is accepted", async || {
         let mut third = Wire::to(app.address()).await;
         third.get("/flags").await.status == 401
     })
@@ -250,7 +250,7 @@ async fn silent_connections_over_the_limit_are_soon_closed() {
 }
 
 /// Returns the response to a request while another request uses up the in-flight limit.
-async fn shed(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Answer {
+async fn refused_over_limit(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Answer {
     // Verifying a password is slow.
     let busy = async {
         loop {
@@ -264,7 +264,7 @@ async fn shed(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Answer {
                 return answer;
             }
         }
-        panic!("nobody is refused");
+        panic!("no request is refused");
     };
     tokio::select! {
         answer = refused => answer,
@@ -277,7 +277,7 @@ async fn requests_over_the_limit_are_refused_at_once_but_health_responds() {
     let app = TestApp::with_settings(&["--max-in-flight", "1"]).await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
     let (sdk, anonymous) = (app.sdk(&sdk_key), app.anonymous());
-    let refused = shed(&app, async || {
+    let refused = refused_over_limit(&app, async || {
         for path in ["/health", "/health/live", "/health/ready"] {
             anonymous.get(path).await.expect(StatusCode::OK);
         }
@@ -289,7 +289,7 @@ async fn requests_over_the_limit_are_refused_at_once_but_health_responds() {
     assert_eq!(refused.header("access-control-allow-origin"), "*");
     assert_eq!(refused.header("x-content-type-options"), "nosniff");
     assert!(!refused.header("x-request-id").is_empty());
-    let admin = shed(&app, async || anonymous.get("/flags").await).await;
+    let admin = refused_over_limit(&app, async || anonymous.get("/flags").await).await;
     let admin = admin.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "OVERLOADED");
     assert_eq!(admin.header("access-control-allow-origin"), "");
 }
@@ -298,7 +298,7 @@ async fn requests_over_the_limit_are_refused_at_once_but_health_responds() {
 async fn slow_senders_do_not_use_up_the_in_flight_limit() {
     let app = TestApp::with_settings(&["--max-in-flight", "2"]).await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
-    let (part, rest) = parted();
+    let (part, rest) = split_question();
     let mut slow = Vec::new();
     for _ in 0..10 {
         let mut wire = Wire::to(app.address()).await;
@@ -315,7 +315,7 @@ async fn slow_senders_do_not_use_up_the_in_flight_limit() {
 }
 
 /// Creates the flag `checkout` and an environment, and returns its SDK key.
-async fn prepared(process: &Process) -> String {
+async fn create_flag_and_key(process: &Process) -> String {
     let token = process.signed_in().await;
     let post = async |path: &str, body: Value| -> Value {
         let request = Client::new()
@@ -363,8 +363,8 @@ async fn idle_connections_do_not_delay_shutdown() {
 async fn half_sent_requests_do_not_delay_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
-    let key = prepared(&process).await;
-    let (part, _) = parted();
+    let key = create_flag_and_key(&process).await;
+    let (part, _) = split_question();
     let mut halves = Vec::new();
     for is_used in [false, true] {
         for is_head in [false, true] {
@@ -396,9 +396,9 @@ async fn half_sent_requests_do_not_delay_shutdown() {
 async fn requests_in_flight_complete_during_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
-    let key = prepared(&process).await;
+    let key = create_flag_and_key(&process).await;
     let address = process.address();
-    let (part, rest) = parted();
+    let (part, rest) = split_question();
     let mut slow = Vec::new();
     for _ in 0..20 {
         let mut wire = Wire::to(address).await;
@@ -424,13 +424,13 @@ async fn requests_in_flight_complete_during_shutdown() {
             }
         });
     }
-    eventually("all are busy", async || {
+    eventually("all tasks are busy", async || {
         let mut probe = Wire::to(address).await;
         probe.get("/health").await.status == 200
     })
     .await;
     process.terminate();
-    eventually("readiness says so", async || {
+    eventually("readiness reports the shutdown", async || {
         let mut probe = Wire::to(address).await;
         let answer = probe.get("/health/ready").await;
         assert_eq!(answer.is_last(), answer.status == 503);
@@ -460,7 +460,7 @@ async fn every_line_of_a_json_log_is_valid_and_has_the_request_id() {
         ("RUST_LOG", "info,pennon_server::http=debug"),
     ];
     let process = Process::start(&database, &settings).await;
-    let key = prepared(&process).await;
+    let key = create_flag_and_key(&process).await;
     let asked = Client::new()
         .get(format!("{}/sdk/v1/config?keys=secret", process.base_url()))
         .bearer_auth(&key)

@@ -32,12 +32,12 @@ async fn cut_off_listeners(app: &TestApp) {
     .fetch_one(&mut app.database().postgres().await)
     .await
     .expect("PostgreSQL answers");
-    assert!(cut > 0, "nobody listens");
+    assert!(cut > 0, "no instance listens");
 }
 
 /// Waits until an instance listens.
-async fn until_somebody_listens(app: &TestApp) {
-    eventually("somebody listens", async || {
+async fn wait_until_an_instance_listens(app: &TestApp) {
+    eventually("an instance listens", async || {
         let listeners: i64 = sqlx::query_scalar(
             "select count(*) from pg_stat_activity
              where datname = current_database() and application_name like 'pennon % listening'
@@ -67,7 +67,7 @@ async fn a_change_on_one_instance_is_served_by_the_others() {
         admin.switch(&flag, &environment, enabled).await;
         assert_eq!(is_on(&one, &key).await, enabled);
         for other in &others {
-            eventually("the other one serves the change", async || {
+            eventually("the other instance serves the change", async || {
                 is_on(other, &key).await == enabled
             })
             .await;
@@ -84,7 +84,7 @@ async fn a_key_revoked_or_rotated_on_one_instance_is_refused_by_the_others() {
     let (first, first_key) = admin.environment("shop", "first").await;
     let (second, second_key) = admin.environment("shop", "second").await;
     for key in [&first_key, &second_key] {
-        eventually("the other one knows the key", async || {
+        eventually("the other instance accepts the key", async || {
             !is_refused(&other, key).await
         })
         .await;
@@ -93,7 +93,7 @@ async fn a_key_revoked_or_rotated_on_one_instance_is_refused_by_the_others() {
     let revoke = format!("/environments/{first}/revoke");
     admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
     assert!(is_refused(&one, &first_key).await);
-    eventually("the other one refuses the revoked key", async || {
+    eventually("the other instance refuses the revoked key", async || {
         is_refused(&other, &first_key).await
     })
     .await;
@@ -106,7 +106,7 @@ async fn a_key_revoked_or_rotated_on_one_instance_is_refused_by_the_others() {
     let third_key = rotated.text("/sdkKey");
     assert!(is_refused(&one, &second_key).await);
     assert!(!is_refused(&one, &third_key).await);
-    eventually("the other one takes the new key only", async || {
+    eventually("the other instance accepts only the new key", async || {
         is_refused(&other, &second_key).await && !is_refused(&other, &third_key).await
     })
     .await;
@@ -128,10 +128,10 @@ async fn changes_arrive_after_the_listening_connection_is_closed() {
         ..
     } = admin.pair().await;
     for enabled in [true, false, true] {
-        until_somebody_listens(&one).await;
+        wait_until_an_instance_listens(&one).await;
         cut_off_listeners(&one).await;
         admin.switch(&flag, &environment, enabled).await;
-        eventually("the other one serves the change", async || {
+        eventually("the other instance serves the change", async || {
             is_on(&other, &key).await == enabled
         })
         .await;
@@ -147,16 +147,16 @@ async fn everything_is_reloaded_after_the_listening_connection_is_replaced() {
     let other = one.beside().await;
     other.follow();
     let key = one.admin().await.pair().await.sdk_key;
-    eventually("the other one knows the key", async || {
+    eventually("the other instance accepts the key", async || {
         !is_refused(&other, &key).await
     })
     .await;
     // No revision changes, so only a full reload finds it.
     one.tamper("update flag_environments set is_enabled = true")
         .await;
-    until_somebody_listens(&one).await;
+    wait_until_an_instance_listens(&one).await;
     cut_off_listeners(&one).await;
-    eventually("the other one has read everything", async || {
+    eventually("the other instance has reloaded everything", async || {
         is_on(&other, &key).await
     })
     .await;
@@ -199,7 +199,12 @@ async fn lock(app: &TestApp, table: &'static str) -> PgConnection {
 }
 
 /// Waits until this many connections wait to lock a table in a mode.
-async fn until_waiting(app: &TestApp, table: &'static str, mode: &'static str, expected: i64) {
+async fn wait_until_connections_wait(
+    app: &TestApp,
+    table: &'static str,
+    mode: &'static str,
+    expected: i64,
+) {
     eventually("connections wait for the table", async || {
         let waiting: i64 = sqlx::query_scalar(
             "select count(*) from pg_locks
@@ -224,14 +229,14 @@ async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
     }
     let other = one.beside().await;
     other.follow();
-    until_somebody_listens(&one).await;
+    wait_until_an_instance_listens(&one).await;
     let admin = one.admin().await;
     let Pair {
         environment,
         sdk_key: key,
         ..
     } = admin.pair().await;
-    eventually("the other one knows the key", async || {
+    eventually("the other instance accepts the key", async || {
         !is_refused(&other, &key).await
     })
     .await;
@@ -241,7 +246,7 @@ async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
     let another = json!({ "product": "shop", "name": "another" });
     let post = admin.request(Method::POST, "/environments").json(&another);
     let creating = tokio::spawn(Answer::to(post));
-    until_waiting(&one, "rules", "AccessShareLock", 2).await;
+    wait_until_connections_wait(&one, "rules", "AccessShareLock", 2).await;
 
     let revoke = format!("/environments/{environment}/revoke");
     let revoking = tokio::spawn(Answer::to(admin.request(Method::POST, &revoke)));
@@ -251,7 +256,7 @@ async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
 
     // This lock is granted after both refills. It proves that they have ended, and it blocks the next ones.
     let (environments, ()) = tokio::join!(lock(&one, "environments"), async {
-        until_waiting(&one, "environments", "AccessExclusiveLock", 1).await;
+        wait_until_connections_wait(&one, "environments", "AccessExclusiveLock", 1).await;
         drop(rules);
     });
     for app in [&one, &other] {
@@ -349,7 +354,7 @@ async fn a_write_waits_at_most_five_seconds_for_the_write_lock() {
     }
     let process = Process::start(&database, &[]).await;
     let client = LoadClient::prepared(&process).await;
-    let _turn = database.take_turn().await;
+    let _write_lock = database.take_write_lock().await;
     // More than the number of connections for writing.
     let mut writes = JoinSet::new();
     for _ in 0..4 {
@@ -402,7 +407,7 @@ async fn a_clock_that_differs_from_the_databases_is_logged() {
         .expect("the database is altered");
     let process = Process::start(&database, &[]).await;
     let differs = "the clock of this machine differs from the database's";
-    process.until_it_logs(differs).await;
+    process.wait_until_it_logs(differs).await;
     process.terminate();
     let log = process.ended().await.log;
     assert!(log.contains("ahead_seconds=-"), "{log}");

@@ -182,7 +182,10 @@ async fn few_responses_are_prepared_for_a_peer_that_does_not_read() {
         "GET /sdk/v1/config HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {sdk_key}\r\n\r\n"
     );
     deaf.write(&request.repeat(60)).await;
-    eventually("some are answered", async || answered().await > 0.0).await;
+    eventually("some requests are answered", async || {
+        answered().await > 0.0
+    })
+    .await;
     // Serves other requests, which gives the server time to prepare more responses for the first connection.
     for _ in 0..500 {
         let asked = app.sdk(&sdk_key).get("/health").await;

@@ -23,7 +23,7 @@ async fn targeted(admin: &Caller<'_>) -> (Pair, String) {
     (pair, rule)
 }
 
-async fn asked(caller: &Caller<'_>, context: Value) -> Value {
+async fn evaluate(caller: &Caller<'_>, context: Value) -> Value {
     let answer = caller.post(ONE, json!({ "context": context })).await;
     answer.expect(StatusCode::OK).json()
 }
@@ -38,7 +38,7 @@ async fn responses_have_the_standard_reason_and_pennons_reason() {
         "key": "checkout", "value": true, "variant": "on", "reason": "TARGETING_MATCH",
         "metadata": { "reason": "targeting_rule" },
     });
-    assert_eq!(asked(&sdk, json!({ "country": "DE" })).await, matched);
+    assert_eq!(evaluate(&sdk, json!({ "country": "DE" })).await, matched);
     let split = |value: bool| {
         let variant = if value { "on" } else { "off" };
         json!({
@@ -53,7 +53,7 @@ async fn responses_have_the_standard_reason_and_pennons_reason() {
         (json!({ "targetingKey": "ada", "userId": "linus" }), false),
         (json!({}), false),
     ] {
-        assert_eq!(asked(&sdk, context).await, split(value));
+        assert_eq!(evaluate(&sdk, context).await, split(value));
     }
     let rollout = admin.delete(&format!("{}/rollout", pair.path)).await;
     rollout.expect(StatusCode::NO_CONTENT);
@@ -67,7 +67,7 @@ async fn responses_have_the_standard_reason_and_pennons_reason() {
         "key": "checkout", "value": true, "variant": "on", "reason": "STATIC",
         "metadata": { "reason": "flag_enabled" },
     });
-    assert_eq!(asked(&sdk, json!({ "country": "DE" })).await, everybody);
+    assert_eq!(evaluate(&sdk, json!({ "country": "DE" })).await, everybody);
     let all = sdk.post(ALL, json!({})).await.expect(StatusCode::OK).json();
     assert_eq!(all["flags"], json!([everybody]));
     admin.switch(&pair.flag, &pair.environment, false).await;
@@ -75,10 +75,10 @@ async fn responses_have_the_standard_reason_and_pennons_reason() {
         "key": "checkout", "value": false, "variant": "off", "reason": "DISABLED",
         "metadata": { "reason": "flag_disabled" },
     });
-    assert_eq!(asked(&sdk, json!({ "country": "DE" })).await, off);
+    assert_eq!(evaluate(&sdk, json!({ "country": "DE" })).await, off);
     let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
     archived.expect(StatusCode::NO_CONTENT);
-    let archived = asked(&sdk, json!({})).await;
+    let archived = evaluate(&sdk, json!({})).await;
     assert_eq!(archived["reason"], "DISABLED");
     assert_eq!(archived["metadata"], json!({ "reason": "flag_archived" }));
 }
@@ -105,10 +105,10 @@ async fn a_providers_context_becomes_built_in_and_custom_attributes() {
         "customAttributes": { "plan": "pro", "nested": {} },
         "list": [1], "structure": { "a": 1 }, "nothing": null,
     });
-    assert_eq!(asked(&sdk, context).await["reason"], "TARGETING_MATCH");
+    assert_eq!(evaluate(&sdk, context).await["reason"], "TARGETING_MATCH");
     // A custom attribute does not replace a built-in one.
     let shadow = json!({ "seats": 3, "beta": true, "customAttributes": { "email": "a@b.c" } });
-    assert_eq!(asked(&sdk, shadow).await["reason"], "DEFAULT");
+    assert_eq!(evaluate(&sdk, shadow).await["reason"], "DEFAULT");
 }
 
 fn assert_refused(answer: Answer, status: StatusCode, code: &str, key: Option<&str>) {
@@ -230,7 +230,7 @@ async fn the_bulk_etag_depends_on_flags_and_context() {
         .map(|flags| flags.iter().map(|flag| &flag["key"]).collect())
         .unwrap_or_default();
     assert_eq!(keys, ["a.flag", "checkout"]);
-    let alone = asked(&sdk, json!({ "targetingKey": "ada" })).await;
+    let alone = evaluate(&sdk, json!({ "targetingKey": "ada" })).await;
     assert_eq!(flags["flags"][1], alone);
     let tag = answer.header("etag").to_owned();
     let again = async |caller: &Caller<'_>, body: &Value| {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pennon_tests::load::LoadClient;
-use pennon_tests::{LossyWay, Pair, Process, TestApp, TestDatabase, eventually};
+use pennon_tests::{LossyProxy, Pair, Process, TestApp, TestDatabase, eventually};
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -185,14 +185,17 @@ async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it()
         eventually("the others are read", async || is_on(key).await).await;
     }
     assert!(!is_on(&broken.sdk_key).await);
-    eventually("health says so", async || {
+    eventually("health reports it", async || {
         health(&base_url).await == ("degraded".to_owned(), "up".to_owned())
     })
     .await;
     app.tamper("drop view rules").await;
     app.tamper("alter table kept_rules rename to rules").await;
-    eventually("it is read, too", async || is_on(&broken.sdk_key).await).await;
-    eventually("health says so", async || {
+    eventually("the environment is read", async || {
+        is_on(&broken.sdk_key).await
+    })
+    .await;
+    eventually("health reports it", async || {
         health(&base_url).await == ("ok".to_owned(), "up".to_owned())
     })
     .await;
@@ -215,7 +218,7 @@ async fn an_unreadable_environment_is_logged_once() {
     database
         .execute("update environments set sdk_key_hash = substr(sdk_key_hash, 1, 3)")
         .await;
-    eventually("health says so", async || {
+    eventually("health reports it", async || {
         health(&base_url).await.0 == "degraded"
     })
     .await;
@@ -267,11 +270,11 @@ async fn an_unconfirmed_commit_is_reported_as_uncertain() {
     }
     let (scheme_and_user, rest) = database.url().split_once('@').expect("a user");
     let (server, name) = rest.split_once('/').expect("a name");
-    let way = LossyWay::to(server).await;
-    let url = format!("{scheme_and_user}@{}/{name}", way.address());
+    let proxy = LossyProxy::to(server).await;
+    let url = format!("{scheme_and_user}@{}/{name}", proxy.address());
     let app = TestApp::on_database(&url).await;
     let admin = app.admin().await;
-    way.lose_next_commit();
+    proxy.lose_next_commit();
     let body = json!({ "key": "checkout", "name": "x", "type": "boolean" });
     let answer = admin.post("/flags", body).await;
     let answer = answer.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_UNAVAILABLE");

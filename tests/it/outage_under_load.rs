@@ -10,7 +10,7 @@ use pennon_tests::{Process, Proxy, TestDatabase, eventually};
 use reqwest::StatusCode;
 
 /// The time limit for requests that need the database to fail once it is lost.
-const TOLD_WITHIN: Duration = Duration::from_secs(2);
+const REFUSED_WITHIN: Duration = Duration::from_secs(2);
 
 /// The time limit for health to report the loss, and for full recovery once the database is back.
 const NOTICED_WITHIN: Duration = Duration::from_secs(5);
@@ -47,10 +47,13 @@ async fn idle_connections_that_a_firewall_dropped_are_replaced() {
     assert_eq!(client.exchange("create").await.status, StatusCode::CREATED);
     // Longer than the time for which the server assumes that an idle connection is alive. Only its database probe runs.
     tokio::time::sleep(Duration::from_millis(1500)).await;
-    proxy.forget_what_rested(Duration::from_secs(1));
+    proxy.drop_idle_connections(Duration::from_secs(1));
     let created = client.exchange("create").await;
     assert_eq!(created.status, StatusCode::CREATED, "{created:?}");
-    assert!(created.received - created.sent < TOLD_WITHIN, "{created:?}");
+    assert!(
+        created.received - created.sent < REFUSED_WITHIN,
+        "{created:?}"
+    );
 }
 
 async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
@@ -70,7 +73,8 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
     .await;
     let noticed = Instant::now();
     let any = |_: &Exchange| true;
-    load.until("everything is answered", noticed, 10, any).await;
+    load.until("all operations have responses", noticed, 10, any)
+        .await;
     let ready = load.client.health("/health/ready").await;
     assert_eq!(ready.0, StatusCode::OK);
 
@@ -97,7 +101,7 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
         back,
     };
     for exchange in &exchanges {
-        during.judge(exchange);
+        during.check(exchange);
     }
 
     // Refused changes were not made, acknowledged changes were made, and no change was made in part.
@@ -124,7 +128,7 @@ struct Outage {
 
 impl Outage {
     /// Fails the test unless the outage explains the response.
-    fn judge(&self, exchange: &Exchange) {
+    fn check(&self, exchange: &Exchange) {
         let is_within = exchange.received > self.lost && exchange.sent < self.back;
         let waited = exchange.received - exchange.sent.max(self.lost);
         match exchange.status {
@@ -135,7 +139,7 @@ impl Outage {
             StatusCode::SERVICE_UNAVAILABLE => {
                 assert!(exchange.received > self.lost, "{exchange:?}");
                 assert_eq!(exchange.retry_after, "5", "{exchange:?}");
-                assert!(!is_within || waited < TOLD_WITHIN, "{exchange:?}");
+                assert!(!is_within || waited < REFUSED_WITHIN, "{exchange:?}");
             }
             StatusCode::UNAUTHORIZED if exchange.operation == UNKNOWN_KEY => {
                 let is_silent = is_within && exchange.sent > self.lost + SILENCE;

@@ -14,7 +14,7 @@ const CORE: &str = "/npm/@pennon%2fcore";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Starts a service whose registry is public.
-async fn open(arguments: &[&str]) -> TestApp {
+async fn start_with_public_registry(arguments: &[&str]) -> TestApp {
     TestApp::with_settings(&[["--npm", "open"].as_slice(), arguments].concat()).await
 }
 
@@ -28,13 +28,13 @@ fn tarball(document: &Value, version: &str) -> String {
 }
 
 /// Returns the error text that package managers show.
-fn shown(answer: &Answer) -> String {
+fn error_text(answer: &Answer) -> String {
     answer.text("/error")
 }
 
 #[tokio::test]
 async fn every_package_is_served_in_the_version_of_the_server() {
-    let app = open(&[]).await;
+    let app = start_with_public_registry(&[]).await;
     for (name, peer) in [
         ("core", None),
         ("nest", Some("@pennon/core")),
@@ -75,7 +75,7 @@ async fn the_registry_requires_a_personal_access_token_of_any_role() {
         }
         let refused = app.sdk(&sdk_key).get(path).await;
         assert_eq!(refused.status, StatusCode::FORBIDDEN);
-        assert!(shown(&refused).contains("personal access token"));
+        assert!(error_text(&refused).contains("personal access token"));
     }
     let (_, token) = admin.personal_token("npm", "viewer").await;
     let reader = app.with_authorization(format!("Bearer {token}"));
@@ -88,7 +88,7 @@ async fn the_registry_requires_a_personal_access_token_of_any_role() {
 
 #[tokio::test]
 async fn the_registry_can_be_made_public_or_turned_off() {
-    let app = open(&[]).await;
+    let app = start_with_public_registry(&[]).await;
     let package = document(&app.anonymous()).await;
     let path = tarball(&package, VERSION);
     let path = path.replace(&format!("http://{}", app.address()), "");
@@ -100,14 +100,14 @@ async fn the_registry_can_be_made_public_or_turned_off() {
     let app = TestApp::with_settings(&["--npm", "off"]).await;
     let refused = app.admin().await.get(CORE).await;
     let refused = refused.expect(StatusCode::NOT_FOUND);
-    assert!(shown(&refused).contains("PENNON_NPM is off"));
+    assert!(error_text(&refused).contains("PENNON_NPM is off"));
     let stored = "select count(*) from package_versions";
     assert_eq!(app.database().count(stored).await, 0);
 }
 
 #[tokio::test]
 async fn the_error_says_what_is_missing() {
-    let app = open(&[]).await;
+    let app = start_with_public_registry(&[]).await;
     for (path, text) in [
         ("/npm", "scope @pennon"),
         ("/npm/react", "scope @pennon"),
@@ -119,7 +119,11 @@ async fn the_error_says_what_is_missing() {
     ] {
         let refused = app.anonymous().get(path).await;
         assert_eq!(refused.status, StatusCode::NOT_FOUND, "{path}");
-        assert!(shown(&refused).contains(text), "{}", shown(&refused));
+        assert!(
+            error_text(&refused).contains(text),
+            "{}",
+            error_text(&refused)
+        );
     }
     let publish = app.anonymous().put(CORE, json!({})).await;
     assert_eq!(publish.status, StatusCode::METHOD_NOT_ALLOWED);
@@ -127,7 +131,7 @@ async fn the_error_says_what_is_missing() {
 
 #[tokio::test]
 async fn tarball_addresses_use_the_requested_host_and_are_not_cached() {
-    let app = open(&["--trusted-proxies", "127.0.0.1/32"]).await;
+    let app = start_with_public_registry(&["--trusted-proxies", "127.0.0.1/32"]).await;
     let path = format!("/npm/@pennon/core/-/core-{VERSION}.tgz");
     for (host, scheme, expected) in [
         ("flags.test:8080", "", "http://flags.test:8080"),
@@ -145,7 +149,7 @@ async fn tarball_addresses_use_the_requested_host_and_are_not_cached() {
         assert_eq!(answer.header("cache-control"), "no-store");
     }
 
-    let app = open(&["--public-url", "https://flags.example.com"]).await;
+    let app = start_with_public_registry(&["--public-url", "https://flags.example.com"]).await;
     let answer = app.anonymous().get(CORE).await.expect(StatusCode::OK);
     let expected = format!("https://flags.example.com{path}");
     assert_eq!(tarball(&answer.json(), VERSION), expected);
@@ -154,7 +158,7 @@ async fn tarball_addresses_use_the_requested_host_and_are_not_cached() {
 
 #[tokio::test]
 async fn unchanged_responses_are_not_sent_again() {
-    let app = open(&[]).await;
+    let app = start_with_public_registry(&[]).await;
     let path = format!("/npm/@pennon/core/-/core-{VERSION}.tgz");
     for path in [CORE, &path] {
         let first = app.anonymous().get(path).await.expect(StatusCode::OK);
@@ -306,7 +310,7 @@ fn manifest_of(version: &str) -> String {
 
 #[tokio::test]
 async fn npm_installs_from_a_lock_file_of_the_last_release_after_an_upgrade() {
-    let app = open(&[]).await;
+    let app = start_with_public_registry(&[]).await;
     let last = "0.0.9";
     let release = Release::packed(last).await;
     release.store(app.database(), 1).await;
@@ -333,7 +337,7 @@ async fn npm_installs_from_a_lock_file_of_the_last_release_after_an_upgrade() {
 
 #[tokio::test]
 async fn a_stored_version_never_changes_its_content() {
-    let app = open(&[]).await;
+    let app = start_with_public_registry(&[]).await;
     let stored = "select count(*) from package_versions where integrity = 'sha512-other'";
     for sql in [
         "insert into package_tarballs (integrity, content) select 'sha512-other', content from package_tarballs limit 1",
@@ -350,7 +354,7 @@ async fn a_stored_version_never_changes_its_content() {
 
 #[tokio::test]
 async fn the_twenty_most_recently_started_releases_are_kept() {
-    let app = open(&[]).await;
+    let app = start_with_public_registry(&[]).await;
     for release in 1..=22 {
         // The oldest release was started again last.
         let started_at = if release == 1 { 100 } else { release };

@@ -61,14 +61,14 @@ async fn a_revoked_key_is_soon_refused_by_the_other_instance() {
     let mut took = Vec::new();
     for number in 0..8 {
         let (environment, key) = admin.environment("shop", &format!("number-{number}")).await;
-        eventually("the other one knows the key", async || {
+        eventually("the other instance accepts the key", async || {
             !is_refused(&other, &key).await
         })
         .await;
         let revoke = format!("/environments/{environment}/revoke");
         admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
         let revoked = Instant::now();
-        eventually("the other one refuses the key", async || {
+        eventually("the other instance refuses the key", async || {
             is_refused(&other, &key).await
         })
         .await;
@@ -123,7 +123,7 @@ async fn instances_that_start_together_create_the_tables_once() {
         .collect();
     processes.push(Process::starting(database.url(), &[]));
     for process in &processes {
-        process.until_it_answers().await;
+        process.wait_until_ready().await;
     }
     drop(processes);
     // No prepared statement remains on the server's connections.
@@ -135,7 +135,7 @@ async fn instances_that_start_together_create_the_tables_once() {
 }
 
 /// Sends requests that use many statements, and expects the right response to each.
-async fn administers(app: &TestApp, caller: &str) {
+async fn exercise_statements(app: &TestApp, caller: &str) {
     let admin = app.admin().await;
     for number in 0..10 {
         let key = format!("{caller}-{number}");
@@ -158,12 +158,12 @@ async fn concurrent_callers_get_the_results_of_their_own_statements() {
     let one = TestApp::over(pooler.database(&database, "pgbouncer=true")).await;
     let other = one.beside().await;
     tokio::join!(
-        administers(&one, "a"),
-        administers(&other, "b"),
-        administers(&one, "c"),
-        administers(&other, "d"),
-        administers(&one, "e"),
-        administers(&other, "f"),
+        exercise_statements(&one, "a"),
+        exercise_statements(&other, "b"),
+        exercise_statements(&one, "c"),
+        exercise_statements(&other, "d"),
+        exercise_statements(&one, "e"),
+        exercise_statements(&other, "f"),
     );
     let flags = database.count("select count(*) from flags").await;
     assert_eq!(flags, 60);

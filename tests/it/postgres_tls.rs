@@ -24,7 +24,7 @@ async fn connections(database: &TestDatabase, encrypted: bool) -> i64 {
 }
 
 /// Starts the binary, and expects all of its connections to use TLS, or none.
-async fn serves(database: &TestDatabase, url: &str, encrypted: bool) {
+async fn expect_serving(database: &TestDatabase, url: &str, encrypted: bool) {
     let process = Process::start(&TestDatabase::at(url), &[]).await;
     eventually("the service reads, listens and probes", async || {
         connections(database, encrypted).await >= 3
@@ -35,11 +35,11 @@ async fn serves(database: &TestDatabase, url: &str, encrypted: bool) {
 }
 
 /// Expects the start to fail at once, with an error that contains these texts.
-async fn fails(url: &str, complaints: &[&str]) {
-    fails_with(url, &[], complaints).await;
+async fn expect_start_failure(url: &str, complaints: &[&str]) {
+    expect_start_failure_with(url, &[], complaints).await;
 }
 
-async fn fails_with(url: &str, settings: &[(&str, &str)], complaints: &[&str]) {
+async fn expect_start_failure_with(url: &str, settings: &[(&str, &str)], complaints: &[&str]) {
     let log = Process::fails_to_start(url, settings).await;
     for complaint in complaints {
         assert!(log.contains(complaint), "{complaint}: {log}");
@@ -71,12 +71,12 @@ async fn every_mode_except_disable_can_use_tls() {
         format!("sslmode=verify-full&sslrootcert={both}&connect_timeout=10"),
     ] {
         let url = cluster.url_for(ENCRYPTED, name, &parameters);
-        serves(&database, &url, true).await;
+        expect_serving(&database, &url, true).await;
     }
     // `verify-ca` does not check the host name.
     let parameters = format!("sslmode=verify-ca&sslrootcert={authority}");
     let url = cluster.url_by_address(ENCRYPTED, name, &parameters);
-    serves(&database, &url, true).await;
+    expect_serving(&database, &url, true).await;
 }
 
 #[tokio::test]
@@ -96,17 +96,17 @@ async fn plaintext_is_used_if_the_mode_allows_it() {
         ("postgres", "sslmode=allow"),
     ] {
         let url = cluster.url_for(user, name, parameters);
-        serves(&database, &url, false).await;
+        expect_serving(&database, &url, false).await;
     }
     // The server does not trust the certificate, so the connection has no TLS.
     let (certificate, key) = (cluster.file("stray.crt"), cluster.file("stray.key"));
     let parameters = format!("sslmode=prefer&sslcert={certificate}&sslkey={key}");
     let url = cluster.url_for("postgres", name, &parameters);
-    serves(&database, &url, false).await;
+    expect_serving(&database, &url, false).await;
     let socket = cluster.file("").replace('/', "%2F");
     let url = cluster.url_for("postgres", name, "sslmode=require");
     let url = url.replace("localhost", &socket);
-    serves(&database, &url, false).await;
+    expect_serving(&database, &url, false).await;
 }
 
 #[tokio::test]
@@ -118,11 +118,11 @@ async fn an_untrusted_certificate_is_refused_at_once() {
     for mode in ["require", "verify-ca", "verify-full"] {
         let parameters = format!("sslmode={mode}&sslrootcert={stranger}");
         let url = cluster.url_for(ENCRYPTED, "postgres", &parameters);
-        fails(&url, &["no authority in `sslrootcert`", &stranger]).await;
+        expect_start_failure(&url, &["no authority in `sslrootcert`", &stranger]).await;
     }
     for parameters in ["sslmode=verify-full", "sslrootcert=system"] {
         let url = cluster.url_for(ENCRYPTED, "postgres", parameters);
-        fails(
+        expect_start_failure(
             &url,
             &["no authority that this system trusts", "by `sslrootcert`"],
         )
@@ -130,7 +130,7 @@ async fn an_untrusted_certificate_is_refused_at_once() {
     }
     let parameters = format!("sslmode=verify-full&sslrootcert={authority}");
     let url = cluster.url_by_address(ENCRYPTED, "postgres", &parameters);
-    fails(
+    expect_start_failure(
         &url,
         &["a certificate for `127.0.0.1`", "`sslmode=verify-ca`"],
     )
@@ -160,14 +160,14 @@ async fn system_authorities_are_trusted_only_in_verify_full() {
     for mode in ["verify-ca", "verify-full"] {
         let parameters = format!("sslmode={mode}&sslrootcert={stranger}");
         let url = cluster.url_for(ENCRYPTED, database.name(), &parameters);
-        fails_with(&url, &system, &["no authority in `sslrootcert`"]).await;
+        expect_start_failure_with(&url, &system, &["no authority in `sslrootcert`"]).await;
     }
     let nothing = [
         ("SSL_CERT_FILE", "/dev/null"),
         ("SSL_CERT_DIR", "/proc/self/fdinfo"),
     ];
     let url = cluster.url_for(ENCRYPTED, database.name(), "sslmode=verify-full");
-    fails_with(
+    expect_start_failure_with(
         &url,
         &nothing,
         &["no certificate authorities on this system"],
@@ -190,14 +190,14 @@ async fn a_client_certificate_is_sent() {
         )
     };
     let url = cluster.url_for(CERTIFIED, database.name(), &shown("client"));
-    serves(&database, &url, true).await;
+    expect_serving(&database, &url, true).await;
 
     let url = cluster.url_for(CERTIFIED, database.name(), "sslmode=require");
-    fails(&url, &["by `sslcert` and `sslkey`"]).await;
+    expect_start_failure(&url, &["by `sslcert` and `sslkey`"]).await;
     let url = cluster.url_for(CERTIFIED, database.name(), &shown("stray"));
-    fails(&url, &["check `sslcert` and `sslkey`", "`ssl_ca_file`"]).await;
+    expect_start_failure(&url, &["check `sslcert` and `sslkey`", "`ssl_ca_file`"]).await;
     let url = cluster.url_for("encrypted:wrong", database.name(), &shown("client"));
-    fails(&url, &["correct the user or the password"]).await;
+    expect_start_failure(&url, &["correct the user or the password"]).await;
 }
 
 #[tokio::test]
@@ -247,7 +247,7 @@ async fn certificate_files_are_checked_before_connecting() {
             "holds no certificate",
         ),
     ] {
-        fails(&format!("postgres://nowhere/db?{parameters}"), &[complaint]).await;
+        expect_start_failure(&format!("postgres://nowhere/db?{parameters}"), &[complaint]).await;
     }
     let open = tempfile::tempdir().expect("a folder for the test");
     let copy = open.path().join("client.key");
@@ -258,7 +258,7 @@ async fn certificate_files_are_checked_before_connecting() {
         "postgres://nowhere/db?sslcert={certificate}&sslkey={}",
         copy.display()
     );
-    fails(&url, &["which others may read or change"]).await;
+    expect_start_failure(&url, &["which others may read or change"]).await;
 }
 
 /// Starts a server that has no TLS and closes connections that try without it. Returns its address.
@@ -282,7 +282,7 @@ async fn server_without_tls() -> String {
 async fn a_server_without_tls_is_refused_if_tls_is_required() {
     let url = server_without_tls().await;
     for mode in ["require", "verify-full"] {
-        fails(
+        expect_start_failure(
             &format!("{url}?sslmode={mode}"),
             &["does not offer TLS", "`ssl = on`", mode],
         )
@@ -296,7 +296,10 @@ async fn the_error_says_that_the_server_requires_tls() {
         return;
     };
     let url = cluster.url_for(ENCRYPTED, "postgres", "sslmode=disable");
-    fails(&url, &["write `sslmode=require`"]).await;
+    expect_start_failure(&url, &["write `sslmode=require`"]).await;
     let direct = sqlx::PgConnection::connect(&url).await;
-    assert!(direct.is_err(), "the server of this test admits it");
+    assert!(
+        direct.is_err(),
+        "the server accepts connections without TLS"
+    );
 }

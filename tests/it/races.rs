@@ -10,13 +10,13 @@ use tokio::task::JoinSet;
 /// The number of concurrent callers.
 const CALLERS: usize = 8;
 
-/// Two instances on one database, and an administrator.
-struct Two {
+/// TwoInstances instances on one database, and an administrator.
+struct TwoInstances {
     apps: [TestApp; 2],
     token: String,
 }
 
-impl Two {
+impl TwoInstances {
     async fn start() -> Self {
         let one = TestApp::start().await;
         let other = one.beside().await;
@@ -80,7 +80,7 @@ impl Two {
 
 #[tokio::test]
 async fn one_of_many_concurrent_creates_succeeds() {
-    let two = Two::start().await;
+    let two = TwoInstances::start().await;
     let one_wins = (1, CALLERS - 1);
     let flag = json!({ "key": "checkout", "name": "x", "type": "boolean" });
     assert_eq!(two.same("POST", "/flags", flag, 201, 409).await, one_wins);
@@ -127,7 +127,7 @@ async fn one_of_many_concurrent_creates_succeeds() {
 
 #[tokio::test]
 async fn archiving_and_enabling_exclude_each_other() {
-    let two = Two::start().await;
+    let two = TwoInstances::start().await;
     let admin = two.apps[0].with_authorization(two.token.clone());
     let (environment, _) = admin.environment("shop", "prod").await;
     for round in 0..CALLERS {
@@ -160,7 +160,7 @@ async fn archiving_and_enabling_exclude_each_other() {
 
 #[tokio::test]
 async fn a_rule_created_during_a_rotation_moves_along_or_is_refused() {
-    let two = Two::start().await;
+    let two = TwoInstances::start().await;
     let admin = two.apps[0].with_authorization(two.token.clone());
     let Pair {
         flag,
@@ -211,7 +211,7 @@ async fn a_rule_created_during_a_rotation_moves_along_or_is_refused() {
 
 #[tokio::test]
 async fn every_flag_is_configured_in_environments_created_at_the_same_time() {
-    let two = Two::start().await;
+    let two = TwoInstances::start().await;
     let mut requests = Vec::new();
     for index in 0..CALLERS {
         let flag = json!({ "key": format!("flag_{index}"), "name": "x", "type": "boolean" });
@@ -240,7 +240,7 @@ async fn every_flag_is_configured_in_environments_created_at_the_same_time() {
 
 #[tokio::test]
 async fn one_of_many_concurrent_creates_or_deletes_of_an_account_or_token_succeeds() {
-    let two = Two::start().await;
+    let two = TwoInstances::start().await;
     let admin = two.apps[0].with_authorization(two.token.clone());
     let user = json!({ "email": "eve@example.com", "password": PASSWORD, "role": "viewer" });
     let token = json!({ "name": "ci", "role": "viewer" });
@@ -275,7 +275,7 @@ async fn one_of_many_concurrent_creates_or_deletes_of_an_account_or_token_succee
 
 #[tokio::test]
 async fn a_request_during_the_deletion_of_its_account_succeeds_before_it_or_is_refused() {
-    let two = Two::start().await;
+    let two = TwoInstances::start().await;
     let [one, other] = &two.apps;
     let (admin, anonymous) = (one.with_authorization(two.token.clone()), other.anonymous());
     for round in 0..CALLERS {

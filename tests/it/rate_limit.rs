@@ -41,7 +41,7 @@ async fn exhaust(sdk: &Caller<'_>, path: &str, body: &Value) -> usize {
             return admitted;
         }
     }
-    panic!("{path} is not bounded");
+    panic!("{path} has no rate limit");
 }
 
 #[tokio::test]

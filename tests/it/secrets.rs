@@ -50,7 +50,7 @@ async fn a_server_reads_its_secrets_from_files() {
             .env("PENNON_ADMIN_PASSWORD_FILE", &password)
             .env("PENNON_JWT_SECRET_FILE", &jwt_secret)
     });
-    process.until_it_answers().await;
+    process.wait_until_ready().await;
     // Only the last newline of the file is removed.
     assert!(signs_in(&process, "a password with a newline\n").await);
     assert!(!signs_in(&process, "a password with a newline").await);

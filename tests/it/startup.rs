@@ -65,7 +65,7 @@ async fn the_server_can_listen_on_a_host_name() {
     let listen = format!("localhost:{}", free_address().port());
     let url = app.database().url();
     let _process = Process::starting(url, &[("PENNON_LISTEN", &listen)]);
-    eventually("the name is listened on", async || {
+    eventually("the server listens on the name", async || {
         app.command(&["health", "--listen", &listen]).await.success
     })
     .await;
@@ -136,7 +136,7 @@ async fn a_damaged_database_file_is_named_and_not_changed() {
 async fn an_unreachable_database_is_logged_at_once_and_the_wait_can_be_interrupted() {
     let process = Process::starting(NOWHERE, &[]);
     process
-        .until_it_logs("cannot reach PostgreSQL; retrying")
+        .wait_until_it_logs("cannot reach PostgreSQL; retrying")
         .await;
     process.terminate();
     let ended = process.ended().await;
@@ -160,10 +160,10 @@ async fn the_start_waits_for_the_database() {
     proxy.cut();
     let process = Process::starting(proxy.database(&database).url(), &[]);
     process
-        .until_it_logs("cannot reach PostgreSQL; retrying")
+        .wait_until_it_logs("cannot reach PostgreSQL; retrying")
         .await;
     proxy.resume();
-    process.until_it_answers().await;
+    process.wait_until_ready().await;
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ async fn a_full_postgresql_disk_is_reported_until_a_write_succeeds() {
     let health = app.anonymous().get("/health").await;
     assert_eq!(health.json()["reasons"], json!(["STORAGE_FULL"]));
     app.watch();
-    eventually("something is written", async || {
+    eventually("a write succeeds", async || {
         app.anonymous().get("/health").await.text("/status") == "ok"
     })
     .await;

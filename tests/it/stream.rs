@@ -44,7 +44,7 @@ impl Stream {
                 return Some(block);
             }
             let chunk = timeout(TIMEOUT, self.response.chunk()).await;
-            let chunk = chunk.expect("something comes in time");
+            let chunk = chunk.expect("data arrives in time");
             let Some(bytes) = chunk.expect("the stream is well formed") else {
                 assert_eq!(self.read, "", "the stream ends between two events");
                 return None;
@@ -59,14 +59,14 @@ impl Stream {
         loop {
             let block = self.block().await?;
             if block != ":" {
-                return Some(told(&block));
+                return Some(tag_of_event(&block));
             }
         }
     }
 }
 
 /// Returns the tag of an event, which contains its identifier.
-fn told(event: &str) -> String {
+fn tag_of_event(event: &str) -> String {
     let fields: Vec<(&str, &str)> = event
         .lines()
         .filter_map(|line| line.split_once(": "))
@@ -257,7 +257,7 @@ async fn the_stream_ends_when_another_instance_revokes_its_key() {
     let (environment, key) = admin.environment("shop", "prod").await;
     other.follow();
     let sdk = other.sdk(&key);
-    pennon_tests::eventually("the other one knows the key", async || {
+    pennon_tests::eventually("the other instance accepts the key", async || {
         sdk.get("/sdk/v1/config").await.status == StatusCode::OK
     })
     .await;
@@ -309,7 +309,7 @@ async fn unusable_keys_get_the_same_response_as_elsewhere() {
     }
     app.watch();
     app.lose_database().await;
-    pennon_tests::eventually("it is known that the database is away", async || {
+    pennon_tests::eventually("the outage is noticed", async || {
         let answer = app.sdk("pnk_unknown").get("/sdk/v1/stream").await;
         answer.status == StatusCode::SERVICE_UNAVAILABLE && answer.header("retry-after") == "5"
     })
@@ -382,7 +382,7 @@ async fn a_client_that_does_not_read_delays_no_other() {
     let mut received = Vec::new();
     while !received.ends_with(b"\r\n0\r\n\r\n") {
         let read = timeout(TIMEOUT, idle.read_buf(&mut received)).await;
-        let read = read.expect("something comes in time");
+        let read = read.expect("data arrives in time");
         assert_ne!(read.expect("the connection holds"), 0);
     }
 }

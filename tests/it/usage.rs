@@ -1,6 +1,6 @@
 //! Counts of evaluations and polls.
 
-use pennon_tests::{Caller, LossyWay, Pair, START, TestApp, TestDatabase};
+use pennon_tests::{Caller, LossyProxy, Pair, START, TestApp, TestDatabase};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     sdk.post("/sdk/v1/explain", json!({ "flagKey": "checkout" }))
         .await;
     assert_eq!(usage(&admin, &flag).await["environments"], json!([]));
-    app.bring_counts().await;
+    app.flush_usage().await;
     let first_hour = json!({
         "hour": HOUR, "evaluations": { "flag_disabled": 4, "flag_enabled": 1 },
     });
@@ -51,12 +51,12 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     });
     assert_eq!(usage(&admin, &flag).await, expected);
     // A second write adds nothing, and later counts are added.
-    app.bring_counts().await;
+    app.flush_usage().await;
     evaluate(&sdk, "checkout", 1).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     app.advance(3600);
     evaluate(&sdk, "checkout", 5).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let admin = app.admin().await;
     let hours = usage(&admin, &flag).await["environments"][0].clone();
     let expected = json!([
@@ -90,7 +90,7 @@ async fn polls_are_counted_as_first_current_or_outdated() {
     // A HEAD request fetches no configuration, so it is not counted.
     let headers = sdk.request(Method::HEAD, "/sdk/v1/config");
     sdk.send(headers).await.expect(StatusCode::OK);
-    app.bring_counts().await;
+    app.flush_usage().await;
     let expected = json!({
         "from": "2026-02-28T09:00:00.000Z", "to": START, "lastPolledAt": START,
         "hours": [{
@@ -113,12 +113,12 @@ async fn instances_share_hourly_counts_and_a_new_key_continues_them() {
     let other = app.beside().await;
     evaluate(&app.sdk(&sdk_key), "checkout", 2).await;
     evaluate(&other.sdk(&sdk_key), "checkout", 3).await;
-    other.bring_counts().await;
+    other.flush_usage().await;
     let rotate = format!("/environments/{environment}/rotate-key");
     let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
     let rotated = rotated.expect(StatusCode::CREATED);
     evaluate(&app.sdk(&rotated.text("/sdkKey")), "checkout", 4).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let used = usage(&admin, &format!("/flags/{flag}")).await;
     let environments = used["environments"].as_array().cloned().unwrap_or_default();
     assert_eq!(environments.len(), 1);
@@ -146,7 +146,7 @@ async fn applications_can_report_local_evaluations() {
     ]);
     let reported = sdk.post("/sdk/v1/usage", json!({ "counts": counts })).await;
     reported.expect(StatusCode::NO_CONTENT);
-    app.bring_counts().await;
+    app.flush_usage().await;
     let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
     let hours = &used["environments"][0]["hours"];
     assert_eq!(hours[0]["evaluations"], json!({ "rollout": 1_000_000_001 }));
@@ -208,8 +208,8 @@ async fn a_report_with_an_id_counts_once_across_all_instances() {
     report(&here, first, 1).await;
     report(&there, first, 1).await;
     report(&there, second, 10).await;
-    app.bring_counts().await;
-    other.bring_counts().await;
+    app.flush_usage().await;
+    other.flush_usage().await;
     assert_eq!(counted().await, 11);
     // Once more after it was counted, together with counts without an ID.
     report(&there, first, 1).await;
@@ -217,8 +217,8 @@ async fn a_report_with_an_id_counts_once_across_all_instances() {
     here.post("/sdk/v1/usage", json!({ "id": null, "counts": counts }))
         .await
         .expect(StatusCode::NO_CONTENT);
-    app.bring_counts().await;
-    other.bring_counts().await;
+    app.flush_usage().await;
+    other.flush_usage().await;
     assert_eq!(counted().await, 111);
 }
 
@@ -237,7 +237,7 @@ async fn report_ids_are_remembered_for_an_hour_per_environment() {
     let counted = async |sdk_key: &str| {
         let reported = app.sdk(sdk_key).post("/sdk/v1/usage", report.clone()).await;
         reported.expect(StatusCode::NO_CONTENT);
-        app.bring_counts().await;
+        app.flush_usage().await;
         let admin = app.admin().await;
         let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
         let used = used["environments"].as_array().cloned().unwrap_or_default();
@@ -251,7 +251,7 @@ async fn report_ids_are_remembered_for_an_hour_per_environment() {
     assert_eq!(counted(&pair.sdk_key).await, 2);
     // The IDs are deleted together with other old rows, at the first write in the next hour.
     app.advance(3600);
-    app.bring_counts().await;
+    app.flush_usage().await;
     assert_eq!(counted(&pair.sdk_key).await, 3);
 }
 
@@ -283,7 +283,7 @@ async fn a_period_is_at_most_31_days_and_begins_before_its_end() {
     let admin = app.admin().await;
     let pair = admin.pair().await;
     evaluate(&app.sdk(&pair.sdk_key), "checkout", 1).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let flag = format!("/flags/{}/usage", pair.flag);
     let hours = async |query: &str| {
         let used = admin.get(&format!("{flag}?{query}")).await;
@@ -323,10 +323,10 @@ async fn hourly_counts_are_deleted_after_31_days_and_the_last_evaluation_is_kept
     let sdk = app.sdk(&pair.sdk_key);
     evaluate(&sdk, "checkout", 1).await;
     sdk.get("/sdk/v1/config").await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     for days in [31, 1] {
         app.advance(days * 24 * 3600);
-        app.bring_counts().await;
+        app.flush_usage().await;
     }
     let admin = app.admin().await;
     let period = format!("?from={HOUR}&to=2026-03-02T00:00:00Z");
@@ -351,17 +351,17 @@ async fn counts_are_not_added_twice_after_an_unconfirmed_commit() {
     }
     let (scheme_and_user, rest) = database.url().split_once('@').expect("a user");
     let (server, name) = rest.split_once('/').expect("a name");
-    let way = LossyWay::to(server).await;
-    let url = format!("{scheme_and_user}@{}/{name}", way.address());
+    let proxy = LossyProxy::to(server).await;
+    let url = format!("{scheme_and_user}@{}/{name}", proxy.address());
     let app = TestApp::on_database(&url).await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
     evaluate(&sdk, "checkout", 3).await;
-    way.lose_next_commit();
-    assert!(!app.try_to_bring_counts().await);
+    proxy.lose_next_commit();
+    assert!(!app.try_flush_usage().await);
     evaluate(&sdk, "checkout", 2).await;
-    app.bring_counts().await;
+    app.flush_usage().await;
     let flag = usage(&admin, &format!("/flags/{}", pair.flag)).await;
     let hours = &flag["environments"][0]["hours"];
     let expected = json!([{ "hour": HOUR, "evaluations": { "flag_disabled": 5 } }]);

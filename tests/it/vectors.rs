@@ -22,7 +22,7 @@ async fn every_case_gives_the_expected_result_alone_and_in_a_batch() {
         run += one_by_one(file, &sdk).await;
         in_batches(file, &sdk).await;
     }
-    assert_eq!(run, promised, "the index promises another number of cases");
+    assert_eq!(run, promised, "the index declares another number of cases");
     // Bypasses the test harness, which hides the output of tests that succeed.
     let _written = writeln!(
         io::stderr(),
@@ -57,7 +57,7 @@ async fn the_service_refuses_features_of_newer_versions() {
             assert_eq!(refused, Some(StatusCode::BAD_REQUEST), "{name}: {case}");
         }
     }
-    assert_eq!(run, promised, "the index promises another number of cases");
+    assert_eq!(run, promised, "the index declares another number of cases");
 }
 
 /// Stores the rules, rollout and TTL of a flag. Returns the status of the first response that is not a success.

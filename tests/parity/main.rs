@@ -94,7 +94,7 @@ async fn compare(engines: &mut [Engine], pairs: usize, seed: u64) -> Result<usiz
 fn mismatch(round: &Round, answers: &[Vec<Evaluation>]) -> Option<Mismatch> {
     let (expected, others) = answers.split_first()?;
     others.iter().enumerate().find_map(|(engine, answers)| {
-        assert_eq!(answers.len(), expected.len(), "an answer to every question");
+        assert_eq!(answers.len(), expected.len(), "one evaluation per pair");
         let position = answers.iter().zip(expected).position(|(a, b)| a != b)?;
         Some(Mismatch {
             engine: engine + 1,

@@ -14,7 +14,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::{Answer, Caller, EMAIL, PASSWORD, Ran, START, TestDatabase};
+use crate::{Answer, Caller, CommandResult, EMAIL, PASSWORD, START, TestDatabase};
 
 /// A running service with its own database.
 pub struct TestApp {
@@ -118,7 +118,7 @@ impl TestApp {
     }
 
     /// Sends changes to open dashboard pages, as a running server does.
-    pub fn tell(&self) {
+    pub fn run_change_feed(&self) {
         tokio::spawn(Task::Feed.run(self.service.clone()));
     }
 
@@ -138,31 +138,31 @@ impl TestApp {
     }
 
     /// Writes usage counts to the database now, as a running server does once a minute.
-    pub async fn bring_counts(&self) {
-        assert!(self.try_to_bring_counts().await, "usage is kept");
+    pub async fn flush_usage(&self) {
+        assert!(self.try_flush_usage().await, "the counts are written");
     }
 
     /// Writes usage counts to the database. Returns true if the write is confirmed.
-    pub async fn try_to_bring_counts(&self) -> bool {
+    pub async fn try_flush_usage(&self) -> bool {
         self.service.bring_counts().await.is_ok()
     }
 
     /// Runs a command of the binary on the app's database.
-    pub async fn command(&self, arguments: &[&str]) -> Ran {
+    pub async fn command(&self, arguments: &[&str]) -> CommandResult {
         self.command_with_input(arguments, "").await
     }
 
     /// Runs a command in a folder.
-    pub async fn command_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
+    pub async fn command_in(&self, folder: &Path, arguments: &[&str]) -> CommandResult {
         self.run(folder, arguments, "").await
     }
 
     /// Runs a command with standard input.
-    pub async fn command_with_input(&self, arguments: &[&str], input: &str) -> Ran {
+    pub async fn command_with_input(&self, arguments: &[&str], input: &str) -> CommandResult {
         self.run(Path::new("."), arguments, input).await
     }
 
-    async fn run(&self, folder: &Path, arguments: &[&str], input: &str) -> Ran {
+    async fn run(&self, folder: &Path, arguments: &[&str], input: &str) -> CommandResult {
         self.database.command_in(folder, arguments, input).await
     }
 

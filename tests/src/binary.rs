@@ -25,7 +25,7 @@ pub fn binary() -> PathBuf {
 
 /// The result of a command.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandResult {
     /// True if it succeeded.
     pub success: bool,
     /// The standard output.
@@ -34,7 +34,7 @@ pub struct Ran {
     pub stderr: String,
 }
 
-impl Ran {
+impl CommandResult {
     /// Fails the test unless the command succeeded, and returns its output.
     #[track_caller]
     pub fn expect_success(self) -> String {
@@ -52,12 +52,17 @@ impl Ran {
 
 impl TestDatabase {
     /// Runs a command of the binary on this database.
-    pub async fn command(&self, arguments: &[&str]) -> Ran {
+    pub async fn command(&self, arguments: &[&str]) -> CommandResult {
         self.command_in(Path::new("."), arguments, "").await
     }
 
     /// Runs a command in a folder, with standard input.
-    pub async fn command_in(&self, folder: &Path, arguments: &[&str], input: &str) -> Ran {
+    pub async fn command_in(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        input: &str,
+    ) -> CommandResult {
         let (url, input) = (self.url().to_owned(), input.to_owned());
         let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
         let folder = folder.to_owned();
@@ -71,7 +76,7 @@ impl TestDatabase {
 }
 
 /// Runs the binary in a folder, with a database and standard input, until it ends.
-fn run(folder: &Path, database: &str, arguments: &[&str], input: &str) -> Ran {
+fn run(folder: &Path, database: &str, arguments: &[&str], input: &str) -> CommandResult {
     let mut child = Command::new(binary())
         .args(arguments)
         .current_dir(folder)
@@ -88,7 +93,7 @@ fn run(folder: &Path, database: &str, arguments: &[&str], input: &str) -> Ran {
     drop(stdin);
     let output = child.wait_with_output().expect("the command ends");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command prints text");
-    Ran {
+    CommandResult {
         success: output.status.success(),
         stdout: text(output.stdout),
         stderr: text(output.stderr),

@@ -51,7 +51,7 @@ impl TlsCluster {
         std::env::var_os("PENNON_TEST_POSTGRES_URL")?;
         let cluster = CLUSTER.get_or_init(|| programs().map(|programs| Self::start(&programs)));
         let Some(cluster) = cluster else {
-            eprintln!("left out, because there is no `initdb`: TLS to PostgreSQL");
+            eprintln!("left out: TLS to PostgreSQL, which needs `initdb`");
             return None;
         };
         eventually("the server with TLS answers", async || {

@@ -113,21 +113,21 @@ impl TestDatabase {
     }
 
     /// Takes the write lock, as a writing instance does, until the returned value is dropped.
-    pub async fn take_turn(&self) -> WritersTurn {
+    pub async fn take_write_lock(&self) -> WriteLock {
         const LOCK: &str = "select pg_advisory_lock(22594200760438272)";
         if self.is_postgres() {
             let mut connection = self.postgres().await;
             let taken = sqlx::raw_sql(LOCK).execute(&mut connection).await;
-            taken.expect("the turn is taken");
-            WritersTurn::Postgres(connection)
+            taken.expect("the write lock is taken");
+            WriteLock::Postgres(connection)
         } else {
             let opened = SqliteConnection::connect(&self.url).await;
             let mut connection = opened.expect("the file opens");
             let taken = sqlx::raw_sql("begin immediate")
                 .execute(&mut connection)
                 .await;
-            taken.expect("the turn is taken");
-            WritersTurn::Sqlite(connection)
+            taken.expect("the write lock is taken");
+            WriteLock::Sqlite(connection)
         }
     }
 
@@ -196,7 +196,7 @@ impl TestDatabase {
 }
 
 /// The write lock. While a test holds it, no instance can write.
-pub enum WritersTurn {
+pub enum WriteLock {
     /// A connection with a write transaction on the file.
     Sqlite(SqliteConnection),
     /// A connection that holds the advisory lock.

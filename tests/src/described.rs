@@ -46,7 +46,7 @@ pub fn resolved(value: &Value) -> &Value {
     };
     let place = reference.strip_prefix('#').unwrap_or_default();
     let target = description().pointer(place);
-    target.unwrap_or_else(|| panic!("{reference} leads nowhere"))
+    target.unwrap_or_else(|| panic!("{reference} does not resolve"))
 }
 
 /// Returns the name of a method in the description, which describes `HEAD` as `GET`.

@@ -90,7 +90,7 @@ impl Load {
                     while !is_over.load(Ordering::Relaxed) {
                         ticks.tick().await;
                         let exchange = client.exchange(operation).await;
-                        exchanges.lock().expect("nobody panicked").push(exchange);
+                        exchanges.lock().expect("no thread panicked").push(exchange);
                     }
                 });
             }
@@ -115,7 +115,7 @@ impl Load {
         matches: impl Fn(&Exchange) -> bool,
     ) {
         eventually(what, async || {
-            let exchanges = self.exchanges.lock().expect("nobody panicked");
+            let exchanges = self.exchanges.lock().expect("no thread panicked");
             let mut counts: HashMap<&str, usize> = HashMap::new();
             for exchange in exchanges.iter().filter(|exchange| exchange.sent > since) {
                 if matches(exchange) {
@@ -132,7 +132,7 @@ impl Load {
     pub async fn stop(self) -> (LoadClient, Vec<Exchange>) {
         self.is_over.store(true, Ordering::Relaxed);
         self.tasks.join_all().await;
-        let exchanges = self.exchanges.lock().expect("nobody panicked").clone();
+        let exchanges = self.exchanges.lock().expect("no thread panicked").clone();
         (self.client, exchanges)
     }
 }

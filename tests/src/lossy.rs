@@ -8,12 +8,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 
 /// A proxy that forwards connections to a server.
-pub struct LossyWay {
+pub struct LossyProxy {
     address: SocketAddr,
     loses_next: Arc<AtomicBool>,
 }
 
-impl LossyWay {
+impl LossyProxy {
     /// Starts a proxy to the server at this host and port.
     pub async fn to(server: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -29,7 +29,7 @@ impl Pooler {
             return None;
         }
         let Some(program) = program() else {
-            eprintln!("left out, because there is no `pgbouncer`: connections through it");
+            eprintln!("left out: connections through PgBouncer, which is not installed");
             return None;
         };
         let folder = tempfile::tempdir().expect("a folder for the test");
@@ -43,7 +43,7 @@ impl Pooler {
             process,
             folder,
         };
-        pooler.until_it_listens().await;
+        pooler.wait_until_listening().await;
         Some(pooler)
     }
 
@@ -60,7 +60,7 @@ impl Pooler {
     pub async fn restart(&mut self) {
         self.kill();
         self.process = start(&self.program, self.folder.path());
-        self.until_it_listens().await;
+        self.wait_until_listening().await;
     }
 
     /// Kills PgBouncer.
@@ -69,7 +69,7 @@ impl Pooler {
         let _already_waited = self.process.wait();
     }
 
-    async fn until_it_listens(&self) {
+    async fn wait_until_listening(&self) {
         eventually("PgBouncer listens", async || {
             tokio::net::TcpStream::connect(self.address).await.is_ok()
         })

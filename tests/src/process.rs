@@ -34,12 +34,12 @@ impl Process {
     /// Starts the server with settings as environment variables, and waits until it responds.
     pub async fn start(database: &TestDatabase, settings: &[(&str, &str)]) -> Self {
         let process = Self::starting(database.url(), settings);
-        process.until_it_answers().await;
+        process.wait_until_ready().await;
         process
     }
 
     /// Waits until the server responds.
-    pub async fn until_it_answers(&self) {
+    pub async fn wait_until_ready(&self) {
         let url = format!("{}/health", self.base_url());
         eventually("the binary answers", async || {
             reqwest::get(&url).await.is_ok()
@@ -48,7 +48,7 @@ impl Process {
     }
 
     /// Waits until the log contains this text.
-    pub async fn until_it_logs(&self, text: &str) {
+    pub async fn wait_until_it_logs(&self, text: &str) {
         eventually("the binary logs it", async || {
             self.log.text().contains(text)
         })
@@ -224,7 +224,7 @@ impl Log {
         let read = Arc::clone(&text);
         let reader = std::thread::spawn(move || {
             for line in BufReader::new(log).lines().map_while(Result::ok) {
-                let mut text = read.lock().expect("nobody panicked");
+                let mut text = read.lock().expect("no thread panicked");
                 text.push_str(&line);
                 text.push('\n');
             }
@@ -237,7 +237,7 @@ impl Log {
 
     /// Returns the log so far.
     fn text(&self) -> String {
-        self.text.lock().expect("nobody panicked").clone()
+        self.text.lock().expect("no thread panicked").clone()
     }
 
     /// Returns the whole log of a process that has ended.

@@ -92,7 +92,7 @@ impl Proxy {
 
     /// Forwards data again, except on connections that were idle for at least `rest`, like a firewall that has dropped
     /// their state.
-    pub fn forget_what_rested(&self, rest: Duration) {
+    pub fn drop_idle_connections(&self, rest: Duration) {
         let since = Instant::now().checked_sub(rest).expect("a short rest");
         self.network.send_replace(Network::Forgets(since));
     }
@@ -141,7 +141,7 @@ async fn carry(
         carried: Arc::new(Mutex::new(Instant::now())),
     };
     let carried = async {
-        flow.clone().until_it_flows().await;
+        flow.clone().wait_until_forwarding().await;
         let Ok(far) = TcpStream::connect(target).await else {
             return;
         };
@@ -173,16 +173,16 @@ struct Flow {
 }
 
 impl Flow {
-    async fn until_it_flows(&mut self) {
+    async fn wait_until_forwarding(&mut self) {
         let (number, carried) = (self.number, Arc::clone(&self.carried));
-        let carried = move || *carried.lock().expect("nobody panicked");
+        let carried = move || *carried.lock().expect("no thread panicked");
         let flows = |now| match now {
             Network::Flows(from) => number >= from,
             Network::Forgets(since) => carried() >= since,
             Network::Hangs | Network::IsCut => false,
         };
         until(&mut self.network, flows).await;
-        *self.carried.lock().expect("nobody panicked") = Instant::now();
+        *self.carried.lock().expect("no thread panicked") = Instant::now();
     }
 
     /// Forwards one direction, and finally its end.
@@ -190,7 +190,7 @@ impl Flow {
         let mut bytes = vec![0; 16 * 1024];
         loop {
             let read = from.read(&mut bytes).await.unwrap_or_default();
-            self.until_it_flows().await;
+            self.wait_until_forwarding().await;
             if read == 0 || to.write_all(&bytes[..read]).await.is_err() {
                 let _ = to.shutdown().await;
                 return;

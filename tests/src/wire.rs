@@ -81,7 +81,7 @@ impl Wire {
         let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name));
         let length = header("content-length: ").map_or(0, |length| length.parse().expect("bytes"));
         while self.read.len() < end + length {
-            assert!(self.more().await, "the answer is cut off: {head}");
+            assert!(self.more().await, "the response is incomplete: {head}");
         }
         let body = String::from_utf8_lossy(&self.read[end..end + length]).into_owned();
         self.read.drain(..end + length);

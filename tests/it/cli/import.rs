@@ -67,11 +67,11 @@ fn number(tag: &str) -> i64 {
 async fn a_dry_run_does_not_take_the_write_lock() {
     let app = TestApp::start().await;
     app.admin().await.environment("shop", "prod").await;
-    let turn = app.database().take_turn().await;
+    let write_lock = app.database().take_write_lock().await;
     let arguments = ["import", "-", "--dry-run"];
     let wanted = document(1, &["prod"]).to_string();
     let ran = app.command_with_input(&arguments, &wanted).await;
-    drop(turn);
+    drop(write_lock);
     // An attempt to write would print an error.
     assert_eq!(ran.stderr, "4 to change; nothing was changed\n");
     assert_eq!(ran.expect_success().lines().count(), 4);
@@ -83,9 +83,9 @@ async fn an_import_without_changes_does_not_take_the_write_lock() {
     app.admin().await.environment("shop", "prod").await;
     let document = document(1, &["prod"]);
     imported(&app, &document, &[]).await;
-    let turn = app.database().take_turn().await;
+    let write_lock = app.database().take_write_lock().await;
     assert_eq!(imported(&app, &document, &[]).await, [] as [&str; 0]);
-    drop(turn);
+    drop(write_lock);
 }
 
 #[tokio::test]
@@ -140,7 +140,7 @@ async fn an_import_writes_the_same_audit_entries_as_single_requests() {
         let mut entries: Vec<String> = entries
             .filter(|entry| entry["action"] != "ENVIRONMENT_CREATED")
             .map(|mut entry| {
-                forget(&mut entry);
+                mask_varying_values(&mut entry);
                 entry.to_string()
             })
             .collect();
@@ -154,7 +154,7 @@ async fn an_import_writes_the_same_audit_entries_as_single_requests() {
 }
 
 /// Replaces values that differ between installations with `true`, or `false` for `null`.
-fn forget(value: &mut Value) {
+fn mask_varying_values(value: &mut Value) {
     const PERSONAL: [&str; 11] = [
         "id",
         "groupId",
@@ -172,7 +172,7 @@ fn forget(value: &mut Value) {
         if PERSONAL.contains(&member.as_str()) {
             *value = json!(!value.is_null());
         }
-        forget(value);
+        mask_varying_values(value);
     }
 }
 
@@ -222,33 +222,30 @@ async fn an_import_loses_no_concurrent_change() {
     }
     // The last switch may still be in flight. The clocks differ, so the entries are unordered, but they form a chain:
     // each state except the first and the last is the new value of one change and the old value of another.
-    eventually(
-        "every change began with the state that another one led to",
-        async || {
-            let configuration = admin.get(&path).await.json();
-            let entries = audit(&admin).await.into_iter();
-            let of_flag = |entry: &Value| {
-                entry["action"] == "FLAG_ENVIRONMENT_UPDATED" && entry["flagKey"] == "flag_7"
-            };
-            let (mut began, mut ended) = (vec![configuration.to_string()], Vec::new());
-            for entry in entries.filter(of_flag) {
-                began.push(entry["oldValue"].to_string());
-                ended.push(entry["newValue"].to_string());
-            }
-            let mut first = configuration;
-            (first["isEnabled"], first["ttlOverrideSeconds"]) = (json!(false), Value::Null);
-            ended.push(first.to_string());
-            began.sort();
-            ended.sort();
-            began == ended
-        },
-    )
+    eventually("the changes form a chain", async || {
+        let configuration = admin.get(&path).await.json();
+        let entries = audit(&admin).await.into_iter();
+        let of_flag = |entry: &Value| {
+            entry["action"] == "FLAG_ENVIRONMENT_UPDATED" && entry["flagKey"] == "flag_7"
+        };
+        let (mut began, mut ended) = (vec![configuration.to_string()], Vec::new());
+        for entry in entries.filter(of_flag) {
+            began.push(entry["oldValue"].to_string());
+            ended.push(entry["newValue"].to_string());
+        }
+        let mut first = configuration;
+        (first["isEnabled"], first["ttlOverrideSeconds"]) = (json!(false), Value::Null);
+        ended.push(first.to_string());
+        began.sort();
+        ended.sort();
+        began == ended
+    })
     .await;
 }
 
 /// Waits until an import needs the write lock to continue.
-async fn until_an_import_waits(app: &TestApp) {
-    eventually("the import waits for its turn", async || {
+async fn wait_until_an_import_is_blocked(app: &TestApp) {
+    eventually("the import waits for the write lock", async || {
         let waiting: i64 = sqlx::query_scalar(
             "select count(*) from pg_locks where locktype = 'advisory' and not granted and database =
                 (select oid from pg_database where datname = current_database())",
@@ -268,9 +265,9 @@ async fn an_import_plans_again_if_flags_changed_while_it_waited() {
         return;
     }
     app.admin().await.environment("shop", "prod").await;
-    let turn = app.database().take_turn().await;
+    let write_lock = app.database().take_write_lock().await;
     let wait_and_create = async {
-        until_an_import_waits(&app).await;
+        wait_until_an_import_is_blocked(&app).await;
         app.tamper(
             "insert into flags (id, key, name, type, created_by, created_at)
              values (gen_random_uuid(), 'flag_0', 'By somebody else', 'boolean', 'somebody', 0)",
@@ -281,7 +278,7 @@ async fn an_import_plans_again_if_flags_changed_while_it_waited() {
              select flags.id, environments.id, 1000 from flags, environments",
         )
         .await;
-        drop(turn);
+        drop(write_lock);
     };
     let wanted = document(1, &["prod"]);
     let (actions, ()) = tokio::join!(imported(&app, &wanted, &[]), wait_and_create);
@@ -303,16 +300,16 @@ async fn an_import_has_higher_revisions_than_writes_that_it_waited_for() {
     let admin = app.admin().await;
     let (prod, _) = admin.environment("shop", "prod").await;
     admin.flag("before").await;
-    let turn = app.database().take_turn().await;
+    let write_lock = app.database().take_write_lock().await;
     let wait_and_raise = async {
-        until_an_import_waits(&app).await;
+        wait_until_an_import_is_blocked(&app).await;
         app.tamper("update environments set config_revision = config_revision + 5")
             .await;
         app.tamper(
             "update flag_environments set config_revision = environments.config_revision from environments",
         )
         .await;
-        drop(turn);
+        drop(write_lock);
     };
     let wanted = document(2, &["prod"]);
     let (actions, ()) = tokio::join!(imported(&app, &wanted, &[]), wait_and_raise);

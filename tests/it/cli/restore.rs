@@ -293,7 +293,7 @@ async fn a_postgresql_database_is_restored_with_its_own_tools() {
     pg_dump
         .args(["--format=custom", "--no-owner", "--file", text(&dump)])
         .arg(shop.database.url());
-    if !is_done(&mut pg_dump) {
+    if !run_if_installed(&mut pg_dump) {
         return;
     }
     shop.create_flag("later").await;
@@ -303,12 +303,12 @@ async fn a_postgresql_database_is_restored_with_its_own_tools() {
     pg_restore
         .args(["--no-owner", "--single-transaction", "--dbname", new.url()])
         .arg(&dump);
-    assert!(is_done(&mut pg_restore));
+    assert!(run_if_installed(&mut pg_restore));
     shop.expect_backup_in(&new).await;
 }
 
 /// Runs a PostgreSQL client program. Returns `false` if it is not installed.
-fn is_done(command: &mut Command) -> bool {
+fn run_if_installed(command: &mut Command) -> bool {
     match command.output() {
         Ok(output) => {
             assert!(output.status.success(), "{output:?}");

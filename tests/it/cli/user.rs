@@ -7,7 +7,7 @@ use serde_json::json;
 const OTHER_PASSWORD: &str = "another long password";
 
 /// Returns the password that a command has printed.
-fn told(printed: &str) -> String {
+fn printed_password(printed: &str) -> String {
     let line = printed.lines().find(|line| line.contains("password"));
     let password = line.and_then(|line| line.split_whitespace().nth(1));
     password.expect("a password is told").to_owned()
@@ -22,7 +22,7 @@ async fn an_added_user_can_sign_in_with_the_printed_password() {
         printed.contains("eve@example.com") && printed.contains("editor"),
         "{printed}"
     );
-    let password = told(&printed);
+    let password = printed_password(&printed);
     assert_eq!(password.len(), 24);
     let signed_in = app.sign_in("eve@example.com", &password).await;
     assert_eq!(
@@ -85,7 +85,7 @@ async fn a_password_reset_prints_a_new_password_and_ends_all_sessions() {
     app.sign_in(EMAIL, PASSWORD)
         .await
         .expect(StatusCode::UNAUTHORIZED);
-    app.sign_in(EMAIL, &told(&printed))
+    app.sign_in(EMAIL, &printed_password(&printed))
         .await
         .expect(StatusCode::OK);
     let given = [&reset[..], &["--password-stdin"]].concat();

@@ -17,7 +17,7 @@ fn changed(pointer: &str, value: Value) -> Value {
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
     let parent = description
         .pointer_mut(parent)
-        .unwrap_or_else(|| panic!("{pointer} leads nowhere"));
+        .unwrap_or_else(|| panic!("{pointer} does not resolve"));
     let name = name.replace("~1", "/");
     match (parent, value) {
         (Value::Object(members), Value::Null) => _ = members.remove(&name).expect("it is there"),

@@ -89,7 +89,7 @@ impl Bootstrap {
 
     pub(super) async fn start(&self, database: &TestDatabase) -> Process {
         let process = self.starting(database);
-        process.until_it_answers().await;
+        process.wait_until_ready().await;
         process
     }
 }

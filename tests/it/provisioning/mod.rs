@@ -160,7 +160,7 @@ async fn servers_that_start_together_apply_the_file_once() {
     let bootstrap = Bootstrap::documented();
     let servers = [(); 3].map(|()| bootstrap.starting(&database));
     for server in &servers {
-        server.until_it_answers().await;
+        server.wait_until_ready().await;
         assert_eq!(is_on(server, bootstrap.sdk_key(1)).await, Some(true));
     }
     let (_, environments) = get(&servers[0], "/environments", bootstrap.token()).await;

@@ -264,7 +264,7 @@ fn resolved<'a>(description: &'a Value, value: &'a Value) -> &'a Value {
         return value;
     };
     let target = description.pointer(reference.trim_start_matches('#'));
-    target.unwrap_or_else(|| panic!("{reference} leads nowhere"))
+    target.unwrap_or_else(|| panic!("{reference} does not resolve"))
 }
 
 fn members(value: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {

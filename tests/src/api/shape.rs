@@ -45,7 +45,7 @@ impl Union {
     pub(super) fn of(description: &Value, schema: &Value) -> Self {
         if let Some(reference) = schema["$ref"].as_str() {
             let target = description.pointer(reference.trim_start_matches('#'));
-            let target = target.unwrap_or_else(|| panic!("{reference} leads nowhere"));
+            let target = target.unwrap_or_else(|| panic!("{reference} does not resolve"));
             let mut union = Self::of(description, target);
             union
                 .names
