@@ -27,7 +27,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     for asset in site::assets(workspace)? {
         let path = path_to(&asset, &page);
         server.get(
-            path.with_context(|| format!("the dashboard's first page does not name {asset}"))?,
+            path.with_context(|| format!("the dashboard's first page does not refer to {asset}"))?,
         )?;
     }
     Ok(Outcome::Done)

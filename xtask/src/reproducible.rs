@@ -26,7 +26,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
             different.join(", ")
         );
     }
-    eprintln!("\nBoth builds made the same {} files.", first.len());
+    eprintln!("\nBoth builds produced the same {} files.", first.len());
     Ok(())
 }
 
