@@ -3,7 +3,7 @@ import { evaluate } from "../support/api.ts";
 import { address, alive, country, operand, shop, steps, tabTo } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-test("the list reads as the engine decides, down to everyone else", async ({
+test("the list describes the order of evaluation, including everyone else", async ({
   page,
   server,
   api,
@@ -22,7 +22,7 @@ test("the list reads as the engine decides, down to everyone else", async ({
   ]);
 });
 
-test("a rule and a rollout are made by the keyboard alone", async ({
+test("a rule and a rollout can be created with the keyboard alone", async ({
   page,
   server,
   api,
@@ -78,11 +78,9 @@ test("a rule and a rollout are made by the keyboard alone", async ({
   });
 });
 
-test("values have types, and a sentence follows what is typed", { tag: "@scripts" }, async ({
-  page,
-  server,
-  api,
-}) => {
+test("values have types, and a sentence describes the rule while it is typed", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
   const { flag, production } = await shop(api);
   await signIn(page, server);
   await page.goto(`${address}?edit=rule`);
@@ -120,7 +118,7 @@ test("values have types, and a sentence follows what is typed", { tag: "@scripts
   ]);
 });
 
-test("faults of a rule are shown at their fields, and the input is kept", async ({
+test("errors in a rule are shown at their fields, and the input is kept", async ({
   page,
   server,
   api,
@@ -149,7 +147,7 @@ test("faults of a rule are shown at their fields, and the input is kept", async 
   await expect(page.locator(".rule")).toContainText("OFF when age is 18");
 });
 
-test("a rule is edited in place and deleted with its effect shown first", async ({
+test("a rule can be edited in place, and deleting it shows the effect first", async ({
   page,
   server,
   api,
@@ -176,7 +174,7 @@ test("a rule is edited in place and deleted with its effect shown first", async 
   expect(await api.rules(flag, production)).toHaveLength(1);
 });
 
-test("rules are moved by buttons, which work without scripts", async ({
+test("buttons move rules, even without scripts", async ({
   page,
   server,
   api,
@@ -212,7 +210,7 @@ test("rules are moved by buttons, which work without scripts", async ({
   ]);
 });
 
-test("rules are dragged to another place, and saved or put back as a whole", {
+test("rules can be dragged, and the new order saved or discarded", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { flag, production } = await shop(api);
@@ -248,7 +246,7 @@ test("rules are dragged to another place, and saved or put back as a whole", {
     .toEqual(['"DE"', '"AT"', '"CH"']);
 });
 
-test("a rule that is half typed is not left without a question", { tag: "@scripts" }, async ({
+test("leaving an unsaved rule asks for confirmation", { tag: "@scripts" }, async ({
   page,
   server,
   api,

@@ -104,7 +104,7 @@ test("two editors of one rule: the second sees the conflict, keeps the input, an
   await expect(page.locator(".rule")).toContainText("ON when country is FR");
 });
 
-test("two people add rules: the second sees the first one's before adding", async ({
+test("two people add rules: the second sees the first rule before adding another", async ({
   page,
   server,
   api,
@@ -147,7 +147,7 @@ test("two editors of one rollout: the second sees the conflict and decides", asy
   await expect(page.locator("#rollout")).toContainText("50% of users");
 });
 
-test("a session that ends in the middle of a form loses nothing", async ({
+test("a session that ends while a form is open loses no input", async ({
   page,
   context,
   server,

@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { address, country, operand, shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-test.describe("what others change", { tag: "@scripts" }, () => {
+test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   /** Waits until the script has its stream. The script then requests the page once if something has just changed. */
   async function settled(page: Page): Promise<void> {
     await expect(page.locator(".bars")).toBeAttached();
@@ -48,7 +48,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await other.close();
   });
 
-  test("redraws a switch that was switched on this page before", async ({ page, server, api }) => {
+  test("updates a switch that was used on this page before", async ({ page, server, api }) => {
     const staging = await api.createEnvironment("Web shop", "staging");
     const flag = await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
@@ -65,7 +65,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(flagSwitch).toContainText("On");
   });
 
-  test("evaluates the context of the playground again", async ({ page, context, server, api }) => {
+  test("repeats the evaluation in the playground", async ({ page, context, server, api }) => {
     const { flag, production } = await shop(api);
     await api.addRule(flag, production, country("DE", 1));
     await signIn(page, server);
@@ -93,7 +93,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     }
   });
 
-  test("never shows a switch as it was before it was switched", async ({ page, server, api }) => {
+  test("never shows the old state of a switch", async ({ page, server, api }) => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
@@ -126,7 +126,12 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await page.unrouteAll({ behavior: "ignoreErrors" });
   });
 
-  test("asks for no page while a form leads to another", async ({ page, context, server, api }) => {
+  test("does not reload a page that is submitting a form", async ({
+    page,
+    context,
+    server,
+    api,
+  }) => {
     await signIn(page, server);
     const other = await context.newPage();
     await other.goto("/dashboard/flags");
@@ -155,7 +160,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(page.getByRole("region", { name: "Its SDK key" })).toBeVisible();
   });
 
-  test("is asked for again when the server has failed to draw it", async ({
+  test("is requested again after the server failed to render it", async ({
     page,
     server,
     api,
@@ -193,7 +198,11 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(link).toBeFocused();
   });
 
-  test("does not touch what somebody is editing, and says so", async ({ page, server, api }) => {
+  test("does not replace a field that is being edited, and shows a notice", async ({
+    page,
+    server,
+    api,
+  }) => {
     const ben = await api.createUser("ben@example.com", "viewer");
     const cleo = await api.createUser("cleo@example.com", "viewer");
     await signIn(page, server);
@@ -216,7 +225,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(role).toHaveValue("admin");
   });
 
-  test("leaves rules to be moved", async ({ page, server, api }) => {
+  test("keeps rules movable", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     const first = await api.addRule(flag, production, country("DE", 1));
     await api.addRule(flag, production, country("CH", 2));
@@ -234,7 +243,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(page.getByRole("button", { name: "Save order" })).toBeVisible();
   });
 
-  test("does not end what somebody types into a case to try", async ({ page, server, api }) => {
+  test("keeps the input in the context form", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     await signIn(page, server);
     await page.goto(address);
@@ -249,7 +258,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(email).toHaveValue("nobody");
   });
 
-  test("says so of what is being written, also while its effect is asked for", async ({
+  test("shows a notice in a form that is being edited, even after a preview", async ({
     page,
     server,
     api,
@@ -268,7 +277,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(operand(page)).toHaveValue("AT");
   });
 
-  test("takes a question away that is answered", async ({ page, server, api }) => {
+  test("closes a confirmation that is no longer needed", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     const rule = await api.addRule(flag, production, country("DE", 1));
     await signIn(page, server);
@@ -280,7 +289,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(page.getByRole("button", { name: "Delete rule" })).toHaveCount(0);
   });
 
-  test("is in the question whether to switch", async ({ page, server, api }) => {
+  test("is shown in the confirmation of a switch", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     await api.switch(flag, production, false);
     await api.rollOut(flag, production, 5);
@@ -300,7 +309,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(flagSwitch).toBeChecked();
   });
 
-  test("leaves the language that somebody has chosen", async ({ page, server, api }) => {
+  test("keeps the chosen language of the snippets", async ({ page, server, api }) => {
     const staging = await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
     await page.goto(`/dashboard/environments/${staging.id}`);
@@ -315,7 +324,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(page.getByRole("radio", { name: "Node.js" })).toBeChecked();
   });
 
-  test("is heard in eight tabs at once, by one stream", async ({ page, context, server, api }) => {
+  test("reaches eight tabs through one stream", async ({ page, context, server, api }) => {
     test.setTimeout(180_000);
     await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
@@ -334,7 +343,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     }
   });
 
-  test("ends with the session, of which the page tells", async ({
+  test("does not arrive after the session has ended, and the page says so", async ({
     page,
     context,
     server,
@@ -357,7 +366,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(page.getByLabel("Name")).toHaveValue("New checkout");
   });
 
-  test("a page says when the server is away, and catches up when it is back", async ({
+  test("a page reports that the server is unreachable, and catches up afterwards", async ({
     page,
     server,
     api,
@@ -396,7 +405,11 @@ test.describe("the stream of events", { tag: "@scripts" }, () => {
     return async () => (await page.locator("html").getAttribute("data-heard")) ?? "";
   }
 
-  test("tells others' changes, of accounts to admins only", async ({ page, server, api }) => {
+  test("contains changes by others, and changes of accounts only for admins", async ({
+    page,
+    server,
+    api,
+  }) => {
     await signIn(page, await api.createUser("ben@example.com", "viewer"));
     const heard = await listen(page);
     await expect.poll(heard).toContain("event: position");
@@ -407,7 +420,7 @@ test.describe("the stream of events", { tag: "@scripts" }, () => {
     expect(await heard()).not.toContain("USER_");
   });
 
-  test("ends when the role changes, and is refused without a session", async ({
+  test("ends when the user's role changes, and requires a session", async ({
     page,
     context,
     api,

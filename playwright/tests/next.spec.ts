@@ -30,7 +30,7 @@ async function visit(page: Page, shop: Shop, user: string) {
   return { before, after: await page.locator("main").textContent(), remarks };
 }
 
-test("pages of Next.js say the same before and after they come to life, and follow the dashboard through an outage", {
+test("Next.js pages have the same content before and after hydration, and follow the dashboard through an outage", {
   tag: "@scripts",
 }, async ({ page, context, server, api, complaints }) => {
   const { environment } = await shopFlags(api);

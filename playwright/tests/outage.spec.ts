@@ -26,7 +26,7 @@ for (const [name, serve] of [
   ["a page without a bundler", servePlain],
 ] as const) {
   test(
-    `${name} that was opened while the service was down has flags when it is there`,
+    `${name} opened during an outage gets flags after it`,
     { tag: "@scripts" },
     async ({ page, server, api, complaints }, testInfo) => {
       complaints.forgive(/^Failed to load resource: net::ERR_/);
@@ -50,7 +50,7 @@ for (const [name, serve] of [
   );
 
   test(
-    `${name} stays as it is while the service is down, and follows when it is back`,
+    `${name} keeps its flags during an outage, and follows changes after it`,
     { tag: "@scripts" },
     async ({ page, context, server, api, complaints }, testInfo) => {
       // The browser reports failed requests. Any other complaint is a fault.

@@ -18,7 +18,7 @@ const operation = (page: Page, summary: string) =>
   page.locator(".opblock").filter({ hasText: summary });
 
 test.describe("the reference of the API", { tag: "@scripts" }, () => {
-  test("finds operations by the words of their paths and summaries", async ({ page }) => {
+  test("finds operations by words in their paths and summaries", async ({ page }) => {
     await page.goto("/docs");
     await expect(page.locator(".opblock-tag")).not.toHaveCount(0);
     const search = page.getByLabel("Search by method, path or summary");
@@ -51,7 +51,7 @@ test.describe("the reference of the API", { tag: "@scripts" }, () => {
     await expect(answer.locator(".response-col_description")).toContainText("pay_by_invoice");
   });
 
-  test("is legible in both themes and keeps the one that was chosen", async ({ page, server }) => {
+  test("is legible in both themes, and keeps the chosen one", async ({ page, server }) => {
     await signIn(page, server);
     const remembered = page.waitForResponse((answer) => answer.request().method() === "POST");
     await page.getByRole("button", { name: "Dark" }).click();
@@ -75,7 +75,7 @@ test.describe("the reference of the API", { tag: "@scripts" }, () => {
 test.describe("without scripts", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("the reference leads to the document", async ({ page }) => {
+  test("the reference links to the document", async ({ page }) => {
     await page.goto("/docs");
     const link = page.getByRole("main").getByRole("link", { name: "openapi.json" });
     await expect(link).toHaveAttribute("href", "/openapi.json");

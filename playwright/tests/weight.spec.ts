@@ -15,7 +15,7 @@ const laterPage = 20 * kibibyte;
 const silence = 1_000;
 
 test(
-  "a first visit and later pages are light",
+  "the first visit and later pages load few bytes",
   { tag: "@scripts" },
   async ({ page, browser, baseURL, server, api }, { annotations }) => {
     const environments = [

@@ -37,7 +37,7 @@ describe("a page", () => {
   );
 });
 
-describe("a page that is being worked on", () => {
+describe("a page in development", () => {
   it("runs wasm in the development server of Vite", async () => {
     const cwd = await newApplication("page");
     await using service = await Service.start();

@@ -19,7 +19,7 @@ const listen = ["--", "--host", "127.0.0.1", "--port", "0"] as const;
 const anywhere = ["--", "--port", "0"] as const;
 
 describe("examples/react-vite", () => {
-  it("follows the flags while it is being worked on", async () => {
+  it("follows the flags in development", async () => {
     const folder = await newExample("react-vite");
     await using service = await Service.start();
     serveShop(service, true);
@@ -29,7 +29,7 @@ describe("examples/react-vite", () => {
     await expectPage(browser, example.url, service);
   });
 
-  it("follows the flags as it is deployed", async () => {
+  it("follows the flags when deployed", async () => {
     const folder = await newExample("react-vite");
     await using service = await Service.start();
     serveShop(service, true);

@@ -5,7 +5,7 @@ import { newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
 describe("@pennon/react", () => {
-  it("renders the right answers in a page built with Vite", async () => {
+  it("renders the right evaluations in a page built with Vite", async () => {
     const folder = await newApplication("react");
     await output(folder, tool("vite"), "build");
     await using browser = await launch();
