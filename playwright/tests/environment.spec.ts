@@ -15,7 +15,7 @@ async function open(page: Page, name: string): Promise<void> {
 }
 
 /** Opens one of the forms for destructive actions, fills it in, and submits it. */
-async function danger(page: Page, act: "Rotate key" | "Revoke environment", typed: string) {
+async function submitDanger(page: Page, act: "Rotate key" | "Revoke environment", typed: string) {
   const zone = page.getByRole("group").filter({ hasText: `${act}…` });
   await zone.getByText(`${act}…`).click();
   await expect(zone).toContainText("No application has used this key yet.");
@@ -96,7 +96,7 @@ test("a rotated key is refused, and the new one works and is shown once", async 
   await api.switch(flag, old, true);
   await signIn(page, server);
   await open(page, "staging");
-  await danger(page, "Rotate key", "staging");
+  await submitDanger(page, "Rotate key", "staging");
 
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("staging has a new key");
   const key = await shownKey(page);
@@ -137,7 +137,7 @@ test("a revoked environment is read-only", async ({ page, server, api }) => {
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
   await open(page, "staging");
-  await danger(page, "Revoke environment", "staging");
+  await submitDanger(page, "Revoke environment", "staging");
 
   await expect(page.getByText("This environment is revoked.")).toBeVisible();
   await expect(page.getByRole("button", { name: /Rename|Rotate|Revoke/ })).toHaveCount(0);
@@ -155,7 +155,7 @@ test("revoking requires the environment's name", async ({ page, server, api, com
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
   await open(page, "staging");
-  await danger(page, "Revoke environment", "production");
+  await submitDanger(page, "Revoke environment", "production");
 
   const name = page.getByRole("textbox", { name: "Name of the environment" });
   await expect(name).toHaveCount(1);

@@ -1,6 +1,6 @@
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
-import { address, country, flagStatus, operand, shop, steps } from "../support/flag-page.ts";
+import { address, country, flagStatus, operand, ruleLines, shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test("the list leads to a flag's page, which opens in production", async ({
@@ -18,7 +18,7 @@ test("the list leads to a flag's page, which opens in production", async ({
   await expect(flagStatus(page)).toHaveText("On for everyone in production", {
     useInnerText: true,
   });
-  await expect(steps(page)).toHaveText(["everyone is ON"]);
+  await expect(ruleLines(page)).toHaveText(["everyone is ON"]);
 
   const tabs = page.getByRole("navigation", { name: "Environments" });
   await expect(tabs.getByRole("link", { name: "production" })).toHaveAttribute(
@@ -199,7 +199,7 @@ test("copying a configuration shows the differences first", async ({
   await expect(differences).toHaveCount(2);
   await page.getByRole("button", { name: "Copy to production" }).click();
   await expect(page).toHaveURL(`${address}?environment=${production.id}`);
-  await expect(steps(page)).toHaveText([
+  await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
     "25% of users are ON, by userId",
     "everyone else is OFF",
@@ -238,7 +238,7 @@ test("a viewer can see everything but cannot change anything", async ({
   await api.rollOut(flag, production, 25);
   await signIn(page, await api.createUser("vera@example.com", "viewer"));
   await page.goto(`${address}?edit=rollout`);
-  await expect(steps(page)).toHaveText([
+  await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
     "25% of users are ON, by userId",
     "everyone else is OFF",

@@ -4,7 +4,7 @@ import { expect, signIn, test } from "../support/test.ts";
 
 test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   /** Waits until the script has its stream. The script then requests the page once if something has just changed. */
-  async function settled(page: Page): Promise<void> {
+  async function streamReady(page: Page): Promise<void> {
     await expect(page.locator(".bars")).toBeAttached();
     await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute(
       "data-ready",
@@ -16,7 +16,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const staging = await api.createEnvironment("Web shop", "staging");
     const flag = await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     let loads = 0;
     page.on("framenavigated", () => loads++);
     const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
@@ -52,7 +52,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const staging = await api.createEnvironment("Web shop", "staging");
     const flag = await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
     await flagSwitch.click();
     await expect(page.getByRole("button", { name: "Undo" })).toBeVisible();
@@ -77,7 +77,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await own.goto(`/dashboard/try?flag=checkout_v2&environment=${production.id}`);
     const answers = [page, other, own].map((each) => each.locator("#playground-answer"));
     for (const each of [page, other, own]) {
-      await settled(each);
+      await streamReady(each);
       await each.getByRole("textbox", { name: "country" }).fill("DE");
       await expect(each.locator("#playground-answer")).toContainText("Rule 1 matches.");
     }
@@ -97,7 +97,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     let pass = () => {};
     const mayPass = new Promise<void>((resolve) => {
       pass = resolve;
@@ -136,7 +136,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const other = await context.newPage();
     await other.goto("/dashboard/flags");
     await page.goto("/dashboard/environments/new");
-    await Promise.all([page, other].map(settled));
+    await Promise.all([page, other].map(streamReady));
     await page.getByLabel("Product").fill("Web shop");
     await page.getByLabel("Name").fill("staging");
     const asked: string[] = [];
@@ -169,7 +169,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     complaints.forgive(/status of 503/);
     await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     let isDown = true;
     let failures = 0;
     await page.route("**/dashboard/flags", async (route) => {
@@ -190,7 +190,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     const link = page.getByRole("switch", { name: "New checkout in staging" });
     await link.focus();
     await api.createFlag("dark_mode", "Dark mode");
@@ -207,7 +207,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const cleo = await api.createUser("cleo@example.com", "viewer");
     await signIn(page, server);
     await page.goto("/dashboard/people");
-    await settled(page);
+    await streamReady(page);
     const role = page.getByRole("row", { name: ben.email }).getByRole("combobox");
     await role.selectOption("editor");
 
@@ -232,7 +232,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await signIn(page, server);
     await page.goto(address);
     await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
-    await settled(page);
+    await streamReady(page);
 
     await api.replaceRule(first, country("AT", 1));
     const changed = page.getByRole("group", { name: "ON when country is AT" });
@@ -247,7 +247,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const { flag, production } = await shop(api);
     await signIn(page, server);
     await page.goto(address);
-    await settled(page);
+    await streamReady(page);
     const email = page.getByLabel("email");
     await email.fill("nobody");
     await email.blur();
@@ -268,7 +268,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await signIn(page, server);
     await page.goto(`${address}?edit=rule&rule=${rule.id}`);
     await expect(page.locator("#rule-form[data-ready]")).toBeVisible();
-    await settled(page);
+    await streamReady(page);
     const preview = page.waitForResponse("**/dashboard/api/preview");
     await operand(page).fill("AT");
     await preview;
@@ -283,7 +283,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await signIn(page, server);
     await page.goto(`${address}?edit=delete-rule&rule=${rule.id}`);
     await expect(page.getByRole("button", { name: "Delete rule" })).toBeVisible();
-    await settled(page);
+    await streamReady(page);
     await api.deleteRule(rule);
     await expect(page.getByRole("link", { name: "Add rule" })).toBeVisible();
     await expect(page.getByRole("button", { name: "Delete rule" })).toHaveCount(0);
@@ -295,7 +295,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await api.rollOut(flag, production, 5);
     await signIn(page, server);
     await page.goto(address);
-    await settled(page);
+    await streamReady(page);
     const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
     await flagSwitch.click();
     const question = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
@@ -313,7 +313,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const staging = await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
     await page.goto(`/dashboard/environments/${staging.id}`);
-    await settled(page);
+    await streamReady(page);
     await page.getByText("Node.js", { exact: true }).click();
     await expect(page.getByRole("region", { name: "Node.js" })).toBeVisible();
     await page.getByRole("heading", { level: 1 }).click();
@@ -336,7 +336,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
       await tab.goto("/dashboard/flags");
       tabs.push(tab);
     }
-    await Promise.all(tabs.map(settled));
+    await Promise.all(tabs.map(streamReady));
     await api.createFlag("new_checkout", "New checkout");
     for (const tab of tabs) {
       await expect(tab.getByRole("row", { name: "New checkout" })).toBeVisible();
@@ -352,7 +352,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     complaints.forgive(/status of 401/);
     await signIn(page, server);
     await page.goto("/dashboard/new-flag");
-    await settled(page);
+    await streamReady(page);
     await page.getByLabel("Name").fill("New checkout");
 
     const other = await context.newPage();
@@ -361,7 +361,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(page.locator(".bars")).toContainText("Your session has ended");
 
     await signIn(other, server);
-    await settled(other);
+    await streamReady(other);
     await expect(page.locator(".bars")).toBeEmpty();
     await expect(page.getByLabel("Name")).toHaveValue("New checkout");
   });
@@ -375,7 +375,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     complaints.forgive(/Failed to load|ERR_/);
     await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     await server.stop();
     await expect(page.locator(".bars")).toContainText("Pennon cannot be reached");
     await server.start();

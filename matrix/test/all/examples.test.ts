@@ -16,7 +16,7 @@ import { Service } from "../../support/service.ts";
 const listen = ["--", "--host", "127.0.0.1", "--port", "0"] as const;
 
 /** The arguments that make Next.js listen on a free port. */
-const anywhere = ["--", "--port", "0"] as const;
+const anyPort = ["--", "--port", "0"] as const;
 
 describe("examples/react-vite", () => {
   it("follows the flags in development", async () => {
@@ -43,8 +43,8 @@ describe("examples/react-vite", () => {
 
 describe("examples/next-app", () => {
   it.each([
-    ["while it is being worked on", ["npm", "run", "dev", ...anywhere]],
-    ["as it is deployed", ["npm", "start", ...anywhere]],
+    ["in development", ["npm", "run", "dev", ...anyPort]],
+    ["when deployed", ["npm", "start", ...anyPort]],
   ] as const)("follows the flags %s", async (_, command) => {
     const folder = await newExample("next-app");
     await using service = await Service.start();

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { launch, pageSays } from "../../support/browser.ts";
+import { launch, outputOfPage } from "../../support/browser.ts";
 import {
   buildNext,
   expectFlagsSdk,
@@ -31,7 +31,7 @@ describe("an application built with Next.js and Turbopack", () => {
     await using service = await Service.start();
     await using next = await startNext(folder, service.url);
     await using browser = await launch();
-    expectRightAnswers(await pageSays(browser, next.url), "wasm");
+    expectRightAnswers(await outputOfPage(browser, next.url), "wasm");
   });
   it("has the same flags before and after hydration, for each user", async () => {
     await using service = await Service.start();
