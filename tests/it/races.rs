@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 /// The number of concurrent callers.
 const CALLERS: usize = 8;
 
-/// TwoInstances instances on one database, and an administrator.
+/// Two instances on one database, and an administrator.
 struct TwoInstances {
     apps: [TestApp; 2],
     token: String,
