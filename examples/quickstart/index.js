@@ -69,7 +69,7 @@ async function main() {
     refreshUntil(client, () => !client.isEnabled(flag.key)),
     api.put(pair, { isEnabled: false }),
   ]);
-  console.log("\nNew checkout is off now, and the client has received the change.\n");
+  console.log("\nNew checkout is switched off, and the client has followed.\n");
   await compare(api, client, environment.sdkKey, flag.key);
 
   await client.shutdown();

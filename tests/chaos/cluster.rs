@@ -105,7 +105,7 @@ impl Cluster {
     pub(crate) async fn signal(&self, signal: Signal) {
         let postmaster = self.postmaster().expect("the server runs");
         kill_process(postmaster, signal).expect("the server runs");
-        // Lets the postmaster finish starting children before they are listed.
+        // Waits for children that the postmaster was starting when it received the signal.
         sleep(Duration::from_millis(50)).await;
         for process in fs::read_dir("/proc").expect("Linux").flatten() {
             let stat = read_to_string(process.path().join("stat")).unwrap_or_default();

@@ -176,9 +176,9 @@ async fn failed_sign_ins_are_limited_per_account_and_address_for_a_minute() {
     attempt(EMAIL, "wrong", "198.51.100.1")
         .await
         .expect(StatusCode::UNAUTHORIZED);
-    let braked = attempt(EMAIL, PASSWORD, "198.51.100.1").await;
-    let braked = braked.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
-    assert_eq!(braked.header("retry-after"), "60");
+    let limited = attempt(EMAIL, PASSWORD, "198.51.100.1").await;
+    let limited = limited.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
+    assert_eq!(limited.header("retry-after"), "60");
     attempt(EMAIL, PASSWORD, "198.51.100.2")
         .await
         .expect(StatusCode::OK);

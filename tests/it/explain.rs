@@ -71,22 +71,22 @@ async fn applications_and_administrators_get_the_same_explanation() {
         "rollout": { "strategy": "per_user", "percentage": 50, "bucket": 63 },
     });
     let question = json!({ "flagKey": "checkout", "context": context });
-    let told = app
+    let explanation = app
         .sdk(&pair.sdk_key)
         .post("/sdk/v1/explain", question)
         .await;
-    assert_eq!(told.expect(StatusCode::OK).json(), expected);
+    assert_eq!(explanation.expect(StatusCode::OK).json(), expected);
     let path = format!("{}/explain", pair.path);
-    let told = admin.post(&path, json!({ "context": context })).await;
-    assert_eq!(told.expect(StatusCode::OK).json(), expected);
+    let explanation = admin.post(&path, json!({ "context": context })).await;
+    assert_eq!(explanation.expect(StatusCode::OK).json(), expected);
     let matching = json!({ "customAttributes": { "seats": 10, "age": 4 } });
-    let told = admin
+    let explanation = admin
         .post(&path, json!({ "context": matching }))
         .await
         .json();
-    assert_eq!(told["reason"], "targeting_rule");
-    assert_eq!(told["rules"][1]["matched"], true);
-    assert_eq!(told["rollout"], json!(null));
+    assert_eq!(explanation["reason"], "targeting_rule");
+    assert_eq!(explanation["rules"][1]["matched"], true);
+    assert_eq!(explanation["rollout"], json!(null));
 }
 
 #[tokio::test]
@@ -100,22 +100,22 @@ async fn empty_contexts_and_disabled_or_archived_flags_are_explained() {
         json!({ "context": null }),
         json!({ "context": {} }),
     ] {
-        let told = admin
+        let explanation = admin
             .post(&path, nobody)
             .await
             .expect(StatusCode::OK)
             .json();
-        assert_eq!(told["rollout"]["bucket"], json!(null));
-        assert_eq!(told["enabled"], false);
+        assert_eq!(explanation["rollout"]["bucket"], json!(null));
+        assert_eq!(explanation["enabled"], false);
     }
     admin.switch(&pair.flag, &pair.environment, false).await;
-    let told = admin.post(&path, json!({})).await.json();
+    let explanation = admin.post(&path, json!({})).await.json();
     let off = json!({ "enabled": false, "reason": "flag_disabled", "rules": [], "rollout": null });
-    assert_eq!(told, off);
+    assert_eq!(explanation, off);
     let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
     archived.expect(StatusCode::NO_CONTENT);
-    let told = admin.post(&path, json!({})).await.json();
-    assert_eq!(told["reason"], "flag_archived");
+    let explanation = admin.post(&path, json!({})).await.json();
+    assert_eq!(explanation["reason"], "flag_archived");
 }
 
 #[tokio::test]

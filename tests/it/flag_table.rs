@@ -78,7 +78,7 @@ async fn every_page_of_a_filtered_list_shows_the_total() {
         admin.flag(&format!("off_{number}")).await;
     }
     let browser = Browser::signed_in(&app).await;
-    for (query, told) in [
+    for (query, shown) in [
         ("is=off", "1 to 50 of 60"),
         ("is=off&page=2", "51 to 60 of 60"),
         ("is=off&page=3", "Page 3 is past the end of 60"),
@@ -87,7 +87,7 @@ async fn every_page_of_a_filtered_list_shows_the_total() {
     ] {
         let page = browser.get(&format!("/dashboard/flags?{query}")).await;
         let page = html(&page.expect(StatusCode::OK));
-        assert!(page.contains(told), "{query}: {page}");
+        assert!(page.contains(shown), "{query}: {page}");
     }
 }
 

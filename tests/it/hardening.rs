@@ -342,19 +342,19 @@ async fn create_flag_and_key(process: &Process) -> String {
 async fn idle_connections_do_not_delay_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
-    let mut resting = Vec::new();
+    let mut idle = Vec::new();
     for _ in 0..200 {
         let mut wire = Wire::to(process.address()).await;
         assert_eq!(wire.get("/health").await.status, 200);
-        resting.push(wire);
+        idle.push(wire);
     }
     // A connection that has never sent a request.
-    resting.push(Wire::to(process.address()).await);
+    idle.push(Wire::to(process.address()).await);
     process.terminate();
     let ended = process.ended().await;
     assert!(ended.status.success(), "{}", ended.log);
     assert!(ended.after < Duration::from_secs(3), "{:?}", ended.after);
-    for wire in &mut resting {
+    for wire in &mut idle {
         wire.expect_end().await;
     }
 }
@@ -380,14 +380,14 @@ async fn half_sent_requests_do_not_delay_shutdown() {
             halves.push(wire);
         }
     }
-    let mut resting = Wire::to(process.address()).await;
-    assert_eq!(resting.get("/health").await.status, 200);
+    let mut idle = Wire::to(process.address()).await;
+    assert_eq!(idle.get("/health").await.status, 200);
     process.terminate();
     let ended = process.ended().await;
     assert!(ended.status.success(), "{}", ended.log);
     assert!(ended.after < Duration::from_secs(3), "{:?}", ended.after);
     assert!(!ended.log.contains("did not end in time"), "{}", ended.log);
-    for wire in halves.iter_mut().chain([&mut resting]) {
+    for wire in halves.iter_mut().chain([&mut idle]) {
         wire.expect_end().await;
     }
 }

@@ -177,11 +177,11 @@ async fn few_responses_are_prepared_for_a_peer_that_does_not_read() {
         requests(&metrics, "GET", "/sdk/v1/config", 200).unwrap_or_default()
     };
     // Each document has 100 KiB.
-    let mut deaf = Wire::to(app.address()).await;
+    let mut reader = Wire::to(app.address()).await;
     let request = format!(
         "GET /sdk/v1/config HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {sdk_key}\r\n\r\n"
     );
-    deaf.write(&request.repeat(60)).await;
+    reader.write(&request.repeat(60)).await;
     eventually("some requests are answered", async || {
         answered().await > 0.0
     })

@@ -125,12 +125,12 @@ async fn wrong_current_passwords_and_failed_sign_ins_share_a_rate_limit() {
         let wrong = admin.put("/users/me/password", change("wrong")).await;
         wrong.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     }
-    let braked = admin.put("/users/me/password", change(PASSWORD)).await;
-    let braked = braked.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
-    assert_eq!(braked.header("retry-after"), "60");
+    let limited = admin.put("/users/me/password", change(PASSWORD)).await;
+    let limited = limited.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
+    assert_eq!(limited.header("retry-after"), "60");
     let patch = json!({ "password": OTHER_PASSWORD, "currentPassword": PASSWORD });
-    let braked = admin.patch("/users/me", patch).await;
-    braked.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
+    let limited = admin.patch("/users/me", patch).await;
+    limited.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
     app.sign_in(EMAIL, PASSWORD)
         .await
         .expect(StatusCode::TOO_MANY_REQUESTS);

@@ -408,14 +408,14 @@ async fn only_administrators_see_audit_entries_about_accounts() {
     assert_eq!(admin.audited().await, [] as [String; 0]);
     let answer = admin.get("/audit?include=accounts").await;
     let answer = answer.expect(StatusCode::OK);
-    let told = |user: &str, role: &str| json!({ "id": user, "email": "eve@example.com", "role": role, "createdAt": START });
+    let account = |user: &str, role: &str| json!({ "id": user, "email": "eve@example.com", "role": role, "createdAt": START });
     let listed = json!({
         "id": token_id, "userId": id, "name": "ci", "role": "viewer", "tokenPrefix": &token[..12],
         "createdAt": START, "expiresAt": "2026-05-30T09:30:00.000Z",
     });
-    let mut first = told(&admin.get("/users/me").await.text("/id"), "admin");
+    let mut first = account(&admin.get("/users/me").await.text("/id"), "admin");
     first["email"] = json!(EMAIL);
-    let mut updated = told(&id, "viewer");
+    let mut updated = account(&id, "viewer");
     updated["passwordReset"] = json!(true);
     let entries: Vec<Value> = answer.json()["items"]
         .as_array()
@@ -433,12 +433,12 @@ async fn only_administrators_see_audit_entries_about_accounts() {
     assert_eq!(
         entries,
         [
-            json!(["USER_DELETED", EMAIL, told(&id, "viewer"), null]),
-            json!(["USER_UPDATED", EMAIL, told(&id, "editor"), updated]),
+            json!(["USER_DELETED", EMAIL, account(&id, "viewer"), null]),
+            json!(["USER_UPDATED", EMAIL, account(&id, "editor"), updated]),
             json!(["TOKEN_REVOKED", "eve@example.com", listed, null]),
             json!(["PASSWORD_CHANGED", "eve@example.com", null, null]),
             json!(["TOKEN_CREATED", "eve@example.com", null, listed]),
-            json!(["USER_CREATED", EMAIL, null, told(&id, "editor")]),
+            json!(["USER_CREATED", EMAIL, null, account(&id, "editor")]),
             json!(["USER_CREATED", "cli", null, first]),
         ]
     );

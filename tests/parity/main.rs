@@ -27,7 +27,7 @@ const PACKAGES: [&str; 2] = ["@pennon/core", "@pennon/core/without-wasm"];
 /// The extent of the comparison.
 #[derive(Parser)]
 struct CommandLine {
-    /// The minimum number of evaluations to compare.
+    /// The minimum number of pairs of a flag and a context to compare.
     #[arg(long, default_value_t = 100_000)]
     pairs: usize,
     /// The seed of the random flags and contexts.

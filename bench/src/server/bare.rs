@@ -1,4 +1,4 @@
-//! The yardstick: an axum server that only parses requests and sends responses.
+//! The yardstick: an axum server that only parses requests, looks up flags in a map, and sends responses.
 #![expect(
     clippy::disallowed_types,
     reason = "nobody reads the errors of this server, so axum's default errors suffice"
