@@ -9,7 +9,7 @@ const folder =
   fileURLToPath(new URL("../target/screenshots", import.meta.url));
 
 /** The time in which the islands of a page hydrate, in milliseconds. */
-const alive = 800;
+const hydrationTime = 800;
 
 /**
  * Creates the flags of a team after some months: some are on everywhere, some are being rolled out, and some are
@@ -129,7 +129,7 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await page.getByRole("button", { name: "Undo" }).waitFor();
   await shoot("flags-switched");
   await page.goto("/dashboard/flags");
-  await page.waitForTimeout(alive);
+  await page.waitForTimeout(hydrationTime);
   await page.getByRole("link", { name: "New flag" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("New checkout");
   await page.getByText(/is available|has this key/).waitFor();
@@ -164,15 +164,15 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
     ["copy", `edit=copy&to=${staging.id}`],
   ]) {
     await page.goto(`${flag}?${query}`);
-    await page.waitForTimeout(alive);
+    await page.waitForTimeout(hydrationTime);
     await shoot(`flag-${name}`);
   }
   await page.goto(flag);
-  await page.waitForTimeout(alive);
+  await page.waitForTimeout(hydrationTime);
   await page.getByRole("button", { name: "Move down" }).first().click();
   await shoot("flag-order");
   await page.goto(flag);
-  await page.waitForTimeout(alive);
+  await page.waitForTimeout(hydrationTime);
   await page.getByRole("switch").click();
   await shoot("flag-question");
   await page.goto(flag);
@@ -183,15 +183,15 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await page.goto("/dashboard/flags/summer_banner");
   await shoot("flag-archived");
   await page.goto(`${flag}?userId=u-1042&country=DE&attribute=planLevel&type=number&value=2`);
-  await page.waitForTimeout(alive);
+  await page.waitForTimeout(hydrationTime);
   await shoot("flag-tried");
   await page.goto("/dashboard/try");
   await shoot("playground-empty");
   await page.goto("/dashboard/try?flag=checkout_v2&userId=u-1042&country=DE");
-  await page.waitForTimeout(alive);
+  await page.waitForTimeout(hydrationTime);
   await shoot("try");
   await page.goto("/dashboard/try?flag=checkout_v2&email=nobody");
-  await page.waitForTimeout(alive);
+  await page.waitForTimeout(hydrationTime);
   await shoot("playground-wrong");
   await page.goto("/dashboard/new-flag");
   await shoot("new-flag");
@@ -241,7 +241,7 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await shoot("flag-many-environments-open");
 });
 
-test("people, one's own account and help", async ({ page, server, api, complaints }, {
+test("people, account and help", async ({ page, server, api, complaints }, {
   project,
 }) => {
   complaints.forgive(/status of 4\d\d|Failed to load|ERR_/);

@@ -1,6 +1,7 @@
-// Has Lighthouse look at pages of the dashboard, and prints its scores as a table. `cargo xtask bench lighthouse` runs it.
+// Runs Lighthouse on pages of the dashboard, and prints its scores as a table. `cargo xtask bench lighthouse` runs it.
 //
-// PENNON_URL is where the server is, PENNON_COOKIE the cookie of a session, and CHROME_PATH the browser. The arguments are paths.
+// The arguments are paths. PENNON_URL is the address of the server, PENNON_COOKIE the cookie of a session, and
+// CHROME_PATH the browser.
 
 import { launch } from "chrome-launcher";
 import lighthouse, { desktopConfig } from "lighthouse";
@@ -18,9 +19,9 @@ const times = [
   "cumulative-layout-shift",
 ];
 
-/** As Lighthouse sees a desk, and as it sees a phone on a slow line, which is its default. */
+/** The configurations: a desktop, and Lighthouse's default, a phone with a slow connection. */
 const forms = [
-  ["desk", desktopConfig],
+  ["desktop", desktopConfig],
   ["phone", undefined],
 ];
 
@@ -50,7 +51,7 @@ async function look(path, config) {
   const flags = { port: chrome.port, onlyCategories: categories, logLevel: "error", extraHeaders };
   const result = await lighthouse(`${PENNON_URL}${path}`, flags, config);
   if (result === undefined || result.lhr.runtimeError !== undefined) {
-    throw new Error(`${path}: ${result?.lhr.runtimeError?.message ?? "nothing came of it"}`);
+    throw new Error(`${path}: ${result?.lhr.runtimeError?.message ?? "Lighthouse returned no result"}`);
   }
   return result.lhr;
 }

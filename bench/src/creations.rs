@@ -1,4 +1,5 @@
-//! Creating objects that affect all others: a flag with many environments, an environment with many flags.
+//! Creations of objects that affect all others: of a flag among many environments, and of an environment among many
+//! flags.
 
 use anyhow::Result;
 
@@ -9,7 +10,7 @@ use crate::service::Service;
 
 const ENVIRONMENTS: usize = 20;
 
-/// The number of flags that exist already, created by the measurement of writes and by this one.
+/// The number of flags from the measurement of writes and from this one.
 const FLAGS: usize = 232;
 
 pub(crate) async fn measure(
@@ -18,7 +19,7 @@ pub(crate) async fn measure(
     table: &mut Table,
 ) -> Result<()> {
     let mut key = String::new();
-    // One exists already.
+    // One environment already exists.
     for index in 1..ENVIRONMENTS {
         (_, key) = service.environment(&format!("env_{index}")).await?;
     }
@@ -26,7 +27,7 @@ pub(crate) async fn measure(
         service.flag(&format!("created_{index}")).await.map(drop)
     });
     table.add(
-        "a flag is created in 20 environments",
+        "creation of a flag in 20 environments",
         &flags.await?,
         Yardstick::Commit,
         None,
@@ -40,7 +41,7 @@ pub(crate) async fn measure(
             .map(drop)
     });
     table.add(
-        "an environment is created for 10,000 flags",
+        "creation of an environment with 10,000 flags",
         &environments.await?,
         Yardstick::Commit,
         None,

@@ -1,4 +1,4 @@
-//! The databases without the server: filled with rows, measured directly, and queried for plans.
+//! Databases without the server: fills them with rows, measures them directly, and reads query plans.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -30,34 +30,34 @@ impl fmt::Display for Database {
 }
 
 impl Database {
-    /// A file that is to be.
+    /// Returns a file that does not exist yet.
     pub(crate) fn sqlite(folder: &Path) -> Self {
         Self::Sqlite(folder.join("pennon.db"))
     }
 
-    /// A new database on a server.
+    /// Creates a database on a server.
     pub(crate) async fn postgres(server: &str) -> Result<Self> {
         let mut connection = PgConnection::connect(server)
             .await
-            .context("PostgreSQL does not answer, and half of what is to be measured needs it")?;
+            .context("PostgreSQL does not respond, and half of the measurements need it")?;
         let name = format!("pennon_bench_{}", std::process::id());
         connection
             .execute(AssertSqlSafe(format!("create database {name}")))
             .await?;
         let (base, _) = server
             .rsplit_once('/')
-            .context("the URL of the server names no database")?;
+            .context("the URL of the server has no database")?;
         Ok(Self::Postgres(format!("{base}/{name}")))
     }
 
-    /// Another empty database in the same place.
+    /// Creates another empty database in the same folder or on the same server.
     pub(crate) async fn beside(&self, name: &str) -> Result<Self> {
         match self {
             Self::Sqlite(file) => Ok(Self::Sqlite(file.with_file_name(format!("{name}.db")))),
             Self::Postgres(url) => {
                 let mut connection = PgConnection::connect(url).await?;
                 let url = format!("{url}_{name}");
-                let (_, name) = url.rsplit_once('/').context("the URL names no database")?;
+                let (_, name) = url.rsplit_once('/').context("the URL has no database")?;
                 connection
                     .execute(AssertSqlSafe(format!("create database {name}")))
                     .await?;
@@ -66,10 +66,10 @@ impl Database {
         }
     }
 
-    /// Removes everything from a shared server.
+    /// Removes the database from a server, which may be shared.
     pub(crate) async fn remove(self, server: &str) -> Result<()> {
         if let Self::Postgres(url) = self {
-            let (_, name) = url.rsplit_once('/').context("the URL names no database")?;
+            let (_, name) = url.rsplit_once('/').context("the URL has no database")?;
             let mut connection = PgConnection::connect(server).await?;
             connection
                 .execute(AssertSqlSafe(format!("drop database {name} with (force)")))
@@ -116,7 +116,7 @@ impl Database {
         Ok((mebibytes(file)?, mebibytes(&file.with_extension("db-wal"))?))
     }
 
-    /// Updates the statistics of the database, which it otherwise does by itself in time.
+    /// Updates the statistics of the database, which it otherwise updates only after some time.
     pub(crate) async fn settle(&self) -> Result<()> {
         if let Self::Postgres(url) = self {
             let mut connection = PgConnection::connect(url).await?;
@@ -125,7 +125,7 @@ impl Database {
         Ok(())
     }
 
-    /// Commits one row after the other, each synced to disk.
+    /// Inserts rows, each in its own commit that is synced to disk.
     pub(crate) async fn commits(&self, times: usize) -> Result<Samples> {
         const CREATE: &str = "create table yardstick (value bigint not null)";
         const INSERT: &str = "insert into yardstick (value) values (1)";
@@ -173,7 +173,7 @@ impl Database {
         }
     }
 
-    /// Opens the file, which need not be there, as Pennon does: every commit is synced.
+    /// Opens the file, or creates it, with the settings of Pennon: every commit is synced.
     pub(crate) async fn open_sqlite(&self) -> Result<SqliteConnection> {
         let options = SqliteConnectOptions::from_str(&self.url())?
             .create_if_missing(true)

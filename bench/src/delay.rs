@@ -1,4 +1,4 @@
-//! The delay after a write's answer until another instance on the same database serves the change.
+//! The delay from the response to a write until another instance on the same database serves the change.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -29,10 +29,10 @@ pub(crate) async fn measure(
         environment,
         key,
     };
-    let heard = pair.samples().await?;
+    let notified = pair.samples().await?;
     table.add(
-        "until another instance follows",
-        &heard,
+        "delay until another instance serves a change",
+        &notified,
         Yardstick::Exchange,
         None,
     );
@@ -59,7 +59,7 @@ pub(crate) async fn measure(
     Ok(())
 }
 
-/// A flag in an environment, and two instances.
+/// A flag in an environment, with two instances.
 struct Pair<'a> {
     writing: &'a Service,
     other: &'a Service,
@@ -72,7 +72,7 @@ impl Pair<'_> {
     async fn samples(&self) -> Result<Samples> {
         let mut samples = Samples::default();
         for index in 0..SAMPLES {
-            // At all distances from the last comparison of revisions, in no order.
+            // Spreads the writes over the interval between two comparisons of revisions.
             tokio::time::sleep(Duration::from_millis(index * 307 % 500)).await;
             let enabled = self.other.is_on(&self.key, "delay").await? != Some(true);
             self.writing

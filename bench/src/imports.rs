@@ -1,4 +1,4 @@
-//! The time of imports into new databases, and the waits of other writers meanwhile.
+//! The duration of imports into new databases, and of other writes meanwhile.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -23,10 +23,10 @@ const ENVIRONMENTS: usize = 10;
 /// The number of imports of each document.
 const TIMES: usize = 3;
 
-/// The interval at which flags are switched during an import. A switch does not wait for the one before.
+/// The interval at which flags are switched during an import. A switch does not wait for the previous one.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// The number of flags that are switched. The document does not name them.
+/// The number of flags that are switched. The document does not contain them.
 const SWITCHED: usize = 64;
 
 pub(crate) async fn measure(server: &Path, database: &Database, table: &mut Table) -> Result<()> {
@@ -49,7 +49,7 @@ pub(crate) async fn measure(server: &Path, database: &Database, table: &mut Tabl
     }
     if let [smallest, .., largest] = *per_flag {
         table.add_ratio(
-            "time for each flag of the largest import, beside the smallest",
+            "time per flag of the largest import, relative to the smallest",
             largest / smallest,
         );
     }
@@ -70,8 +70,8 @@ pub(crate) async fn measure(server: &Path, database: &Database, table: &mut Tabl
     Ok(())
 }
 
-/// Imports a document into an empty database that a server runs on. Returns the time of the command, and of each switch
-/// meanwhile.
+/// Imports a document into an empty database of a running server. Returns the duration of the command, and of each
+/// switch meanwhile.
 async fn import(server: &Path, database: &Database, flags: usize) -> Result<(Duration, Samples)> {
     let service = Arc::new(Service::start(server, database).await?);
     let mut environment = String::new();
@@ -104,7 +104,7 @@ async fn import(server: &Path, database: &Database, flags: usize) -> Result<(Dur
         tokio::select! {
             status = importing.wait() => break status?,
             _ = ticks.tick() => {
-                let (flag, enabled) = turns.next().context("switches have an end")?;
+                let (flag, enabled) = turns.next().context("the iterator of switches ended")?;
                 switching.spawn(switch(Arc::clone(&service), flag, environment.clone(), enabled));
             }
         }
@@ -129,7 +129,8 @@ async fn switch(
     Ok(began.elapsed())
 }
 
-/// Flags that are on everywhere, with a rule in every fifth pair and a rollout in every seventh.
+/// Returns a document of flags that are on in all environments. Every fifth configuration has a rule, and every seventh
+/// a rollout.
 fn document(flags: usize) -> Value {
     let rule = json!({
         "priority": 1, "logic": "and", "value": true,

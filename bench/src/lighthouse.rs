@@ -1,4 +1,4 @@
-//! Pages of the dashboard as Lighthouse sees them.
+//! Lighthouse scores of dashboard pages.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ const PAGES: [&str; 4] = [
     "/dashboard/flags/seeded_7/usage",
 ];
 
-/// Has Lighthouse measure the pages among a thousand flags in use, and print a table.
+/// Runs Lighthouse on the pages of a server with a thousand flags in use. The script prints a table.
 pub(crate) async fn measure(server: &Path, database: &Database, script: &Path) -> Result<()> {
     let service = Service::start(server, database).await?;
     let mut sdk_key = String::new();
@@ -37,6 +37,6 @@ pub(crate) async fn measure(server: &Path, database: &Database, script: &Path) -
         .env("PENNON_COOKIE", service.cookie().await?)
         .status()
         .await?;
-    ensure!(status.success(), "Lighthouse: {status}");
+    ensure!(status.success(), "Lighthouse failed: {status}");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Lists: the first page, a deep one, and one that is filtered.
+//! Lists: the first page, the last page, and filtered pages.
 
 use anyhow::Result;
 
@@ -6,7 +6,7 @@ use crate::database::Database;
 use crate::samples::{Samples, Table, Yardstick};
 use crate::service::Service;
 
-/// Which lists are measured and explained: what to call them, and their path.
+/// The lists to measure and explain: the name and the path of each.
 pub(crate) const LISTS: [(&str, &str); 7] = [
     ("the first page of 10,000 flags", "/flags"),
     ("the last page of 10,000 flags", "/flags?page=500"),
@@ -39,7 +39,7 @@ pub(crate) async fn measure(
     Ok(())
 }
 
-/// Adds so many audit entries, 100 seconds apart.
+/// Adds audit entries, 100 seconds apart.
 pub(crate) async fn seed_audit(database: &Database, entries: usize) -> Result<()> {
     let (series, id, time) = match database {
         Database::Sqlite(_) => (

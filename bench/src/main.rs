@@ -1,6 +1,7 @@
-//! Measures a release build of the server from outside, and prints what it found as tables.
+//! Measures a release build of the server from outside, and prints tables of the results.
 //!
-//! Each time is compared with the same run's yardstick: times differ between machines, these ratios much less.
+//! Each time is compared with a yardstick from the same run: times differ between machines, the ratios differ much
+//! less.
 
 mod creations;
 mod database;
@@ -38,58 +39,58 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Administration: writes, creations, lists, imports, and how soon other instances follow.
+    /// Measure administration: writes, creations, lists, imports, and the delay until other instances serve a change
     Admin {
-        /// The server's binary.
+        /// The server's binary
         #[arg(long)]
         server: PathBuf,
-        /// A PostgreSQL on which a database can be created.
+        /// The URL of a PostgreSQL server on which databases can be created
         #[arg(long)]
         postgres: String,
     },
-    /// Streams of changes: their memory, and the delay of an event
+    /// Measure streams of changes: their memory, and the delay of an event
     Streams {
-        /// The server's binary.
+        /// The server's binary
         #[arg(long)]
         server: PathBuf,
-        /// The number of streams to open.
+        /// The number of streams to open
         #[arg(long, default_value_t = 5000)]
         streams: usize,
     },
-    /// A soak: whether memory or latencies grow under minutes of mixed load
+    /// Measure whether memory or latencies grow during minutes of mixed load
     Soak {
-        /// The server's binary.
+        /// The server's binary
         #[arg(long)]
         server: PathBuf,
-        /// The duration in minutes.
+        /// The duration in minutes
         #[arg(long, default_value_t = 10)]
         minutes: usize,
     },
-    /// Pages of the dashboard: how long they take, and how much they weigh.
+    /// Measure the duration and the size of dashboard pages
     Pages {
-        /// The server's binary.
+        /// The server's binary
         #[arg(long)]
         server: PathBuf,
     },
-    /// Pages of the dashboard as Lighthouse sees them.
+    /// Measure dashboard pages with Lighthouse
     Lighthouse {
-        /// The server's binary.
+        /// The server's binary
         #[arg(long)]
         server: PathBuf,
-        /// The script that runs Lighthouse.
+        /// The script that runs Lighthouse
         #[arg(long)]
         script: PathBuf,
     },
-    /// The Evaluation API: the cost of requests, compared with a bare server of the same libraries
+    /// Measure the cost of requests to the Evaluation API, compared with a bare server of the same libraries
     Server {
-        /// The server's binary.
+        /// The server's binary
         #[arg(long)]
         server: PathBuf,
     },
-    /// The bare server.
+    /// Run the bare server
     #[command(hide = true)]
     Bare {
-        /// The size of the document that it sends, in bytes.
+        /// The size of the document that the server sends, in bytes
         #[arg(long)]
         document: usize,
     },

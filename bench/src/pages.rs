@@ -1,4 +1,4 @@
-//! Pages of the dashboard: how long they take and how much they weigh, among more and more flags.
+//! The duration and the size of dashboard pages, with increasing numbers of flags.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use crate::samples::Samples;
 use crate::seeds;
 use crate::service::Service;
 
-/// The numbers of flags, one size after the other.
+/// The numbers of flags, measured in this order.
 const SIZES: [usize; 2] = [1_000, 10_000];
 
-/// The environments; a flag is evaluated in all of them.
+/// The environments. Each flag is evaluated in all of them.
 pub(crate) const ENVIRONMENTS: [&str; 3] = ["development", "staging", "production"];
 
-/// Which pages are measured: what to call them, and their path.
+/// The pages to measure: the name and the path of each.
 const PAGES: [(&str, &str); 15] = [
     ("flags, the first page", "/dashboard/flags"),
     ("flags, the last page", "/dashboard/flags?page=20"),
@@ -31,7 +31,7 @@ const PAGES: [(&str, &str); 15] = [
     ("a flag", "/dashboard/flags/seeded_7"),
     ("a new rule", "/dashboard/flags/seeded_7?edit=rule"),
     (
-        "trying a flag",
+        "the playground",
         "/dashboard/try?flag=seeded_7&userId=u-1042&country=DE",
     ),
     (
@@ -43,7 +43,7 @@ const PAGES: [(&str, &str); 15] = [
     ("people", "/dashboard/people"),
 ];
 
-/// The number of environments of a large company, and the pages that show all of them.
+/// The number of environments in a large company, and the pages that show all of them.
 const MANY_ENVIRONMENTS: usize = 40;
 const WIDE_PAGES: [(&str, &str); 3] = [
     ("flags", "/dashboard/flags"),
@@ -108,8 +108,9 @@ async fn table(service: &Service, among: &str, pages: &[(&str, &str)]) -> Result
     Ok(())
 }
 
-/// Switches two of three flags on, one of ten for some only, and gives every flag a use: in each environment, for two
-/// reasons, in every hour of the last day, and for one of a hundred in every hour of the last month.
+/// Turns on two of three flags, and one of ten only for some users. Adds usage counts for every flag, in each
+/// environment, with two reasons, in every hour of the last day, and for one flag of a hundred in every hour of the
+/// last month.
 pub(crate) async fn use_flags(database: &Database) -> Result<()> {
     let hour = "(cast(strftime('%s', 'now') as integer) / 3600) * 3600000";
     let hours = format!(

@@ -1,4 +1,4 @@
-//! Query plans of the lists. The queries are those that the server sends: it logs them, and the database explains them.
+//! Query plans of the lists. The server logs its queries, and the database explains them.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::database::Database;
 use crate::lists::LISTS;
 use crate::service::Service;
 
-/// The query plans of one call on one database.
+/// The query plans of one request on one database.
 pub(crate) struct Plan {
     title: String,
     lines: Vec<String>,
@@ -25,21 +25,22 @@ impl Plan {
     }
 }
 
-/// The plans of all lists.
+/// Returns the plans of all lists.
 pub(crate) async fn of(server: &Path, database: &Database) -> Result<Vec<Plan>> {
     let mut plans = Vec::new();
     for (what, path) in LISTS {
         let log = tempfile::NamedTempFile::new()?;
-        let service = Service::start_telling(server, database, File::create(log.path())?).await?;
+        let service =
+            Service::start_logging_statements(server, database, File::create(log.path())?).await?;
         let before = fs::read_to_string(log.path())?.len();
         service.get(path).await?;
         drop(service);
-        let told = fs::read_to_string(log.path())?;
-        let told = told.get(before..).unwrap_or_default();
+        let logged = fs::read_to_string(log.path())?;
+        let logged = logged.get(before..).unwrap_or_default();
         let of_page = |query: &str| query.contains("limit $") || query.contains("limit ?");
         let of_list = |query: &&String| of_page(query) || query.contains("count(*)");
         let mut lines = Vec::new();
-        for query in queries(told)?.iter().filter(of_list) {
+        for query in queries(logged)?.iter().filter(of_list) {
             let is_page = of_page(query);
             lines.push(
                 if is_page {
@@ -59,22 +60,23 @@ pub(crate) async fn of(server: &Path, database: &Database) -> Result<Vec<Plan>> 
     Ok(plans)
 }
 
-/// Returns the statements by which the server switches a flag, counted in a database beside this one.
+/// Returns the statements with which the server switches a flag, in a database beside this one.
 pub(crate) async fn of_a_switch(server: &Path, database: &Database) -> Result<Plan> {
     let other = database.beside("statements").await?;
     let log = tempfile::NamedTempFile::new()?;
-    let service = Service::start_telling(server, &other, File::create(log.path())?).await?;
+    let service =
+        Service::start_logging_statements(server, &other, File::create(log.path())?).await?;
     let (environment, _) = service.environment("statements").await?;
     let flag = service.flag("statements").await?;
     service.switch(&flag, &environment, true).await?;
     drop(service);
     other.remove(&database.url()).await?;
-    let told = fs::read_to_string(log.path())?;
-    let of_the_switch: Vec<&str> = told
+    let logged = fs::read_to_string(log.path())?;
+    let of_the_switch: Vec<&str> = logged
         .lines()
         .filter(|line| line.contains("method=PUT"))
         .collect();
-    // A commit has no text in the log. To wait for the turn to write is part of beginning.
+    // A commit has no text in the log. Waiting for the write lock is part of `begin`.
     let bounds = ["begin", "rollback", "set local"];
     let is_bound = |text: &str| bounds.iter().any(|bound| text.starts_with(bound));
     let mut statements = queries(&of_the_switch.join("\n"))?;
@@ -92,7 +94,7 @@ fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The texts of the queries in a log.
+/// Returns the texts of the queries in a log.
 fn queries(log: &str) -> Result<Vec<String>> {
     let mut queries = Vec::new();
     for line in log.lines() {
@@ -105,7 +107,7 @@ fn queries(log: &str) -> Result<Vec<String>> {
     Ok(queries)
 }
 
-/// The query with the values that the call binds: a filter that the call does not set is null.
+/// Returns the query with the values that the request binds. Filters that the request does not set are null.
 fn with_values(query: &str, path: &str) -> String {
     let parameter = |name: &str| {
         let (_, parameters) = path.split_once('?')?;
@@ -126,7 +128,7 @@ fn with_values(query: &str, path: &str) -> String {
         ("offset ", Some(((page - 1) * 20).to_string())),
         (" key = ", quoted("key")),
         ("flag_key = ", quoted("flagKey")),
-        // In quotation marks, which leave it to the column to say what kind of number this is.
+        // In quotation marks, so that the column determines the type of the number.
         ("occurred_at >= ", Some(format!("'{}'", i64::MIN))),
         ("occurred_at <= ", Some(format!("'{}'", i64::MAX))),
         ("like lower(", pattern),
@@ -134,7 +136,7 @@ fn with_values(query: &str, path: &str) -> String {
     let mut text = query.to_owned();
     for (before, value) in values {
         let Some(value) = value else { continue };
-        // A parameter's number is found where it is compared, and then replaced by the value everywhere.
+        // Finds the parameter's number in the comparison, and then replaces the parameter everywhere.
         if let Some(number) = number_after(&text, before) {
             text = replaced(&text, number, &value);
         }
@@ -152,7 +154,7 @@ fn number_after(text: &str, before: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// Parameters have one digit here, so no number begins another.
+/// Replaces a parameter. All numbers have one digit, so none is a prefix of another.
 fn replaced(text: &str, number: u32, value: &str) -> String {
     text.replace(&format!("${number}"), value)
 }
@@ -162,7 +164,7 @@ mod tests {
     use super::{queries, with_values};
 
     #[test]
-    fn a_logged_query_gets_the_values_of_its_call() {
+    fn a_logged_query_is_filled_in_with_its_values() {
         let log = r#"DEBUG sqlx::query: summary="select 1 …" db.statement="\n\nselect *\nfrom flags" rows_affected=0"#;
         assert_eq!(queries(log).unwrap(), ["\n\nselect *\nfrom flags"]);
         let query =

@@ -1,4 +1,4 @@
-//! Samples of time, and the table that they end in.
+//! Samples of durations, and the table of results.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::service::Service;
 pub(crate) struct Samples(Vec<Duration>);
 
 impl Samples {
-    /// Does something several times, one after the other.
+    /// Measures an operation several times in sequence.
     pub(crate) async fn of(times: usize, what: impl AsyncFn(usize) -> Result<()>) -> Result<Self> {
         let mut samples = Self::default();
         for index in 0..times {
@@ -35,13 +35,13 @@ impl Samples {
         self.0.len()
     }
 
-    /// Returns the samples per second of a span.
+    /// Returns the number of samples per second.
     #[expect(clippy::cast_precision_loss, reason = "there are few samples")]
     pub(crate) fn rate(&self, span: Duration) -> f64 {
         self.0.len() as f64 / span.as_secs_f64()
     }
 
-    /// The time in milliseconds that this share of the samples does not exceed.
+    /// Returns the time in milliseconds that this share of the samples does not exceed.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -57,7 +57,7 @@ impl Samples {
     }
 }
 
-/// The yardstick that a time is compared with.
+/// The yardstick for a time.
 #[derive(Clone, Copy)]
 pub(crate) enum Yardstick {
     /// A bare commit of one row on the same database, synced to disk.
@@ -84,7 +84,7 @@ impl Table {
         }
     }
 
-    /// Measures what everything after is compared with.
+    /// Measures the yardsticks, with which all later rows are compared.
     pub(crate) async fn yardstick(&mut self, service: &Service, database: &Database) -> Result<()> {
         let exchanges =
             Samples::of(500, async |_| service.get("/health/live").await.map(drop)).await?;
@@ -139,7 +139,7 @@ impl Table {
 
     pub(crate) fn print(&self) {
         println!("\n### {}\n", self.title);
-        println!("| | samples | per second | p50 ms | p99 ms | p50 is worth |");
+        println!("| | samples | per second | p50 ms | p99 ms | p50 in yardsticks |");
         println!("|---|--:|--:|--:|--:|--:|");
         for row in &self.rows {
             println!("{row}");

@@ -1,4 +1,4 @@
-//! Flags in bulk, past the server.
+//! Adds many flags directly to the database.
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::service::Service;
 /// The time limit for the server to notice rows that were written directly to the database.
 const TIMEOUT: Duration = Duration::from_mins(2);
 
-/// Adds the flags `seeded_<number>` to every environment, and waits until the holder of an SDK key sees them.
+/// Adds the flags `seeded_<number>` to every environment, and waits until the server serves them.
 pub(crate) async fn flags(
     service: &Service,
     database: &Database,
@@ -48,7 +48,7 @@ pub(crate) async fn flags(
     let last = format!("seeded_{last}");
     while service.is_on(sdk_key, &last).await?.is_none() {
         if began.elapsed() > TIMEOUT {
-            bail!("the server does not notice the flags");
+            bail!("the server does not serve the new flags");
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -20,7 +20,7 @@ const PASSWORD: &str = "measured, not guessed";
 /// The time limit for the server to start.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A server; it ends with this value.
+/// A server. Dropping this value kills it.
 pub(crate) struct Service {
     process: Child,
     base_url: String,
@@ -34,7 +34,7 @@ impl Service {
         Self::start_logging(server, database, &[], "error", Stdio::inherit()).await
     }
 
-    /// Starts the server with settings of its own, logging as it does by default, to nobody.
+    /// Starts the server with additional settings. It logs as by default, but the log is discarded.
     pub(crate) async fn start_with(
         server: &Path,
         database: &Database,
@@ -43,8 +43,8 @@ impl Service {
         Self::start_logging(server, database, settings, "info", Stdio::null()).await
     }
 
-    /// Starts a server that logs every statement, with its whole text and the request that it is for, into a file.
-    pub(crate) async fn start_telling(
+    /// Starts a server that logs every statement to a file, with its whole text and its request.
+    pub(crate) async fn start_logging_statements(
         server: &Path,
         database: &Database,
         log: File,
@@ -89,7 +89,7 @@ impl Service {
         Ok(service)
     }
 
-    /// Signs in to the API; the session is that of all calls from now on.
+    /// Signs in to the API. All later calls use this session.
     pub(crate) async fn sign_in(&self) -> Result<()> {
         let credentials = json!({ "email": EMAIL, "password": PASSWORD });
         let tokens = self.send(Method::POST, "/auth/login", credentials).await?;
@@ -106,17 +106,17 @@ impl Service {
         let started = Instant::now();
         while self.get("/health/live").await.is_err() {
             if let Some(status) = self.process.try_wait()? {
-                bail!("the server ended at once ({status})");
+                bail!("the server ended during its start ({status})");
             }
             if started.elapsed() > TIMEOUT {
-                bail!("the server does not answer");
+                bail!("the server does not respond");
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         Ok(())
     }
 
-    /// `GET`; anything but success is an error.
+    /// Sends a `GET` request. Any status other than success is an error.
     pub(crate) async fn get(&self, path: &str) -> Result<Value> {
         let request = self.http.get(format!("{}{path}", self.base_url));
         let response = request.bearer_auth(self.token()).send().await?;
@@ -138,12 +138,15 @@ impl Service {
             .header("accept", "text/html")
             .body(form);
         let response = request.send().await?;
-        let cookie = response.headers().get("set-cookie").context("no cookie")?;
+        let cookie = response
+            .headers()
+            .get("set-cookie")
+            .context("the response has no cookie")?;
         let cookie = cookie.to_str()?.split(';').next().unwrap_or_default();
         Ok(cookie.to_owned())
     }
 
-    /// `GET` of a page for a browser, and how many bytes of it are transferred.
+    /// Gets a page as a browser does, and returns the number of bytes transferred.
     pub(crate) async fn page(&self, path: &str, cookie: &str) -> Result<usize> {
         let request = self.http.get(format!("{}{path}", self.base_url));
         let request = request
@@ -154,7 +157,7 @@ impl Service {
         Ok(response.bytes().await?.len())
     }
 
-    /// A call with a JSON body; anything but success is an error.
+    /// Sends a request with a JSON body. Any status other than success is an error.
     pub(crate) async fn send(&self, method: Method, path: &str, body: Value) -> Result<Value> {
         let request = self
             .http
@@ -163,38 +166,41 @@ impl Service {
         read(path, response).await
     }
 
-    /// The host and port.
+    /// Returns the host and port.
     pub(crate) fn address(&self) -> &str {
         self.base_url.trim_start_matches("http://")
     }
 
-    /// The process's id.
+    /// Returns the ID of the process.
     pub(crate) fn process(&self) -> u32 {
         self.process.id()
     }
 
-    /// The entity tag and the length of the config document that the holder of an SDK key gets.
+    /// Fetches the config document, and returns its entity tag and length.
     pub(crate) async fn document(&self, sdk_key: &str) -> Result<(String, usize)> {
         let request = self.http.get(format!("{}/sdk/v1/config", self.base_url));
         let response = request.bearer_auth(sdk_key).send().await?;
         let etag = response.error_for_status_ref()?.headers().get("etag");
-        let etag = etag.context("no entity tag")?.to_str()?.to_owned();
+        let etag = etag
+            .context("the response has no entity tag")?
+            .to_str()?
+            .to_owned();
         Ok((etag, response.bytes().await?.len()))
     }
 
-    /// Asks for a config document that has not changed since it got its entity tag; any other answer is an error.
+    /// Requests a config document that has not changed. Any status other than 304 is an error.
     pub(crate) async fn unchanged_document(&self, sdk_key: &str, etag: &str) -> Result<()> {
         let request = self.http.get(format!("{}/sdk/v1/config", self.base_url));
         let request = request.bearer_auth(sdk_key).header("if-none-match", etag);
         let status = request.send().await?.status();
         ensure!(
             status == StatusCode::NOT_MODIFIED,
-            "it has changed: {status}"
+            "the config document has changed: {status}"
         );
         Ok(())
     }
 
-    /// A question of the holder of an SDK key; anything but success is an error.
+    /// Sends a request with an SDK key. Any status other than success is an error.
     pub(crate) async fn ask(&self, path: &str, sdk_key: &str, question: &Value) -> Result<()> {
         let request = self.http.post(format!("{}{path}", self.base_url));
         let request = request.bearer_auth(sdk_key).json(question);
@@ -207,11 +213,11 @@ impl Service {
             .context("resident memory is read from /proc, which only Linux has")?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        let kibibytes: f64 = kibibytes.context("no VmRSS")?.parse()?;
+        let kibibytes: f64 = kibibytes.context("/proc has no VmRSS")?.parse()?;
         Ok(kibibytes / 1024.0)
     }
 
-    /// Returns true if a flag is on for the holder of an SDK key; none if the answer does not say.
+    /// Evaluates a flag with an SDK key. Returns `None` if the response has no result.
     pub(crate) async fn is_on(&self, sdk_key: &str, flag: &str) -> Result<Option<bool>> {
         let request = self.http.post(format!("{}/sdk/v1/evaluate", self.base_url));
         let request = request
@@ -234,7 +240,7 @@ impl Service {
         text(&self.send(Method::POST, "/flags", body).await?, "id")
     }
 
-    /// Switches a flag in an environment.
+    /// Enables or disables a flag in an environment.
     pub(crate) async fn switch(&self, flag: &str, environment: &str, enabled: bool) -> Result<()> {
         let path = format!("/flags/{flag}/environments/{environment}");
         let body = json!({ "isEnabled": enabled });
@@ -244,7 +250,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // It may have ended already, which is just as well.
+        // The process may have ended already.
         _ = self.process.kill();
         _ = self.process.wait();
     }

@@ -1,7 +1,7 @@
-//! A soak: mixed load at a fixed pace, and whether memory or latencies grow while it lasts.
+//! A soak test: whether memory or latencies grow under mixed load at a fixed rate.
 //!
-//! The set of flags stays the same. The load itself adds only audit entries, sessions, and hourly usage. The audit log
-//! starts with many times as many entries, so that counting those that are added does not pass for a slowdown.
+//! The set of flags stays the same. The load adds only audit entries, sessions, and hourly usage counts. The audit log
+//! starts with many times more entries than are added, so that counting more entries does not look like a slowdown.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,12 +28,12 @@ use crate::streams;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// The minute that the last one is compared with. The first minute fills caches.
+/// The minute with which the last one is compared. The first minute fills caches.
 const WARM: usize = 2;
 
 const FLAGS: usize = 1_000;
 
-/// The number of flags that are switched, one after the other.
+/// The number of flags that are switched in turn.
 const SWITCHED: usize = 64;
 
 const STREAMS: usize = 200;
@@ -68,9 +68,9 @@ enum Class {
     SignIns,
     /// A health check.
     Live,
-    /// An exchange with a bare server in a process of its own.
+    /// A request to a bare server in a separate process.
     Bare,
-    /// A bare commit of one row to a database of its own.
+    /// A bare commit of one row to a separate database.
     Commit,
 }
 
@@ -91,8 +91,8 @@ impl Kind {
         Self::Commit,
     ];
 
-    /// Its name in the table, its class, and the milliseconds between two requests. They have no common divisor, so
-    /// that no two kinds meet again and again.
+    /// Returns the kind's name in the table, its class, and the milliseconds between two requests. The intervals have
+    /// no common divisor, so that requests of two kinds do not coincide regularly.
     fn plan(self) -> (&'static str, Class, u64) {
         match self {
             Self::Evaluate => ("an evaluation", Class::Evaluation, 5),
@@ -116,7 +116,7 @@ impl Kind {
     }
 }
 
-/// A request that was answered.
+/// A completed request.
 struct Answer {
     kind: Kind,
     taken: Duration,
@@ -125,7 +125,7 @@ struct Answer {
 /// A server under load.
 struct Load {
     service: Service,
-    /// The environment whose flags are switched, and its SDK key.
+    /// The environment in which flags are switched, and its SDK key.
     environment: String,
     sdk_key: String,
     /// The SDK key of an environment in which nothing changes, and the entity tag of its config document.
@@ -135,11 +135,11 @@ struct Load {
     http: Client,
     bare: Bare,
     yardstick: Mutex<SqliteConnection>,
-    /// The ids of the flags that are switched.
+    /// The IDs of the flags that are switched.
     switched: Vec<String>,
 }
 
-/// Loads a server on SQLite for so many minutes, and prints a table of all minutes and one of all kinds.
+/// Loads a server on SQLite for this many minutes, and prints a table of all minutes and a table of all kinds.
 pub(crate) async fn measure(server: &Path, database: &Database, minutes: usize) -> Result<()> {
     let load = Arc::new(Load::start(server, database).await?);
     let mut streaming = load.open_streams().await?;
@@ -147,7 +147,7 @@ pub(crate) async fn measure(server: &Path, database: &Database, minutes: usize) 
     let (answers, mut answered) = unbounded_channel();
     let mut asking = JoinSet::new();
     for kind in Kind::ALL {
-        asking.spawn(Arc::clone(&load).ask_again_and_again(kind, answers.clone()));
+        asking.spawn(Arc::clone(&load).send_at_fixed_rate(kind, answers.clone()));
     }
     println!("\n### A soak of {minutes} minutes\n");
     Minute::print_header();
@@ -202,24 +202,24 @@ impl Load {
         })
     }
 
-    /// Opens the streams of clients, and that of one open page of the dashboard.
+    /// Opens the streams of clients, and the stream of one dashboard page.
     async fn open_streams(&self) -> Result<JoinSet<()>> {
         let address = self.service.address();
         let mut streaming = JoinSet::new();
-        let (telling, _) = unbounded_channel();
+        let (sender, _) = unbounded_channel();
         let authorization = format!("authorization: Bearer {}", self.sdk_key);
         for _ in 0..STREAMS {
             let stream = streams::open(address, "/sdk/v1/stream", &authorization).await?;
-            streaming.spawn(streams::listen(stream, telling.clone()));
+            streaming.spawn(streams::listen(stream, sender.clone()));
         }
         let cookie = format!("cookie: {}", self.cookie);
         let page = streams::open(address, "/dashboard/events", &cookie).await?;
-        streaming.spawn(streams::listen(page, telling));
+        streaming.spawn(streams::listen(page, sender));
         Ok(streaming)
     }
 
-    /// Asks at a fixed pace, whether or not earlier requests have been answered.
-    async fn ask_again_and_again(
+    /// Sends requests at a fixed rate, without waiting for earlier responses.
+    async fn send_at_fixed_rate(
         self: Arc<Self>,
         kind: Kind,
         answers: UnboundedSender<Result<Answer>>,
@@ -238,7 +238,7 @@ impl Load {
                     kind,
                     taken: began.elapsed(),
                 });
-                // Nobody listens any more when everything has been measured.
+                // The receiver is dropped when the measurement ends.
                 _ = answers.send(answer);
             });
             while under_way.try_join_next().is_some() {}
@@ -299,10 +299,10 @@ impl Load {
     }
 }
 
-/// Returns the flag to evaluate: the lower its number, the more frequent. Some are not evaluated in every minute, so
-/// the server counts a different number of flags each time.
+/// Returns the flag to evaluate. Flags with lower numbers are evaluated more often, and some flags not in every minute,
+/// so the server counts a different number of flags each time.
 fn popular(turn: usize) -> usize {
-    // 16 bits without a pattern, from Knuth's multiplicative hash, as a share of 2^16.
+    // 16 pseudorandom bits from Knuth's multiplicative hash, as a share of 2^16.
     let random = (turn.wrapping_mul(2_654_435_769) >> 16) & 0xffff;
     let number = ((random as u128).pow(6) * FLAGS as u128) >> (6 * 16);
     usize::try_from(number).unwrap_or_default()
@@ -310,9 +310,9 @@ fn popular(turn: usize) -> usize {
 
 /// The measurements of one minute.
 struct Minute {
-    /// By kind.
+    /// The samples of each kind.
     samples: [Samples; Kind::ALL.len()],
-    /// The median: for as long as a password is being verified, it takes 19 MiB more.
+    /// The median of the resident memory, which is 19 MiB higher while a password is verified.
     resident: f64,
     database: f64,
     log: f64,
@@ -331,7 +331,7 @@ impl Minute {
         while began.elapsed() < MINUTE {
             tokio::select! {
                 answer = answered.recv() => {
-                    let Answer { kind, taken } = answer.context("nobody asks any more")??;
+                    let Answer { kind, taken } = answer.context("the load has ended")??;
                     samples[kind as usize].push(taken);
                 }
                 _ = seconds.tick() => resident.push(service.resident_mebibytes()?),
@@ -386,9 +386,9 @@ impl Minute {
     }
 }
 
-/// Prints each kind in a warm minute and in the last one.
+/// Prints the figures of each kind in a warm minute and in the last one.
 fn compare(warm: &Minute, last: &Minute) {
-    println!("\n### The last minute beside minute {WARM}\n");
+    println!("\n### The last minute compared with minute {WARM}\n");
     println!(
         "| | requests | p50 ms | p50 ms, last | p99 ms | p99 ms, last | p50 grew | p99 grew |"
     );

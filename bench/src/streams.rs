@@ -1,4 +1,4 @@
-//! Streams of changes: their cost while idle, and the time until all of them receive an event.
+//! Streams of changes: their memory while idle, and the time until all of them receive an event.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use crate::service::Service;
 /// The time limit for all streams to receive an event.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// The number of changes that are announced.
+/// The number of changes that all streams receive.
 const CHANGES: usize = 20;
 
-/// The time between two changes: those that come faster are announced together.
+/// The time between two changes. The server combines faster changes into one event.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The number of writers that the rate of switches is measured with.
+/// The number of writers that switch flags.
 const WRITERS: usize = 8;
 
-/// The duration of the measurement.
+/// The duration of the measurement of switches.
 const SPAN: Duration = Duration::from_secs(10);
 
-/// Measures with so many streams, and prints the table.
+/// Measures with this many streams, and prints the table.
 pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) -> Result<()> {
     let service = Arc::new(Service::start(server, database).await?);
     let (environment, sdk_key) = service.environment("production").await?;
@@ -38,13 +38,13 @@ pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) 
     let alone = switches_per_second(&service, &environment, "alone").await?;
     let before = service.resident_mebibytes()?;
 
-    let (telling, mut told) = unbounded_channel();
+    let (sender, mut events) = unbounded_channel();
     let authorization = format!("authorization: Bearer {sdk_key}");
     for _ in 0..streams {
         let stream = open(service.address(), "/sdk/v1/stream", &authorization).await?;
-        tokio::spawn(listen(stream, telling.clone()));
+        tokio::spawn(listen(stream, sender.clone()));
     }
-    all(streams, &mut told).await?;
+    all(streams, &mut events).await?;
     let idle = service.resident_mebibytes()?;
 
     let (mut each, mut last) = (Samples::default(), Samples::default());
@@ -52,10 +52,10 @@ pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) 
         sleep(INTERVAL).await;
         let started = Instant::now();
         service.switch(&flag, &environment, change % 2 == 0).await?;
-        let mut delays: Vec<Duration> = all(streams, &mut told)
+        let mut delays: Vec<Duration> = all(streams, &mut events)
             .await?
             .into_iter()
-            .map(|told| told.duration_since(started))
+            .map(|received| received.duration_since(started))
             .collect();
         delays.sort_unstable();
         last.push(delays.last().copied().unwrap_or_default());
@@ -73,28 +73,27 @@ pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) 
     println!("| resident with all streams idle | {idle:.1} MiB |");
     println!("| resident after {CHANGES} changes | {after:.1} MiB |");
     println!(
-        "| from a write until half of the streams are told | {:.1} ms |",
+        "| from a write until a stream has the event, p50 | {:.1} ms |",
         each.quantile(0.5)
     );
     println!(
-        "| from a write until the last stream is told, p50 | {:.1} ms |",
+        "| from a write until the last stream has the event, p50 | {:.1} ms |",
         last.quantile(0.5)
     );
     println!(
-        "| from a write until the last stream is told, worst | {:.1} ms |",
+        "| from a write until the last stream has the event, maximum | {:.1} ms |",
         last.quantile(1.0)
     );
-    println!("| switches a second by 8 writers without streams | {alone:.0} |");
-    println!("| the same with all streams open | {beside:.0} |");
+    println!("| switches per second by 8 writers, without streams | {alone:.0} |");
+    println!("| the same, with all streams open | {beside:.0} |");
     println!(
-        "| share of the rate that remains | {:.2} × |",
+        "| the rate with streams, relative to without | {:.2} × |",
         beside / alone
     );
     Ok(())
 }
 
-/// The rate at which several writers, each with a flag of its own, switch flags of the environment that the streams
-/// follow.
+/// Returns the rate at which several writers, each with its own flag, switch flags in the environment of the streams.
 async fn switches_per_second(service: &Arc<Service>, environment: &str, name: &str) -> Result<f64> {
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
@@ -108,7 +107,7 @@ async fn switches_per_second(service: &Arc<Service>, environment: &str, name: &s
     Ok(f64::from(switches) / SPAN.as_secs_f64())
 }
 
-/// Switches a flag for as long as the rate is measured, and returns how many times.
+/// Switches a flag during the measurement, and returns the number of switches.
 async fn switch(service: Arc<Service>, flag: String, environment: String) -> Result<u32> {
     let (began, mut switches) = (Instant::now(), 0_u32);
     while began.elapsed() < SPAN {
@@ -119,7 +118,7 @@ async fn switch(service: Arc<Service>, flag: String, environment: String) -> Res
     Ok(switches)
 }
 
-/// Opens a stream, with a header that says who follows it.
+/// Opens a stream with a header that has the credential.
 pub(crate) async fn open(address: &str, path: &str, header: &str) -> Result<TcpStream> {
     let stream = TcpStream::connect(address).await;
     let mut stream = stream.context("a connection was refused; `ulimit -n` may be too low")?;
@@ -128,8 +127,8 @@ pub(crate) async fn open(address: &str, path: &str, header: &str) -> Result<TcpS
     Ok(stream)
 }
 
-/// Tells when each event came, until the stream ends.
-pub(crate) async fn listen(mut stream: TcpStream, telling: UnboundedSender<Instant>) {
+/// Reports the time of each event until the stream ends.
+pub(crate) async fn listen(mut stream: TcpStream, sender: UnboundedSender<Instant>) {
     let mut buffer = [0; 2048];
     let mut event = Vec::<u8>::new();
     while let Ok(read @ 1..) = stream.read(&mut buffer).await {
@@ -139,22 +138,22 @@ pub(crate) async fn listen(mut stream: TcpStream, telling: UnboundedSender<Insta
             event.clear();
         }
         for _ in 0..ends {
-            // Nobody listens any more when everything has been measured.
-            _ = telling.send(Instant::now());
+            // The receiver is dropped when the measurement ends.
+            _ = sender.send(Instant::now());
         }
     }
 }
 
-/// One event of each stream.
-async fn all(streams: usize, told: &mut UnboundedReceiver<Instant>) -> Result<Vec<Instant>> {
+/// Waits for one event on each stream, and returns the times.
+async fn all(streams: usize, events: &mut UnboundedReceiver<Instant>) -> Result<Vec<Instant>> {
     let receiving = async {
         let mut instants = Vec::with_capacity(streams);
         while instants.len() < streams {
-            instants.push(told.recv().await.context("all streams have ended")?);
+            instants.push(events.recv().await.context("all streams have ended")?);
         }
         Ok(instants)
     };
     timeout(TIMEOUT, receiving)
         .await
-        .context("not all streams got an event")?
+        .context("not all streams received an event")?
 }

@@ -1,4 +1,4 @@
-//! Writers: each switches a flag of its own on and off, as fast as it is answered.
+//! Concurrent writers, each of which switches its own flag as fast as the responses permit.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::service::Service;
 
 const WRITERS: [usize; 3] = [1, 8, 32];
 
-/// For how long each number of writers writes.
+/// The duration of the measurement with each number of writers.
 const SPAN: Duration = Duration::from_secs(4);
 
 pub(crate) async fn measure(service: &Arc<Service>, table: &mut Table) -> Result<()> {

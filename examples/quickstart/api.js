@@ -1,4 +1,4 @@
-/** Something that went wrong and that a sentence explains better than a stack trace. */
+/** An error whose message is enough for the user, without a stack trace. */
 export class QuickstartError extends Error {}
 
 /** The few calls of Pennon's REST API that the quickstart makes. Bodies are JSON in both directions. */
@@ -10,13 +10,13 @@ export class Api {
     this.#baseUrl = baseUrl.replace(/\/+$/, "");
   }
 
-  /** Signs in. All later calls carry the access token, which is good for 15 minutes. */
+  /** Signs in. All later calls carry the access token, which is valid for 15 minutes. */
   async signIn(email, password) {
     const { access_token: token } = await this.post("/auth/login", { email, password });
     this.#authorization = { authorization: `Bearer ${token}` };
   }
 
-  /** Ends the session: its token is refused from now on. */
+  /** Ends the session. Its token no longer works. */
   signOut() {
     return this.post("/auth/logout");
   }
@@ -53,7 +53,7 @@ export class Api {
   }
 }
 
-/** Errors are problem documents (RFC 9457): `detail` says what is wrong, `errors` where in the body. */
+/** Returns the message of a problem document (RFC 9457): `detail` is the error, `errors` its places in the body. */
 async function explained(response) {
   const { detail, errors = [] } = await response.json().catch(() => ({}));
   const places = errors.map((error) => `\n  ${error.pointer ?? error.parameter} ${error.detail}`);

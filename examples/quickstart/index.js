@@ -1,5 +1,5 @@
-// Pennon in one script: an environment, a flag, a rule and a rollout are created over REST, then the server and the npm
-// client are asked the same questions. Run it from the root of the repository with `node examples/quickstart`.
+// Pennon in one script: creates an environment, a flag, a rule and a rollout over REST, and compares the evaluations of
+// the server and of the npm client. Run it in the root folder of the repository with `node examples/quickstart`.
 
 import { FeatureFlagsClient } from "@pennon/core";
 import { Api, QuickstartError } from "./api.js";
@@ -31,7 +31,7 @@ async function main() {
   const api = new Api(baseUrl);
   await api.signIn(email, password);
 
-  // Keys and names can be used once, so each run takes new ones. The SDK key is in this one answer and never again.
+  // Keys and names must be unique, so each run uses new ones. Only this response contains the SDK key.
   const run = Date.now().toString(36);
   const environment = await api.post("/environments", { product: "Quickstart", name: run });
   const flag = await api.post("/flags", {
@@ -40,7 +40,8 @@ async function main() {
     type: "boolean",
   });
 
-  // A new flag is off everywhere. Rules are tried in the order of their priority, and the first that matches decides.
+  // A new flag is off everywhere. Rules are evaluated in the order of their priority. The first match determines the
+  // value.
   const pair = `/flags/${flag.id}/environments/${environment.id}`;
   await api.post(`${pair}/rules`, {
     priority: 1,
@@ -51,7 +52,7 @@ async function main() {
       { attribute: "seats", operator: ">=", valueType: "number", valueInt: 10 },
     ],
   });
-  // Users that match no rule are in or out by a hash of their `userId`, the same on every day and every machine.
+  // For users who match no rule, a hash of `userId` decides. It never changes and is the same on every machine.
   await api.put(`${pair}/rollout`, { percentage: 30, strategy: "per_user" });
   await api.put(pair, { isEnabled: true });
   console.log("New checkout is on for GB with 10 seats or more, and for 30% of all others.\n");
@@ -76,7 +77,7 @@ async function main() {
   console.log(`\nServer and client agree. See for yourself: ${baseUrl}/dashboard`);
 }
 
-/** Prints what the server says and what the client says, and fails if it is not the same for everybody. */
+/** Prints the evaluations of the server and of the client, and fails if they differ for any context. */
 async function compare(api, client, sdkKey, flagKey) {
   print("", "server says", "client says");
   let agree = true;
@@ -91,7 +92,7 @@ async function compare(api, client, sdkKey, flagKey) {
   }
 }
 
-/** Resolves at the first refresh after which the condition holds. The client polls by itself; nobody tells it to. */
+/** Resolves at the first refresh after which the condition holds. The client polls on its own schedule. */
 function refreshUntil(client, condition) {
   return new Promise((resolve, reject) => {
     const late = () =>

@@ -9,14 +9,14 @@ export function launch(): Promise<Browser> {
 }
 
 /** Returns the output of a site's page, and the files of the site that were loaded. */
-export async function siteSays(browser: Browser, site: Site) {
+export async function outputOfSite(browser: Browser, site: Site) {
   await using service = await Service.start(site);
-  const said = await pageSays(browser, service.url);
+  const said = await outputOfPage(browser, service.url);
   return { said, loaded: service.asked };
 }
 
 /** Returns the text of a page's `output` element. */
-export async function pageSays(browser: Browser, url: string): Promise<string> {
+export async function outputOfPage(browser: Browser, url: string): Promise<string> {
   const page = await browser.newPage();
   const complaints = listenTo(page);
   try {

@@ -45,11 +45,11 @@ export function operand(within: Page | Locator): Locator {
 }
 
 /** Waits until the scripts of the rule form are ready. */
-export async function alive(page: Page): Promise<void> {
+export async function ruleFormReady(page: Page): Promise<void> {
   await expect(page.locator("#rule-form[data-ready]")).toBeVisible();
 }
 
 /** Locates the lines of the rule list, as text. */
-export function steps(page: Page): Locator {
+export function ruleLines(page: Page): Locator {
   return page.locator("#rules .step-text");
 }

@@ -4,10 +4,10 @@ import type { Api } from "../support/api.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 // Axe itself is a script.
-test.describe("nothing stands in anybody's way", { tag: "@scripts" }, () => {
+test.describe("pages are accessible", { tag: "@scripts" }, () => {
   test.slow();
 
-  test("on the page to sign in, also when it refuses", async ({ page, complaints }) => {
+  test("on the sign-in page, with and without an error", async ({ page, complaints }) => {
     complaints.forgive(/status of 401/);
     await page.goto("/dashboard/login");
     await expectAccessible(page);
@@ -18,7 +18,7 @@ test.describe("nothing stands in anybody's way", { tag: "@scripts" }, () => {
     await expectAccessible(page);
   });
 
-  test("before there is anything", async ({ page, server, complaints }) => {
+  test("when everything is empty", async ({ page, server, complaints }) => {
     complaints.forgive(/status of 404/);
     await signIn(page, server);
     for (const address of ["flags", "environments", "nowhere"]) {
@@ -27,7 +27,7 @@ test.describe("nothing stands in anybody's way", { tag: "@scripts" }, () => {
     }
   });
 
-  test("on every page that a link leads to", async ({ page, server, api }) => {
+  test("on every linked page", async ({ page, server, api }) => {
     test.setTimeout(300_000);
     await fill(api);
     await signIn(page, server);
@@ -36,7 +36,7 @@ test.describe("nothing stands in anybody's way", { tag: "@scripts" }, () => {
     }
   });
 
-  test("on a phone, where no page moves sideways", async ({ page, server, api }) => {
+  test("on a phone, without horizontal scrolling", async ({ page, server, api }) => {
     await fill(api);
     for (const name of ["development", "sandbox", "production"]) {
       await api.createEnvironment("Web shop", name);

@@ -1,6 +1,6 @@
 import { expect, signIn, test, trySignIn } from "../support/test.ts";
 
-test("one changes one's password, and stays signed in here only", async ({
+test("changing the password ends all other sessions", async ({
   page,
   browser,
   server,
@@ -69,7 +69,7 @@ test("a token is created, shown once, and revoked", async ({ page, server, api, 
   expect(await api.statusWith(token)).toBe(401);
 });
 
-test("a token is copied by a button", { tag: "@scripts" }, async ({ page, context, server }) => {
+test("a button copies the token", { tag: "@scripts" }, async ({ page, context, server }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await signIn(page, server);
   await page.goto("/dashboard/account");
@@ -82,7 +82,7 @@ test("a token is copied by a button", { tag: "@scripts" }, async ({ page, contex
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^pnt_[\w-]{43}$/);
 });
 
-test("a token allows no more than its owner", async ({ page, api }) => {
+test("a token has no more rights than its owner", async ({ page, api }) => {
   const ben = await api.createUser("ben@example.com", "viewer");
   await signIn(page, ben);
   await page.goto("/dashboard/account");
@@ -96,7 +96,7 @@ test("a token allows no more than its owner", async ({ page, api }) => {
   await expect(page.getByRole("heading", { name: "Sign in to Pennon" })).toBeVisible();
 });
 
-test("a form that is sent after the session has ended is kept, and sent again", async ({
+test("a form sent after the session ended is kept and sent again", async ({
   page,
   context,
   server,
@@ -119,7 +119,7 @@ test("a form that is sent after the session has ended is kept, and sent again", 
   await expect(page.getByText("new_checkout", { exact: true })).toBeVisible();
 });
 
-test("an invitation that is sent too late is kept with all its fields but the password", async ({
+test("an invitation sent after the session ended keeps all fields except the password", async ({
   page,
   context,
   server,
@@ -143,7 +143,7 @@ test("an invitation that is sent too late is kept with all its fields but the pa
   await expect(row.getByRole("combobox")).toHaveValue("admin");
 });
 
-test("a switch that is pressed too late moves after the sign-in, without scripts", async ({
+test("a switch used after the session ended takes effect after the sign-in, without scripts", async ({
   page,
   context,
   server,
@@ -164,7 +164,7 @@ test("a switch that is pressed too late moves after the sign-in, without scripts
   await expect(page.getByRole("switch", { name: "New checkout in staging" })).toBeChecked();
 });
 
-test("a form in a dialog that is sent too late is kept too", { tag: "@scripts" }, async ({
+test("a form in a dialog sent after the session ended is kept", { tag: "@scripts" }, async ({
   page,
   context,
   server,

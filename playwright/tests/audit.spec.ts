@@ -61,7 +61,7 @@ test("changes are described in sentences, with the previous values", async ({
   await expect(page).toHaveURL(new RegExp(`/environments/${production.id}$`));
 });
 
-test("a filter is in the address, and the export has what it shows", async ({
+test("a filter is in the address, and the export contains the filtered entries", async ({
   page,
   server,
   api,
@@ -108,7 +108,7 @@ test("a filter is in the address, and the export has what it shows", async ({
   await expect(page.getByText("No changes match these filters")).toBeVisible();
 });
 
-test("an address of the API leads a browser to the page that shows the same", async ({
+test("an API address redirects a browser to the page with the same content", async ({
   page,
   server,
   api,
@@ -120,7 +120,7 @@ test("an address of the API leads a browser to the page that shows the same", as
   await expect(entries(page)).toHaveText([/created dark_mode/]);
 });
 
-test("a long log has pages, and the export has all of it", async ({ page, server, api }) => {
+test("a long log has pages, and the export contains all entries", async ({ page, server, api }) => {
   test.slow();
   for (let count = 0; count < 105; count++) {
     await api.createFlag(`flag_${count}`, `Flag ${count}`);
@@ -139,7 +139,7 @@ test("a long log has pages, and the export has all of it", async ({ page, server
   expect(exported).toHaveLength(105);
 });
 
-test("a switch is turned back by a new change", async ({ page, server, api }) => {
+test("reverting a switch makes a new change", async ({ page, server, api }) => {
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   await api.switch(flag, production, true);
@@ -165,7 +165,7 @@ test("a switch is turned back by a new change", async ({ page, server, api }) =>
   await expect(page.getByRole("button", { name: "Revert" })).toHaveCount(0);
 });
 
-test("the changes of one action form one group, and are reverted as a whole", async ({
+test("the changes of one action form a group, and are reverted together", async ({
   page,
   server,
   api,
@@ -217,7 +217,7 @@ test("the changes of one action form one group, and are reverted as a whole", as
   );
 });
 
-test("the effect of a revert is tried on a sample", { tag: "@scripts" }, async ({
+test("the effect of a revert is shown for a sample of contexts", { tag: "@scripts" }, async ({
   page,
   server,
   api,
@@ -237,12 +237,7 @@ test("the effect of a revert is tried on a sample", { tag: "@scripts" }, async (
   await expectAccessible(page);
 });
 
-test("rules that changed places go back to theirs", async ({
-  page,
-  server,
-  api,
-  javaScriptEnabled,
-}) => {
+test("a revert restores the order of rules", async ({ page, server, api, javaScriptEnabled }) => {
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   for (const [index, value] of [true, false].entries()) {
@@ -269,7 +264,7 @@ test("rules that changed places go back to theirs", async ({
   expect(await inGermany()).toEqual({ enabled: true, reason: "targeting_rule" });
 });
 
-test("rules, rollouts and archived flags come back, and go again", async ({
+test("reverts restore and remove rules, rollouts and archived flags", async ({
   page,
   server,
   api,
@@ -331,7 +326,7 @@ test("changes since the preview are not overwritten", async ({ page, server, api
   await expect(entries(page).first()).toContainText("to 10% in production");
 });
 
-test("a later change that stays causes no warning", async ({ page, server, api }) => {
+test("a later change that the revert keeps causes no warning", async ({ page, server, api }) => {
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   await api.switch(flag, production, true);
@@ -347,7 +342,7 @@ test("a later change that stays causes no warning", async ({ page, server, api }
   await expect(will.locator("del")).toHaveText("30 s");
 });
 
-test("a flag that is on somewhere is not taken back, and that is said", async ({
+test("the creation of a flag that is on cannot be reverted, and the page says so", async ({
   page,
   server,
   api,
@@ -364,7 +359,7 @@ test("a flag that is on somewhere is not taken back, and that is said", async ({
   await expect(page.getByRole("alert")).toContainText("still enabled in");
 });
 
-test("an environment gets its old name back, and a change in it after a new key too", async ({
+test("a revert restores an environment's name, and works after a key rotation", async ({
   page,
   server,
   api,

@@ -15,7 +15,7 @@ async function open(page: Page, name: string): Promise<void> {
 }
 
 /** Opens one of the forms for destructive actions, fills it in, and submits it. */
-async function danger(page: Page, act: "Rotate key" | "Revoke environment", typed: string) {
+async function submitDanger(page: Page, act: "Rotate key" | "Revoke environment", typed: string) {
   const zone = page.getByRole("group").filter({ hasText: `${act}…` });
   await zone.getByText(`${act}…`).click();
   await expect(zone).toContainText("No application has used this key yet.");
@@ -28,7 +28,7 @@ async function shownKey(page: Page): Promise<string> {
   return key.innerText();
 }
 
-test("an environment is renamed, and its key still works", async ({ page, server, api }) => {
+test("a renamed environment keeps its key", async ({ page, server, api }) => {
   const { sdkKey } = await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
@@ -41,7 +41,7 @@ test("an environment is renamed, and its key still works", async ({ page, server
   expect(await evaluate(server, sdkKey, "new_checkout")).toMatchObject({ enabled: false });
 });
 
-test("a name that another environment has is refused, and what was typed stays", async ({
+test("the name of another environment is refused, and the input is kept", async ({
   page,
   server,
   api,
@@ -86,7 +86,7 @@ test("a concurrent change is not overwritten", async ({
   await expect(page.getByLabel("Name", { exact: true })).toHaveValue("integration");
 });
 
-test("a rotated key is refused, the new one works, and it is seen once", async ({
+test("a rotated key is refused, and the new one works and is shown once", async ({
   page,
   server,
   api,
@@ -96,7 +96,7 @@ test("a rotated key is refused, the new one works, and it is seen once", async (
   await api.switch(flag, old, true);
   await signIn(page, server);
   await open(page, "staging");
-  await danger(page, "Rotate key", "staging");
+  await submitDanger(page, "Rotate key", "staging");
 
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("staging has a new key");
   const key = await shownKey(page);
@@ -108,7 +108,7 @@ test("a rotated key is refused, the new one works, and it is seen once", async (
   expect(await page.content()).not.toContain(key.slice(13));
 });
 
-test("the page with the key asks before it is left in any other way", { tag: "@scripts" }, async ({
+test("leaving the page with the new key asks for confirmation", { tag: "@scripts" }, async ({
   page,
   server,
 }) => {
@@ -132,16 +132,12 @@ test("the page with the key asks before it is left in any other way", { tag: "@s
   await expect(page.getByRole("heading", { level: 1 })).toContainText("staging");
 });
 
-test("a revoked environment is there to be read, and nothing else", async ({
-  page,
-  server,
-  api,
-}) => {
+test("a revoked environment is read-only", async ({ page, server, api }) => {
   const { sdkKey } = await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
   await open(page, "staging");
-  await danger(page, "Revoke environment", "staging");
+  await submitDanger(page, "Revoke environment", "staging");
 
   await expect(page.getByText("This environment is revoked.")).toBeVisible();
   await expect(page.getByRole("button", { name: /Rename|Rotate|Revoke/ })).toHaveCount(0);
@@ -153,18 +149,13 @@ test("a revoked environment is there to be read, and nothing else", async ({
   await expect(page.getByRole("row", { name: "staging" })).toContainText("Web shop");
 });
 
-test("another name than the environment's own revokes nothing", async ({
-  page,
-  server,
-  api,
-  complaints,
-}) => {
+test("revoking requires the environment's name", async ({ page, server, api, complaints }) => {
   complaints.forgive(/status of 400/);
   const { sdkKey } = await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
   await open(page, "staging");
-  await danger(page, "Revoke environment", "production");
+  await submitDanger(page, "Revoke environment", "production");
 
   const name = page.getByRole("textbox", { name: "Environment name" });
   await expect(name).toHaveCount(1);
@@ -174,7 +165,7 @@ test("another name than the environment's own revokes nothing", async ({
   expect(await evaluate(server, sdkKey, "new_checkout")).toMatchObject({ enabled: false });
 });
 
-test("the list has a group for each product, and shows the clients that poll", async ({
+test("the list is grouped by product, and shows the clients that poll", async ({
   page,
   server,
   api,
@@ -212,7 +203,7 @@ test("the list has a group for each product, and shows the clients that poll", a
   ).toBeVisible();
 });
 
-test("the snippets for Node.js install the client from this server and ask for a flag", async ({
+test("the Node.js snippets install the client from this server and evaluate a flag", async ({
   page,
   server,
   api,
@@ -251,7 +242,7 @@ test("the snippets for Node.js install the client from this server and ask for a
   expect(stdout).toBe("true\n");
 });
 
-test("snippets change with the language, and never have the key of an environment that exists", async ({
+test("snippets depend on the language, and never contain an existing environment's key", async ({
   page,
   server,
   api,
@@ -300,7 +291,7 @@ test("the clients in use are listed with their versions", async ({ page, server,
   ]);
 });
 
-test("of many clients the page lists those seen last", async ({ page, server, api }) => {
+test("the page lists the most recently seen clients", async ({ page, server, api }) => {
   const { sdkKey } = await api.createEnvironment("Web shop", "staging");
   for (let patch = 0; patch < 30; patch += 1) {
     await fetchAs(server, sdkKey, `@pennon/core/0.0.${patch}`);

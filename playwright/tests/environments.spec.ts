@@ -14,7 +14,7 @@ async function shownKey(page: Page): Promise<string> {
   return key.innerText();
 }
 
-test("a new environment's key works, and is seen once", async ({ page, server, api }) => {
+test("a new environment's key works, and is shown once", async ({ page, server, api }) => {
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
   await createEnvironment(page, "Web shop", "staging");
@@ -32,7 +32,7 @@ test("a new environment's key works, and is seen once", async ({ page, server, a
   expect(await page.content()).not.toContain(key.slice(13));
 });
 
-test("the key is copied by a button", { tag: "@scripts" }, async ({ page, context, server }) => {
+test("a button copies the key", { tag: "@scripts" }, async ({ page, context, server }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await signIn(page, server);
   await createEnvironment(page, "Web shop", "staging");
@@ -43,7 +43,7 @@ test("the key is copied by a button", { tag: "@scripts" }, async ({ page, contex
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await shownKey(page));
 });
 
-test("a second environment of that name is refused, and what was typed stays", async ({
+test("a second environment with the same name is refused, and the input is kept", async ({
   page,
   server,
   api,

@@ -3,7 +3,7 @@ import { evaluate } from "../support/api.ts";
 import { address, shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-test("slider and number move together, and a sentence explains the value", {
+test("the slider and the number stay in sync, and a sentence explains the value", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   await shop(api);

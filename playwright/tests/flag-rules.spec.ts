@@ -1,9 +1,17 @@
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
-import { address, alive, country, operand, shop, steps, tabTo } from "../support/flag-page.ts";
+import {
+  address,
+  country,
+  operand,
+  ruleFormReady,
+  ruleLines,
+  shop,
+  tabTo,
+} from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-test("the list reads as the engine decides, down to everyone else", async ({
+test("the list describes the order of evaluation, including everyone else", async ({
   page,
   server,
   api,
@@ -14,7 +22,7 @@ test("the list reads as the engine decides, down to everyone else", async ({
   await api.rollOut(flag, production, 25);
   await signIn(page, server);
   await page.goto(address);
-  await expect(steps(page)).toHaveText([
+  await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
     "OFF when country is AT",
     "25% of users are ON, by userId",
@@ -22,7 +30,7 @@ test("the list reads as the engine decides, down to everyone else", async ({
   ]);
 });
 
-test("a rule and a rollout are made by the keyboard alone", async ({
+test("a rule and a rollout can be created with the keyboard alone", async ({
   page,
   server,
   api,
@@ -37,7 +45,7 @@ test("a rule and a rollout are made by the keyboard alone", async ({
   const second = page.getByRole("group", { name: "Condition 2" });
   await expect(first.getByLabel("Attribute")).toBeFocused();
   if (javaScriptEnabled) {
-    await alive(page);
+    await ruleFormReady(page);
   }
   await page.keyboard.type("country");
   await tabTo(page, operand(first));
@@ -53,7 +61,7 @@ test("a rule and a rollout are made by the keyboard alone", async ({
   // Enter in a field submits the form, as in any form.
   await page.keyboard.press("Enter");
   await expect(page.locator(".rule")).toHaveCount(1);
-  await expect(steps(page)).toHaveText([
+  await expect(ruleLines(page)).toHaveText([
     "ON when country is DE and plan is pro",
     "everyone else is ON",
   ]);
@@ -78,15 +86,13 @@ test("a rule and a rollout are made by the keyboard alone", async ({
   });
 });
 
-test("values have types, and a sentence follows what is typed", { tag: "@scripts" }, async ({
-  page,
-  server,
-  api,
-}) => {
+test("values have types, and a sentence describes the rule while it is typed", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
   const { flag, production } = await shop(api);
   await signIn(page, server);
   await page.goto(`${address}?edit=rule`);
-  await alive(page);
+  await ruleFormReady(page);
   const aloud = page.locator("#rule-aloud");
   await expect(aloud).toHaveText("Fill in the conditions to see the rule here.");
   const first = page.getByRole("group", { name: "Condition 1" });
@@ -120,7 +126,7 @@ test("values have types, and a sentence follows what is typed", { tag: "@scripts
   ]);
 });
 
-test("faults of a rule are shown at their fields, and the input is kept", async ({
+test("errors in a rule are shown at their fields, and the input is kept", async ({
   page,
   server,
   api,
@@ -135,7 +141,7 @@ test("faults of a rule are shown at their fields, and the input is kept", async 
   await first.getByLabel("Attribute").fill("age");
   await first.getByLabel("Type of the value").selectOption("number");
   if (javaScriptEnabled) {
-    await alive(page);
+    await ruleFormReady(page);
   }
   await operand(first).fill("eighteen");
   await page.getByRole("radio", { name: "OFF" }).check();
@@ -149,7 +155,7 @@ test("faults of a rule are shown at their fields, and the input is kept", async 
   await expect(page.locator(".rule")).toContainText("OFF when age is 18");
 });
 
-test("a rule is edited in place and deleted with its effect shown first", async ({
+test("a rule can be edited in place, and deleting it shows the effect first", async ({
   page,
   server,
   api,
@@ -164,7 +170,7 @@ test("a rule is edited in place and deleted with its effect shown first", async 
   await operand(page).fill("CH");
   await page.getByRole("button", { name: "Save rule" }).last().click();
   await expect(page.locator(".rule")).toHaveCount(2);
-  await expect(steps(page)).toContainText(["ON when country is CH"]);
+  await expect(ruleLines(page)).toContainText(["ON when country is CH"]);
 
   const first = page.getByRole("group", { name: "ON when country is DE" });
   await first.getByRole("link", { name: "Delete" }).click();
@@ -176,7 +182,7 @@ test("a rule is edited in place and deleted with its effect shown first", async 
   expect(await api.rules(flag, production)).toHaveLength(1);
 });
 
-test("rules are moved by buttons, which work without scripts", async ({
+test("buttons move rules, even without scripts", async ({
   page,
   server,
   api,
@@ -194,7 +200,7 @@ test("rules are moved by buttons, which work without scripts", async ({
   }
   for (const place of [1, 0]) {
     await last.getByRole("button", { name: "Move up" }).press("Enter");
-    await expect(steps(page).nth(place)).toHaveText("ON when country is DE");
+    await expect(ruleLines(page).nth(place)).toHaveText("ON when country is DE");
   }
   if (javaScriptEnabled) {
     await expect(page.getByText("Now rule 1 of 3.")).toBeAttached();
@@ -204,7 +210,7 @@ test("rules are moved by buttons, which work without scripts", async ({
   await expect
     .poll(async () => JSON.stringify(await api.rules(flag, production)).match(/"(AT|CH|DE)"/g))
     .toEqual(['"DE"', '"AT"', '"CH"']);
-  await expect(steps(page)).toHaveText([
+  await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
     "ON when country is AT",
     "ON when country is CH",
@@ -212,7 +218,7 @@ test("rules are moved by buttons, which work without scripts", async ({
   ]);
 });
 
-test("rules are dragged to another place, and saved or put back as a whole", {
+test("rules can be dragged, and the new order saved or discarded", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { flag, production } = await shop(api);
@@ -248,7 +254,7 @@ test("rules are dragged to another place, and saved or put back as a whole", {
     .toEqual(['"DE"', '"AT"', '"CH"']);
 });
 
-test("a rule that is half typed is not left without a question", { tag: "@scripts" }, async ({
+test("leaving an unsaved rule asks for confirmation", { tag: "@scripts" }, async ({
   page,
   server,
   api,
@@ -256,7 +262,7 @@ test("a rule that is half typed is not left without a question", { tag: "@script
   await shop(api);
   await signIn(page, server);
   await page.goto(`${address}?edit=rule`);
-  await alive(page);
+  await ruleFormReady(page);
   let asked = 0;
   page.on("dialog", async (dialog) => {
     expect(dialog.type()).toBe("beforeunload");
@@ -275,15 +281,15 @@ test("a rule that is half typed is not left without a question", { tag: "@script
 
   // The form's own buttons do not ask for confirmation.
   await page.goto(`${address}?edit=rule`);
-  await alive(page);
+  await ruleFormReady(page);
   await attribute.pressSequentially("country");
   await page.getByRole("link", { name: "Cancel" }).click();
   await expect(page.locator("#rule-form")).toHaveCount(0);
   await page.goto(`${address}?edit=rule`);
-  await alive(page);
+  await ruleFormReady(page);
   await attribute.pressSequentially("country");
   await operand(page).pressSequentially("DE");
   await page.getByRole("button", { name: "Add rule" }).click();
-  await expect(steps(page).first()).toHaveText("ON when country is DE");
+  await expect(ruleLines(page).first()).toHaveText("ON when country is DE");
   expect(asked).toBe(2);
 });

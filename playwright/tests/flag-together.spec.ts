@@ -1,4 +1,4 @@
-import { address, country, operand, shop, steps } from "../support/flag-page.ts";
+import { address, country, operand, ruleLines, shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test("a concurrent change of the name is not overwritten silently", async ({
@@ -52,7 +52,7 @@ test("an outdated order is not saved", async ({
     await api.addRule(flag, production, country("DE", 3));
     // The new rule does not undo the unsaved order.
     await expect(page.locator(".bars")).toContainText("while you were editing");
-    await expect(steps(page)).toHaveText([
+    await expect(ruleLines(page)).toHaveText([
       "ON when country is CH",
       "ON when country is AT",
       "everyone else is ON",
@@ -63,7 +63,7 @@ test("an outdated order is not saved", async ({
     await up.click();
   }
   await expect(page.getByRole("alert")).toContainText("Somebody else changed this first");
-  await expect(steps(page)).toContainText([
+  await expect(ruleLines(page)).toContainText([
     "ON when country is AT",
     "ON when country is CH",
     "ON when country is DE",
@@ -102,7 +102,7 @@ test("two editors of one rule: the second sees the conflict, keeps the input, an
   await expect(page.locator(".rule")).toContainText("ON when country is FR");
 });
 
-test("two people add rules: the second sees the first one's before adding", async ({
+test("two people add rules: the second sees the first rule before adding another", async ({
   page,
   server,
   api,
@@ -122,7 +122,7 @@ test("two people add rules: the second sees the first one's before adding", asyn
   await expect(operand(page)).toHaveValue("DE");
   await add.click();
   await expect(page.locator(".rule")).toHaveCount(2);
-  await expect(steps(page).nth(1)).toHaveText("ON when country is DE");
+  await expect(ruleLines(page).nth(1)).toHaveText("ON when country is DE");
 });
 
 test("two editors of one rollout: the second sees the conflict and decides", async ({
@@ -145,7 +145,7 @@ test("two editors of one rollout: the second sees the conflict and decides", asy
   await expect(page.locator("#rollout")).toContainText("50% of users");
 });
 
-test("a session that ends in the middle of a form loses nothing", async ({
+test("a session that ends while a form is open loses no input", async ({
   page,
   context,
   server,

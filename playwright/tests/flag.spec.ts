@@ -1,6 +1,6 @@
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
-import { address, country, flagStatus, operand, shop, steps } from "../support/flag-page.ts";
+import { address, country, flagStatus, operand, ruleLines, shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test("the list leads to a flag's page, which opens in production", async ({
@@ -18,7 +18,7 @@ test("the list leads to a flag's page, which opens in production", async ({
   await expect(flagStatus(page)).toHaveText("On for everyone in production", {
     useInnerText: true,
   });
-  await expect(steps(page)).toHaveText(["everyone is ON"]);
+  await expect(ruleLines(page)).toHaveText(["everyone is ON"]);
 
   const tabs = page.getByRole("navigation", { name: "Environments" });
   await expect(tabs.getByRole("link", { name: "production" })).toHaveAttribute(
@@ -30,7 +30,7 @@ test("the list leads to a flag's page, which opens in production", async ({
   await expect(flagStatus(page)).toHaveText("On for everyone in staging", { useInnerText: true });
 });
 
-test("name and description are edited in place", async ({ page, server, api }) => {
+test("name and description can be edited in place", async ({ page, server, api }) => {
   await shop(api);
   await signIn(page, server);
   await page.goto(address);
@@ -43,7 +43,7 @@ test("name and description are edited in place", async ({ page, server, api }) =
   await expect(page).toHaveURL(/flags\/checkout_v2\?environment=[^&]*$/);
 });
 
-test("the switch asks for confirmation in production only, and shows the effect", {
+test("the switch asks for confirmation only in production, and shows the effect", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { flag, staging, production } = await shop(api);
@@ -79,7 +79,7 @@ test("the switch asks for confirmation in production only, and shows the effect"
   await expect(flagStatus(page)).toHaveText("Off for everyone in staging", { useInnerText: true });
 });
 
-test("without scripts, the switch is a plain form, and another form confirms", async ({
+test("without scripts, the switch is a form, and a second form confirms it", async ({
   page,
   server,
   api,
@@ -100,7 +100,7 @@ test("without scripts, the switch is a plain form, and another form confirms", a
   });
 });
 
-test("archiving is refused where the flag is still on, with links; then it works, and back", async ({
+test("a flag that is on cannot be archived; otherwise it can be archived and restored", async ({
   page,
   server,
   api,
@@ -130,12 +130,7 @@ test("archiving is refused where the flag is still on, with links; then it works
   await expect(page.getByRole("switch")).not.toBeChecked();
 });
 
-test("clients can be told to keep the flag for longer, or as long as usual", async ({
-  page,
-  server,
-  api,
-  complaints,
-}) => {
+test("the TTL of a flag can be overridden and reset", async ({ page, server, api, complaints }) => {
   complaints.forgive(/status of 400/);
   await shop(api);
   await signIn(page, server);
@@ -157,7 +152,7 @@ test("clients can be told to keep the flag for longer, or as long as usual", asy
   await expect(page.getByText("60 s (default)")).toBeVisible();
 });
 
-test("the context of the playground is kept for the other environments", {
+test("the context of the playground is kept when the environment changes", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { staging } = await shop(api);
@@ -173,7 +168,7 @@ test("the context of the playground is kept for the other environments", {
   await expect(page.getByLabel("userId")).toHaveValue("ada");
 });
 
-test("a whole configuration is copied after its differences were shown", async ({
+test("copying a configuration shows the differences first", async ({
   page,
   server,
   api,
@@ -204,7 +199,7 @@ test("a whole configuration is copied after its differences were shown", async (
   await expect(differences).toHaveCount(2);
   await page.getByRole("button", { name: "Copy to production" }).click();
   await expect(page).toHaveURL(`${address}?environment=${production.id}`);
-  await expect(steps(page)).toHaveText([
+  await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
     "25% of users are ON, by userId",
     "everyone else is OFF",
@@ -231,7 +226,7 @@ test("the context of the playground is kept after a copy to another environment"
   await expect(page.getByRole("textbox", { name: "userId" })).toHaveValue("ada");
 });
 
-test("a viewer sees everything and can change nothing", async ({
+test("a viewer can see everything but cannot change anything", async ({
   page,
   server,
   api,
@@ -243,7 +238,7 @@ test("a viewer sees everything and can change nothing", async ({
   await api.rollOut(flag, production, 25);
   await signIn(page, await api.createUser("vera@example.com", "viewer"));
   await page.goto(`${address}?edit=rollout`);
-  await expect(steps(page)).toHaveText([
+  await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
     "25% of users are ON, by userId",
     "everyone else is OFF",
@@ -272,7 +267,7 @@ test("a viewer sees everything and can change nothing", async ({
   expect((await evaluate(server, production.sdkKey, "checkout_v2")).reason).toBe("rollout");
 });
 
-test("hostile text stays text, everywhere on the page", async ({ page, server, api }) => {
+test("hostile text is escaped everywhere on the page", async ({ page, server, api }) => {
   const hostile = `</textarea><script>document.title = "taken"</script><img src=x onerror=alert(1)>`;
   const staging = await api.createEnvironment("<b>shop</b>", `<i>prod</i>`);
   await api.createEnvironment("<b>shop</b>", "other");
@@ -298,7 +293,7 @@ test("hostile text stays text, everywhere on the page", async ({ page, server, a
   await expect(operand(page)).toHaveValue(`"${hostile}`);
 });
 
-test("forty environments with long names find their place", async ({ page, server, api }) => {
+test("forty environments with long names fit on the page", async ({ page, server, api }) => {
   test.slow();
   const name = (index: number) =>
     `${"a very long name for an environment, by any measure ".padEnd(60, "x")} ${index}`;
@@ -338,11 +333,7 @@ test("a key or an environment that does not exist is not found", async ({
   }
 });
 
-test("a flag whose key is a word of the address has its page too", async ({
-  page,
-  server,
-  api,
-}) => {
+test("a flag whose key is also a path segment has a page", async ({ page, server, api }) => {
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new", "Novelties");
   await signIn(page, server);

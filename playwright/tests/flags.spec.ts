@@ -36,7 +36,7 @@ test("an invalid key is refused, and the input is kept", async ({ page, server, 
   await expect(page.getByLabel("Name")).toHaveValue("New checkout");
 });
 
-test("a switch changes the evaluation, and stays", async ({ page, server, api }) => {
+test("a switch changes the evaluation, and keeps its state", async ({ page, server, api }) => {
   const staging = await api.createEnvironment("Web shop", "staging");
   const production = await api.createEnvironment("Web shop", "production");
   await api.createFlag("new_checkout", "New checkout");
@@ -119,7 +119,7 @@ test("a search finds flags by name and by key", async ({ page, server, api }) =>
   await expect(page.getByRole("row", { name: "Checkout in one page" })).toBeHidden();
 });
 
-test("an archived flag is found among the archived ones", async ({ page, server, api }) => {
+test("an archived flag is in the list of archived flags", async ({ page, server, api }) => {
   await api.createEnvironment("Web shop", "staging");
   await api.archive(await api.createFlag("old_banner", "Old banner"));
   await api.createFlag("new_checkout", "New checkout");
@@ -195,7 +195,7 @@ test("the list and its address follow the filters", {
 test.describe("without scripts", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("filters and the order work by a button", async ({ page, server, api }) => {
+  test("a button applies filters and order", async ({ page, server, api }) => {
     const staging = await api.createEnvironment("Web shop", "staging");
     const flag = await api.createFlag("b", "Bees");
     await api.switch(flag, staging, true);
@@ -306,11 +306,9 @@ test("a concurrent switch is not overwritten", async ({ page, server, api, compl
   await expect(flagSwitch).not.toBeChecked();
 });
 
-test("a flag is created over the list, with a key made of its name", { tag: "@scripts" }, async ({
-  page,
-  server,
-  api,
-}) => {
+test("a flag can be created in a dialog, with a key derived from its name", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("cafe_creme", "Café");
   await signIn(page, server);

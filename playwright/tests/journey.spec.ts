@@ -4,7 +4,7 @@ import { expect, signIn, test } from "../support/test.ts";
 /** A user in bucket 63, and thus outside a rollout of 25%. */
 const ada = "ada";
 
-test("a new user releases a flag, asks why a user gets it, and reverts the last change from the history", async ({
+test("a new user releases a flag, finds out why a user gets it, and reverts the last change from the history", async ({
   page,
   server,
   javaScriptEnabled,

@@ -2,9 +2,9 @@ import type { Page } from "@playwright/test";
 import { address, country, operand, shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-test.describe("what others change", { tag: "@scripts" }, () => {
+test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   /** Waits until the script has its stream. The script then requests the page once if something has just changed. */
-  async function settled(page: Page): Promise<void> {
+  async function streamReady(page: Page): Promise<void> {
     await expect(page.locator(".bars")).toBeAttached();
     await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute(
       "data-ready",
@@ -16,7 +16,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     const staging = await api.createEnvironment("Web shop", "staging");
     const flag = await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     let loads = 0;
     page.on("framenavigated", () => loads++);
     const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
@@ -48,11 +48,11 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await other.close();
   });
 
-  test("redraws a switch that was switched on this page before", async ({ page, server, api }) => {
+  test("updates a switch that was used on this page before", async ({ page, server, api }) => {
     const staging = await api.createEnvironment("Web shop", "staging");
     const flag = await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
     await flagSwitch.click();
     await expect(page.getByRole("button", { name: "Undo" })).toBeVisible();
@@ -65,7 +65,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(flagSwitch).toContainText("On");
   });
 
-  test("evaluates the context of the playground again", async ({ page, context, server, api }) => {
+  test("repeats the evaluation in the playground", async ({ page, context, server, api }) => {
     const { flag, production } = await shop(api);
     await api.addRule(flag, production, country("DE", 1));
     await signIn(page, server);
@@ -77,7 +77,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await own.goto(`/dashboard/try?flag=checkout_v2&environment=${production.id}`);
     const answers = [page, other, own].map((each) => each.locator("#playground-answer"));
     for (const each of [page, other, own]) {
-      await settled(each);
+      await streamReady(each);
       await each.getByRole("textbox", { name: "country" }).fill("DE");
       await expect(each.locator("#playground-answer")).toContainText("Rule 1 matches.");
     }
@@ -93,11 +93,11 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     }
   });
 
-  test("never shows a switch as it was before it was switched", async ({ page, server, api }) => {
+  test("never shows the old state of a switch", async ({ page, server, api }) => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     let pass = () => {};
     const mayPass = new Promise<void>((resolve) => {
       pass = resolve;
@@ -126,12 +126,17 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await page.unrouteAll({ behavior: "ignoreErrors" });
   });
 
-  test("asks for no page while a form leads to another", async ({ page, context, server, api }) => {
+  test("does not reload a page that is submitting a form", async ({
+    page,
+    context,
+    server,
+    api,
+  }) => {
     await signIn(page, server);
     const other = await context.newPage();
     await other.goto("/dashboard/flags");
     await page.goto("/dashboard/environments/new");
-    await Promise.all([page, other].map(settled));
+    await Promise.all([page, other].map(streamReady));
     await page.getByLabel("Product").fill("Web shop");
     await page.getByLabel("Name").fill("staging");
     const asked: string[] = [];
@@ -155,7 +160,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(page.getByRole("region", { name: "SDK key" })).toBeVisible();
   });
 
-  test("is asked for again when the server has failed to draw it", async ({
+  test("is requested again after the server failed to render it", async ({
     page,
     server,
     api,
@@ -164,7 +169,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     complaints.forgive(/status of 503/);
     await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     let isDown = true;
     let failures = 0;
     await page.route("**/dashboard/flags", async (route) => {
@@ -185,7 +190,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     const link = page.getByRole("switch", { name: "New checkout in staging" });
     await link.focus();
     await api.createFlag("dark_mode", "Dark mode");
@@ -193,12 +198,16 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(link).toBeFocused();
   });
 
-  test("does not touch what somebody is editing, and says so", async ({ page, server, api }) => {
+  test("does not replace a field that is being edited, and shows a notice", async ({
+    page,
+    server,
+    api,
+  }) => {
     const ben = await api.createUser("ben@example.com", "viewer");
     const cleo = await api.createUser("cleo@example.com", "viewer");
     await signIn(page, server);
     await page.goto("/dashboard/people");
-    await settled(page);
+    await streamReady(page);
     const role = page.getByRole("row", { name: ben.email }).getByRole("combobox");
     await role.selectOption("editor");
 
@@ -216,14 +225,14 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(role).toHaveValue("admin");
   });
 
-  test("leaves rules to be moved", async ({ page, server, api }) => {
+  test("keeps rules movable", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     const first = await api.addRule(flag, production, country("DE", 1));
     await api.addRule(flag, production, country("CH", 2));
     await signIn(page, server);
     await page.goto(address);
     await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
-    await settled(page);
+    await streamReady(page);
 
     await api.replaceRule(first, country("AT", 1));
     const changed = page.getByRole("group", { name: "ON when country is AT" });
@@ -234,11 +243,11 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(page.getByRole("button", { name: "Save order" })).toBeVisible();
   });
 
-  test("does not end what somebody types into a case to try", async ({ page, server, api }) => {
+  test("keeps the input in the context form", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     await signIn(page, server);
     await page.goto(address);
-    await settled(page);
+    await streamReady(page);
     const email = page.getByLabel("email");
     await email.fill("nobody");
     await email.blur();
@@ -249,7 +258,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(email).toHaveValue("nobody");
   });
 
-  test("says so of what is being written, also while its effect is asked for", async ({
+  test("shows a notice in a form that is being edited, even after a preview", async ({
     page,
     server,
     api,
@@ -259,7 +268,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await signIn(page, server);
     await page.goto(`${address}?edit=rule&rule=${rule.id}`);
     await expect(page.locator("#rule-form[data-ready]")).toBeVisible();
-    await settled(page);
+    await streamReady(page);
     const preview = page.waitForResponse("**/dashboard/api/preview");
     await operand(page).fill("AT");
     await preview;
@@ -268,25 +277,25 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(operand(page)).toHaveValue("AT");
   });
 
-  test("takes a question away that is answered", async ({ page, server, api }) => {
+  test("closes a confirmation that is no longer needed", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     const rule = await api.addRule(flag, production, country("DE", 1));
     await signIn(page, server);
     await page.goto(`${address}?edit=delete-rule&rule=${rule.id}`);
     await expect(page.getByRole("button", { name: "Delete rule" })).toBeVisible();
-    await settled(page);
+    await streamReady(page);
     await api.deleteRule(rule);
     await expect(page.getByRole("link", { name: "Add rule" })).toBeVisible();
     await expect(page.getByRole("button", { name: "Delete rule" })).toHaveCount(0);
   });
 
-  test("is in the question whether to switch", async ({ page, server, api }) => {
+  test("is shown in the confirmation of a switch", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     await api.switch(flag, production, false);
     await api.rollOut(flag, production, 5);
     await signIn(page, server);
     await page.goto(address);
-    await settled(page);
+    await streamReady(page);
     const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
     await flagSwitch.click();
     const question = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
@@ -300,11 +309,11 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(flagSwitch).toBeChecked();
   });
 
-  test("leaves the language that somebody has chosen", async ({ page, server, api }) => {
+  test("keeps the chosen language of the snippets", async ({ page, server, api }) => {
     const staging = await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
     await page.goto(`/dashboard/environments/${staging.id}`);
-    await settled(page);
+    await streamReady(page);
     await page.getByText("Node.js", { exact: true }).click();
     await expect(page.getByRole("region", { name: "Node.js" })).toBeVisible();
     await page.getByRole("heading", { level: 1 }).click();
@@ -315,7 +324,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(page.getByRole("radio", { name: "Node.js" })).toBeChecked();
   });
 
-  test("is heard in eight tabs at once, by one stream", async ({ page, context, server, api }) => {
+  test("reaches eight tabs through one stream", async ({ page, context, server, api }) => {
     test.setTimeout(180_000);
     await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
@@ -327,14 +336,14 @@ test.describe("what others change", { tag: "@scripts" }, () => {
       await tab.goto("/dashboard/flags");
       tabs.push(tab);
     }
-    await Promise.all(tabs.map(settled));
+    await Promise.all(tabs.map(streamReady));
     await api.createFlag("new_checkout", "New checkout");
     for (const tab of tabs) {
       await expect(tab.getByRole("row", { name: "New checkout" })).toBeVisible();
     }
   });
 
-  test("ends with the session, of which the page tells", async ({
+  test("does not arrive after the session has ended, and the page says so", async ({
     page,
     context,
     server,
@@ -343,7 +352,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     complaints.forgive(/status of 401/);
     await signIn(page, server);
     await page.goto("/dashboard/new-flag");
-    await settled(page);
+    await streamReady(page);
     await page.getByLabel("Name").fill("New checkout");
 
     const other = await context.newPage();
@@ -352,12 +361,12 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(page.locator(".bars")).toContainText("Your session has ended");
 
     await signIn(other, server);
-    await settled(other);
+    await streamReady(other);
     await expect(page.locator(".bars")).toBeEmpty();
     await expect(page.getByLabel("Name")).toHaveValue("New checkout");
   });
 
-  test("a page says when the server is away, and catches up when it is back", async ({
+  test("a page reports that the server is unreachable, and catches up afterwards", async ({
     page,
     server,
     api,
@@ -366,7 +375,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     complaints.forgive(/Failed to load|ERR_/);
     await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
-    await settled(page);
+    await streamReady(page);
     await server.stop();
     await expect(page.locator(".bars")).toContainText("Pennon cannot be reached");
     await server.start();
@@ -396,7 +405,11 @@ test.describe("the stream of events", { tag: "@scripts" }, () => {
     return async () => (await page.locator("html").getAttribute("data-heard")) ?? "";
   }
 
-  test("tells others' changes, of accounts to admins only", async ({ page, server, api }) => {
+  test("contains changes by others, and changes of accounts only for admins", async ({
+    page,
+    server,
+    api,
+  }) => {
     await signIn(page, await api.createUser("ben@example.com", "viewer"));
     const heard = await listen(page);
     await expect.poll(heard).toContain("event: position");
@@ -407,7 +420,7 @@ test.describe("the stream of events", { tag: "@scripts" }, () => {
     expect(await heard()).not.toContain("USER_");
   });
 
-  test("ends when the role changes, and is refused without a session", async ({
+  test("ends when the user's role changes, and requires a session", async ({
     page,
     context,
     api,

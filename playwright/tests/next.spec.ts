@@ -19,9 +19,9 @@ async function visit(page: Page, shop: Shop, user: string) {
   page.on("console", (message) => remarks.push(message.text()));
   page.on("request", (request) => request.url().includes("_rsc=") && remarks.push(request.url()));
   await page.context().addCookies([{ name: "user", value: user, url: shop.url }]);
-  const alive = page.waitForResponse(`${shop.url}/flags`);
+  const refreshed = page.waitForResponse(`${shop.url}/flags`);
   const response = await page.goto(shop.url);
-  await alive;
+  await refreshed;
   const html = (await response?.text()) ?? "";
   const before = await page.evaluate((html) => {
     const document = new DOMParser().parseFromString(html, "text/html");
@@ -30,7 +30,7 @@ async function visit(page: Page, shop: Shop, user: string) {
   return { before, after: await page.locator("main").textContent(), remarks };
 }
 
-test("pages of Next.js say the same before and after they come to life, and follow the dashboard through an outage", {
+test("Next.js pages have the same content before and after hydration, and follow the dashboard through an outage", {
   tag: "@scripts",
 }, async ({ page, context, server, api, complaints }) => {
   const { environment } = await shopFlags(api);

@@ -34,7 +34,7 @@ function serverProvider(server: Server, sdkKey: string): OFREPProvider {
   });
 }
 
-test("OpenFeature's own provider for servers asks", { tag: "@scripts" }, async ({
+test("OpenFeature's provider for servers evaluates flags", { tag: "@scripts" }, async ({
   server,
   api,
 }) => {
@@ -61,7 +61,7 @@ test("OpenFeature's own provider for servers asks", { tag: "@scripts" }, async (
   });
 });
 
-test("OpenFeature's own provider for servers understands refusals", {
+test("OpenFeature's provider for servers understands errors", {
   tag: "@scripts",
 }, async ({ server, api }) => {
   const { environment } = await targetedFlag(api);
@@ -136,7 +136,7 @@ async function shop(server: Server, sdkKey: string): Promise<HttpServer> {
   return pages;
 }
 
-test("OpenFeature's own provider for browsers asks from another origin, and follows", {
+test("OpenFeature's provider for browsers works from another origin, and follows changes", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { environment, banner } = await targetedFlag(api);

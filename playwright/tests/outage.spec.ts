@@ -3,14 +3,14 @@ import { servePlain, serveReact, shopFlags, switchBanner } from "../support/shop
 import { expect, signIn, test } from "../support/test.ts";
 
 /** Resolves when a request of the page has been refused, after its open connections were cut off. */
-function asksInVain(page: Page): Promise<unknown> {
+function waitForRefusedRequest(page: Page): Promise<unknown> {
   return page.waitForEvent("requestfailed", (request) =>
     Boolean(request.failure()?.errorText.includes("ERR_CONNECTION_REFUSED")),
   );
 }
 
 /** Advances the page's clock in steps until a condition holds. */
-async function whileTimePasses(page: Page, holds: () => Promise<void>): Promise<void> {
+async function advanceClockUntil(page: Page, holds: () => Promise<void>): Promise<void> {
   let over = false;
   const held = holds().finally(() => {
     over = true;
@@ -26,7 +26,7 @@ for (const [name, serve] of [
   ["a page without a bundler", servePlain],
 ] as const) {
   test(
-    `${name} that was opened while the service was down has flags when it is there`,
+    `${name} opened during an outage gets flags after it`,
     { tag: "@scripts" },
     async ({ page, server, api, complaints }, testInfo) => {
       complaints.forgive(/^Failed to load resource: net::ERR_/);
@@ -37,12 +37,12 @@ for (const [name, serve] of [
       await page.goto(shop.url);
       await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
       // All retries have failed.
-      await whileTimePasses(page, () =>
+      await advanceClockUntil(page, () =>
         expect(page.getByRole("status")).toHaveText(/^Cannot reach/),
       );
       await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
       await server.start();
-      await whileTimePasses(page, () =>
+      await advanceClockUntil(page, () =>
         expect(page.getByRole("status")).toHaveText("The flags are up to date."),
       );
       await expect(page.getByRole("button", { name: "Buy now" })).toBeVisible();
@@ -50,7 +50,7 @@ for (const [name, serve] of [
   );
 
   test(
-    `${name} stays as it is while the service is down, and follows when it is back`,
+    `${name} keeps its flags during an outage, and follows changes after it`,
     { tag: "@scripts" },
     async ({ page, context, server, api, complaints }, testInfo) => {
       // The browser reports failed requests. Any other complaint is a fault.
@@ -64,7 +64,7 @@ for (const [name, serve] of [
       await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
       const shown = await page.locator("body").innerText();
 
-      const noticed = asksInVain(page);
+      const noticed = waitForRefusedRequest(page);
       await server.stop();
       await noticed;
       expect(await page.locator("body").innerText()).toBe(shown);

@@ -2,7 +2,7 @@ import { expectAccessible } from "../support/accessible.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test.describe("the palette", { tag: "@scripts" }, () => {
-  test("leads to a flag, by the keyboard alone", async ({ page, server, api }) => {
+  test("opens a flag with the keyboard alone", async ({ page, server, api }) => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("checkout_v2", "New checkout");
     await api.createFlag("dark_mode", "Dark mode");
@@ -25,7 +25,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await page.waitForURL("**/dashboard/flags/checkout_v2");
   });
 
-  test("leads to what was typed, however soon", async ({ page, server, api }) => {
+  test("opens the typed flag even before the results arrive", async ({ page, server, api }) => {
     await api.createFlag("checkout_v2", "New checkout");
     await signIn(page, server);
     const jump = page.getByRole("button", { name: "Jump to" });
@@ -38,7 +38,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await page.waitForURL("**/dashboard/flags/checkout_v2");
   });
 
-  test("leads to environments and rooms, and closes", async ({ page, server, api }) => {
+  test("opens environments and pages, and closes", async ({ page, server, api }) => {
     const staging = await api.createEnvironment("Web shop", "staging");
     await api.createEnvironment("Web shop", "production");
     await signIn(page, server);
@@ -88,7 +88,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await expect(palette.getByRole("option")).toHaveCount(8);
   });
 
-  test("says when the session has ended", async ({ page, context, server, complaints }) => {
+  test("reports that the session has ended", async ({ page, context, server, complaints }) => {
     complaints.forgive(/status of 401/);
     await signIn(page, server);
     await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute(
@@ -102,7 +102,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
   });
 });
 
-test("a question mark opens help, but not where one types", { tag: "@scripts" }, async ({
+test("a question mark opens help, but not in a text field", { tag: "@scripts" }, async ({
   page,
   server,
 }) => {

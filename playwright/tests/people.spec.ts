@@ -44,7 +44,7 @@ test("a user is invited with a generated password, and signs in with it", async 
   await other.close();
 });
 
-test("faults of an invitation are shown, and the input is kept except for the password", async ({
+test("errors in an invitation are shown, and the input except the password is kept", async ({
   page,
   server,
   complaints,
@@ -61,7 +61,7 @@ test("faults of an invitation are shown, and the input is kept except for the pa
   await expect(page.getByLabel("E-mail")).toHaveAccessibleDescription(/already exists/);
 });
 
-test("a role is changed, and counts at once", async ({ page, browser, server, api }) => {
+test("a role change takes effect at once", async ({ page, browser, server, api }) => {
   await api.createEnvironment("Web shop", "staging");
   await signIn(page, server);
   await invite(page, invited.email, "viewer", invited.password);
@@ -81,7 +81,7 @@ test("a role is changed, and counts at once", async ({ page, browser, server, ap
   await other.close();
 });
 
-test("the last admin stays one", async ({ page, server, complaints }) => {
+test("the last admin cannot lose the role", async ({ page, server, complaints }) => {
   complaints.forgive(/status of 409/);
   await signIn(page, server);
   await page.goto("/dashboard/people");
@@ -121,7 +121,7 @@ test("a concurrent change of a role is not overwritten", async ({
   await expect(page.getByRole("alert")).toContainText("Somebody else changed this first");
 });
 
-test("a password is reset, which ends the sessions", async ({ page, browser, server, api }) => {
+test("resetting a password ends the sessions", async ({ page, browser, server, api }) => {
   const ben = await api.createUser(invited.email, "editor");
   const other = await browser.newPage({ baseURL: server.url });
   await signIn(other, ben);
@@ -145,7 +145,7 @@ test("a password is reset, which ends the sessions", async ({ page, browser, ser
   await other.close();
 });
 
-test("an account is deleted, and its tokens with it", async ({ page, server, api }) => {
+test("deleting an account deletes its tokens", async ({ page, server, api }) => {
   const ben = await api.createUser(invited.email, "editor");
   const token = await api.createTokenAs(ben, "deploy");
   await signIn(page, server);
@@ -177,7 +177,7 @@ test("an admin revokes a user's token", async ({ page, server, api }) => {
   expect(await api.statusWith(token)).toBe(401);
 });
 
-test("people are for admins", async ({ page, api, complaints }) => {
+test("only admins can open the page of people", async ({ page, api, complaints }) => {
   complaints.forgive(/status of 403/);
   const ben = await api.createUser(invited.email, "editor");
   await signIn(page, ben);
@@ -188,7 +188,7 @@ test("people are for admins", async ({ page, api, complaints }) => {
   }
 });
 
-test("the step before a deletion is accessible", { tag: "@scripts" }, async ({
+test("the confirmation of a deletion is accessible", { tag: "@scripts" }, async ({
   page,
   server,
   api,

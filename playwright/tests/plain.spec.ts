@@ -48,7 +48,7 @@ test("a page without a bundler runs wasm under its content security policy", {
   expect(files).toEqual(new Set(["index.js", "engine.js", "lazy.js"]));
 });
 
-test("a page without a bundler works under a policy that refuses wasm", {
+test("a page without a bundler works under a policy that forbids wasm", {
   tag: "@scripts",
 }, async ({ page, server, api, complaints }) => {
   complaints.forgive(/WebAssembly|wasm-eval/);
@@ -61,7 +61,7 @@ test("a page without a bundler works under a policy that refuses wasm", {
   expect(files).toContain("fallback.js");
 });
 
-test("a page that imports the client without wasm gives a policy that refuses it nothing to report", {
+test("a page that imports the client without wasm does not violate a policy that forbids wasm", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { environment } = await shopFlags(api);

@@ -61,7 +61,11 @@ test("a flag is evaluated for a user, and every step is explained", async ({
   await expect(page.getByLabel("country")).toHaveValue("DE");
 });
 
-test("form and JSON show the same context, and faults are shown", async ({ page, server, api }) => {
+test("the form and the JSON show the same context, and errors are shown", async ({
+  page,
+  server,
+  api,
+}) => {
   const { production } = await checkout(api);
   await signIn(page, server);
   const flag = `flag=new_checkout&environment=${production.id}`;
@@ -99,7 +103,7 @@ test("invalid input is neither lost nor changed", async ({ page, server, api }) 
   await expect(json).toHaveValue('{"userId": "linus"');
 });
 
-test("an environment that is chosen stays when something changes", { tag: "@scripts" }, async ({
+test("the chosen environment is kept after a change", { tag: "@scripts" }, async ({
   page,
   server,
   api,
@@ -142,7 +146,11 @@ test("the result follows the input, and server and browser agree", { tag: "@scri
   await expect(page.getByText("Server and this browser agree.")).toBeVisible();
 });
 
-test("a disagreement is loud", { tag: "@scripts" }, async ({ page, server, api }) => {
+test("a disagreement between server and browser is reported", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
   const { production } = await checkout(api);
   await signIn(page, server);
   await page.goto(`/dashboard/try?flag=new_checkout&environment=${production.id}`);
@@ -157,14 +165,14 @@ test("a disagreement is loud", { tag: "@scripts" }, async ({ page, server, api }
   await expect(page.getByRole("alert")).toContainText("Server and this browser disagree.");
 });
 
-test("an unknown flag is said to be unknown", async ({ page, server, api }) => {
+test("an unknown flag is reported", async ({ page, server, api }) => {
   await checkout(api);
   await signIn(page, server);
   await page.goto("/dashboard/try?flag=%3Cb%3Enone");
   await expect(page.getByText("No flag has the key <b>none.")).toBeVisible();
 });
 
-test("a context that is typed before hydration is tried, too", { tag: "@scripts" }, async ({
+test("a context typed before hydration is evaluated", { tag: "@scripts" }, async ({
   page,
   server,
   api,

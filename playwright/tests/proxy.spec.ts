@@ -11,7 +11,7 @@ interface Package {
 }
 
 test.describe("behind nginx", { tag: "@scripts" }, () => {
-  test("the dashboard follows what others change", async ({
+  test("the dashboard follows changes by others", async ({
     page,
     context,
     browser,
@@ -49,11 +49,7 @@ test.describe("behind nginx", { tag: "@scripts" }, () => {
     await other.close();
   });
 
-  test("npm packages are found and have the address of the proxy", async ({
-    baseURL,
-    nginx,
-    api,
-  }) => {
+  test("npm packages are served with the proxy's address", async ({ baseURL, nginx, api }) => {
     const token = await api.createToken("npm");
     const asked = request(new URL("/npm/@pennon%2fcore", baseURL), {
       ca: nginx.certificate,
@@ -86,7 +82,7 @@ test.describe("behind nginx", { tag: "@scripts" }, () => {
     stream.destroy();
   });
 
-  test("Pennon itself says what is too large", async ({ baseURL, page, api }) => {
+  test("Pennon's own errors report requests that are too large", async ({ baseURL, page, api }) => {
     const { sdkKey } = await api.createEnvironment("Web shop", "staging");
     const answer = await page.request.post(`${baseURL}/sdk/v1/evaluate/batch`, {
       headers: { authorization: `Bearer ${sdkKey}` },
@@ -96,7 +92,7 @@ test.describe("behind nginx", { tag: "@scripts" }, () => {
     expect(answer.headers()["content-type"]).toBe("application/problem+json");
   });
 
-  test("plain HTTP leads to TLS", async ({ ports, page }) => {
+  test("plain HTTP redirects to HTTPS", async ({ ports, page }) => {
     const address = `http://127.0.0.1:${ports.http}/dashboard/flags?status=on`;
     const answer = await page.request.get(address, { maxRedirects: 0 });
     expect(answer.status()).toBe(301);

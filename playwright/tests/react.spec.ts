@@ -2,7 +2,7 @@ import { serveReact, shopFlags, switchBanner } from "../support/shop.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test(
-  "a React page follows the dashboard without being loaded anew",
+  "a React page follows the dashboard without a reload",
   { tag: "@scripts" },
   async ({ page, context, server, api }, testInfo) => {
     const { environment } = await shopFlags(api);

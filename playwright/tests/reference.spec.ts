@@ -3,7 +3,7 @@ import { expectAccessible } from "../support/accessible.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 /** The axe rules that the markup of Swagger UI breaks. */
-const notKept = [
+const knownViolations = [
   "button-name",
   "heading-order",
   "label",
@@ -18,7 +18,7 @@ const operation = (page: Page, summary: string) =>
   page.locator(".opblock").filter({ hasText: summary });
 
 test.describe("the reference of the API", { tag: "@scripts" }, () => {
-  test("finds operations by the words of their paths and summaries", async ({ page }) => {
+  test("finds operations by words in their paths and summaries", async ({ page }) => {
     await page.goto("/docs");
     await expect(page.locator(".opblock-tag")).not.toHaveCount(0);
     const search = page.getByLabel("Search by method, path or summary");
@@ -51,7 +51,7 @@ test.describe("the reference of the API", { tag: "@scripts" }, () => {
     await expect(answer.locator(".response-col_description")).toContainText("pay_by_invoice");
   });
 
-  test("is legible in both themes and keeps the one that was chosen", async ({ page, server }) => {
+  test("is legible in both themes, and keeps the chosen one", async ({ page, server }) => {
     await signIn(page, server);
     const remembered = page.waitForResponse((answer) => answer.request().method() === "POST");
     await page.getByRole("button", { name: "Dark" }).click();
@@ -61,7 +61,7 @@ test.describe("the reference of the API", { tag: "@scripts" }, () => {
     await page.locator("html").evaluate((html) => html.removeAttribute("data-theme"));
     await operation(page, "Creates a rule").getByText("Edit Value").waitFor();
     await page.locator(".models-control").click();
-    await expectAccessible(page, notKept);
+    await expectAccessible(page, knownViolations);
   });
 
   test("fits a phone", async ({ page }) => {
@@ -75,7 +75,7 @@ test.describe("the reference of the API", { tag: "@scripts" }, () => {
 test.describe("without scripts", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("the reference leads to the document", async ({ page }) => {
+  test("the reference links to the document", async ({ page }) => {
     await page.goto("/docs");
     const link = page.getByRole("main").getByRole("link", { name: "openapi.json" });
     await expect(link).toHaveAttribute("href", "/openapi.json");

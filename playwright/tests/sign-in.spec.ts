@@ -1,6 +1,6 @@
 import { expect, signIn, test } from "../support/test.ts";
 
-test("a person signs in, and out again", async ({ page, server }) => {
+test("a user signs in and out", async ({ page, server }) => {
   await signIn(page, server);
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Flags");
 
@@ -10,7 +10,11 @@ test("a person signs in, and out again", async ({ page, server }) => {
   await expect(page.getByRole("heading", { name: "Sign in to Pennon" })).toBeVisible();
 });
 
-test("a wrong password is refused, and the address stays", async ({ page, server, complaints }) => {
+test("a wrong password is refused, and the address is kept", async ({
+  page,
+  server,
+  complaints,
+}) => {
   complaints.forgive(/status of 401/);
   await page.goto("/dashboard");
   await page.getByLabel("E-mail").fill(server.email);
@@ -28,13 +32,13 @@ test("a wrong password is refused, and the address stays", async ({ page, server
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Flags");
 });
 
-test("signing in leads to the page that was asked for", async ({ page, server }) => {
+test("signing in leads to the requested page", async ({ page, server }) => {
   await page.goto("/dashboard/environments/new");
   await signIn(page, server);
   await expect(page.getByRole("heading", { name: "New environment" })).toBeVisible();
 });
 
-test("a session ends everywhere when its owner signs out", async ({ page, context, server }) => {
+test("signing out ends the session in all tabs", async ({ page, context, server }) => {
   await signIn(page, server);
   const other = await context.newPage();
   await other.goto("/dashboard/flags");

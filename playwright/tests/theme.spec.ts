@@ -10,7 +10,7 @@ async function lightness(page: Page): Promise<number> {
 }
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`where the system is ${colorScheme}`, () => {
+  test.describe(`with a ${colorScheme} system theme`, () => {
     test.use({ colorScheme });
 
     test("pages follow the system until a theme is chosen", async ({ page, server }) => {

@@ -8,7 +8,7 @@ for (const zone of ["Pacific/Kiritimati", "Etc/GMT+12"]) {
   test.describe(`in ${zone}`, { tag: "@scripts" }, () => {
     test.use({ timezoneId: zone });
 
-    test("days and times are those of the clock on the wall", async ({ page, server, api }) => {
+    test("days and times are local", async ({ page, server, api }) => {
       await api.createFlag("checkout_v2", "New checkout");
       const local = (options: Intl.DateTimeFormatOptions) =>
         new Intl.DateTimeFormat("en-CA", { timeZone: zone, hourCycle: "h23", ...options });
@@ -36,7 +36,7 @@ for (const zone of ["Pacific/Kiritimati", "Etc/GMT+12"]) {
       await expect(page.getByText("No changes match these filters")).toBeVisible();
     });
 
-    test("a page is redrawn once the time zone is known", async ({ page, server, api }) => {
+    test("a page is rendered again once the time zone is known", async ({ page, server, api }) => {
       await api.createFlag("checkout_v2", "New checkout");
       await signIn(page, server);
       await page.context().clearCookies({ name: "pennon_zone" });
@@ -47,7 +47,7 @@ for (const zone of ["Pacific/Kiritimati", "Etc/GMT+12"]) {
   });
 }
 
-test.describe("without a word from the browser", () => {
+test.describe("without a time zone from the browser", () => {
   test.use({ javaScriptEnabled: false });
 
   test("times are in UTC and say so", async ({ page, server, api }) => {

@@ -47,11 +47,7 @@ test("an unused flag explains how to use it", async ({ page, server, api }) => {
   await expect(page.getByText("reportUsage: true")).toBeVisible();
 });
 
-test("the usage of a flag that does not exist is not found", async ({
-  page,
-  server,
-  complaints,
-}) => {
+test("the usage page of a missing flag is not found", async ({ page, server, complaints }) => {
   complaints.forgive(/status of 404/);
   await page.goto("/dashboard/flags/nothing/usage");
   await signIn(page, server);

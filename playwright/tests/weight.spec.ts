@@ -15,7 +15,7 @@ const laterPage = 20 * kibibyte;
 const silence = 1_000;
 
 test(
-  "a first visit and later pages are light",
+  "the first visit and later pages load few bytes",
   { tag: "@scripts" },
   async ({ page, browser, baseURL, server, api }, { annotations }) => {
     const environments = [
@@ -40,12 +40,12 @@ test(
       storageState: await page.context().storageState(),
     });
     const visitor = await context.newPage();
-    const weigh = await scales(visitor);
+    const measure = await meterOf(visitor);
     const weights = [
-      { path: "/dashboard/flags, first visit", bytes: await weigh("/dashboard/flags") },
+      { path: "/dashboard/flags, first visit", bytes: await measure("/dashboard/flags") },
     ];
     expect.soft(weights[0]?.bytes).toBeLessThanOrEqual(firstVisit);
-    const withIslands = await weigh("/dashboard/flags/flag_1");
+    const withIslands = await measure("/dashboard/flags/flag_1");
     weights.push({ path: "/dashboard/flags/flag_1, with the code of islands", bytes: withIslands });
     expect.soft(withIslands).toBeLessThanOrEqual(islands);
     for (const path of [
@@ -59,7 +59,7 @@ test(
       "/dashboard/environments",
       "/dashboard/audit",
     ]) {
-      const bytes = await weigh(path);
+      const bytes = await measure(path);
       weights.push({ path, bytes });
       expect.soft(bytes, path).toBeLessThanOrEqual(laterPage);
     }
@@ -73,7 +73,7 @@ test(
 );
 
 /** Returns a function that opens a page and returns the number of bytes transferred for it, including headers. */
-async function scales(page: Page): Promise<(path: string) => Promise<number>> {
+async function meterOf(page: Page): Promise<(path: string) => Promise<number>> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Network.enable");
   let bytes = 0;

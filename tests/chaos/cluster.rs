@@ -1,4 +1,4 @@
-//! The processes of a PostgreSQL server on this machine. They are found through `/proc`, which only Linux has.
+//! Controls the processes of a PostgreSQL server on this machine. Finds them in `/proc`, which only Linux has.
 
 use std::fs::{self, read_to_string};
 use std::os::unix::ffi::OsStringExt as _;
@@ -13,14 +13,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tokio::time::sleep;
 
-/// A PostgreSQL server that may be stopped.
+/// A PostgreSQL server that tests may stop.
 pub(crate) struct Cluster {
     url: String,
     data: PathBuf,
 }
 
 impl Cluster {
-    /// The server at a URL, whose user must be a superuser.
+    /// Returns the server at a URL, whose user must be a superuser.
     pub(crate) async fn at(url: &str) -> Self {
         let mut connection = PgConnection::connect(url)
             .await
@@ -35,17 +35,17 @@ impl Cluster {
         }
     }
 
-    /// The URL of its first database.
+    /// Returns the URL of the server's first database.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// The folder of its data.
+    /// Returns the server's data folder.
     pub(crate) fn data(&self) -> &PathBuf {
         &self.data
     }
 
-    /// Runs statements in its first database.
+    /// Runs statements in the server's first database.
     pub(crate) async fn execute(&self, statements: &str) {
         let connected = PgConnection::connect(&self.url).await;
         let mut connection = connected.expect("PostgreSQL answers");
@@ -64,7 +64,7 @@ impl Cluster {
         .await;
     }
 
-    /// Ends the server at once, without a checkpoint, and returns how to start it again.
+    /// Stops the server at once, without a checkpoint. Returns the command that starts it again.
     pub(crate) async fn stop(&self) -> Stopped {
         let postmaster = self.postmaster().expect("the server runs");
         let folder = PathBuf::from(format!("/proc/{}", postmaster.as_raw_nonzero()));
@@ -105,11 +105,11 @@ impl Cluster {
     pub(crate) async fn signal(&self, signal: Signal) {
         let postmaster = self.postmaster().expect("the server runs");
         kill_process(postmaster, signal).expect("the server runs");
-        // Children that were being started when the postmaster stopped.
+        // Waits for children that the postmaster was starting when it received the signal.
         sleep(Duration::from_millis(50)).await;
         for process in fs::read_dir("/proc").expect("Linux").flatten() {
             let stat = read_to_string(process.path().join("stat")).unwrap_or_default();
-            // The name of the program is in parentheses, and may hold anything.
+            // The program's name is in parentheses, and may contain any characters.
             let parent = stat.rsplit(')').next().and_then(|rest| {
                 let parent = rest.split_whitespace().nth(1)?;
                 Pid::from_raw(parent.parse().ok()?)
@@ -118,13 +118,13 @@ impl Cluster {
             if let Some(child) = id.and_then(Pid::from_raw)
                 && parent == Some(postmaster)
             {
-                // It may have ended meanwhile.
+                // The process may have ended meanwhile.
                 _ = kill_process(child, signal);
             }
         }
     }
 
-    /// The first process, whose id the server keeps in its folder for as long as it runs.
+    /// Returns the ID of the first process. The server keeps it in its data folder while it runs.
     fn postmaster(&self) -> Option<Pid> {
         let state = read_to_string(self.data.join("postmaster.pid")).ok()?;
         Pid::from_raw(state.lines().next()?.trim().parse().ok()?)

@@ -1,4 +1,4 @@
-//! A full disk, and a damaged file.
+//! A full disk, and a damaged database file.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, chown};
@@ -16,13 +16,13 @@ use crate::outages::{responses, writes};
 use crate::report::Figure;
 use crate::{Engine, Testbed};
 
-/// The size of the file system that is filled, in MiB.
+/// The size of the file system to fill, in MiB.
 const DISK: u32 = 64;
 
 const RECOVERY_BOUND: Duration = Duration::from_secs(1);
 const REFUSAL_BOUND: Duration = Duration::from_secs(2);
 
-/// Fills the disk under mixed load, and makes space again.
+/// Fills the disk under mixed load, and frees space again.
 pub(crate) async fn fill(testbed: &Testbed) -> Vec<Figure> {
     let disk = match testbed.engine {
         Engine::Sqlite => None,
@@ -116,14 +116,14 @@ impl<'a> Disk<'a> {
         Some(disk)
     }
 
-    /// Moves a database to it.
+    /// Moves a database to this file system.
     async fn take(&self, database: &TestDatabase) {
         let name = database.name();
         let move_it = format!("alter database {name} set tablespace small");
         self.cluster.execute(&move_it).await;
     }
 
-    /// Fills it with a table, and the table with rows until the disk is full.
+    /// Creates a table on this file system, and inserts rows until the disk is full.
     async fn fill(&self, database: &TestDatabase) {
         database.execute("create table filler (text text)").await;
         let mut connection = database.postgres().await;
@@ -143,7 +143,7 @@ impl<'a> Disk<'a> {
         database.execute("drop table filler").await;
     }
 
-    /// Takes the database off it, and unmounts it.
+    /// Moves the database away, and unmounts the file system.
     async fn release(self, database: &TestDatabase) {
         self.cluster.disconnect(database).await;
         let name = database.name();
@@ -155,7 +155,7 @@ impl<'a> Disk<'a> {
 
 impl Drop for Disk<'_> {
     fn drop(&mut self) {
-        // Lazily, because a panic may leave files open.
+        // A lazy unmount also works if a panic left files open.
         let unmounted = Command::new("umount")
             .arg("--lazy")
             .arg(&self.folder)
@@ -164,7 +164,7 @@ impl Drop for Disk<'_> {
     }
 }
 
-/// The ways in which a file is damaged.
+/// The kinds of damage.
 const DAMAGES: [fn(&mut Vec<u8>); 3] = [
     // The header is overwritten.
     |file| file.iter_mut().take(100).for_each(|byte| *byte = 0x5a),
@@ -174,7 +174,7 @@ const DAMAGES: [fn(&mut Vec<u8>); 3] = [
     |file| file.truncate(file.len() / 4096 / 4 * 4096),
 ];
 
-/// Damages the file of a server that does not run, and restores it from a backup.
+/// Damages the file of a stopped server, and restores it from a backup.
 pub(crate) async fn damage(testbed: &Testbed) -> Vec<Figure> {
     let database = testbed.database().await;
     let process = Process::start(&database, &[]).await;
@@ -234,10 +234,10 @@ pub(crate) async fn damage(testbed: &Testbed) -> Vec<Figure> {
     ]
 }
 
-/// Replaces the file of a database, and removes what belongs to the previous one.
+/// Replaces the file of a database, and removes the other files of the previous one.
 fn place(file: &Path, content: &[u8]) {
     for suffix in ["-wal", "-shm"] {
-        // After a clean end, none exists.
+        // After a clean stop, these files do not exist.
         _ = fs::remove_file(format!("{}{suffix}", file.display()));
     }
     fs::write(file, content).expect("the file is written");

@@ -1,4 +1,4 @@
-//! Floods: wrong sign-ins, and streams of changes.
+//! Floods of failed sign-ins and of streams.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -36,11 +36,11 @@ const STREAM_BOUND: Duration = Duration::from_millis(250);
 const EVENT_TIMEOUT: Duration = Duration::from_secs(30);
 const WRITERS: usize = 8;
 
-/// The span in which switches are counted.
+/// The duration for which switches are counted.
 const SPAN: Duration = Duration::from_secs(5);
 const SWITCHES_BOUND: f64 = 200.0;
 
-/// Guesses passwords from many networks, and signs in from a known one meanwhile.
+/// Guesses passwords from many networks, and meanwhile signs in from a known network.
 pub(crate) async fn sign_ins(testbed: &Testbed) -> Vec<Figure> {
     let database = testbed.database().await;
     let proxies = [("PENNON_TRUSTED_PROXIES", "127.0.0.1")];
@@ -106,7 +106,7 @@ impl SignIn {
     }
 }
 
-/// Opens streams, changes a flag, and counts how many changes others can make meanwhile.
+/// Opens streams, changes a flag, and measures the rate of changes by other writers meanwhile.
 pub(crate) async fn streams(testbed: &Testbed) -> Vec<Figure> {
     let database = testbed.database().await;
     let process = Process::start(&database, &[]).await;
@@ -159,7 +159,7 @@ async fn open(process: &Process, sdk_key: &str) -> TcpStream {
     stream
 }
 
-/// Announces each event, until the stream ends.
+/// Reports each event until the stream ends.
 async fn listen(mut stream: TcpStream, events: UnboundedSender<()>) {
     let mut buffer = [0; 2048];
     let mut unread = Vec::new();
@@ -168,13 +168,13 @@ async fn listen(mut stream: TcpStream, events: UnboundedSender<()>) {
         // An event ends with its data, a line, and an empty line.
         while let Some(end) = unread.windows(3).position(|end| end == b"}\n\n") {
             unread.drain(..end + 3);
-            // Nobody listens any more once everything is measured.
+            // The receiver is dropped when the measurement ends.
             _ = events.send(());
         }
     }
 }
 
-/// Waits for an event on each stream, and returns how many do not come in time.
+/// Waits for an event on each stream, and returns the number of events that do not arrive in time.
 async fn missing_events(streams: usize, events: &mut UnboundedReceiver<()>) -> usize {
     let mut missing = streams;
     let received = async {
@@ -182,12 +182,12 @@ async fn missing_events(streams: usize, events: &mut UnboundedReceiver<()>) -> u
             missing -= 1;
         }
     };
-    // The rest is counted as missing.
+    // Events that have not arrived count as missing.
     _ = timeout(EVENT_TIMEOUT, received).await;
     missing
 }
 
-/// The switches that several writers make of one flag in a second.
+/// Returns the number of switches per second that several writers make of one flag.
 async fn switches_per_second(client: &LoadClient) -> f64 {
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {

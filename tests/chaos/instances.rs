@@ -1,4 +1,4 @@
-//! Two instances on one PostgreSQL.
+//! Two instances on one PostgreSQL database.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use crate::report::{Figure, between};
 /// The tasks that create flags on each instance, so that the suspended one is likely to be in a transaction.
 const WRITERS: usize = 4;
 
-/// PostgreSQL ends each of the two transactions that a suspended instance may have after two seconds, so that others
-/// write again.
+/// The duration of a suspension. PostgreSQL ends each of the two transactions that a suspended instance may have open
+/// after two seconds, so that other instances can write again.
 const SUSPENSION: Duration = Duration::from_secs(8);
 const WRITE_BOUND: Duration = Duration::from_secs(5);
 const EVALUATION_BOUND: Duration = Duration::from_secs(1);
 const FOLLOW_BOUND: Duration = Duration::from_secs(1);
 
-/// The library that shows another time to a process.
+/// The library that changes the time that a process sees.
 const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
-/// Suspends one of two instances in the middle of writes, again and again.
+/// Repeatedly suspends one of two instances during writes.
 pub(crate) async fn suspend(testbed: &Testbed) -> Vec<Figure> {
     let database = testbed.database().await;
     let one = Process::start(&database, &[]).await;
@@ -99,7 +99,7 @@ pub(crate) async fn suspend(testbed: &Testbed) -> Vec<Figure> {
     ]
 }
 
-/// Sends the same operation until it is over.
+/// Repeats an operation until the test is over.
 async fn repeat(
     client: LoadClient,
     operation: &'static str,
@@ -113,7 +113,7 @@ async fn repeat(
     exchanges
 }
 
-/// The time from a change on one instance until the other one evaluates with it.
+/// Returns the time from a change on one instance until the other one serves it.
 async fn time_to_follow(client: &LoadClient, other: &LoadClient, round: usize) -> Duration {
     let is_enabled = round.is_multiple_of(2);
     eventually("a change succeeds", async || {
@@ -129,7 +129,7 @@ async fn time_to_follow(client: &LoadClient, other: &LoadClient, round: usize) -
     changed.elapsed()
 }
 
-/// Uses each access token at the other one of two instances whose clocks differ.
+/// Signs in on each of two instances whose clocks differ, and uses each access token on both.
 pub(crate) async fn skew(testbed: &Testbed) -> Vec<Figure> {
     if !Path::new(FAKETIME).exists() {
         eprintln!("  left out: libfaketime is not installed");

@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use crate::report::Figure;
 use crate::{Engine, Testbed};
 
-/// The tasks that create flags at the same time.
+/// The number of tasks that create flags.
 const WRITERS: usize = 8;
 
 const START_BOUND: Duration = Duration::from_secs(2);
@@ -23,7 +23,7 @@ const START_BOUND: Duration = Duration::from_secs(2);
 #[derive(Default)]
 struct Acknowledged {
     created: BTreeSet<String>,
-    /// The last state of the flag `checkout` that was confirmed, and the one that was requested after it.
+    /// The last confirmed state of the flag `checkout`, and the state requested after it.
     enabled: bool,
     requested: Option<bool>,
     switches: usize,
@@ -56,7 +56,7 @@ pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
         Engine::Sqlite => Some(faults(&database).await),
         Engine::Postgres => None,
     };
-    let acknowledged = acknowledged.lock().expect("nobody panicked");
+    let acknowledged = acknowledged.lock().expect("no thread panicked");
     let missing = acknowledged.created.difference(&created).count();
     let mut figures = vec![
         Figure::never(
@@ -90,7 +90,7 @@ pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
     figures
 }
 
-/// Writes with several tasks, and kills the server at a moment that differs from round to round.
+/// Writes with several tasks, and kills the server at a moment that differs in each round.
 async fn write_until_killed(
     client: &LoadClient,
     process: Process,
@@ -104,7 +104,7 @@ async fn write_until_killed(
         writers.spawn(async move {
             while let Ok(exchange) = client.try_exchange("create").await {
                 if exchange.status == StatusCode::CREATED {
-                    let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+                    let mut acknowledged = acknowledged.lock().expect("no thread panicked");
                     acknowledged.created.insert(exchange.flag);
                 }
             }
@@ -120,10 +120,10 @@ async fn write_until_killed(
     process.kill().await;
     is_over.store(true, Ordering::Relaxed);
     writers.join_all().await;
-    switching.await.expect("nobody panicked");
+    switching.await.expect("no thread panicked");
 }
 
-/// Enables and disables a flag by turns.
+/// Alternately enables and disables a flag.
 async fn switch(
     client: LoadClient,
     acknowledged: Arc<Mutex<Acknowledged>>,
@@ -131,14 +131,14 @@ async fn switch(
 ) {
     while !is_over.load(Ordering::Relaxed) {
         let is_enabled = {
-            let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+            let mut acknowledged = acknowledged.lock().expect("no thread panicked");
             let is_enabled = !acknowledged.enabled;
             acknowledged.requested = Some(is_enabled);
             is_enabled
         };
         let response = client.switch(is_enabled).send().await;
         if response.is_ok_and(|response| response.status().is_success()) {
-            let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+            let mut acknowledged = acknowledged.lock().expect("no thread panicked");
             acknowledged.enabled = is_enabled;
             acknowledged.requested = None;
             acknowledged.switches += 1;
@@ -146,17 +146,17 @@ async fn switch(
     }
 }
 
-/// Returns true if the flag is in neither of its two possible states. From here on its state is known again.
+/// Returns true if the flag is in neither of its two possible states. Afterwards, its state is known again.
 async fn switch_is_lost(client: &LoadClient, acknowledged: &Mutex<Acknowledged>) -> bool {
     let is_enabled = client.is_enabled().await;
-    let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+    let mut acknowledged = acknowledged.lock().expect("no thread panicked");
     let is_lost = is_enabled != acknowledged.enabled && Some(is_enabled) != acknowledged.requested;
     acknowledged.enabled = is_enabled;
     acknowledged.requested = None;
     is_lost
 }
 
-/// The number of faults in a file of SQLite.
+/// Returns the number of faults in a SQLite file.
 async fn faults(database: &TestDatabase) -> usize {
     let broken = "select count(*) from pragma_integrity_check where integrity_check <> 'ok'";
     let dangling = "select count(*) from pragma_foreign_key_check";

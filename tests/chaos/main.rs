@@ -1,9 +1,9 @@
-//! Injects faults into the release binary, and compares what its callers notice with the bounds that
-//! `docs/reliability.md` states.
+//! Injects faults into the release binary, and compares their effects on callers with the bounds in
+//! `docs/reliability.md`.
 
 #![expect(
     clippy::expect_used,
-    reason = "a fault that cannot be injected fails its rows, and the others go on"
+    reason = "a fault that cannot be injected fails only its own rows"
 )]
 
 mod cluster;
@@ -31,13 +31,13 @@ use self::report::{Figure, Report};
 
 #[derive(Parser)]
 struct CommandLine {
-    /// The URL of a PostgreSQL server that may be stopped; faults that need one are left out without it
+    /// The URL of a PostgreSQL server that may be stopped; without it, faults of PostgreSQL are left out
     #[arg(long)]
     postgres: Option<String>,
-    /// Fewer repetitions and shorter outages
+    /// Use fewer repetitions and shorter outages
     #[arg(long)]
     short: bool,
-    /// Only this fault; may be repeated
+    /// Inject only this fault; may be repeated
     #[arg(long)]
     only: Vec<Fault>,
 }
@@ -78,7 +78,7 @@ struct Scale {
     suspensions: usize,
     half_open: usize,
     slow: usize,
-    /// The time for which slow peers are observed; none for as long as their time limits.
+    /// The time for which slow peers are observed. `None` means until their time limits have passed.
     slow_for: Option<Duration>,
     /// The sign-ins with the right password, concurrent with wrong ones.
     sign_ins: usize,
@@ -115,7 +115,7 @@ struct Testbed {
 }
 
 impl Testbed {
-    /// A new database.
+    /// Creates a database.
     async fn database(&self) -> TestDatabase {
         match self.engine {
             Engine::Sqlite => TestDatabase::in_file(),
@@ -123,14 +123,14 @@ impl Testbed {
         }
     }
 
-    /// The PostgreSQL server.
+    /// Returns the PostgreSQL server.
     fn cluster(&self) -> &Cluster {
         self.cluster.as_ref().expect("a PostgreSQL server")
     }
 }
 
 impl Fault {
-    /// The databases on which it is injected.
+    /// Returns the database engines on which the fault is injected.
     fn engines(self) -> &'static [Engine] {
         match self {
             Self::Kill | Self::FullDisk | Self::Terminate => &[Engine::Sqlite, Engine::Postgres],
@@ -150,7 +150,7 @@ impl Fault {
         }
     }
 
-    /// The heading of its rows.
+    /// Returns the heading of the fault's rows.
     fn title(self, scale: &Scale) -> String {
         let seconds = scale.outage.as_secs();
         match self {
@@ -223,7 +223,7 @@ async fn main() -> ExitCode {
                 scale,
                 cluster,
             });
-            // A task of its own, so that a panic fails the rows of this fault only.
+            // Runs in a separate task, so that a panic fails only the rows of this fault.
             let tasks = LocalSet::new();
             let injected = tasks.spawn_local(fault.inject(testbed));
             let injected = tasks.run_until(injected).await;
@@ -238,7 +238,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Allows as many open files as the system permits: each stream is one.
+/// Raises the limit of open files to the maximum, because each stream is an open file.
 fn raise_open_files() {
     let maximum = getrlimit(Resource::Nofile).maximum;
     let limit = Rlimit {

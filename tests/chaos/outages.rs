@@ -52,7 +52,7 @@ pub(crate) async fn inject(testbed: &Testbed, outage: Outage) -> Vec<Figure> {
     figures
 }
 
-/// The responses during an outage.
+/// Returns the figures of the responses during an outage.
 pub(crate) fn responses(exchanges: &[Exchange], lost: Instant, back: Instant) -> Vec<Figure> {
     let is_during = |exchange: &&Exchange| exchange.received > lost && exchange.sent < back;
     let during: Vec<&Exchange> = exchanges.iter().filter(is_during).collect();
@@ -99,7 +99,7 @@ fn is_explained(exchange: &Exchange) -> bool {
     }
 }
 
-/// Compares the flags that exist with the responses to their creation.
+/// Compares the existing flags with the responses to their creation.
 pub(crate) async fn writes(client: &LoadClient, exchanges: &[Exchange]) -> Figure {
     let created = client.created_flags().await;
     let audited = client.flags_with_an_audit_entry().await;
@@ -150,7 +150,7 @@ impl<'a> Link<'a> {
                 proxy.database(database).url().clone_into(&mut link.url);
                 link.proxy = Some(proxy);
             }
-            // A superuser would get the connections that are reserved for such.
+            // A superuser could use the connections that are reserved for superusers.
             Outage::OutOfConnections => {
                 let own_role = database.for_own_role().await;
                 own_role.url().clone_into(&mut link.url);
@@ -183,7 +183,7 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// Lets the sessions that exist only read, as a standby does until it is promoted.
+    /// Makes existing sessions read-only, as on a standby until it is promoted.
     async fn set_read_only(&self, value: &str) {
         let set = format!("alter system set default_transaction_read_only = {value}");
         self.cluster.execute(&set).await;

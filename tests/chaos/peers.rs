@@ -1,4 +1,4 @@
-//! Peers that hold connections and do nothing with them.
+//! Peers that hold connections open and send or read nothing, or little.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,18 +15,18 @@ use tokio::time::{Instant, sleep};
 use crate::Testbed;
 use crate::report::{Figure, between, p99};
 
-/// The bounds are for two processor cores that the server shares with its peers.
+/// The maximum p99 of other clients' evaluations, on two processor cores that the server shares with its peers.
 pub(crate) const EVALUATION_BOUND: Duration = Duration::from_millis(200);
 const HALF_OPEN_MEMORY: f64 = 64.0;
 const SLOW_MEMORY: f64 = 96.0;
 
-/// The time after which half a request is given up is 10 seconds.
+/// The time for which half-sent requests are observed. The server gives up such a request after 10 seconds.
 const HALF_OPEN_FOR: Duration = Duration::from_secs(13);
 
-/// A reader that takes nothing is cut off after 30 seconds.
+/// The time for which slow readers are observed. The server closes their connections after 30 seconds.
 const SLOW_READERS_FOR: Duration = Duration::from_secs(40);
 
-/// Connections that send half of a head.
+/// Opens connections that send half a head.
 pub(crate) async fn half_open(testbed: &Testbed) -> Vec<Figure> {
     let open = testbed.scale.half_open;
     let connect = async |peers: &mut Peers| {
@@ -40,7 +40,7 @@ pub(crate) async fn half_open(testbed: &Testbed) -> Vec<Figure> {
     observed.figures(HALF_OPEN_MEMORY, true)
 }
 
-/// Connections whose bodies arrive byte by byte.
+/// Opens connections whose bodies arrive byte by byte.
 pub(crate) async fn slow_bodies(testbed: &Testbed) -> Vec<Figure> {
     let slow = testbed.scale.slow;
     let connect = async |peers: &mut Peers| {
@@ -62,7 +62,7 @@ pub(crate) async fn slow_bodies(testbed: &Testbed) -> Vec<Figure> {
     observed.figures(SLOW_MEMORY, true)
 }
 
-/// Connections that ask for a large config document again and again, and read nothing of it.
+/// Opens connections that repeatedly request a large config document, and read nothing.
 pub(crate) async fn slow_readers(testbed: &Testbed) -> Vec<Figure> {
     let slow = testbed.scale.slow;
     let connect = async |peers: &mut Peers| {
@@ -86,7 +86,8 @@ pub(crate) async fn slow_readers(testbed: &Testbed) -> Vec<Figure> {
     };
     let span = testbed.scale.slow_for.unwrap_or(SLOW_READERS_FOR);
     let observed = observe(testbed, connect, "", span).await;
-    // Responses that are already in the kernel still wait for a reader, so a client cannot see that it was cut off.
+    // Responses in the kernel's buffers can still be read, so a client cannot see that the server closed the
+    // connection.
     observed.figures(SLOW_MEMORY, false)
 }
 
@@ -107,7 +108,7 @@ impl Peers {
         self.connections.push(connection);
     }
 
-    /// The connections that the server has not closed.
+    /// Returns the number of connections that the server has not closed.
     fn open(&self) -> usize {
         let is_open = |connection: &&TcpStream| {
             let mut some = [0; 4096];
@@ -123,7 +124,7 @@ impl Peers {
     }
 }
 
-/// The experience of other clients, and the state of the connections.
+/// The evaluations of another client during a fault, and the state of the connections.
 struct Observation {
     evaluations: Vec<Exchange>,
     connections: usize,
@@ -155,7 +156,7 @@ async fn observe(
     while began.elapsed() < span {
         most = most.max(peers.process.resident_mebibytes());
         for connection in &mut peers.connections {
-            // The server may have closed it.
+            // The server may have closed the connection.
             _ = connection.write_all(more.as_bytes()).await;
         }
         sleep(Duration::from_secs(1)).await;
@@ -194,7 +195,7 @@ pub(crate) struct Evaluator {
 }
 
 impl Evaluator {
-    /// Starts one, which waits five milliseconds after each response.
+    /// Starts a client that waits five milliseconds after each response.
     pub(crate) fn start(client: &LoadClient) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let (client, is_stopped) = (client.clone(), Arc::clone(&is_over));
@@ -209,14 +210,14 @@ impl Evaluator {
         Self { is_over, task }
     }
 
-    /// Returns all exchanges.
+    /// Stops the client, and returns all exchanges.
     pub(crate) async fn stop(self) -> Vec<Exchange> {
         self.is_over.store(true, Ordering::Relaxed);
-        self.task.await.expect("nobody panicked")
+        self.task.await.expect("no thread panicked")
     }
 }
 
-/// The figures of evaluations during a fault.
+/// Returns the figures of evaluations during a fault.
 pub(crate) fn evaluation_figures(evaluations: &[Exchange]) -> Vec<Figure> {
     let failed = evaluations
         .iter()

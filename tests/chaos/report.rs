@@ -1,4 +1,4 @@
-//! Figures, their bounds, and the table of them.
+//! Measured figures, their bounds, and the table of results.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ pub(crate) struct Figure {
 
 #[derive(Clone, Copy)]
 enum Value {
-    /// The number of violations, and of the cases in which one was possible.
+    /// The number of violations, and the number of cases in which one was possible.
     Violations(usize, usize),
     Time(Duration),
     Mebibytes(f64),
@@ -30,7 +30,8 @@ enum Bound {
 }
 
 impl Figure {
-    /// A violation that must not occur in any of `cases`. Without a case nothing is proven, which is a violation too.
+    /// Creates a figure that counts violations, none of which may occur. It also fails without cases, which prove
+    /// nothing.
     pub(crate) fn never(name: &'static str, violations: usize, cases: usize) -> Self {
         let value = Value::Violations(violations, cases);
         let bound = Bound::None;
@@ -45,7 +46,7 @@ impl Figure {
         }
     }
 
-    /// Memory in MiB.
+    /// Creates a figure of memory in MiB.
     pub(crate) fn memory(name: &'static str, mebibytes: f64, bound: f64) -> Self {
         Self {
             name,
@@ -168,7 +169,7 @@ impl Report {
         self.failed.is_empty() && self.rows.iter().all(|row| row.is_within_bounds)
     }
 
-    /// Prints the table, as Markdown, and what is wrong.
+    /// Prints the table as Markdown, the exceeded bounds, and the faults that could not be injected.
     pub(crate) fn print(&self) {
         println!("\n| Fault | Figure | Bound | SQLite | PostgreSQL |");
         println!("|---|---|--:|--:|--:|");
@@ -195,14 +196,14 @@ impl Report {
     }
 }
 
-/// The time below which 99% of some waits are; zero without any.
+/// Returns the 99th percentile of some waits, or zero if the list is empty.
 pub(crate) fn p99(mut waits: Vec<Duration>) -> Duration {
     waits.sort_unstable();
     let last = waits.len().saturating_sub(1);
     waits.get(last * 99 / 100).copied().unwrap_or_default()
 }
 
-/// The time from one instant to a later one, zero if it is not later.
+/// Returns the time from one instant to a later one, or zero if it is not later.
 pub(crate) fn between(from: Instant, to: Instant) -> Duration {
     to.saturating_duration_since(from)
 }
@@ -214,7 +215,7 @@ mod tests {
     use super::{Figure, p99};
 
     #[test]
-    fn a_figure_beyond_its_bound_is_not_within_bounds() {
+    fn a_figure_over_its_bound_fails() {
         let second = Duration::from_secs(1);
         assert!(Figure::within("", second, second).is_within_bounds());
         assert!(!Figure::within("", second * 2, second).is_within_bounds());
@@ -226,12 +227,12 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_without_a_case_is_not_kept() {
+    fn a_count_of_violations_without_any_case_fails() {
         assert!(!Figure::never("", 0, 0).is_within_bounds());
     }
 
     #[test]
-    fn one_wait_in_a_hundred_is_above_the_p99() {
+    fn one_sample_in_a_hundred_exceeds_the_p99() {
         let waits: Vec<Duration> = (1..=101).rev().map(Duration::from_millis).collect();
         assert_eq!(p99(waits), Duration::from_millis(100));
         assert_eq!(p99(Vec::new()), Duration::ZERO);

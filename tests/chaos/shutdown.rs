@@ -12,13 +12,13 @@ use crate::Testbed;
 use crate::outages::writes;
 use crate::report::Figure;
 
-/// The tasks of each operation.
+/// The number of tasks for each operation.
 const CLIENTS: usize = 16;
 
-/// The time of load before the signal.
+/// The duration of the load before the signal.
 const LOAD: Duration = Duration::from_secs(2);
 
-/// Docker and Kubernetes kill a process that takes longer.
+/// The maximum time to stop. Docker and Kubernetes kill a process that takes longer.
 const END_BOUND: Duration = Duration::from_secs(10);
 
 pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
@@ -65,7 +65,8 @@ pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
     ]
 }
 
-/// Sends the same operation until the port refuses connections, and returns whether a connection broke before.
+/// Repeats an operation until the port refuses connections. Returns the exchanges, and true if a connection broke
+/// before.
 async fn repeat(client: LoadClient, operation: &'static str) -> (Vec<Exchange>, bool) {
     let mut exchanges = Vec::new();
     loop {

@@ -1,12 +1,12 @@
-//! The assets of the dashboard, which the binary contains in compressed forms only.
+//! The assets of the dashboard, which the binary contains only in compressed form.
 
 use pennon_tests::TestApp;
 use reqwest::{Method, StatusCode};
 
-use crate::config::decoded;
+use crate::config::decompressed;
 
 #[tokio::test]
-async fn an_asset_is_the_same_in_every_coding_and_without_any() {
+async fn an_asset_is_the_same_in_every_content_encoding() {
     let app = TestApp::start().await;
     let browser = app.anonymous();
     let page = browser.get("/dashboard/login").await.expect(StatusCode::OK);
@@ -28,7 +28,7 @@ async fn an_asset_is_the_same_in_every_coding_and_without_any() {
             let request = request.header("accept-encoding", coding);
             let answer = browser.send(request).await.expect(StatusCode::OK);
             assert_eq!(answer.header("content-encoding"), coding, "{asset}");
-            assert_eq!(decoded(coding, &answer.bytes), plain.bytes, "{asset}");
+            assert_eq!(decompressed(coding, &answer.bytes), plain.bytes, "{asset}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The audit log: what is recorded, and how it is read.
+//! The audit log: recorded entries, filters, and groups.
 
 use pennon_tests::{EMAIL, Pair, START, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn an_entry_says_who_did_what_when_to_which_object() {
+async fn an_entry_has_its_actor_action_time_and_object() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -33,7 +33,7 @@ async fn an_entry_says_who_did_what_when_to_which_object() {
 }
 
 #[tokio::test]
-async fn every_action_so_far_is_recorded_once() {
+async fn every_action_is_recorded_once() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -84,7 +84,7 @@ async fn every_action_so_far_is_recorded_once() {
 }
 
 #[tokio::test]
-async fn entries_can_be_narrowed_by_flag_environment_and_time() {
+async fn entries_can_be_filtered_by_flag_environment_and_time() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (prod, _) = admin.environment("shop", "prod").await;
@@ -120,7 +120,7 @@ async fn entries_can_be_narrowed_by_flag_environment_and_time() {
 }
 
 #[tokio::test]
-async fn what_one_action_writes_is_one_group() {
+async fn entries_of_one_action_share_a_group() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (staging, _) = admin.environment("shop", "staging").await;
@@ -135,7 +135,7 @@ async fn what_one_action_writes_is_one_group() {
     copied.expect(StatusCode::OK);
     let entries = admin.get("/audit").await.expect(StatusCode::OK).json();
     let group = |place: usize| entries["items"][place]["groupId"].clone();
-    // The switch and the rollout of the copy, then the rollout that was copied.
+    // The switch and the rollout of the copy, then the original rollout.
     assert_eq!(group(0), group(1));
     assert_eq!(group(1), entries["items"][1]["id"]);
     assert_ne!(group(1), group(2));
@@ -143,7 +143,7 @@ async fn what_one_action_writes_is_one_group() {
 }
 
 #[tokio::test]
-async fn a_browser_is_sent_to_the_page_that_shows_the_same() {
+async fn a_browser_is_redirected_to_the_audit_page() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     for query in ["", "?flagKey=checkout&from=2026-03-01T00:00:00Z"] {

@@ -1,4 +1,4 @@
-//! Signing in and out, and who is let in where.
+//! Signing in and out, access tokens, refresh tokens, and the limits on failed sign-ins.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 /// Settings under which a test can call from any address.
 const BEHIND_A_PROXY: [&str; 2] = ["--trusted-proxies", "127.0.0.0/8"];
 
-/// Somebody's attempt to sign in from an address.
+/// Attempts to sign in from a network address.
 fn sign_in_from(
     app: &TestApp,
     email: &str,
@@ -23,7 +23,7 @@ fn sign_in_from(
 }
 
 #[tokio::test]
-async fn signing_in_answers_tokens_and_the_account() {
+async fn signing_in_returns_tokens_and_the_account() {
     let app = TestApp::start().await;
     let answer = app
         .anonymous()
@@ -46,7 +46,7 @@ async fn signing_in_answers_tokens_and_the_account() {
 }
 
 #[tokio::test]
-async fn an_unknown_address_and_a_wrong_password_are_refused_alike() {
+async fn an_unknown_address_and_a_wrong_password_get_the_same_response() {
     let app = TestApp::start().await;
     let attempts = [
         (EMAIL, "wrong password"),
@@ -88,7 +88,7 @@ async fn signing_out_ends_the_session_at_once() {
 }
 
 #[tokio::test]
-async fn an_access_token_is_good_for_fifteen_minutes_and_one_more_for_clocks_that_differ() {
+async fn an_access_token_is_valid_for_fifteen_minutes_plus_one_for_clock_skew() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     app.advance(16 * 60 - 1);
@@ -101,7 +101,7 @@ async fn an_access_token_is_good_for_fifteen_minutes_and_one_more_for_clocks_tha
 }
 
 #[tokio::test]
-async fn administration_wants_an_access_token() {
+async fn administration_requires_an_access_token() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, sdk_key) = admin.environment("shop", "prod").await;
@@ -119,7 +119,7 @@ async fn administration_wants_an_access_token() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_signed_with_hs256_and_our_secret_is_refused() {
+async fn a_token_without_a_valid_hs256_signature_is_refused() {
     // {"alg":"none"} and the claims of a valid token, without and with the valid token's signature.
     let app = TestApp::start().await;
     let body = json!({ "email": EMAIL, "password": PASSWORD });
@@ -149,7 +149,7 @@ async fn a_token_that_is_not_signed_with_hs256_and_our_secret_is_refused() {
 }
 
 #[tokio::test]
-async fn sign_in_reports_every_bad_member() {
+async fn sign_in_reports_every_invalid_member() {
     let app = TestApp::start().await;
     let answer = app
         .anonymous()
@@ -160,7 +160,7 @@ async fn sign_in_reports_every_bad_member() {
 }
 
 #[tokio::test]
-async fn failed_sign_ins_are_braked_per_account_and_address_for_a_minute() {
+async fn failed_sign_ins_are_limited_per_account_and_address_for_a_minute() {
     let app = TestApp::with_settings(&BEHIND_A_PROXY).await;
     let attempt = async |email: &str, password: &str, address: &str| {
         sign_in_from(&app, email, password, address).await
@@ -176,9 +176,9 @@ async fn failed_sign_ins_are_braked_per_account_and_address_for_a_minute() {
     attempt(EMAIL, "wrong", "198.51.100.1")
         .await
         .expect(StatusCode::UNAUTHORIZED);
-    let braked = attempt(EMAIL, PASSWORD, "198.51.100.1").await;
-    let braked = braked.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
-    assert_eq!(braked.header("retry-after"), "60");
+    let limited = attempt(EMAIL, PASSWORD, "198.51.100.1").await;
+    let limited = limited.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
+    assert_eq!(limited.header("retry-after"), "60");
     attempt(EMAIL, PASSWORD, "198.51.100.2")
         .await
         .expect(StatusCode::OK);
@@ -211,7 +211,7 @@ async fn failed_sign_ins_are_limited_per_account_and_address_for_an_hour() {
 }
 
 #[tokio::test]
-async fn the_case_of_an_address_gives_no_further_attempts() {
+async fn changing_the_case_of_an_address_gives_no_extra_attempts() {
     let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
     for email in [EMAIL.to_uppercase(), EMAIL.replace('a', "A")] {
         app.sign_in(&email, "wrong")
@@ -224,7 +224,7 @@ async fn the_case_of_an_address_gives_no_further_attempts() {
 }
 
 #[tokio::test]
-async fn an_address_cannot_try_many_accounts() {
+async fn one_network_address_cannot_try_many_accounts() {
     let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
     for account in 0..12 {
         let body = json!({ "email": format!("{account}@example.com"), "password": "wrong" });
@@ -241,7 +241,7 @@ async fn an_address_cannot_try_many_accounts() {
 }
 
 #[tokio::test]
-async fn a_refresh_token_renews_the_session_and_is_spent_by_it() {
+async fn a_refresh_token_renews_the_session_once() {
     let app = TestApp::start().await;
     let credentials = json!({ "email": EMAIL, "password": PASSWORD });
     let first = app.anonymous().post("/auth/login", credentials).await;
@@ -258,13 +258,13 @@ async fn a_refresh_token_renews_the_session_and_is_spent_by_it() {
     assert_eq!(second.json()["user"], first.json()["user"]);
     let renewed = app.with_authorization(format!("Bearer {}", second.text("/access_token")));
     renewed.get("/flags").await.expect(StatusCode::OK);
-    // An answer may get lost: for ten seconds the spent token gets the same one again.
+    // A response can get lost, so a spent token gets the same response again for ten seconds.
     app.advance(10);
     let again = refresh(first.text("/refresh_token"))
         .await
         .expect(StatusCode::OK);
     assert_eq!(again.text("/refresh_token"), second.text("/refresh_token"));
-    // After that it betrays a thief, and everything that came of the sign-in ends.
+    // After that, its reuse indicates theft, and all sessions of that sign-in end.
     app.advance(1);
     let betrayed = refresh(first.text("/refresh_token")).await;
     betrayed.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
@@ -293,7 +293,7 @@ async fn parallel_uses_of_a_refresh_token_have_one_successor() {
 }
 
 #[tokio::test]
-async fn a_spent_refresh_token_ends_the_session_once_its_successor_has_been_used() {
+async fn reusing_a_refresh_token_ends_the_session_after_its_successor_was_used() {
     let app = TestApp::start().await;
     let first = app.sign_in(EMAIL, PASSWORD).await.text("/refresh_token");
     let refresh = async |token: &str| {
@@ -325,7 +325,7 @@ async fn another_instance_repeats_the_successor_of_a_refresh_token() {
 }
 
 #[tokio::test]
-async fn the_successor_of_a_refresh_token_is_erased_when_the_grace_is_over() {
+async fn the_successor_of_a_refresh_token_is_erased_after_the_grace_period() {
     let app = TestApp::start().await;
     app.watch();
     let first = app.sign_in(EMAIL, PASSWORD).await.text("/refresh_token");
@@ -335,7 +335,7 @@ async fn the_successor_of_a_refresh_token_is_erased_when_the_grace_is_over() {
     let kept = "select count(*) from refresh_tokens where successor is not null";
     assert_eq!(app.database().count(kept).await, 1);
     app.advance(11);
-    eventually("it is erased", async || {
+    eventually("the successor is erased", async || {
         app.database().count(kept).await == 0
     })
     .await;
@@ -383,7 +383,7 @@ async fn a_refresh_token_ends_with_its_session() {
 }
 
 #[tokio::test]
-async fn many_right_sign_ins_at_once_are_no_attack() {
+async fn concurrent_sign_ins_with_the_right_password_are_not_limited() {
     let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
     let mut under_way = JoinSet::new();
     for _ in 0..8 {
@@ -413,20 +413,20 @@ async fn guesses_from_neighboring_networks_count_together() {
         let address = format!("2001:db8:5:{customer}ff::1");
         assert_eq!(guess(&address).await, StatusCode::TOO_MANY_REQUESTS);
     }
-    // By now the provider of both has used up its share, and others have not.
+    // The provider of both networks has now used up its share. Other providers have not.
     assert_eq!(
         guess("2001:db8:5:200::1").await,
         StatusCode::TOO_MANY_REQUESTS
     );
     assert_eq!(guess("2001:db8:6::1").await, StatusCode::UNAUTHORIZED);
-    // The owner of the account signs in from where they did before.
+    // The owner of the account signs in from a network that they have used before.
     sign_in_from(&app, EMAIL, PASSWORD, home)
         .await
         .expect(StatusCode::OK);
 }
 
 #[tokio::test]
-async fn a_flood_of_guesses_is_refused_early_and_holds_up_nobody_who_was_here_before() {
+async fn a_flood_of_guesses_does_not_block_sign_ins_from_known_networks() {
     let app = TestApp::with_settings(&BEHIND_A_PROXY).await;
     let returning = ["203.0.113.7", "2001:db8:5:ffff::1"];
     for address in returning {

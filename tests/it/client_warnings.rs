@@ -1,4 +1,4 @@
-//! Warnings about what clients in use cannot read.
+//! Warnings about features that clients in use cannot read.
 
 use pennon_tests::{Caller, TestApp};
 use reqwest::{Method, StatusCode};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::clients::poll;
 use crate::dashboard::{Browser, html};
 
-/// A client of a version before the first one, which cannot read anything.
+/// A client version older than the first release. It cannot read any feature.
 const OLD: &str = "@pennon/core/0.0.1";
 
-/// A client in use in the environment: seen in two different hours.
+/// Makes a client count as in use in the environment: it fetches the configuration in two different hours.
 async fn in_use(app: &TestApp, sdk: &Caller<'_>, client: &str) {
     for _ in 0..2 {
         poll(sdk, client).await;
@@ -19,7 +19,7 @@ async fn in_use(app: &TestApp, sdk: &Caller<'_>, client: &str) {
     }
 }
 
-/// The warnings of an answer.
+/// Returns the warnings in a response.
 fn warnings(answer: &Value) -> Vec<&str> {
     let warnings = answer["warnings"].as_array().into_iter().flatten();
     warnings
@@ -36,7 +36,7 @@ fn rule(priority: u32) -> Value {
 }
 
 #[tokio::test]
-async fn saving_what_a_client_in_use_cannot_read_says_so() {
+async fn saving_a_feature_that_a_client_in_use_cannot_read_warns() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
@@ -64,7 +64,7 @@ async fn saving_what_a_client_in_use_cannot_read_says_so() {
     let rollout = rollout.expect(StatusCode::CREATED).json();
     let named = "the value type `number` and the rollout strategy `per_tenant`.";
     assert!(warnings(&rollout)[0].ends_with(named), "{rollout}");
-    // There are no warnings in an environment that the client does not use, nor in the answer to GET.
+    // Environments that the client does not use, and responses to GET, have no warnings.
     let (other, _) = admin.environment("shop", "other").await;
     let elsewhere = format!("/flags/{}/environments/{other}", pair.flag);
     let created = admin.post(&format!("{elsewhere}/rules"), rule(1)).await;
@@ -74,7 +74,7 @@ async fn saving_what_a_client_in_use_cannot_read_says_so() {
     );
     let read = admin.get(&format!("{}/rollout", pair.path)).await;
     assert_eq!(read.expect(StatusCode::OK).json()["warnings"], Value::Null);
-    // A copy warns of the clients where it goes, also before it is made.
+    // A copy, and its dry run, warn about the clients of the target environment.
     for (to, from, warned) in [
         (&pair.environment, &other, 1),
         (&other, &pair.environment, 0),
@@ -90,7 +90,7 @@ async fn saving_what_a_client_in_use_cannot_read_says_so() {
 }
 
 #[tokio::test]
-async fn a_version_leads_to_warnings_for_7_days_once_it_was_seen_in_two_hours() {
+async fn a_version_seen_in_two_hours_causes_warnings_for_7_days() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
@@ -120,7 +120,7 @@ async fn a_version_leads_to_warnings_for_7_days_once_it_was_seen_in_two_hours() 
 }
 
 #[tokio::test]
-async fn an_import_prints_what_clients_in_use_cannot_read() {
+async fn an_import_prints_warnings_about_clients_in_use() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -135,7 +135,7 @@ async fn an_import_prints_what_clients_in_use_cannot_read() {
         "key": "checkout", "name": "checkout", "description": null, "type": "boolean", "archived": false,
         "environments": [environment("other"), environment("prod")],
     }] });
-    // The command goes by the clock of the system, which is behind.
+    // The command uses the system clock, which is behind the test clock.
     app.advance(50 * 365 * 24 * 3600);
     in_use(&app, &app.sdk(&pair.sdk_key), OLD).await;
     for arguments in [&["import", "-", "--dry-run"][..], &["import", "-"]] {
@@ -156,7 +156,7 @@ async fn an_import_prints_what_clients_in_use_cannot_read() {
 }
 
 #[tokio::test]
-async fn the_dashboard_says_before_saving_what_clients_in_use_cannot_read() {
+async fn the_dashboard_warns_about_clients_in_use_before_saving() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;

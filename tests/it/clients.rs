@@ -1,4 +1,4 @@
-//! The clients that fetch configurations, by package and version.
+//! Counts of the clients that fetch configurations, by package and version.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use reqwest::header::HeaderValue;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-/// The version of the server, and of the packages that are released with it.
+/// The version of the server and of the packages in the same release.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Fetches the configuration as a client with this header.
@@ -21,7 +21,7 @@ pub(crate) async fn poll(sdk: &Caller<'_>, client: impl TryInto<HeaderValue>) {
     answer.expect(StatusCode::OK);
 }
 
-/// Opens a stream as a client with this header, and waits until it has begun.
+/// Opens a stream as a client with this header, and waits for the first event.
 async fn listen(sdk: &Caller<'_>, client: &str) -> reqwest::Response {
     let request = sdk.request(Method::GET, "/sdk/v1/stream");
     let answer = request.header("x-pennon-client", client).send().await;
@@ -30,14 +30,14 @@ async fn listen(sdk: &Caller<'_>, client: &str) -> reqwest::Response {
     stream
 }
 
-/// The first page of an environment's clients.
+/// Returns the first page of an environment's clients.
 async fn clients(caller: &Caller<'_>, environment: &str) -> Vec<Value> {
     let path = format!("/environments/{environment}/clients?limit=100");
     let page = caller.get(&path).await.expect(StatusCode::OK).json();
     page["items"].as_array().cloned().unwrap_or_default()
 }
 
-/// The number of polls by client.
+/// Returns the number of polls by client.
 async fn polls(app: &TestApp, environment: &str) -> BTreeMap<String, i64> {
     let clients = clients(&app.admin().await, environment).await;
     let polls = clients.iter().map(|client| {
@@ -68,7 +68,7 @@ async fn fetches_and_streams_are_counted_by_client() {
     poll(&sdk, "@pennon/core/0.1.0").await;
     poll(&sdk, "@pennon/core/0.1.0").await;
     drop(listen(&sdk, "@pennon/react/0.1.0").await);
-    // Only who fetches the configuration, or listens, has it then.
+    // HEAD requests fetch no configuration, so they are not counted.
     for path in ["/sdk/v1/config", "/sdk/v1/stream"] {
         let head = sdk.request(Method::HEAD, path);
         sdk.send(head.header("x-pennon-client", "@pennon/next/0.1.0"))
@@ -104,7 +104,7 @@ async fn fetches_and_streams_are_counted_by_client() {
 }
 
 #[tokio::test]
-async fn every_published_package_is_known() {
+async fn every_published_package_is_counted_by_name() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
@@ -130,7 +130,7 @@ async fn every_published_package_is_known() {
 }
 
 #[tokio::test]
-async fn versions_after_the_servers_are_newer_whatever_they_are() {
+async fn all_versions_newer_than_the_server_are_counted_as_newer() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
@@ -155,7 +155,7 @@ async fn versions_after_the_servers_are_newer_whatever_they_are() {
 }
 
 #[tokio::test]
-async fn names_of_any_other_form_are_other_clients_and_not_stored() {
+async fn malformed_client_names_are_counted_as_other_and_not_stored() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
@@ -200,7 +200,7 @@ async fn names_of_any_other_form_are_other_clients_and_not_stored() {
 }
 
 #[tokio::test]
-async fn fifty_names_are_counted_in_an_hour_on_all_instances_together() {
+async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let other = app.beside().await;
@@ -208,7 +208,7 @@ async fn fifty_names_are_counted_in_an_hour_on_all_instances_together() {
         numbers.map(|number| format!("@pennon/core/0.0.{number}"))
     };
     let (here, there) = (app.sdk(&pair.sdk_key), other.sdk(&pair.sdk_key));
-    // More than enough at once, and then what is known already.
+    // The eighty names exceed the limit of fifty. Known names are still counted.
     for name in names(0..30) {
         poll(&here, &*name).await;
     }
@@ -229,7 +229,7 @@ async fn fifty_names_are_counted_in_an_hour_on_all_instances_together() {
     assert_eq!(later.len(), 51);
     assert_eq!(later["@pennon/core/0.0.1"], 2);
     assert_eq!(later["other"], found["other"] + 1);
-    // The next hour has room again.
+    // The limit applies to each hour.
     app.advance(3600);
     poll(&here, "@pennon/react/0.0.1").await;
     app.flush_usage().await;
@@ -240,7 +240,7 @@ async fn fifty_names_are_counted_in_an_hour_on_all_instances_together() {
 }
 
 #[tokio::test]
-async fn a_client_is_in_use_for_as_long_as_its_stream_is_open() {
+async fn a_client_is_in_use_while_its_stream_is_open() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let stream = listen(&app.sdk(&pair.sdk_key), "@pennon/core/0.1.0").await;
@@ -255,7 +255,7 @@ async fn a_client_is_in_use_for_as_long_as_its_stream_is_open() {
     assert_eq!(seen(0).await, START);
     assert_eq!(seen(7200).await, "2026-03-01T11:30:00.000Z");
     drop(stream);
-    // The server notices at its next word on the stream.
+    // The server notices when it next writes to the stream.
     app.admin()
         .await
         .switch(&pair.flag, &pair.environment, true)
@@ -268,7 +268,7 @@ async fn a_client_is_in_use_for_as_long_as_its_stream_is_open() {
 }
 
 #[tokio::test]
-async fn hours_of_clients_are_forgotten_after_31_days() {
+async fn client_counts_are_deleted_after_31_days() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     poll(&app.sdk(&pair.sdk_key), "@pennon/core/0.1.0").await;
@@ -282,7 +282,7 @@ async fn hours_of_clients_are_forgotten_after_31_days() {
 }
 
 #[tokio::test]
-async fn viewers_may_read_clients_page_by_page() {
+async fn viewers_can_page_through_clients() {
     let app = TestApp::start().await;
     let Pair {
         environment,

@@ -10,7 +10,7 @@ async fn conditional(sdk: &Caller<'_>, path: &str, tag: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn the_document_has_active_flags_by_key_with_rules_by_priority() {
+async fn the_document_sorts_active_flags_by_key_and_rules_by_priority() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (environment, key) = admin.environment("shop", "prod").await;
@@ -65,7 +65,7 @@ async fn the_document_has_active_flags_by_key_with_rules_by_priority() {
 }
 
 #[tokio::test]
-async fn the_tag_stays_until_the_content_changes_and_comes_back_with_it() {
+async fn the_etag_depends_only_on_the_content() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -91,7 +91,7 @@ async fn the_tag_stays_until_the_content_changes_and_comes_back_with_it() {
         assert_eq!(answer.header("etag"), tag);
         assert_eq!(answer.header("access-control-allow-origin"), "*");
     }
-    // HEAD would report the length of the document, so a 304 reports none.
+    // A HEAD request reports the length of the document, so a 304 reports none.
     for method in [Method::GET, Method::HEAD] {
         let request = sdk.request(method.clone(), "/sdk/v1/config");
         let answer = sdk.send(request.header("if-none-match", &tag)).await;
@@ -117,7 +117,7 @@ async fn the_tag_stays_until_the_content_changes_and_comes_back_with_it() {
 }
 
 #[tokio::test]
-async fn keys_narrow_the_document_and_its_tag() {
+async fn keys_filter_the_document_and_its_etag() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (environment, key) = admin.environment("shop", "prod").await;
@@ -166,7 +166,7 @@ async fn keys_narrow_the_document_and_its_tag() {
 }
 
 #[tokio::test]
-async fn every_coding_has_the_same_tag_and_says_the_same() {
+async fn every_content_encoding_has_the_same_etag_and_content() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, key) = admin.environment("shop", "prod").await;
@@ -189,12 +189,16 @@ async fn every_coding_has_the_same_tag_and_says_the_same() {
         let answer = sdk.send(request).await.expect(StatusCode::OK);
         assert_eq!(answer.header("content-encoding"), coding, "{accepted}");
         assert_eq!(answer.header("etag"), plain.header("etag"));
-        assert_eq!(decoded(coding, &answer.bytes), plain.bytes, "{accepted}");
+        assert_eq!(
+            decompressed(coding, &answer.bytes),
+            plain.bytes,
+            "{accepted}"
+        );
     }
 }
 
-/// Decompresses a body; without a coding it is plain already.
-pub(crate) fn decoded(coding: &str, bytes: &[u8]) -> Vec<u8> {
+/// Decompresses a body. A body without an encoding is returned unchanged.
+pub(crate) fn decompressed(coding: &str, bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     match coding {
         "gzip" => {

@@ -7,7 +7,7 @@ use serde_json::json;
 const UNKNOWN: &str = "0190a000-0000-7000-8000-000000000000";
 
 #[tokio::test]
-async fn absent_fields_keep_their_value_and_null_removes_the_override() {
+async fn absent_members_keep_their_value_and_null_removes_the_override() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let path = admin.pair().await.path;
@@ -31,7 +31,7 @@ async fn absent_fields_keep_their_value_and_null_removes_the_override() {
 }
 
 #[tokio::test]
-async fn a_change_that_changes_nothing_is_not_audited() {
+async fn a_change_without_effect_is_not_audited() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -60,7 +60,7 @@ async fn a_change_that_changes_nothing_is_not_audited() {
 }
 
 #[tokio::test]
-async fn bad_input_is_named_member_by_member() {
+async fn every_invalid_member_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let path = admin.pair().await.path;
@@ -85,7 +85,7 @@ async fn bad_input_is_named_member_by_member() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_told_apart_and_before_the_body_is_read() {
+async fn a_missing_flag_or_environment_is_named_before_the_body_is_read() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {

@@ -42,7 +42,7 @@ async fn a_body_must_be_a_json_object_that_is_declared_as_json() {
 }
 
 #[tokio::test]
-async fn members_that_are_given_twice_are_all_reported() {
+async fn every_repeated_member_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair { sdk_key, path, .. } = admin.pair().await;
@@ -77,14 +77,14 @@ async fn members_that_are_given_twice_are_all_reported() {
         let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
         assert_eq!(refused.faults(), expected);
     }
-    // Evaluation stays tolerant, as clients of all ages must work.
+    // Evaluation ignores repeated members, because clients of all versions must work.
     let question = r#"{"flagKey":"x","flagKey":"checkout","context":{"userId":"a","userId":"b"}}"#;
     let answer = send(&app.sdk(&sdk_key), "/sdk/v1/evaluate", question).await;
     answer.expect(StatusCode::OK);
 }
 
 #[tokio::test]
-async fn a_body_of_nothing_but_repetitions_has_a_short_answer() {
+async fn the_response_to_many_repeated_members_is_short() {
     let app = TestApp::start().await;
     let name = "n".repeat(100_000);
     let body = format!(
@@ -102,7 +102,7 @@ async fn a_body_of_nothing_but_repetitions_has_a_short_answer() {
 }
 
 #[tokio::test]
-async fn bodies_are_bounded() {
+async fn body_sizes_are_limited() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, key) = admin.environment("shop", "prod").await;
@@ -125,7 +125,7 @@ async fn bodies_are_bounded() {
 }
 
 #[tokio::test]
-async fn unknown_paths_and_methods_are_problems_too() {
+async fn unknown_paths_and_methods_get_problem_documents() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     for path in ["/nope", "/flags/a/b", "/sdk/v1/nope", "/sdk/v2/evaluate"] {
@@ -147,7 +147,7 @@ async fn unknown_paths_and_methods_are_problems_too() {
 }
 
 #[tokio::test]
-async fn every_answer_forbids_sniffing_and_admin_answers_are_not_stored() {
+async fn every_response_forbids_sniffing_and_admin_responses_are_not_stored() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     for path in ["/health", "/flags", "/nope", "/sdk/v1/config"] {
@@ -167,7 +167,7 @@ async fn every_answer_forbids_sniffing_and_admin_answers_are_not_stored() {
 }
 
 #[tokio::test]
-async fn under_a_public_url_with_https_every_answer_asks_for_https_from_then_on() {
+async fn every_response_has_hsts_if_the_public_url_is_https() {
     let app = TestApp::with_settings(&["--public-url", "https://flags.example.com"]).await;
     for path in [
         "/health",
@@ -189,7 +189,7 @@ async fn under_a_public_url_with_https_every_answer_asks_for_https_from_then_on(
 }
 
 #[tokio::test]
-async fn health_says_how_the_service_is() {
+async fn health_reports_the_state_of_the_service() {
     let app = TestApp::start().await;
     for path in ["/health", "/health/live", "/health/ready"] {
         let answer = app.anonymous().get(path).await.expect(StatusCode::OK);
@@ -200,14 +200,14 @@ async fn health_says_how_the_service_is() {
 }
 
 #[tokio::test]
-async fn the_root_leads_to_the_dashboard() {
+async fn the_root_redirects_to_the_dashboard() {
     let app = TestApp::start().await;
     let answer = app.anonymous().get("/").await.expect(StatusCode::SEE_OTHER);
     assert_eq!(answer.header("location"), "/dashboard");
 }
 
 #[tokio::test]
-async fn a_slash_at_the_end_makes_no_difference() {
+async fn a_trailing_slash_is_ignored() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (id, key) = admin.environment("shop", "prod").await;
@@ -226,7 +226,7 @@ async fn a_slash_at_the_end_makes_no_difference() {
 }
 
 #[tokio::test]
-async fn every_answer_has_the_request_id_that_the_caller_gave_or_one_of_its_own() {
+async fn every_response_has_the_callers_request_id_or_a_new_one() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     let with_id = async |id: &str| {
@@ -257,7 +257,7 @@ async fn every_answer_has_the_request_id_that_the_caller_gave_or_one_of_its_own(
 }
 
 #[tokio::test]
-async fn a_parameter_that_a_path_does_not_know_is_refused_everywhere() {
+async fn unknown_query_parameters_are_refused_on_every_path() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -273,7 +273,7 @@ async fn a_parameter_that_a_path_does_not_know_is_refused_everywhere() {
         Method::DELETE,
         Method::PATCH,
     );
-    let rule = uuid_of_nothing();
+    let rule = unknown_id();
     let requests = [
         (&post, "/auth/login".to_owned()),
         (&post, "/auth/refresh".to_owned()),
@@ -327,7 +327,7 @@ async fn a_parameter_that_a_path_does_not_know_is_refused_everywhere() {
 }
 
 #[tokio::test]
-async fn a_body_where_none_is_known_is_refused_before_anything_happens() {
+async fn an_unexpected_body_is_refused_before_anything_happens() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -362,7 +362,7 @@ async fn a_body_where_none_is_known_is_refused_before_anything_happens() {
 }
 
 #[tokio::test]
-async fn every_path_says_which_methods_it_knows() {
+async fn every_path_lists_its_methods() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     for (path, allowed) in [
@@ -380,7 +380,7 @@ async fn every_path_says_which_methods_it_knows() {
     }
 }
 
-/// A well-formed id that nothing has.
-fn uuid_of_nothing() -> String {
+/// Returns a well-formed ID that no object has.
+fn unknown_id() -> String {
     "01900000-0000-7000-8000-000000000000".to_owned()
 }

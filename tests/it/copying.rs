@@ -1,4 +1,4 @@
-//! Copying how a flag is set up from one environment to another.
+//! Copying a flag's configuration from one environment to another.
 
 use pennon_tests::{Caller, Pair, TestApp};
 use reqwest::{Method, StatusCode};
@@ -13,15 +13,15 @@ fn rule(priority: u32, country: &str) -> Value {
     })
 }
 
-/// The flag of a pair in another environment, and that environment's SDK key.
+/// The same flag in another environment, and that environment's SDK key.
 struct Other {
     path: String,
     id: String,
     sdk_key: String,
 }
 
-/// A flag that is set up in `prod`, and set up otherwise in `staging`.
-async fn two_setups(admin: &Caller<'_>) -> (Pair, Other) {
+/// Creates a flag with different configurations in `prod` and `staging`.
+async fn two_configurations(admin: &Caller<'_>) -> (Pair, Other) {
     let pair = admin.pair().await;
     let (id, sdk_key) = admin.environment("shop", "staging").await;
     let path = format!("/flags/{}/environments/{id}", pair.flag);
@@ -54,10 +54,10 @@ async fn served(app: &TestApp, key: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_dry_run_tells_the_differences_and_changes_nothing() {
+async fn a_dry_run_lists_the_differences_and_changes_nothing() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, other) = two_setups(&admin).await;
+    let (pair, other) = two_configurations(&admin).await;
     let before = (served(&app, &pair.sdk_key).await, admin.audited().await);
     let path = format!("{}/copy-from/{}?dryRun=true", pair.path, other.id);
     let rules = admin.get(&format!("{}/rules", pair.path)).await.json();
@@ -93,10 +93,10 @@ async fn a_dry_run_tells_the_differences_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_copy_makes_both_environments_serve_the_same_and_audits_each_change() {
+async fn after_a_copy_both_environments_serve_the_same_and_each_change_is_audited() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, other) = two_setups(&admin).await;
+    let (pair, other) = two_configurations(&admin).await;
     let path = format!("{}/copy-from/{}", pair.path, other.id);
     let copied = admin.send(admin.request(Method::POST, &path)).await;
     let copied = copied.expect(StatusCode::OK).json();
@@ -118,7 +118,7 @@ async fn a_copy_makes_both_environments_serve_the_same_and_audits_each_change() 
         again.expect(StatusCode::OK).json()["differences"],
         json!([])
     );
-    // Backwards, what the source does not have goes.
+    // A copy in the opposite direction deletes everything that the source does not have.
     let rollout = format!("{}/rollout", other.path);
     admin.delete(&rollout).await.expect(StatusCode::NO_CONTENT);
     admin.send(admin.request(Method::POST, &path)).await;
@@ -133,10 +133,10 @@ async fn a_copy_makes_both_environments_serve_the_same_and_audits_each_change() 
 }
 
 #[tokio::test]
-async fn a_copy_needs_both_environments_and_a_target_that_can_be_changed() {
+async fn a_copy_needs_two_existing_environments_and_a_writable_target() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, other) = two_setups(&admin).await;
+    let (pair, other) = two_configurations(&admin).await;
     let post = async |path: String| admin.send(admin.request(Method::POST, &path)).await;
     let copy = |from: &str| format!("{}/copy-from/{from}", pair.path);
     for unknown in ["x", "01900000-0000-7000-8000-000000000000"] {
@@ -155,7 +155,7 @@ async fn a_copy_needs_both_environments_and_a_target_that_can_be_changed() {
     // A copy onto itself changes nothing.
     let same = post(copy(&pair.environment)).await.expect(StatusCode::OK);
     assert_eq!(same.json()["differences"], json!([]));
-    // A revoked environment can be copied from, but not to.
+    // A revoked environment can be the source of a copy, but not the target.
     let revoke = format!("/environments/{}/revoke", other.id);
     post(revoke).await.expect(StatusCode::OK);
     let refused = post(format!("{}/copy-from/{}", other.path, pair.environment)).await;

@@ -1,4 +1,4 @@
-//! The dashboard on the wire: access to pages, forms, and headers for the browser.
+//! The dashboard over HTTP: access to pages, forms, and security headers.
 
 use pennon_tests::{Answer, Caller, EMAIL, TestApp};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderName, ORIGIN, REFERER};
@@ -22,7 +22,7 @@ impl<'a> Browser<'a> {
         }
     }
 
-    /// A browser in which the first administrator is signed in.
+    /// Returns a browser in which the first administrator is signed in.
     pub(crate) async fn signed_in(app: &'a TestApp) -> Self {
         let form = "sign-in-email=ana%40example.com&sign-in-password=correct+horse+battery+staple";
         let answer = Self::new(app).post("/dashboard/login", form).await;
@@ -34,7 +34,7 @@ impl<'a> Browser<'a> {
         }
     }
 
-    /// Listens to what changes.
+    /// Opens the stream of changes.
     pub(crate) async fn listen(&self) -> Response {
         let request = self.caller.request(Method::GET, "/dashboard/events");
         let request = request.header(COOKIE, &self.cookie);
@@ -82,7 +82,7 @@ pub(crate) fn html(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn a_page_needs_a_session_and_leads_to_the_sign_in() {
+async fn a_page_without_a_session_redirects_to_the_sign_in() {
     let app = TestApp::start().await;
     let nobody = Browser::new(&app);
     for page in [
@@ -103,7 +103,7 @@ async fn a_page_needs_a_session_and_leads_to_the_sign_in() {
 }
 
 #[tokio::test]
-async fn a_page_may_load_from_its_own_origin_only() {
+async fn a_page_loads_only_from_its_own_origin() {
     let app = TestApp::start().await;
     let answer = Browser::new(&app).get("/dashboard/login").await;
     let answer = answer.expect(StatusCode::OK);
@@ -155,13 +155,13 @@ async fn cookie_by_proxy(app: &TestApp) -> String {
         .header("x-forwarded-proto", "https")
         .body(form);
     let answer = caller.send(request).await.expect(StatusCode::SEE_OTHER);
-    // Nothing else follows from it.
+    // The reported scheme has no other effect.
     assert_eq!(answer.header("strict-transport-security"), "");
     answer.header("set-cookie").to_owned()
 }
 
 #[tokio::test]
-async fn without_a_public_url_a_trusted_proxy_says_whether_the_cookie_is_for_https_only() {
+async fn without_a_public_url_a_trusted_proxy_decides_whether_the_cookie_is_secure() {
     let trusting = ["--trusted-proxies", "127.0.0.1/32"];
     let app = TestApp::with_settings(&trusting).await;
     let cookie = cookie_by_proxy(&app).await;
@@ -170,7 +170,7 @@ async fn without_a_public_url_a_trusted_proxy_says_whether_the_cookie_is_for_htt
         cookie: cookie.split(';').next().unwrap_or_default().to_owned(),
         ..Browser::new(&app)
     };
-    // The session is found also if a request comes by another way.
+    // The session also works for requests that do not come through the proxy.
     browser.get("/dashboard/flags").await.expect(StatusCode::OK);
     let cookie = Browser::signed_in(&app).await.cookie;
     assert!(cookie.starts_with("pennon_session="));
@@ -184,7 +184,7 @@ async fn without_a_public_url_a_trusted_proxy_says_whether_the_cookie_is_for_htt
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_told_on_the_page_and_sets_no_cookie() {
+async fn a_wrong_password_shows_an_error_and_sets_no_cookie() {
     let app = TestApp::start().await;
     let form = "sign-in-email=ana%40example.com&sign-in-password=wrong+wrong+wrong";
     let answer = Browser::new(&app).post("/dashboard/login", form).await;
@@ -194,7 +194,7 @@ async fn a_wrong_password_is_told_on_the_page_and_sets_no_cookie() {
 }
 
 #[tokio::test]
-async fn signing_out_ends_the_session_itself() {
+async fn signing_out_ends_the_session() {
     let app = TestApp::start().await;
     let browser = Browser::signed_in(&app).await;
     let page = browser.get("/dashboard/flags").await.expect(StatusCode::OK);
@@ -210,7 +210,7 @@ async fn signing_out_ends_the_session_itself() {
 }
 
 #[tokio::test]
-async fn the_cookie_opens_the_dashboard_only() {
+async fn the_cookie_is_refused_by_the_admin_api() {
     let app = TestApp::start().await;
     let browser = Browser::signed_in(&app).await;
     let answer = browser.get("/flags").await;
@@ -218,7 +218,7 @@ async fn the_cookie_opens_the_dashboard_only() {
 }
 
 #[tokio::test]
-async fn what_another_site_sends_does_nothing() {
+async fn cross_site_requests_are_refused() {
     let app = TestApp::start().await;
     let browser = Browser::signed_in(&app).await;
     let form = "product=shop&name=production";
@@ -242,7 +242,7 @@ async fn what_another_site_sends_does_nothing() {
 }
 
 #[tokio::test]
-async fn where_the_browser_does_not_say_which_site_sends_the_public_url_must_be_the_origin() {
+async fn without_sec_fetch_site_the_origin_must_be_the_public_url() {
     let app = TestApp::with_settings(&["--public-url", "http://flags.example.com:80"]).await;
     let caller = app.anonymous();
     let post = async |origin: String| {
@@ -317,7 +317,7 @@ async fn a_flag_is_created_and_switched_without_scripts() {
 }
 
 #[tokio::test]
-async fn an_island_is_told_the_status_of_a_refusal() {
+async fn an_island_gets_the_status_and_code_of_an_error() {
     let app = TestApp::start().await;
     let browser = Browser::signed_in(&app).await;
     let nowhere = "00000000-0000-7000-8000-000000000000";
@@ -341,7 +341,7 @@ async fn an_island_is_told_the_status_of_a_refusal() {
 }
 
 #[tokio::test]
-async fn an_unknown_address_is_a_page_and_an_unknown_asset_is_not() {
+async fn an_unknown_address_shows_a_page_and_an_unknown_asset_is_empty() {
     let app = TestApp::start().await;
     let browser = Browser::signed_in(&app).await;
     let page = browser
@@ -357,7 +357,7 @@ async fn an_unknown_address_is_a_page_and_an_unknown_asset_is_not() {
 }
 
 #[tokio::test]
-async fn a_form_that_is_too_long_is_not_read() {
+async fn a_form_that_is_too_long_is_refused() {
     let app = TestApp::start().await;
     let browser = Browser::signed_in(&app).await;
     let form = format!(
@@ -369,7 +369,7 @@ async fn a_form_that_is_too_long_is_not_read() {
 }
 
 #[tokio::test]
-async fn a_session_of_the_dashboard_follows_its_account() {
+async fn a_dashboard_session_follows_role_and_password_changes() {
     let app = TestApp::start().await;
     let ana = Browser::signed_in(&app).await;
     let path = format!(
@@ -397,7 +397,7 @@ async fn a_session_of_the_dashboard_follows_its_account() {
 }
 
 #[tokio::test]
-async fn a_refused_password_is_not_in_the_page_that_says_so() {
+async fn the_page_that_refuses_a_password_does_not_contain_it() {
     let app = TestApp::start().await;
     let id = app.admin().await.user("eve@example.com", "viewer").await;
     let admin = Browser::signed_in(&app).await;
@@ -421,7 +421,7 @@ async fn a_refused_password_is_not_in_the_page_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_form_that_lost_its_password_on_the_way_is_refused() {
+async fn a_form_without_its_password_is_refused() {
     let app = TestApp::start().await;
     let id = app.admin().await.user("eve@example.com", "viewer").await;
     let admin = Browser::signed_in(&app).await;

@@ -1,5 +1,5 @@
-//! The API's description: its completeness, and its agreement with the routes. Every test checks its accuracy: a
-//! response that it does not contain fails the test that received it.
+//! The API's description: its completeness, and its agreement with the routes. All other tests check its accuracy: a
+//! test fails if it receives a response that the description does not contain.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use pennon_tests::{TestApp, binary, description, resolved};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-/// The operations that every client may rely on.
+/// The operations that clients may rely on.
 const CONTRACT: &str = "
     POST /auth/login
     POST /auth/logout
@@ -38,7 +38,7 @@ const CONTRACT: &str = "
     GET /health
 ";
 
-/// Every operation with its method and path.
+/// Returns every operation with its method and path.
 fn operations() -> Vec<(Method, &'static str, &'static Value)> {
     let paths = description()["paths"].as_object().expect("there are paths");
     let operations = paths.iter().flat_map(|(path, item)| {
@@ -53,7 +53,7 @@ fn operations() -> Vec<(Method, &'static str, &'static Value)> {
 }
 
 #[tokio::test]
-async fn the_description_is_served_and_the_command_prints_the_same() {
+async fn the_command_prints_the_description_that_is_served() {
     let app = TestApp::start().await;
     let served = app.anonymous().get("/openapi.json").await;
     let served = served.expect(StatusCode::OK);
@@ -68,7 +68,7 @@ async fn the_description_is_served_and_the_command_prints_the_same() {
 }
 
 #[tokio::test]
-async fn the_page_needs_nothing_inline_and_nothing_from_elsewhere() {
+async fn the_reference_page_uses_no_inline_or_external_resources() {
     let app = TestApp::start().await;
     let page = app.anonymous().get("/docs").await.expect(StatusCode::OK);
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
@@ -93,7 +93,7 @@ async fn the_page_needs_nothing_inline_and_nothing_from_elsewhere() {
 }
 
 #[test]
-fn no_reference_leads_nowhere() {
+fn every_reference_resolves() {
     fn follow(value: &Value) -> usize {
         match value {
             Value::Object(members) => {
@@ -109,7 +109,7 @@ fn no_reference_leads_nowhere() {
 }
 
 #[test]
-fn words_are_described_as_they_are_written() {
+fn enumerations_are_described_with_the_values_that_are_sent() {
     let schemas = &description()["components"]["schemas"];
     let reasons = [
         "flag_enabled",
@@ -125,7 +125,7 @@ fn words_are_described_as_they_are_written() {
 }
 
 #[test]
-fn all_that_the_contract_promises_is_described() {
+fn every_operation_of_the_contract_is_described() {
     for line in CONTRACT
         .lines()
         .map(str::trim)
@@ -140,7 +140,7 @@ fn all_that_the_contract_promises_is_described() {
 }
 
 #[tokio::test]
-async fn every_operation_that_is_described_exists_and_bears_a_name_of_its_own() {
+async fn every_described_operation_exists_and_has_a_unique_id() {
     let app = TestApp::start().await;
     let mut names = Vec::new();
     for (method, path, operation) in operations() {
@@ -161,14 +161,14 @@ async fn every_operation_that_is_described_exists_and_bears_a_name_of_its_own() 
 }
 
 #[tokio::test]
-async fn what_needs_a_credential_says_so() {
+async fn operations_that_need_a_credential_are_described_as_such() {
     let app = TestApp::start().await;
     for (method, path, operation) in operations() {
         let path = path.replace(['{', '}'], "");
         let answer = app.anonymous().request(method.clone(), &path);
         let refused = app.anonymous().send(answer).await.status == StatusCode::UNAUTHORIZED;
         let needs = operation.get("security").is_some();
-        // Without a body, the key is missing too, but the body is checked first.
+        // The request has neither a body nor a key. This path checks the body first.
         if path != "/sdk/v1/evaluate" {
             assert_eq!(refused, needs, "{method} {path}");
         }
@@ -176,13 +176,13 @@ async fn what_needs_a_credential_says_so() {
 }
 
 #[test]
-fn admin_bodies_end_with_the_members_that_are_described() {
+fn admin_request_bodies_allow_only_described_members() {
     for (method, path, operation) in operations() {
         let Some(body) = operation.get("requestBody") else {
             continue;
         };
         let closed = is_closed(&body["content"]["application/json"]["schema"]);
-        // Applications may be newer or older than the service.
+        // Applications may have another version than the service, so these requests may contain unknown members.
         let open = ["/sdk/", "/ofrep/"]
             .iter()
             .any(|start| path.starts_with(start));
@@ -192,7 +192,7 @@ fn admin_bodies_end_with_the_members_that_are_described() {
 
 /// Returns true if every object in a schema refuses members that it does not list.
 fn is_closed(schema: &Value) -> bool {
-    // A context belongs to an application, also when an administrator sends it.
+    // A context comes from an application, even if an administrator sends it, so it may contain unknown members.
     if schema["$ref"] == "#/components/schemas/EvaluationContext" {
         return true;
     }

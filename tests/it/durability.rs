@@ -1,11 +1,11 @@
-//! Durability: a change that was answered with success survives a kill of the process.
+//! Durability: an acknowledged change survives a kill of the process.
 
 use pennon_tests::{Process, TestDatabase};
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_kill_right_after_a_success_loses_nothing() {
+async fn a_kill_after_a_successful_response_loses_nothing() {
     let database = TestDatabase::create().await;
     let mut keys = Vec::new();
     for round in 0..3 {

@@ -1,11 +1,11 @@
-//! Environments: creating, listing, renaming and revoking them, and giving them new keys.
+//! Environments: creating, listing, renaming and revoking them, and rotating their keys.
 
 use pennon_tests::{Pair, START, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_new_environment_is_answered_with_its_key_once() {
+async fn a_new_environment_shows_its_key_once() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let created = admin
@@ -58,7 +58,7 @@ async fn product_and_name_are_unique_among_active_environments() {
 }
 
 #[tokio::test]
-async fn lists_are_newest_first_and_come_in_pages() {
+async fn lists_are_newest_first_and_paginated() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     for name in ["one", "two", "three"] {
@@ -94,7 +94,7 @@ async fn lists_are_newest_first_and_come_in_pages() {
 }
 
 #[tokio::test]
-async fn bad_input_is_named_member_by_member() {
+async fn every_invalid_member_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (longest, too_long) = ("é".repeat(64), "é".repeat(65));
@@ -139,7 +139,7 @@ async fn bad_input_is_named_member_by_member() {
 }
 
 #[tokio::test]
-async fn an_unknown_or_malformed_id_does_not_exist() {
+async fn an_unknown_or_malformed_id_is_not_found() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     for id in ["0190a000-0000-7000-8000-000000000000", "x", "%00"] {
@@ -149,7 +149,7 @@ async fn an_unknown_or_malformed_id_does_not_exist() {
 }
 
 #[tokio::test]
-async fn products_can_be_restricted() {
+async fn only_listed_products_are_accepted() {
     let app = TestApp::with_settings(&["--products", "shop,blog"]).await;
     let admin = app.admin().await;
     admin.environment("blog", "prod").await;
@@ -168,7 +168,7 @@ async fn products_can_be_restricted() {
 }
 
 #[tokio::test]
-async fn an_environment_can_be_renamed_but_not_onto_another_active_one() {
+async fn an_environment_cannot_be_renamed_to_the_name_of_another_active_one() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (id, key) = admin.environment("shop", "prod").await;
@@ -268,7 +268,7 @@ async fn a_revoked_environment_refuses_its_key_at_once_and_cannot_be_changed() {
         true
     );
     assert_eq!(admin.audited().await[0], "ENVIRONMENT_REVOKED");
-    // The name is free again, and the flag can be archived: it is enabled in no active environment.
+    // The name is free again. The flag can be archived, because it is enabled in no active environment.
     admin.environment("shop", "prod").await;
     admin
         .delete(&format!("/flags/{flag}"))
@@ -277,7 +277,7 @@ async fn a_revoked_environment_refuses_its_key_at_once_and_cannot_be_changed() {
 }
 
 #[tokio::test]
-async fn a_rotated_key_takes_everything_along_to_a_new_environment() {
+async fn a_rotation_moves_the_whole_configuration_to_a_new_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let archived = admin.flag("archived").await;
@@ -391,7 +391,7 @@ async fn a_rotation_revokes_the_old_environment_and_is_recorded_once() {
         [&environment, &id]
     );
     assert!(!String::from_utf8_lossy(&audited.bytes).contains(&new_key));
-    // Changes from now on are served from the new environment.
+    // The new environment serves all later changes.
     admin
         .put(&new_path, json!({ "isEnabled": true }))
         .await

@@ -1,11 +1,11 @@
-//! Evaluation, one by one and in batches.
+//! Single and batch evaluation.
 
 use pennon_tests::{Pair, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_switch_counts_from_the_next_evaluation_on() {
+async fn a_switch_affects_the_next_evaluation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -33,7 +33,7 @@ async fn a_switch_counts_from_the_next_evaluation_on() {
 }
 
 #[tokio::test]
-async fn the_key_may_be_in_the_body_but_a_header_wins() {
+async fn a_key_in_the_header_overrides_one_in_the_body() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, key) = admin.environment("shop", "prod").await;
@@ -59,7 +59,7 @@ async fn the_key_may_be_in_the_body_but_a_header_wins() {
 }
 
 #[tokio::test]
-async fn every_bad_key_is_refused_with_the_same_bytes() {
+async fn all_unusable_keys_get_identical_responses() {
     let app = TestApp::start().await;
     let token = app.admin().await;
     let mut answers = Vec::new();
@@ -104,7 +104,7 @@ async fn every_bad_key_is_refused_with_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn an_unknown_flag_is_not_found_alone_and_off_in_a_batch() {
+async fn an_unknown_flag_is_an_error_alone_and_off_in_a_batch() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -155,7 +155,7 @@ async fn a_batch_has_one_to_a_hundred_items() {
 }
 
 #[tokio::test]
-async fn every_fault_of_a_context_is_named() {
+async fn every_fault_in_a_context_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, key) = admin.environment("shop", "prod").await;
@@ -200,7 +200,7 @@ async fn every_fault_of_a_context_is_named() {
 }
 
 #[tokio::test]
-async fn members_that_nobody_knows_are_ignored() {
+async fn unknown_members_are_ignored() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, key) = admin.environment("shop", "prod").await;
@@ -214,7 +214,7 @@ async fn members_that_nobody_knows_are_ignored() {
 }
 
 #[tokio::test]
-async fn pages_of_any_origin_may_call() {
+async fn pages_from_any_origin_may_call() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     let preflight = anonymous
@@ -253,7 +253,7 @@ async fn pages_of_any_origin_may_call() {
 }
 
 #[tokio::test]
-async fn a_key_opens_its_own_environment_only() {
+async fn a_key_works_only_for_its_own_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (prod, prod_key) = admin.environment("shop", "prod").await;

@@ -1,4 +1,4 @@
-//! The stream of what changes, as the dashboard's pages hear it.
+//! The event stream of the dashboard's pages.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::dashboard::Browser;
 /// The time limit for an expected event.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A browser that listens.
+/// The open event stream of a browser.
 struct Listener {
     response: Response,
-    heard: String,
+    received: String,
 }
 
 impl Listener {
@@ -24,43 +24,47 @@ impl Listener {
         assert_eq!(response.status(), StatusCode::OK);
         let mut listener = Self {
             response,
-            heard: String::new(),
+            received: String::new(),
         };
         listener.until("event: position").await;
         listener
     }
 
-    /// Listens until it has heard a text.
+    /// Reads until the stream has contained a text.
     async fn until(&mut self, text: &str) {
-        let heard = timeout(TIMEOUT, async {
-            while !self.heard.contains(text) {
-                assert!(self.goes_on().await, "the stream ends after {}", self.heard);
+        let received = timeout(TIMEOUT, async {
+            while !self.received.contains(text) {
+                assert!(
+                    self.read_chunk().await,
+                    "the stream ends after {}",
+                    self.received
+                );
             }
         });
-        assert!(heard.await.is_ok(), "{text} is never told");
+        assert!(received.await.is_ok(), "{text} never arrives");
     }
 
-    /// Listens until the stream ends.
+    /// Reads until the stream ends.
     async fn until_the_end(&mut self) {
-        while self.goes_on().await {}
+        while self.read_chunk().await {}
     }
 
-    async fn goes_on(&mut self) -> bool {
+    async fn read_chunk(&mut self) -> bool {
         let chunk = timeout(TIMEOUT, self.response.chunk()).await;
-        let chunk = chunk.expect("something comes in time");
+        let chunk = chunk.expect("data arrives in time");
         let Some(bytes) = chunk.expect("the stream is well formed") else {
             return false;
         };
         let text = std::str::from_utf8(&bytes).expect("the stream is text");
-        self.heard.push_str(text);
+        self.received.push_str(text);
         true
     }
 }
 
 #[tokio::test]
-async fn what_another_instance_changes_is_told_with_who_did_it() {
+async fn changes_by_other_instances_arrive_with_their_actor() {
     let app = TestApp::start().await;
-    app.tell();
+    app.run_change_feed();
     let other = app.beside().await;
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
     let pair = other.admin().await.pair().await;
@@ -77,12 +81,12 @@ async fn what_another_instance_changes_is_told_with_who_did_it() {
 }
 
 #[tokio::test]
-async fn news_go_on_however_much_is_changed_at_once() {
+async fn many_simultaneous_changes_do_not_stop_later_events() {
     let app = TestApp::start().await;
-    app.tell();
+    app.run_change_feed();
     let admin = app.admin().await;
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
-    // 1,200 within one instant of the test clock. Their IDs are lower than all later ones.
+    // 1,200 changes at one instant of the test clock. Their IDs are lower than all later ones.
     let two_hundred = if app.database().is_postgres() {
         "insert into audit_entries (id, action, actor_identity, occurred_at)
          select ('00000000' || substr(md5(random()::text), 1, 24))::uuid, 'FLAG_UPDATED', 'import', 1772357400000
@@ -100,9 +104,9 @@ async fn news_go_on_however_much_is_changed_at_once() {
 }
 
 #[tokio::test]
-async fn whoever_sent_the_request_recognizes_its_change() {
+async fn an_event_has_the_id_of_the_request_that_caused_it() {
     let app = TestApp::start().await;
-    app.tell();
+    app.run_change_feed();
     let admin = app.admin().await;
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
     let flag = json!({ "key": "checkout", "name": "Checkout", "type": "boolean" });
@@ -113,9 +117,9 @@ async fn whoever_sent_the_request_recognizes_its_change() {
 }
 
 #[tokio::test]
-async fn it_ends_at_the_sign_out() {
+async fn the_stream_ends_when_the_user_signs_out() {
     let app = TestApp::start().await;
-    app.tell();
+    app.run_change_feed();
     let browser = Browser::signed_in(&app).await;
     let mut listener = Listener::open(&browser).await;
     browser.post("/dashboard/api/sign-out", "").await;
@@ -123,9 +127,9 @@ async fn it_ends_at_the_sign_out() {
 }
 
 #[tokio::test]
-async fn it_ends_when_the_service_stops() {
+async fn the_stream_ends_when_the_service_stops() {
     let app = TestApp::start().await;
-    app.tell();
+    app.run_change_feed();
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
     app.drain();
     listener.until_the_end().await;

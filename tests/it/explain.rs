@@ -1,4 +1,4 @@
-//! Why an evaluation came out as it did.
+//! Explanations of evaluations.
 
 use pennon_tests::{Caller, Pair, TestApp};
 use reqwest::StatusCode;
@@ -8,7 +8,7 @@ fn condition(attribute: &str, operator: &str, value: i64) -> Value {
     json!({ "attribute": attribute, "operator": operator, "valueType": "number", "valueInt": value })
 }
 
-/// A flag that is on, with two rules and a rollout; the ids of its rules.
+/// Creates a flag that is on, with two rules and a rollout. Returns the flag and the IDs of its rules.
 async fn targeted(admin: &Caller<'_>) -> (Pair, Vec<Value>) {
     let pair = admin.pair().await;
     admin.switch(&pair.flag, &pair.environment, true).await;
@@ -38,7 +38,7 @@ async fn targeted(admin: &Caller<'_>) -> (Pair, Vec<Value>) {
 }
 
 #[tokio::test]
-async fn every_step_is_told_to_applications_and_administrators_alike() {
+async fn applications_and_administrators_get_the_same_explanation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (pair, ids) = targeted(&admin).await;
@@ -71,26 +71,26 @@ async fn every_step_is_told_to_applications_and_administrators_alike() {
         "rollout": { "strategy": "per_user", "percentage": 50, "bucket": 63 },
     });
     let question = json!({ "flagKey": "checkout", "context": context });
-    let told = app
+    let explanation = app
         .sdk(&pair.sdk_key)
         .post("/sdk/v1/explain", question)
         .await;
-    assert_eq!(told.expect(StatusCode::OK).json(), expected);
+    assert_eq!(explanation.expect(StatusCode::OK).json(), expected);
     let path = format!("{}/explain", pair.path);
-    let told = admin.post(&path, json!({ "context": context })).await;
-    assert_eq!(told.expect(StatusCode::OK).json(), expected);
+    let explanation = admin.post(&path, json!({ "context": context })).await;
+    assert_eq!(explanation.expect(StatusCode::OK).json(), expected);
     let matching = json!({ "customAttributes": { "seats": 10, "age": 4 } });
-    let told = admin
+    let explanation = admin
         .post(&path, json!({ "context": matching }))
         .await
         .json();
-    assert_eq!(told["reason"], "targeting_rule");
-    assert_eq!(told["rules"][1]["matched"], true);
-    assert_eq!(told["rollout"], json!(null));
+    assert_eq!(explanation["reason"], "targeting_rule");
+    assert_eq!(explanation["rules"][1]["matched"], true);
+    assert_eq!(explanation["rollout"], json!(null));
 }
 
 #[tokio::test]
-async fn nobody_in_particular_is_explained_too_and_so_is_a_flag_that_is_off_or_archived() {
+async fn empty_contexts_and_disabled_or_archived_flags_are_explained() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (pair, _) = targeted(&admin).await;
@@ -100,26 +100,26 @@ async fn nobody_in_particular_is_explained_too_and_so_is_a_flag_that_is_off_or_a
         json!({ "context": null }),
         json!({ "context": {} }),
     ] {
-        let told = admin
+        let explanation = admin
             .post(&path, nobody)
             .await
             .expect(StatusCode::OK)
             .json();
-        assert_eq!(told["rollout"]["bucket"], json!(null));
-        assert_eq!(told["enabled"], false);
+        assert_eq!(explanation["rollout"]["bucket"], json!(null));
+        assert_eq!(explanation["enabled"], false);
     }
     admin.switch(&pair.flag, &pair.environment, false).await;
-    let told = admin.post(&path, json!({})).await.json();
+    let explanation = admin.post(&path, json!({})).await.json();
     let off = json!({ "enabled": false, "reason": "flag_disabled", "rules": [], "rollout": null });
-    assert_eq!(told, off);
+    assert_eq!(explanation, off);
     let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
     archived.expect(StatusCode::NO_CONTENT);
-    let told = admin.post(&path, json!({})).await.json();
-    assert_eq!(told["reason"], "flag_archived");
+    let explanation = admin.post(&path, json!({})).await.json();
+    assert_eq!(explanation["reason"], "flag_archived");
 }
 
 #[tokio::test]
-async fn an_explanation_is_refused_like_an_evaluation() {
+async fn an_explanation_is_refused_for_the_same_reasons_as_an_evaluation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -144,7 +144,7 @@ async fn an_explanation_is_refused_like_an_evaluation() {
     refused.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
     let refused = sdk.post(&path, json!({})).await;
     refused.expect_problem(StatusCode::FORBIDDEN, "WRONG_CREDENTIAL");
-    // It is a reading: nothing is recorded.
+    // An explanation changes nothing, so the audit log has no entry for it.
     assert_eq!(
         admin.audited().await,
         ["FLAG_CREATED", "ENVIRONMENT_CREATED"]

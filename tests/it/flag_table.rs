@@ -1,4 +1,4 @@
-//! The list of flags in the dashboard: what it finds, in which order, and what it calls stale.
+//! The flag list of the dashboard: filters, order, charts, and stale flags.
 
 use pennon_tests::{Caller, TestApp};
 use reqwest::StatusCode;
@@ -8,7 +8,7 @@ use crate::dashboard::{Browser, html};
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// The keys that a list shows, in its order.
+/// Returns the keys in a list, in order.
 async fn keys(app: &TestApp, query: &str) -> Vec<String> {
     let browser = Browser::signed_in(app).await;
     let page = browser.get(&format!("/dashboard/flags?{query}")).await;
@@ -24,7 +24,7 @@ async fn evaluate(sdk: &Caller<'_>, key: &str) {
 }
 
 /// Returns the title of the chart that shows the only flag's last day.
-async fn drawn(app: &TestApp, query: &str) -> String {
+async fn chart_title(app: &TestApp, query: &str) -> String {
     let browser = Browser::signed_in(app).await;
     let page = html(&browser.get(&format!("/dashboard/flags{query}")).await);
     let title = page.split("<title>").nth(2).unwrap_or_default();
@@ -36,7 +36,7 @@ async fn drawn(app: &TestApp, query: &str) -> String {
 }
 
 #[tokio::test]
-async fn flags_are_found_by_how_they_stand() {
+async fn flags_can_be_filtered_by_status() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (staging, _) = admin.environment("shop", "staging").await;
@@ -57,18 +57,18 @@ async fn flags_are_found_by_how_they_stand() {
     assert_eq!(keys(&app, &format!("{there}&is=on")).await, ["on"]);
     assert_eq!(keys(&app, &format!("{there}&is=off")).await, ["off"]);
     assert_eq!(keys(&app, &format!("{there}&is=partly")).await, ["partly"]);
-    // Without an environment it is enough that they stand so in one.
+    // Without an environment, the status in any environment counts.
     assert_eq!(keys(&app, "is=on").await, ["on"]);
     assert_eq!(keys(&app, "is=off").await, ["partly", "on", "off"]);
     let elsewhere = format!("environment={production}&is=on");
     assert!(keys(&app, &elsewhere).await.is_empty());
-    // Wrong values in the address count as the defaults.
+    // Invalid values in the address mean the defaults.
     let all = keys(&app, "environment=nowhere&is=maybe&sort=luck&page=-1").await;
     assert_eq!(all, ["partly", "on", "off"]);
 }
 
 #[tokio::test]
-async fn a_filtered_list_says_how_many_flags_it_has_on_every_page() {
+async fn every_page_of_a_filtered_list_shows_the_total() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (staging, _) = admin.environment("shop", "staging").await;
@@ -78,7 +78,7 @@ async fn a_filtered_list_says_how_many_flags_it_has_on_every_page() {
         admin.flag(&format!("off_{number}")).await;
     }
     let browser = Browser::signed_in(&app).await;
-    for (query, told) in [
+    for (query, shown) in [
         ("is=off", "1 to 50 of 60"),
         ("is=off&page=2", "51 to 60 of 60"),
         ("is=off&page=3", "Page 3 is past the end of 60"),
@@ -87,12 +87,12 @@ async fn a_filtered_list_says_how_many_flags_it_has_on_every_page() {
     ] {
         let page = browser.get(&format!("/dashboard/flags?{query}")).await;
         let page = html(&page.expect(StatusCode::OK));
-        assert!(page.contains(told), "{query}: {page}");
+        assert!(page.contains(shown), "{query}: {page}");
     }
 }
 
 #[tokio::test]
-async fn flags_are_in_the_order_of_their_name_or_of_their_last_evaluation() {
+async fn flags_can_be_sorted_by_name_or_last_evaluation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, key) = admin.environment("shop", "production").await;
@@ -121,13 +121,13 @@ async fn flags_are_in_the_order_of_their_name_or_of_their_last_evaluation() {
 }
 
 #[tokio::test]
-async fn the_last_day_of_a_flag_is_drawn_of_one_environment_or_of_all() {
+async fn the_chart_shows_the_last_day_of_one_or_all_environments() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (staging, staging_key) = admin.environment("shop", "staging").await;
     let (_, production_key) = admin.environment("shop", "production").await;
     admin.flag("checkout").await;
-    assert_eq!(drawn(&app, "").await, "", "nothing was evaluated");
+    assert_eq!(chart_title(&app, "").await, "", "nothing was evaluated");
 
     for (key, times) in [(&staging_key, 2), (&production_key, 3)] {
         for _ in 0..times {
@@ -136,17 +136,23 @@ async fn the_last_day_of_a_flag_is_drawn_of_one_environment_or_of_all() {
         app.flush_usage().await;
         app.advance(3_600);
     }
-    assert_eq!(drawn(&app, "").await, "5 evaluations in the last 24 hours");
-    let there = drawn(&app, &format!("?environment={staging}")).await;
+    assert_eq!(
+        chart_title(&app, "").await,
+        "5 evaluations in the last 24 hours"
+    );
+    let there = chart_title(&app, &format!("?environment={staging}")).await;
     assert_eq!(there, "2 evaluations in the last 24 hours");
     app.advance(22 * 3_600);
-    assert_eq!(drawn(&app, "").await, "3 evaluations in the last 24 hours");
+    assert_eq!(
+        chart_title(&app, "").await,
+        "3 evaluations in the last 24 hours"
+    );
     app.advance(3_600);
-    assert_eq!(drawn(&app, "").await, "");
+    assert_eq!(chart_title(&app, "").await, "");
 }
 
 #[tokio::test]
-async fn what_was_counted_before_there_were_sums_is_in_them() {
+async fn the_hourly_sums_include_older_counts() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, staging) = admin.environment("shop", "staging").await;
@@ -161,12 +167,12 @@ async fn what_was_counted_before_there_were_sums_is_in_them() {
         .await;
 
     let updated = app.beside().await;
-    let day = drawn(&updated, "").await;
+    let day = chart_title(&updated, "").await;
     assert_eq!(day, "3 evaluations in the last 24 hours");
 }
 
 #[tokio::test]
-async fn a_flag_is_stale_that_nobody_has_changed_and_that_is_not_asked_for_or_constant() {
+async fn an_unchanged_flag_is_stale_if_it_is_unused_or_constant() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (staging, _) = admin.environment("shop", "staging").await;
@@ -200,7 +206,7 @@ async fn a_flag_is_stale_that_nobody_has_changed_and_that_is_not_asked_for_or_co
     app.advance(31 * DAY);
     let stale = keys(&app, "stale=yes").await;
     let constant = ["always", "never"];
-    assert_eq!(stale, constant, "nothing is heard of any application");
+    assert_eq!(stale, constant, "no application has evaluated a flag");
     for key in ["never", "always", "differs", "decided", "changed"] {
         evaluate(&sdk, key).await;
     }

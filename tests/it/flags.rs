@@ -65,7 +65,7 @@ async fn a_new_environment_has_every_active_flag_disabled() {
 }
 
 #[tokio::test]
-async fn keys_have_a_grammar_and_stay_taken() {
+async fn keys_are_validated_and_stay_taken() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     for key in ["a", "9", "_", "A-b.c:d_1", "__proto__", &"k".repeat(128)] {
@@ -102,7 +102,7 @@ async fn keys_have_a_grammar_and_stay_taken() {
 }
 
 #[tokio::test]
-async fn bad_input_is_named_member_by_member() {
+async fn every_invalid_member_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let body = json!({ "key": "a", "name": "n".repeat(201), "description": "\u{0}", "type": "Boolean", "on": 1 });
@@ -115,7 +115,7 @@ async fn bad_input_is_named_member_by_member() {
 }
 
 #[tokio::test]
-async fn lists_can_be_narrowed_to_archived_or_active_flags() {
+async fn lists_can_be_filtered_by_archived_or_active() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let mut ids = Vec::new();
@@ -263,7 +263,7 @@ async fn name_and_description_can_be_changed_and_null_clears_the_description() {
 }
 
 #[tokio::test]
-async fn a_restored_flag_is_back_and_disabled_in_every_active_environment() {
+async fn a_restored_flag_is_disabled_in_every_active_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -322,7 +322,7 @@ async fn a_restored_flag_is_back_and_disabled_in_every_active_environment() {
 }
 
 #[tokio::test]
-async fn flags_can_be_found_by_key_and_by_a_part_of_name_or_key() {
+async fn flags_can_be_found_by_exact_key_or_part_of_name_or_key() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     for (key, name) in [

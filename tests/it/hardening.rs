@@ -12,24 +12,24 @@ use tokio::task::JoinSet;
 const EVALUATE: &str = "/sdk/v1/evaluate";
 const QUESTION: &str = r#"{"flagKey":"checkout"}"#;
 
-/// Part of a question, and the rest of it.
-fn parted() -> (&'static str, &'static str) {
+/// Returns the two parts of an evaluation request's body.
+fn split_question() -> (&'static str, &'static str) {
     QUESTION.split_at(5)
 }
 
 #[tokio::test]
-async fn a_head_that_never_ends_ends_the_connection() {
+async fn a_connection_with_an_endless_head_is_closed() {
     let app = TestApp::start().await;
     let (mut silent, mut slow) = (Wire::to(app.address()).await, Wire::to(app.address()).await);
     slow.write("GET /health HTTP/1.1\r\nhost: pen").await;
-    // From here on time passes whenever nothing else happens.
+    // From here on, the clock advances whenever all tasks are idle.
     tokio::time::pause();
     silent.expect_end().await;
     slow.expect_end().await;
 }
 
 #[tokio::test]
-async fn a_connection_may_rest_for_a_minute_between_requests_but_not_for_ever() {
+async fn an_idle_connection_stays_open_for_at_least_a_minute_and_is_then_closed() {
     let app = TestApp::start().await;
     let mut wire = Wire::to(app.address()).await;
     assert_eq!(wire.get("/health").await.status, 200);
@@ -40,10 +40,10 @@ async fn a_connection_may_rest_for_a_minute_between_requests_but_not_for_ever() 
 }
 
 #[tokio::test]
-async fn a_body_that_dribbles_is_refused() {
+async fn a_body_that_arrives_too_slowly_is_refused() {
     let app = TestApp::start().await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
-    let (part, _) = parted();
+    let (part, _) = split_question();
     let mut wire = Wire::to(app.address()).await;
     wire.begin_post(EVALUATE, &sdk_key, QUESTION.len(), part)
         .await;
@@ -56,7 +56,7 @@ async fn a_body_that_dribbles_is_refused() {
     wire.expect_end().await;
 }
 
-/// Fails the test unless an answer is the last one and a problem with this status and code.
+/// Fails the test unless a response is the connection's last one, and a problem document with this status and code.
 fn expect_refusal(answer: &WireAnswer, status: u16, code: &str) {
     assert_eq!(answer.status, status, "{answer:?}");
     assert!(answer.is_last(), "{}", answer.head);
@@ -77,7 +77,7 @@ fn expect_refusal(answer: &WireAnswer, status: u16, code: &str) {
 }
 
 #[tokio::test]
-async fn a_head_has_a_bound() {
+async fn the_size_of_a_head_is_limited() {
     let app = TestApp::start().await;
     for long in [
         format!("GET /health?{} HTTP/1.1\r\n", "a".repeat(1_000_000)),
@@ -95,7 +95,7 @@ async fn a_head_has_a_bound() {
 }
 
 #[tokio::test]
-async fn a_head_that_is_no_http_is_a_problem_whatever_came_before() {
+async fn a_malformed_head_gets_a_problem_document_on_new_and_used_connections() {
     let app = TestApp::start().await;
     for bad in [
         "GET /health HTTP/1.1\r\nno header\r\n\r\n",
@@ -120,7 +120,7 @@ async fn a_head_that_is_no_http_is_a_problem_whatever_came_before() {
 }
 
 #[tokio::test]
-async fn who_is_refused_before_the_body_has_come_reads_why_and_may_go_on() {
+async fn a_request_refused_before_its_body_gets_a_response_and_keeps_the_connection() {
     let app = TestApp::start().await;
     let mut wire = Wire::to(app.address()).await;
     for path in ["/sdk/v1/evaluate", "/flags", "/nowhere"] {
@@ -134,7 +134,7 @@ async fn who_is_refused_before_the_body_has_come_reads_why_and_may_go_on() {
 }
 
 #[tokio::test]
-async fn forms_of_the_dashboard_have_a_bound_before_anybody_reads_them() {
+async fn dashboard_forms_that_are_too_large_are_refused_unread() {
     let app = TestApp::start().await;
     let form = "a".repeat(300_000);
     for path in [
@@ -156,7 +156,7 @@ async fn forms_of_the_dashboard_have_a_bound_before_anybody_reads_them() {
 }
 
 #[tokio::test]
-async fn forms_of_those_who_are_not_signed_in_have_a_lower_bound() {
+async fn forms_without_a_session_have_a_lower_limit() {
     let app = TestApp::start().await;
     for (length, status) in [
         (64 * 1024, StatusCode::UNAUTHORIZED),
@@ -173,11 +173,11 @@ async fn forms_of_those_who_are_not_signed_in_have_a_lower_bound() {
 }
 
 #[tokio::test]
-async fn bodies_of_strangers_are_bounded_together_and_leave_room_for_sign_ins() {
+async fn bodies_without_credentials_share_a_limit_that_spares_sign_ins() {
     const LENGTH: usize = 64 * 1024;
     let app = TestApp::start().await;
     let mut held = JoinSet::new();
-    // One more than the limit. All of them withhold the last byte.
+    // One more than the limit. Each request withholds its last byte.
     for _ in 0..=256 {
         let mut wire = Wire::to(app.address()).await;
         wire.write(&format!(
@@ -198,7 +198,7 @@ async fn bodies_of_strangers_are_bounded_together_and_leave_room_for_sign_ins() 
     app.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
     held.shutdown().await;
     let large = json!({ "flagKey": "x".repeat(LENGTH / 2) });
-    eventually("there is room again", async || {
+    eventually("large bodies are accepted again", async || {
         let answer = app.anonymous().post(EVALUATE, large.clone()).await;
         answer.status == StatusCode::UNAUTHORIZED
     })
@@ -206,7 +206,7 @@ async fn bodies_of_strangers_are_bounded_together_and_leave_room_for_sign_ins() 
 }
 
 #[tokio::test]
-async fn beyond_the_bound_connections_are_told_so_and_hear_how_the_service_is() {
+async fn connections_over_the_limit_are_refused_but_health_responds() {
     let app = TestApp::with_settings(&["--max-connections", "2"]).await;
     let mut first = Wire::to(app.address()).await;
     let mut second = Wire::to(app.address()).await;
@@ -227,7 +227,7 @@ async fn beyond_the_bound_connections_are_told_so_and_hear_how_the_service_is() 
     }
     assert_eq!(first.get("/flags").await.status, 401);
     drop(second);
-    eventually("there is a place again", async || {
+    eventually("another connection is accepted", async || {
         let mut third = Wire::to(app.address()).await;
         third.get("/flags").await.status == 401
     })
@@ -235,7 +235,7 @@ async fn beyond_the_bound_connections_are_told_so_and_hear_how_the_service_is() 
 }
 
 #[tokio::test]
-async fn who_asks_nothing_beyond_the_bound_soon_makes_room() {
+async fn silent_connections_over_the_limit_are_soon_closed() {
     let app = TestApp::with_settings(&["--max-connections", "1"]).await;
     let mut only = Wire::to(app.address()).await;
     assert_eq!(only.get("/health").await.status, 200);
@@ -249,9 +249,9 @@ async fn who_asks_nothing_beyond_the_bound_soon_makes_room() {
     assert_eq!(only.get("/health").await.status, 200);
 }
 
-/// Returns the answer to a request while another one takes the only place in flight.
-async fn shed(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Answer {
-    // A password takes its time.
+/// Returns the response to a request while another request uses up the in-flight limit.
+async fn refused_over_limit(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Answer {
+    // Verifying a password is slow.
     let busy = async {
         loop {
             app.sign_in(EMAIL, PASSWORD).await;
@@ -264,7 +264,7 @@ async fn shed(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Answer {
                 return answer;
             }
         }
-        panic!("nobody is refused");
+        panic!("no request is refused");
     };
     tokio::select! {
         answer = refused => answer,
@@ -273,11 +273,11 @@ async fn shed(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Answer {
 }
 
 #[tokio::test]
-async fn beyond_the_bound_requests_are_refused_at_once_and_health_is_not() {
+async fn requests_over_the_limit_are_refused_at_once_but_health_responds() {
     let app = TestApp::with_settings(&["--max-in-flight", "1"]).await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
     let (sdk, anonymous) = (app.sdk(&sdk_key), app.anonymous());
-    let refused = shed(&app, async || {
+    let refused = refused_over_limit(&app, async || {
         for path in ["/health", "/health/live", "/health/ready"] {
             anonymous.get(path).await.expect(StatusCode::OK);
         }
@@ -289,16 +289,16 @@ async fn beyond_the_bound_requests_are_refused_at_once_and_health_is_not() {
     assert_eq!(refused.header("access-control-allow-origin"), "*");
     assert_eq!(refused.header("x-content-type-options"), "nosniff");
     assert!(!refused.header("x-request-id").is_empty());
-    let admin = shed(&app, async || anonymous.get("/flags").await).await;
+    let admin = refused_over_limit(&app, async || anonymous.get("/flags").await).await;
     let admin = admin.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "OVERLOADED");
     assert_eq!(admin.header("access-control-allow-origin"), "");
 }
 
 #[tokio::test]
-async fn those_who_send_slowly_take_nobody_elses_place() {
+async fn slow_senders_do_not_use_up_the_in_flight_limit() {
     let app = TestApp::with_settings(&["--max-in-flight", "2"]).await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
-    let (part, rest) = parted();
+    let (part, rest) = split_question();
     let mut slow = Vec::new();
     for _ in 0..10 {
         let mut wire = Wire::to(app.address()).await;
@@ -314,8 +314,8 @@ async fn those_who_send_slowly_take_nobody_elses_place() {
     }
 }
 
-/// An SDK key of a new environment with the flag `checkout`.
-async fn prepared(process: &Process) -> String {
+/// Creates the flag `checkout` and an environment, and returns its SDK key.
+async fn create_flag_and_key(process: &Process) -> String {
     let token = process.signed_in().await;
     let post = async |path: &str, body: Value| -> Value {
         let request = Client::new()
@@ -339,32 +339,32 @@ async fn prepared(process: &Process) -> String {
 }
 
 #[tokio::test]
-async fn connections_that_rest_do_not_hold_up_the_end() {
+async fn idle_connections_do_not_delay_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
-    let mut resting = Vec::new();
+    let mut idle = Vec::new();
     for _ in 0..200 {
         let mut wire = Wire::to(process.address()).await;
         assert_eq!(wire.get("/health").await.status, 200);
-        resting.push(wire);
+        idle.push(wire);
     }
     // A connection that has never sent a request.
-    resting.push(Wire::to(process.address()).await);
+    idle.push(Wire::to(process.address()).await);
     process.terminate();
     let ended = process.ended().await;
     assert!(ended.status.success(), "{}", ended.log);
     assert!(ended.after < Duration::from_secs(3), "{:?}", ended.after);
-    for wire in &mut resting {
+    for wire in &mut idle {
         wire.expect_end().await;
     }
 }
 
 #[tokio::test]
-async fn those_who_have_sent_half_a_request_do_not_hold_up_the_end() {
+async fn half_sent_requests_do_not_delay_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
-    let key = prepared(&process).await;
-    let (part, _) = parted();
+    let key = create_flag_and_key(&process).await;
+    let (part, _) = split_question();
     let mut halves = Vec::new();
     for is_used in [false, true] {
         for is_head in [false, true] {
@@ -380,32 +380,32 @@ async fn those_who_have_sent_half_a_request_do_not_hold_up_the_end() {
             halves.push(wire);
         }
     }
-    let mut resting = Wire::to(process.address()).await;
-    assert_eq!(resting.get("/health").await.status, 200);
+    let mut idle = Wire::to(process.address()).await;
+    assert_eq!(idle.get("/health").await.status, 200);
     process.terminate();
     let ended = process.ended().await;
     assert!(ended.status.success(), "{}", ended.log);
     assert!(ended.after < Duration::from_secs(3), "{:?}", ended.after);
     assert!(!ended.log.contains("did not end in time"), "{}", ended.log);
-    for wire in halves.iter_mut().chain([&mut resting]) {
+    for wire in halves.iter_mut().chain([&mut idle]) {
         wire.expect_end().await;
     }
 }
 
 #[tokio::test]
-async fn nothing_in_flight_fails_when_the_service_is_told_to_stop() {
+async fn requests_in_flight_complete_during_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
-    let key = prepared(&process).await;
+    let key = create_flag_and_key(&process).await;
     let address = process.address();
-    let (part, rest) = parted();
+    let (part, rest) = split_question();
     let mut slow = Vec::new();
     for _ in 0..20 {
         let mut wire = Wire::to(address).await;
         wire.begin_post(EVALUATE, &key, QUESTION.len(), part).await;
         slow.push(wire);
     }
-    // Each sends one request after the other on one connection, as fast as the responses permit.
+    // Each task sends requests on one connection, each as soon as the previous response has arrived.
     let mut busy = JoinSet::new();
     for _ in 0..50 {
         let key = key.clone();
@@ -424,13 +424,13 @@ async fn nothing_in_flight_fails_when_the_service_is_told_to_stop() {
             }
         });
     }
-    eventually("all are busy", async || {
+    eventually("all tasks are busy", async || {
         let mut probe = Wire::to(address).await;
         probe.get("/health").await.status == 200
     })
     .await;
     process.terminate();
-    eventually("readiness says so", async || {
+    eventually("readiness reports the shutdown", async || {
         let mut probe = Wire::to(address).await;
         let answer = probe.get("/health/ready").await;
         assert_eq!(answer.is_last(), answer.status == 503);
@@ -453,14 +453,14 @@ async fn nothing_in_flight_fails_when_the_service_is_told_to_stop() {
 }
 
 #[tokio::test]
-async fn every_line_of_a_log_in_json_is_json_and_names_the_request() {
+async fn every_line_of_a_json_log_is_valid_and_has_the_request_id() {
     let database = TestDatabase::create().await;
     let settings = [
         ("PENNON_LOG_FORMAT", "json"),
         ("RUST_LOG", "info,pennon_server::http=debug"),
     ];
     let process = Process::start(&database, &settings).await;
-    let key = prepared(&process).await;
+    let key = create_flag_and_key(&process).await;
     let asked = Client::new()
         .get(format!("{}/sdk/v1/config?keys=secret", process.base_url()))
         .bearer_auth(&key)

@@ -1,6 +1,6 @@
-//! Several services on one database: what one of them changes, the others serve.
+//! Several instances on one database: each serves the changes of the others.
 //!
-//! On PostgreSQL the services here compare nothing at intervals, so that what arrives has been announced.
+//! On PostgreSQL, the instances in these tests never poll, so every change that arrives was announced.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::task::JoinSet;
 
-/// Returns true if a service evaluates the flag `checkout` as on.
+/// Returns true if an instance evaluates the flag `checkout` as on.
 pub(crate) async fn is_on(app: &TestApp, key: &str) -> bool {
     let question = json!({ "flagKey": "checkout" });
     let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
     answer.status == StatusCode::OK && answer.json()["enabled"] == true
 }
 
-/// Returns true if a service refuses a key.
+/// Returns true if an instance refuses a key.
 pub(crate) async fn is_refused(app: &TestApp, key: &str) -> bool {
     app.sdk(key).get("/sdk/v1/config").await.status == StatusCode::UNAUTHORIZED
 }
 
-/// Closes the connections on which services listen, as a network or an administrator may.
+/// Closes the connections on which instances listen, as a network failure or an administrator may.
 async fn cut_off_listeners(app: &TestApp) {
     let cut: i64 = sqlx::query_scalar(
         "select count(pg_terminate_backend(pid)) from pg_stat_activity
@@ -32,12 +32,12 @@ async fn cut_off_listeners(app: &TestApp) {
     .fetch_one(&mut app.database().postgres().await)
     .await
     .expect("PostgreSQL answers");
-    assert!(cut > 0, "nobody listens");
+    assert!(cut > 0, "no instance listens");
 }
 
-/// Waits until a service has begun to listen.
-async fn until_somebody_listens(app: &TestApp) {
-    eventually("somebody listens", async || {
+/// Waits until an instance listens.
+async fn wait_until_an_instance_listens(app: &TestApp) {
+    eventually("an instance listens", async || {
         let listeners: i64 = sqlx::query_scalar(
             "select count(*) from pg_stat_activity
              where datname = current_database() and application_name like 'pennon % listening'
@@ -52,7 +52,7 @@ async fn until_somebody_listens(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn a_change_at_one_service_is_served_by_the_others() {
+async fn a_change_on_one_instance_is_served_by_the_others() {
     let one = TestApp::start().await;
     let others = [one.beside().await, one.beside().await];
     others.iter().for_each(TestApp::follow);
@@ -67,7 +67,7 @@ async fn a_change_at_one_service_is_served_by_the_others() {
         admin.switch(&flag, &environment, enabled).await;
         assert_eq!(is_on(&one, &key).await, enabled);
         for other in &others {
-            eventually("the other one serves the change", async || {
+            eventually("the other instance serves the change", async || {
                 is_on(other, &key).await == enabled
             })
             .await;
@@ -76,7 +76,7 @@ async fn a_change_at_one_service_is_served_by_the_others() {
 }
 
 #[tokio::test]
-async fn a_key_revoked_or_replaced_at_one_service_is_refused_by_the_others() {
+async fn a_key_revoked_or_rotated_on_one_instance_is_refused_by_the_others() {
     let one = TestApp::start().await;
     let other = one.beside().await;
     other.follow();
@@ -84,7 +84,7 @@ async fn a_key_revoked_or_replaced_at_one_service_is_refused_by_the_others() {
     let (first, first_key) = admin.environment("shop", "first").await;
     let (second, second_key) = admin.environment("shop", "second").await;
     for key in [&first_key, &second_key] {
-        eventually("the other one knows the key", async || {
+        eventually("the other instance accepts the key", async || {
             !is_refused(&other, key).await
         })
         .await;
@@ -93,7 +93,7 @@ async fn a_key_revoked_or_replaced_at_one_service_is_refused_by_the_others() {
     let revoke = format!("/environments/{first}/revoke");
     admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
     assert!(is_refused(&one, &first_key).await);
-    eventually("the other one refuses the revoked key", async || {
+    eventually("the other instance refuses the revoked key", async || {
         is_refused(&other, &first_key).await
     })
     .await;
@@ -106,14 +106,14 @@ async fn a_key_revoked_or_replaced_at_one_service_is_refused_by_the_others() {
     let third_key = rotated.text("/sdkKey");
     assert!(is_refused(&one, &second_key).await);
     assert!(!is_refused(&one, &third_key).await);
-    eventually("the other one takes the new key only", async || {
+    eventually("the other instance accepts only the new key", async || {
         is_refused(&other, &second_key).await && !is_refused(&other, &third_key).await
     })
     .await;
 }
 
 #[tokio::test]
-async fn changes_arrive_although_announcements_are_cut_off() {
+async fn changes_arrive_after_the_listening_connection_is_closed() {
     let one = TestApp::start().await;
     if !one.database().is_postgres() {
         return;
@@ -128,10 +128,10 @@ async fn changes_arrive_although_announcements_are_cut_off() {
         ..
     } = admin.pair().await;
     for enabled in [true, false, true] {
-        until_somebody_listens(&one).await;
+        wait_until_an_instance_listens(&one).await;
         cut_off_listeners(&one).await;
         admin.switch(&flag, &environment, enabled).await;
-        eventually("the other one serves the change", async || {
+        eventually("the other instance serves the change", async || {
             is_on(&other, &key).await == enabled
         })
         .await;
@@ -139,7 +139,7 @@ async fn changes_arrive_although_announcements_are_cut_off() {
 }
 
 #[tokio::test]
-async fn everything_is_read_anew_once_announcements_are_heard_again() {
+async fn everything_is_reloaded_after_the_listening_connection_is_replaced() {
     let one = TestApp::start().await;
     if !one.database().is_postgres() {
         return;
@@ -147,16 +147,16 @@ async fn everything_is_read_anew_once_announcements_are_heard_again() {
     let other = one.beside().await;
     other.follow();
     let key = one.admin().await.pair().await.sdk_key;
-    eventually("the other one knows the key", async || {
+    eventually("the other instance accepts the key", async || {
         !is_refused(&other, &key).await
     })
     .await;
     // No revision changes, so only a full reload finds it.
     one.tamper("update flag_environments set is_enabled = true")
         .await;
-    until_somebody_listens(&one).await;
+    wait_until_an_instance_listens(&one).await;
     cut_off_listeners(&one).await;
-    eventually("the other one has read everything", async || {
+    eventually("the other instance has reloaded everything", async || {
         is_on(&other, &key).await
     })
     .await;
@@ -164,7 +164,7 @@ async fn everything_is_read_anew_once_announcements_are_heard_again() {
 }
 
 #[tokio::test]
-async fn a_database_put_back_to_an_earlier_state_is_followed() {
+async fn a_database_restored_to_an_earlier_state_is_served() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -187,7 +187,7 @@ async fn a_database_put_back_to_an_earlier_state_is_followed() {
     .await;
 }
 
-/// Keeps a table from everybody, for as long as the connection lives.
+/// Locks a table against all other connections until the returned connection is closed.
 async fn lock(app: &TestApp, table: &'static str) -> PgConnection {
     let mut connection = app.database().postgres().await;
     let statement = format!("begin; lock table {table} in access exclusive mode");
@@ -198,8 +198,13 @@ async fn lock(app: &TestApp, table: &'static str) -> PgConnection {
     connection
 }
 
-/// Waits until so many connections wait for a table in a mode.
-async fn until_waiting(app: &TestApp, table: &'static str, mode: &'static str, expected: i64) {
+/// Waits until this many connections wait to lock a table in a mode.
+async fn wait_until_connections_wait(
+    app: &TestApp,
+    table: &'static str,
+    mode: &'static str,
+    expected: i64,
+) {
     eventually("connections wait for the table", async || {
         let waiting: i64 = sqlx::query_scalar(
             "select count(*) from pg_locks
@@ -217,31 +222,31 @@ async fn until_waiting(app: &TestApp, table: &'static str, mode: &'static str, e
 }
 
 #[tokio::test]
-async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back() {
+async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
     let one = TestApp::start().await;
     if !one.database().is_postgres() {
         return;
     }
     let other = one.beside().await;
     other.follow();
-    until_somebody_listens(&one).await;
+    wait_until_an_instance_listens(&one).await;
     let admin = one.admin().await;
     let Pair {
         environment,
         sdk_key: key,
         ..
     } = admin.pair().await;
-    eventually("the other one knows the key", async || {
+    eventually("the other instance accepts the key", async || {
         !is_refused(&other, &key).await
     })
     .await;
 
-    // Both services have read that the key works, and now wait for the rules of another environment.
+    // Both instances have read that the key is valid, and now wait for the rules of another environment.
     let rules = lock(&one, "rules").await;
     let another = json!({ "product": "shop", "name": "another" });
     let post = admin.request(Method::POST, "/environments").json(&another);
     let creating = tokio::spawn(Answer::to(post));
-    until_waiting(&one, "rules", "AccessShareLock", 2).await;
+    wait_until_connections_wait(&one, "rules", "AccessShareLock", 2).await;
 
     let revoke = format!("/environments/{environment}/revoke");
     let revoking = tokio::spawn(Answer::to(admin.request(Method::POST, &revoke)));
@@ -249,9 +254,9 @@ async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back(
         eventually("the key is refused", async || is_refused(app, &key).await).await;
     }
 
-    // This lock is granted after both refills: it proves that they have ended, and keeps the next ones from beginning.
+    // This lock is granted after both refills. It proves that they have ended, and it blocks the next ones.
     let (environments, ()) = tokio::join!(lock(&one, "environments"), async {
-        until_waiting(&one, "environments", "AccessExclusiveLock", 1).await;
+        wait_until_connections_wait(&one, "environments", "AccessExclusiveLock", 1).await;
         drop(rules);
     });
     for app in [&one, &other] {
@@ -270,7 +275,7 @@ async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back(
 }
 
 #[tokio::test]
-async fn services_that_start_together_on_an_empty_database_share_one_administrator() {
+async fn instances_that_start_together_create_one_administrator() {
     let one = TestApp::start().await;
     if !one.database().is_postgres() {
         return;
@@ -296,7 +301,7 @@ async fn services_that_start_together_on_an_empty_database_share_one_administrat
 }
 
 #[tokio::test]
-async fn a_database_that_takes_no_connections_is_waited_for() {
+async fn the_start_waits_for_a_database_without_free_connections() {
     let app = TestApp::start().await;
     if !app.database().is_postgres() {
         return;
@@ -342,14 +347,14 @@ async fn a_database_that_takes_no_connections_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_write_waits_five_seconds_for_its_turn_however_many_wait() {
+async fn a_write_waits_at_most_five_seconds_for_the_write_lock() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;
     }
     let process = Process::start(&database, &[]).await;
     let client = LoadClient::prepared(&process).await;
-    let _turn = database.take_turn().await;
+    let _write_lock = database.take_write_lock().await;
     // More than the number of connections for writing.
     let mut writes = JoinSet::new();
     for _ in 0..4 {
@@ -364,7 +369,7 @@ async fn a_write_waits_five_seconds_for_its_turn_however_many_wait() {
 }
 
 #[tokio::test]
-async fn a_token_is_taken_by_services_whose_clocks_differ() {
+async fn a_token_is_accepted_by_instances_with_clock_skew() {
     let one = TestApp::start().await;
     let (ahead, behind) = (one.beside().await, one.beside().await);
     ahead.advance(15 * 60 + 59);
@@ -384,12 +389,12 @@ async fn a_token_is_taken_by_services_whose_clocks_differ() {
 }
 
 #[tokio::test]
-async fn a_clock_that_differs_from_that_of_the_database_is_logged() {
+async fn a_clock_that_differs_from_the_databases_is_logged() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;
     }
-    // From now on the database's clock is a minute ahead for those who connect.
+    // For new connections, the database's clock is now a minute ahead.
     let statement = format!(
         "create function public.clock_timestamp() returns timestamptz language sql as
              $$ select pg_catalog.clock_timestamp() + interval '1 minute' $$;
@@ -402,7 +407,7 @@ async fn a_clock_that_differs_from_that_of_the_database_is_logged() {
         .expect("the database is altered");
     let process = Process::start(&database, &[]).await;
     let differs = "the clock of this machine differs from the database's";
-    process.until_it_logs(differs).await;
+    process.wait_until_it_logs(differs).await;
     process.terminate();
     let log = process.ended().await.log;
     assert!(log.contains("ahead_seconds=-"), "{log}");

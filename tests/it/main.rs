@@ -1,8 +1,8 @@
-//! Tests of the service through its HTTP surface: one binary for all of them.
+//! Tests of the service over HTTP, in one test binary.
 
 #![expect(
     clippy::expect_used,
-    reason = "a test that cannot go on must say where"
+    reason = "a failed setup must fail the test and name the line"
 )]
 
 mod assets;

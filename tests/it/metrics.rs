@@ -10,7 +10,7 @@ async fn app() -> TestApp {
     TestApp::with_settings(&["--metrics-listen", "127.0.0.1:0"]).await
 }
 
-/// The value of a series that is named with its labels.
+/// Returns the value of a series, which is named with its labels.
 fn value(metrics: &[String], series: &str) -> Option<f64> {
     let line = metrics
         .iter()
@@ -27,7 +27,7 @@ fn requests(metrics: &[String], method: &str, route: &str, status: u16) -> Optio
 }
 
 #[tokio::test]
-async fn requests_are_counted_by_method_route_and_status_and_name_nobody() {
+async fn requests_are_counted_by_method_route_and_status_without_personal_data() {
     let app = app().await;
     let admin = app.admin().await;
     let Pair {
@@ -83,7 +83,7 @@ async fn requests_are_counted_by_method_route_and_status_and_name_nobody() {
 }
 
 #[tokio::test]
-async fn the_state_of_the_service_is_told() {
+async fn the_state_of_the_service_is_reported() {
     let app = app().await;
     let admin = app.admin().await;
     admin.pair().await;
@@ -118,7 +118,7 @@ async fn the_state_of_the_service_is_told() {
 }
 
 #[tokio::test]
-async fn who_waits_and_who_is_refused_is_told() {
+async fn requests_in_flight_and_refused_requests_are_counted() {
     let arguments = ["--metrics-listen", "127.0.0.1:0", "--max-in-flight", "1"];
     let app = TestApp::with_settings(&arguments).await;
     let in_flight = async || value(&app.metrics().await, "pennon_http_requests_in_flight");
@@ -129,7 +129,7 @@ async fn who_waits_and_who_is_refused_is_told() {
         }
     };
     let mut was_in_flight = false;
-    // A password takes its time, in which others find no room.
+    // Verifying a password is slow. Meanwhile, other requests exceed the limit.
     while refused.get() < 2.0 || !was_in_flight {
         let is_done = Cell::new(false);
         let signing_in = async {
@@ -150,7 +150,7 @@ async fn who_waits_and_who_is_refused_is_told() {
 }
 
 #[tokio::test]
-async fn the_port_of_the_api_tells_nothing() {
+async fn the_api_port_does_not_serve_metrics() {
     let app = app().await;
     app.anonymous()
         .get("/metrics")
@@ -159,7 +159,7 @@ async fn the_port_of_the_api_tells_nothing() {
 }
 
 #[tokio::test]
-async fn little_is_made_ahead_of_a_peer_that_does_not_read() {
+async fn few_responses_are_prepared_for_a_peer_that_does_not_read() {
     let app = app().await;
     let admin = app.admin().await;
     let Pair { sdk_key, path, .. } = admin.pair().await;
@@ -176,14 +176,17 @@ async fn little_is_made_ahead_of_a_peer_that_does_not_read() {
         let metrics = app.metrics().await;
         requests(&metrics, "GET", "/sdk/v1/config", 200).unwrap_or_default()
     };
-    // 100 KiB each.
-    let mut deaf = Wire::to(app.address()).await;
+    // Each document has 100 KiB.
+    let mut reader = Wire::to(app.address()).await;
     let request = format!(
         "GET /sdk/v1/config HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {sdk_key}\r\n\r\n"
     );
-    deaf.write(&request.repeat(60)).await;
-    eventually("some are answered", async || answered().await > 0.0).await;
-    // Meanwhile others are served, and the first one could be, too.
+    reader.write(&request.repeat(60)).await;
+    eventually("some requests are answered", async || {
+        answered().await > 0.0
+    })
+    .await;
+    // Serves other requests, which gives the server time to prepare more responses for the first connection.
     for _ in 0..500 {
         let asked = app.sdk(&sdk_key).get("/health").await;
         asked.expect(StatusCode::OK);

@@ -25,7 +25,7 @@ fn files(database: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Tables and their columns, as the text of the migrations declares them.
+/// Returns the tables and columns that the migrations declare.
 fn declared(database: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for file in files(database) {
@@ -71,7 +71,7 @@ fn both_databases_have_the_same_migrations_tables_and_columns() {
 }
 
 #[tokio::test]
-async fn changes_of_another_process_on_the_same_database_are_followed() {
+async fn changes_by_another_process_on_the_same_database_are_served() {
     let app = TestApp::start().await;
     let other = app.beside().await;
     other.watch();

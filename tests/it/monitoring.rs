@@ -1,4 +1,4 @@
-//! The metrics, and what is published for those who watch them: alerts, a dashboard and a table.
+//! The published alerts, Grafana dashboard and documentation agree with the metrics.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use pennon_tests::TestApp;
 use reqwest::StatusCode;
 
-/// The names of all time series that the service has after a request.
+/// Returns the names of all time series that the service has after a request.
 async fn series() -> BTreeSet<String> {
     let app = TestApp::with_settings(&["--metrics-listen", "127.0.0.1:0"]).await;
     app.anonymous().get("/health").await.expect(StatusCode::OK);
@@ -15,7 +15,7 @@ async fn series() -> BTreeSet<String> {
     samples.flat_map(|line| names_in(line)).collect()
 }
 
-/// The names of series in a text.
+/// Returns the names of series in a text.
 fn names_in(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words
@@ -24,13 +24,13 @@ fn names_in(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// A file of the repository.
+/// Reads a file of the repository.
 fn file(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The name of a metric, of which a histogram has three series.
+/// Returns the metric of a series. A histogram has three series.
 fn metric(series: &str) -> &str {
     ["_bucket", "_count", "_sum"]
         .iter()
@@ -39,7 +39,7 @@ fn metric(series: &str) -> &str {
 }
 
 #[tokio::test]
-async fn alerts_and_the_dashboard_name_metrics_that_exist() {
+async fn alerts_and_the_grafana_dashboard_use_only_existing_metrics() {
     let series = series().await;
     for path in [
         "deploy/prometheus/alerts.yaml",
@@ -53,7 +53,7 @@ async fn alerts_and_the_dashboard_name_metrics_that_exist() {
 }
 
 #[tokio::test]
-async fn every_metric_is_documented_and_on_the_dashboard() {
+async fn every_metric_is_documented_and_on_the_grafana_dashboard() {
     let series = series().await;
     let metrics: BTreeSet<&str> = series.iter().map(|series| metric(series)).collect();
     assert!(metrics.len() >= 10, "{metrics:?}");

@@ -1,4 +1,4 @@
-//! Names with invisible characters: refused when they are new, and kept where they are stored already.
+//! Names with invisible characters: new ones are refused, and stored ones keep working.
 
 use pennon_tests::{Answer, TestApp};
 use reqwest::StatusCode;
@@ -19,7 +19,7 @@ const HIDDEN: [&str; 8] = [
 const JOINED: [&str; 2] = ["می\u{200c}خواهم", "👩\u{200d}💻"];
 
 #[tokio::test]
-async fn new_names_have_no_invisible_characters_but_joiners() {
+async fn new_names_may_not_contain_invisible_characters_except_joiners() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (environment, _) = admin.environment("shop", "prod").await;

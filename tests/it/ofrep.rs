@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const ONE: &str = "/ofrep/v1/evaluate/flags/checkout";
 const ALL: &str = "/ofrep/v1/evaluate/flags";
 
-/// A flag that is on for subjects of one country, and for a percentage of users.
+/// Creates a flag that is on in one country and for a percentage of users. Returns the flag and the rule's ID.
 async fn targeted(admin: &Caller<'_>) -> (Pair, String) {
     let pair = admin.pair().await;
     admin.switch(&pair.flag, &pair.environment, true).await;
@@ -23,13 +23,13 @@ async fn targeted(admin: &Caller<'_>) -> (Pair, String) {
     (pair, rule)
 }
 
-async fn asked(caller: &Caller<'_>, context: Value) -> Value {
+async fn evaluate(caller: &Caller<'_>, context: Value) -> Value {
     let answer = caller.post(ONE, json!({ "context": context })).await;
     answer.expect(StatusCode::OK).json()
 }
 
 #[tokio::test]
-async fn every_reason_has_its_standard_word_and_our_own_beside_it() {
+async fn responses_have_the_standard_reason_and_pennons_reason() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (pair, rule) = targeted(&admin).await;
@@ -38,7 +38,7 @@ async fn every_reason_has_its_standard_word_and_our_own_beside_it() {
         "key": "checkout", "value": true, "variant": "on", "reason": "TARGETING_MATCH",
         "metadata": { "reason": "targeting_rule" },
     });
-    assert_eq!(asked(&sdk, json!({ "country": "DE" })).await, matched);
+    assert_eq!(evaluate(&sdk, json!({ "country": "DE" })).await, matched);
     let split = |value: bool| {
         let variant = if value { "on" } else { "off" };
         json!({
@@ -53,12 +53,12 @@ async fn every_reason_has_its_standard_word_and_our_own_beside_it() {
         (json!({ "targetingKey": "ada", "userId": "linus" }), false),
         (json!({}), false),
     ] {
-        assert_eq!(asked(&sdk, context).await, split(value));
+        assert_eq!(evaluate(&sdk, context).await, split(value));
     }
     let rollout = admin.delete(&format!("{}/rollout", pair.path)).await;
     rollout.expect(StatusCode::NO_CONTENT);
     let nobody = sdk.post(ONE, json!({})).await.expect(StatusCode::OK).json();
-    // Its rule did not match, so another context gets another result: this one must not be cached.
+    // The flag has a rule that did not match. Other contexts may match it, so the result must not be cached as static.
     assert_eq!(nobody["reason"], "DEFAULT");
     assert_eq!(nobody["metadata"], json!({ "reason": "flag_enabled" }));
     let without = admin.delete(&format!("/rules/{rule}")).await;
@@ -67,7 +67,7 @@ async fn every_reason_has_its_standard_word_and_our_own_beside_it() {
         "key": "checkout", "value": true, "variant": "on", "reason": "STATIC",
         "metadata": { "reason": "flag_enabled" },
     });
-    assert_eq!(asked(&sdk, json!({ "country": "DE" })).await, everybody);
+    assert_eq!(evaluate(&sdk, json!({ "country": "DE" })).await, everybody);
     let all = sdk.post(ALL, json!({})).await.expect(StatusCode::OK).json();
     assert_eq!(all["flags"], json!([everybody]));
     admin.switch(&pair.flag, &pair.environment, false).await;
@@ -75,16 +75,16 @@ async fn every_reason_has_its_standard_word_and_our_own_beside_it() {
         "key": "checkout", "value": false, "variant": "off", "reason": "DISABLED",
         "metadata": { "reason": "flag_disabled" },
     });
-    assert_eq!(asked(&sdk, json!({ "country": "DE" })).await, off);
+    assert_eq!(evaluate(&sdk, json!({ "country": "DE" })).await, off);
     let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
     archived.expect(StatusCode::NO_CONTENT);
-    let archived = asked(&sdk, json!({})).await;
+    let archived = evaluate(&sdk, json!({})).await;
     assert_eq!(archived["reason"], "DISABLED");
     assert_eq!(archived["metadata"], json!({ "reason": "flag_archived" }));
 }
 
 #[tokio::test]
-async fn what_a_provider_sends_becomes_built_in_and_custom_attributes() {
+async fn a_providers_context_becomes_built_in_and_custom_attributes() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -105,10 +105,10 @@ async fn what_a_provider_sends_becomes_built_in_and_custom_attributes() {
         "customAttributes": { "plan": "pro", "nested": {} },
         "list": [1], "structure": { "a": 1 }, "nothing": null,
     });
-    assert_eq!(asked(&sdk, context).await["reason"], "TARGETING_MATCH");
-    // A custom attribute never replaces a built-in one.
+    assert_eq!(evaluate(&sdk, context).await["reason"], "TARGETING_MATCH");
+    // A custom attribute does not replace a built-in one.
     let shadow = json!({ "seats": 3, "beta": true, "customAttributes": { "email": "a@b.c" } });
-    assert_eq!(asked(&sdk, shadow).await["reason"], "DEFAULT");
+    assert_eq!(evaluate(&sdk, shadow).await["reason"], "DEFAULT");
 }
 
 fn assert_refused(answer: Answer, status: StatusCode, code: &str, key: Option<&str>) {
@@ -123,7 +123,7 @@ fn assert_refused(answer: Answer, status: StatusCode, code: &str, key: Option<&s
 }
 
 #[tokio::test]
-async fn refusals_are_in_the_words_of_the_protocol() {
+async fn errors_use_the_codes_of_the_protocol() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let sdk = app.sdk(&admin.pair().await.sdk_key);
@@ -131,7 +131,7 @@ async fn refusals_are_in_the_words_of_the_protocol() {
         ("nothing", "nothing"),
         ("%00", "\0"),
         ("a%2Fb", "a/b"),
-        // A key that is no UTF-8 belongs to no flag either, and is returned as it was sent.
+        // A key that is not UTF-8 is also unknown. The response contains it as it was sent.
         ("%F0", "%F0"),
     ] {
         let unknown = sdk.post(&format!("{ALL}/{flag}"), json!({})).await;
@@ -173,7 +173,7 @@ async fn refusals_are_in_the_words_of_the_protocol() {
 }
 
 #[tokio::test]
-async fn the_key_is_a_bearer_or_an_api_key_and_the_bearer_wins() {
+async fn a_bearer_key_overrides_an_api_key_header() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let key = admin.pair().await.sdk_key;
@@ -212,7 +212,7 @@ async fn the_key_is_a_bearer_or_an_api_key_and_the_bearer_wins() {
 }
 
 #[tokio::test]
-async fn all_active_flags_are_answered_and_tagged_for_flags_and_context_together() {
+async fn the_bulk_etag_depends_on_flags_and_context() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (pair, _) = targeted(&admin).await;
@@ -230,7 +230,7 @@ async fn all_active_flags_are_answered_and_tagged_for_flags_and_context_together
         .map(|flags| flags.iter().map(|flag| &flag["key"]).collect())
         .unwrap_or_default();
     assert_eq!(keys, ["a.flag", "checkout"]);
-    let alone = asked(&sdk, json!({ "targetingKey": "ada" })).await;
+    let alone = evaluate(&sdk, json!({ "targetingKey": "ada" })).await;
     assert_eq!(flags["flags"][1], alone);
     let tag = answer.header("etag").to_owned();
     let again = async |caller: &Caller<'_>, body: &Value| {
@@ -240,7 +240,7 @@ async fn all_active_flags_are_answered_and_tagged_for_flags_and_context_together
     let unchanged = again(&sdk, &ada).await.expect(StatusCode::NOT_MODIFIED);
     assert!(unchanged.bytes.is_empty());
     assert_eq!(unchanged.header("etag"), tag);
-    // Another subject, another environment, another state of a flag: another tag.
+    // The tag changes with the context, the environment, and the state of a flag.
     let linus = json!({ "context": { "targetingKey": "linus" } });
     again(&sdk, &linus).await.expect(StatusCode::OK);
     again(&app.sdk(&other_key), &ada)
@@ -257,7 +257,7 @@ async fn all_active_flags_are_answered_and_tagged_for_flags_and_context_together
 }
 
 #[tokio::test]
-async fn pages_of_any_origin_may_ask_as_providers_do() {
+async fn pages_from_any_origin_may_send_the_headers_of_providers() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     let preflight = anonymous

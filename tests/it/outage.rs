@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use pennon_tests::load::LoadClient;
-use pennon_tests::{LossyWay, Pair, Process, TestApp, TestDatabase, eventually};
+use pennon_tests::{LossyProxy, Pair, Process, TestApp, TestDatabase, eventually};
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn evaluation_goes_on_without_the_database_and_administration_says_when_to_come_back() {
+async fn without_the_database_evaluation_continues_and_administration_sends_retry_after() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -68,7 +68,7 @@ async fn evaluation_goes_on_without_the_database_and_administration_says_when_to
 }
 
 #[tokio::test]
-async fn a_flag_with_an_unreadable_rule_stays_as_it_was_until_it_is_switched_off_or_repaired() {
+async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_repaired() {
     let app = TestApp::start().await;
     let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
@@ -131,14 +131,14 @@ async fn a_flag_with_an_unreadable_rule_stays_as_it_was_until_it_is_switched_off
     assert!(degraded(&base_url).await.is_empty());
 }
 
-/// The reasons why the service is degraded.
+/// Returns the reasons why the service is degraded.
 async fn degraded(base_url: &str) -> Vec<String> {
     let answer = reqwest::get(format!("{base_url}/health")).await;
     let health: Value = answer.expect("an answer").json().await.expect("JSON");
     serde_json::from_value(health["reasons"].clone()).expect("reasons")
 }
 
-/// Returns the status of the service and that of its database.
+/// Returns the status of the service and the status of its database.
 async fn health(base_url: &str) -> (String, String) {
     let answer = reqwest::get(format!("{base_url}/health")).await;
     let health: Value = answer.expect("an answer").json().await.expect("JSON");
@@ -150,7 +150,7 @@ async fn health(base_url: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn an_environment_that_cannot_be_read_holds_up_no_other_and_health_says_so() {
+async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it() {
     let app = TestApp::start().await;
     let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
@@ -170,7 +170,7 @@ async fn an_environment_that_cannot_be_read_holds_up_no_other_and_health_says_so
         let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
         answer.expect(StatusCode::OK).json()["enabled"] == true
     };
-    // From now on the query that reads this rule fails.
+    // From now on, the query for this rule fails.
     for sql in [
         "alter table rules rename to kept_rules",
         "create view rules as select id, flag_id, environment_id, logic, value, conditions, created_at, updated_at,
@@ -185,21 +185,24 @@ async fn an_environment_that_cannot_be_read_holds_up_no_other_and_health_says_so
         eventually("the others are read", async || is_on(key).await).await;
     }
     assert!(!is_on(&broken.sdk_key).await);
-    eventually("health says so", async || {
+    eventually("health reports it", async || {
         health(&base_url).await == ("degraded".to_owned(), "up".to_owned())
     })
     .await;
     app.tamper("drop view rules").await;
     app.tamper("alter table kept_rules rename to rules").await;
-    eventually("it is read, too", async || is_on(&broken.sdk_key).await).await;
-    eventually("health says so", async || {
+    eventually("the environment is read", async || {
+        is_on(&broken.sdk_key).await
+    })
+    .await;
+    eventually("health reports it", async || {
         health(&base_url).await == ("ok".to_owned(), "up".to_owned())
     })
     .await;
 }
 
 #[tokio::test]
-async fn the_log_says_once_what_cannot_be_read() {
+async fn an_unreadable_environment_is_logged_once() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
     let (base_url, token) = (process.base_url(), process.signed_in().await);
@@ -215,11 +218,11 @@ async fn the_log_says_once_what_cannot_be_read() {
     database
         .execute("update environments set sdk_key_hash = substr(sdk_key_hash, 1, 3)")
         .await;
-    eventually("health says so", async || {
+    eventually("health reports it", async || {
         health(&base_url).await.0 == "degraded"
     })
     .await;
-    // Each of them has everything compared.
+    // Each creation makes the server compare all environments with the database.
     for product in ["a", "b", "c"] {
         create(product).await;
     }
@@ -230,7 +233,7 @@ async fn the_log_says_once_what_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn a_server_that_accepts_no_connection_is_given_up_like_one_that_is_away() {
+async fn a_database_that_accepts_no_connections_counts_as_unreachable() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;
@@ -259,19 +262,19 @@ async fn a_server_that_accepts_no_connection_is_given_up_like_one_that_is_away()
 }
 
 #[tokio::test]
-async fn a_commit_that_is_not_confirmed_is_said_to_be_in_doubt() {
+async fn an_unconfirmed_commit_is_reported_as_uncertain() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
-        // A commit to a file is not answered over a connection.
+        // On SQLite, a commit has no network response that can get lost.
         return;
     }
     let (scheme_and_user, rest) = database.url().split_once('@').expect("a user");
     let (server, name) = rest.split_once('/').expect("a name");
-    let way = LossyWay::to(server).await;
-    let url = format!("{scheme_and_user}@{}/{name}", way.address());
+    let proxy = LossyProxy::to(server).await;
+    let url = format!("{scheme_and_user}@{}/{name}", proxy.address());
     let app = TestApp::on_database(&url).await;
     let admin = app.admin().await;
-    way.lose_next_commit();
+    proxy.lose_next_commit();
     let body = json!({ "key": "checkout", "name": "x", "type": "boolean" });
     let answer = admin.post("/flags", body).await;
     let answer = answer.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_UNAVAILABLE");

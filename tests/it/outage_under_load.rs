@@ -1,6 +1,6 @@
-//! A PostgreSQL that is lost in the middle of everything: it hangs, it is killed, or the network to it falls apart.
+//! Loss of PostgreSQL under load: the server hangs or is killed, or the network fails.
 //!
-//! The load test sends requests to the real binary throughout, for data in memory and for data in the database.
+//! Throughout, the load sends requests to the real binary, for data in memory and for data in the database.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -10,33 +10,33 @@ use pennon_tests::{Process, Proxy, TestDatabase, eventually};
 use reqwest::StatusCode;
 
 /// The time limit for requests that need the database to fail once it is lost.
-const TOLD_WITHIN: Duration = Duration::from_secs(2);
+const REFUSED_WITHIN: Duration = Duration::from_secs(2);
 
 /// The time limit for health to report the loss, and for full recovery once the database is back.
 const NOTICED_WITHIN: Duration = Duration::from_secs(5);
 
-/// The time without the database after which wrong keys are no longer refused as such: a second, and some time for a
+/// The time without the database after which an unknown key gets 503 instead of 401: a second, plus tolerance for a
 /// busy machine.
 const SILENCE: Duration = Duration::from_millis(1250);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_hangs_is_done_without() {
+async fn evaluation_continues_while_the_database_hangs() {
     outage(Proxy::hang, Proxy::resume).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_is_killed_is_done_without() {
+async fn evaluation_continues_while_the_database_is_down() {
     outage(Proxy::cut, Proxy::resume).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_that_a_partition_leaves_dead_are_replaced() {
+async fn connections_that_died_in_a_network_partition_are_replaced() {
     outage(Proxy::hang, Proxy::resume_with_new_connections).await;
 }
 
 /// Firewalls do this to idle connections, while others continue.
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_that_were_forgotten_while_they_rested_are_replaced() {
+async fn idle_connections_that_a_firewall_dropped_are_replaced() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;
@@ -45,12 +45,15 @@ async fn connections_that_were_forgotten_while_they_rested_are_replaced() {
     let process = Process::start(&proxy.database(&database), &[]).await;
     let client = LoadClient::prepared(&process).await;
     assert_eq!(client.exchange("create").await.status, StatusCode::CREATED);
-    // For longer than unused connections are assumed to be alive. Only the probe of the database continues.
+    // Longer than the time for which the server assumes that an idle connection is alive. Only its database probe runs.
     tokio::time::sleep(Duration::from_millis(1500)).await;
-    proxy.forget_what_rested(Duration::from_secs(1));
+    proxy.drop_idle_connections(Duration::from_secs(1));
     let created = client.exchange("create").await;
     assert_eq!(created.status, StatusCode::CREATED, "{created:?}");
-    assert!(created.received - created.sent < TOLD_WITHIN, "{created:?}");
+    assert!(
+        created.received - created.sent < REFUSED_WITHIN,
+        "{created:?}"
+    );
 }
 
 async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
@@ -70,7 +73,8 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
     .await;
     let noticed = Instant::now();
     let any = |_: &Exchange| true;
-    load.until("everything is answered", noticed, 10, any).await;
+    load.until("all operations have responses", noticed, 10, any)
+        .await;
     let ready = load.client.health("/health/ready").await;
     assert_eq!(ready.0, StatusCode::OK);
 
@@ -97,10 +101,10 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
         back,
     };
     for exchange in &exchanges {
-        during.judge(exchange);
+        during.check(exchange);
     }
 
-    // Refused changes were not made, acknowledged ones were, and none was made by half.
+    // Refused changes were not made, acknowledged changes were made, and no change was made in part.
     let created = client.created_flags().await;
     assert_eq!(created, client.flags_with_an_audit_entry().await);
     for exchange in exchanges
@@ -124,7 +128,7 @@ struct Outage {
 
 impl Outage {
     /// Fails the test unless the outage explains the response.
-    fn judge(&self, exchange: &Exchange) {
+    fn check(&self, exchange: &Exchange) {
         let is_within = exchange.received > self.lost && exchange.sent < self.back;
         let waited = exchange.received - exchange.sent.max(self.lost);
         match exchange.status {
@@ -135,7 +139,7 @@ impl Outage {
             StatusCode::SERVICE_UNAVAILABLE => {
                 assert!(exchange.received > self.lost, "{exchange:?}");
                 assert_eq!(exchange.retry_after, "5", "{exchange:?}");
-                assert!(!is_within || waited < TOLD_WITHIN, "{exchange:?}");
+                assert!(!is_within || waited < REFUSED_WITHIN, "{exchange:?}");
             }
             StatusCode::UNAUTHORIZED if exchange.operation == UNKNOWN_KEY => {
                 let is_silent = is_within && exchange.sent > self.lost + SILENCE;

@@ -1,4 +1,4 @@
-//! The npm packages that the server carries, as package managers ask for them. `matrix` tries other package managers.
+//! The npm registry of the server, tested over HTTP and with npm. `matrix` tests other package managers.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,8 +13,8 @@ use tokio::process::Command;
 const CORE: &str = "/npm/@pennon%2fcore";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A service with everybody's packages, and the caller who reads them.
-async fn open(arguments: &[&str]) -> TestApp {
+/// Starts a service whose registry is public.
+async fn start_with_public_registry(arguments: &[&str]) -> TestApp {
     TestApp::with_settings(&[["--npm", "open"].as_slice(), arguments].concat()).await
 }
 
@@ -27,14 +27,14 @@ fn tarball(document: &Value, version: &str) -> String {
     tarball.as_str().expect("an address").to_owned()
 }
 
-/// The text that package managers show.
-fn shown(answer: &Answer) -> String {
+/// Returns the error text that package managers show.
+fn error_text(answer: &Answer) -> String {
     answer.text("/error")
 }
 
 #[tokio::test]
-async fn every_package_is_there_in_the_version_of_the_server() {
-    let app = open(&[]).await;
+async fn every_package_is_served_in_the_version_of_the_server() {
+    let app = start_with_public_registry(&[]).await;
     for (name, peer) in [
         ("core", None),
         ("nest", Some("@pennon/core")),
@@ -61,7 +61,7 @@ async fn every_package_is_there_in_the_version_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_personal_access_token_of_any_role_is_needed() {
+async fn the_registry_requires_a_personal_access_token_of_any_role() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let sdk_key = admin.pair().await.sdk_key;
@@ -75,7 +75,7 @@ async fn a_personal_access_token_of_any_role_is_needed() {
         }
         let refused = app.sdk(&sdk_key).get(path).await;
         assert_eq!(refused.status, StatusCode::FORBIDDEN);
-        assert!(shown(&refused).contains("personal access token"));
+        assert!(error_text(&refused).contains("personal access token"));
     }
     let (_, token) = admin.personal_token("npm", "viewer").await;
     let reader = app.with_authorization(format!("Bearer {token}"));
@@ -87,8 +87,8 @@ async fn a_personal_access_token_of_any_role_is_needed() {
 }
 
 #[tokio::test]
-async fn the_operator_may_open_the_registry_or_turn_it_off() {
-    let app = open(&[]).await;
+async fn the_registry_can_be_made_public_or_turned_off() {
+    let app = start_with_public_registry(&[]).await;
     let package = document(&app.anonymous()).await;
     let path = tarball(&package, VERSION);
     let path = path.replace(&format!("http://{}", app.address()), "");
@@ -100,14 +100,14 @@ async fn the_operator_may_open_the_registry_or_turn_it_off() {
     let app = TestApp::with_settings(&["--npm", "off"]).await;
     let refused = app.admin().await.get(CORE).await;
     let refused = refused.expect(StatusCode::NOT_FOUND);
-    assert!(shown(&refused).contains("PENNON_NPM is off"));
+    assert!(error_text(&refused).contains("PENNON_NPM is off"));
     let stored = "select count(*) from package_versions";
     assert_eq!(app.database().count(stored).await, 0);
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_said() {
-    let app = open(&[]).await;
+async fn the_error_says_what_is_missing() {
+    let app = start_with_public_registry(&[]).await;
     for (path, text) in [
         ("/npm", "scope @pennon"),
         ("/npm/react", "scope @pennon"),
@@ -119,15 +119,19 @@ async fn what_is_not_there_is_said() {
     ] {
         let refused = app.anonymous().get(path).await;
         assert_eq!(refused.status, StatusCode::NOT_FOUND, "{path}");
-        assert!(shown(&refused).contains(text), "{}", shown(&refused));
+        assert!(
+            error_text(&refused).contains(text),
+            "{}",
+            error_text(&refused)
+        );
     }
     let publish = app.anonymous().put(CORE, json!({})).await;
     assert_eq!(publish.status, StatusCode::METHOD_NOT_ALLOWED);
 }
 
 #[tokio::test]
-async fn addresses_are_those_of_the_host_that_was_asked_and_nobody_else_gets_them() {
-    let app = open(&["--trusted-proxies", "127.0.0.1/32"]).await;
+async fn tarball_addresses_use_the_requested_host_and_are_not_cached() {
+    let app = start_with_public_registry(&["--trusted-proxies", "127.0.0.1/32"]).await;
     let path = format!("/npm/@pennon/core/-/core-{VERSION}.tgz");
     for (host, scheme, expected) in [
         ("flags.test:8080", "", "http://flags.test:8080"),
@@ -145,7 +149,7 @@ async fn addresses_are_those_of_the_host_that_was_asked_and_nobody_else_gets_the
         assert_eq!(answer.header("cache-control"), "no-store");
     }
 
-    let app = open(&["--public-url", "https://flags.example.com"]).await;
+    let app = start_with_public_registry(&["--public-url", "https://flags.example.com"]).await;
     let answer = app.anonymous().get(CORE).await.expect(StatusCode::OK);
     let expected = format!("https://flags.example.com{path}");
     assert_eq!(tarball(&answer.json(), VERSION), expected);
@@ -153,8 +157,8 @@ async fn addresses_are_those_of_the_host_that_was_asked_and_nobody_else_gets_the
 }
 
 #[tokio::test]
-async fn nothing_is_sent_twice() {
-    let app = open(&[]).await;
+async fn unchanged_responses_are_not_sent_again() {
+    let app = start_with_public_registry(&[]).await;
     let path = format!("/npm/@pennon/core/-/core-{VERSION}.tgz");
     for path in [CORE, &path] {
         let first = app.anonymous().get(path).await.expect(StatusCode::OK);
@@ -175,7 +179,7 @@ async fn nothing_is_sent_twice() {
 }
 
 #[tokio::test]
-async fn other_instances_store_nothing_again() {
+async fn a_second_instance_does_not_store_the_packages_again() {
     let app = TestApp::start().await;
     let _other = app.beside().await;
     for sql in [
@@ -186,7 +190,7 @@ async fn other_instances_store_nothing_again() {
     }
 }
 
-/// An application in a folder of its own, with npm.
+/// An npm application in its own folder.
 struct Application(TempDir);
 
 impl Application {
@@ -199,13 +203,13 @@ impl Application {
         Self(folder)
     }
 
-    /// Runs npm, with a cache of its own, so that everything is fetched.
+    /// Runs npm with an empty cache, so that it fetches everything.
     async fn npm(&self, arguments: &[&str]) -> Output {
         let cache = tempfile::tempdir().expect("a folder");
         npm_in(self.0.path(), cache.path(), arguments).await
     }
 
-    /// The version that is installed of a package.
+    /// Returns the installed version of a package.
     fn installed(&self, name: &str) -> String {
         let manifest = self.0.path().join("node_modules").join(name);
         let manifest = std::fs::read_to_string(manifest.join("package.json"));
@@ -242,7 +246,7 @@ struct Release {
 }
 
 impl Release {
-    /// One that can be installed.
+    /// Packs a release that can be installed.
     async fn packed(version: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let manifest = folder.path().join("package.json");
@@ -260,7 +264,7 @@ impl Release {
         }
     }
 
-    /// One that cannot.
+    /// Creates a release that is listed but cannot be installed.
     fn listed(version: &str) -> Self {
         Self {
             version: version.to_owned(),
@@ -270,7 +274,7 @@ impl Release {
         }
     }
 
-    /// Stores it as its server did.
+    /// Stores the release as a server of that version does.
     async fn store(&self, database: &TestDatabase, started_at: u32) {
         let Self {
             version,
@@ -306,7 +310,7 @@ fn manifest_of(version: &str) -> String {
 
 #[tokio::test]
 async fn npm_installs_from_a_lock_file_of_the_last_release_after_an_upgrade() {
-    let app = open(&[]).await;
+    let app = start_with_public_registry(&[]).await;
     let last = "0.0.9";
     let release = Release::packed(last).await;
     release.store(app.database(), 1).await;
@@ -315,7 +319,7 @@ async fn npm_installs_from_a_lock_file_of_the_last_release_after_an_upgrade() {
     application.npm(&["install", &package]).await;
     assert_eq!(application.installed("@pennon/core"), last);
 
-    // The server of this release comes after that of the last one.
+    // Makes the database look as if only the last release's server had used it.
     let sql = format!("delete from package_versions where version = '{VERSION}'");
     app.database().execute(sql).await;
     let upgraded = app.beside().await;
@@ -332,8 +336,8 @@ async fn npm_installs_from_a_lock_file_of_the_last_release_after_an_upgrade() {
 }
 
 #[tokio::test]
-async fn a_version_keeps_the_content_with_which_it_was_stored() {
-    let app = open(&[]).await;
+async fn a_stored_version_never_changes_its_content() {
+    let app = start_with_public_registry(&[]).await;
     let stored = "select count(*) from package_versions where integrity = 'sha512-other'";
     for sql in [
         "insert into package_tarballs (integrity, content) select 'sha512-other', content from package_tarballs limit 1",
@@ -349,10 +353,10 @@ async fn a_version_keeps_the_content_with_which_it_was_stored() {
 }
 
 #[tokio::test]
-async fn the_twenty_releases_that_were_started_last_are_kept() {
-    let app = open(&[]).await;
+async fn the_twenty_most_recently_started_releases_are_kept() {
+    let app = start_with_public_registry(&[]).await;
     for release in 1..=22 {
-        // The oldest has been started again since.
+        // The oldest release was started again last.
         let started_at = if release == 1 { 100 } else { release };
         let release = Release::listed(&format!("0.0.{release}"));
         release.store(app.database(), started_at).await;

@@ -1,4 +1,4 @@
-//! Passwords: changed by their owner or by an administrator, guessed, and changed by two at once.
+//! Passwords: changes by their owner or an administrator, guesses, and concurrent changes.
 
 use pennon_tests::{Answer, EMAIL, PASSWORD, TestApp};
 use reqwest::{Method, StatusCode};
@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 const OTHER_PASSWORD: &str = "another long password";
 
 #[tokio::test]
-async fn a_password_that_an_administrator_sets_ends_all_sessions_and_no_token() {
+async fn a_password_reset_ends_all_sessions_and_keeps_tokens() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let id = admin.user("eve@example.com", "editor").await;
@@ -42,7 +42,7 @@ async fn a_password_that_an_administrator_sets_ends_all_sessions_and_no_token() 
 }
 
 #[tokio::test]
-async fn changing_the_own_password_ends_the_other_sessions() {
+async fn changing_a_password_ends_the_other_sessions_of_the_user() {
     let app = TestApp::start().await;
     let eve = app.user("eve@example.com", "viewer").await;
     let (other, admin) = (app.signed_in("eve@example.com").await, app.admin().await);
@@ -71,7 +71,7 @@ async fn changing_the_own_password_ends_the_other_sessions() {
 }
 
 #[tokio::test]
-async fn an_own_password_is_changed_only_by_those_who_know_it_also_as_a_user_of_the_list() {
+async fn changing_the_callers_password_needs_the_current_one_on_every_path() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let own = admin.get("/users/me").await.text("/id");
@@ -95,7 +95,7 @@ async fn an_own_password_is_changed_only_by_those_who_know_it_also_as_a_user_of_
 }
 
 #[tokio::test]
-async fn a_current_password_is_refused_where_no_own_password_is_changed() {
+async fn a_current_password_is_refused_unless_the_caller_changes_their_password() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let eve = admin.user("eve@example.com", "viewer").await;
@@ -116,7 +116,7 @@ async fn a_current_password_is_refused_where_no_own_password_is_changed() {
 }
 
 #[tokio::test]
-async fn guessing_the_current_password_is_braked_like_guessing_it_at_the_sign_in() {
+async fn wrong_current_passwords_and_failed_sign_ins_share_a_rate_limit() {
     let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
     let admin = app.admin().await;
     let change =
@@ -125,12 +125,12 @@ async fn guessing_the_current_password_is_braked_like_guessing_it_at_the_sign_in
         let wrong = admin.put("/users/me/password", change("wrong")).await;
         wrong.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     }
-    let braked = admin.put("/users/me/password", change(PASSWORD)).await;
-    let braked = braked.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
-    assert_eq!(braked.header("retry-after"), "60");
+    let limited = admin.put("/users/me/password", change(PASSWORD)).await;
+    let limited = limited.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
+    assert_eq!(limited.header("retry-after"), "60");
     let patch = json!({ "password": OTHER_PASSWORD, "currentPassword": PASSWORD });
-    let braked = admin.patch("/users/me", patch).await;
-    braked.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
+    let limited = admin.patch("/users/me", patch).await;
+    limited.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
     app.sign_in(EMAIL, PASSWORD)
         .await
         .expect(StatusCode::TOO_MANY_REQUESTS);
@@ -142,7 +142,7 @@ async fn guessing_the_current_password_is_braked_like_guessing_it_at_the_sign_in
 }
 
 #[tokio::test]
-async fn guesses_at_the_same_time_are_no_more_than_the_limit() {
+async fn concurrent_guesses_do_not_exceed_the_limit() {
     let app = TestApp::with_settings(&["--rate-limit-login", "3"]).await;
     let admin = app.admin().await;
     let change = json!({ "currentPassword": "wrong", "newPassword": OTHER_PASSWORD });
@@ -162,7 +162,7 @@ async fn guesses_at_the_same_time_are_no_more_than_the_limit() {
 }
 
 #[tokio::test]
-async fn a_sign_in_that_meets_a_new_password_leaves_no_session_of_the_old_one() {
+async fn a_sign_in_during_a_password_reset_leaves_no_valid_session() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let id = admin.user("eve@example.com", "viewer").await;
@@ -188,7 +188,7 @@ async fn a_sign_in_that_meets_a_new_password_leaves_no_session_of_the_old_one() 
 }
 
 #[tokio::test]
-async fn one_of_two_new_passwords_wins() {
+async fn one_of_two_concurrent_password_changes_succeeds() {
     let app = TestApp::start().await;
     let eve = app.user("eve@example.com", "viewer").await;
     let change = |new: &str| json!({ "currentPassword": PASSWORD, "newPassword": new });

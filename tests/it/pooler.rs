@@ -8,14 +8,14 @@ use serde_json::json;
 
 use crate::instances::{is_on, is_refused};
 
-/// The time within which a change of one instance is served by all.
+/// The maximum time until all instances serve a change.
 const PROPAGATION: Duration = Duration::from_millis(250);
 
-/// The additional time that a busy machine takes.
+/// The additional time for a busy machine.
 const TOLERANCE: Duration = Duration::from_millis(250);
 
 #[tokio::test]
-async fn without_its_parameter_transaction_mode_is_noticed_at_the_start() {
+async fn transaction_pooling_without_its_parameter_fails_the_start() {
     let database = TestDatabase::create().await;
     for (mode, size) in [("transaction", 1), ("transaction", 20)] {
         let Some(pooler) = Pooler::before(&database, mode, size).await else {
@@ -30,7 +30,7 @@ async fn without_its_parameter_transaction_mode_is_noticed_at_the_start() {
 }
 
 #[tokio::test]
-async fn session_mode_needs_no_parameter() {
+async fn session_pooling_needs_no_parameter() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "session", 40).await else {
         return;
@@ -48,27 +48,27 @@ async fn session_mode_needs_no_parameter() {
 }
 
 #[tokio::test]
-async fn a_key_that_one_instance_revokes_is_refused_by_another_in_time() {
+async fn a_revoked_key_is_soon_refused_by_the_other_instance() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "transaction", 20).await else {
         return;
     };
     let one = TestApp::over(pooler.database(&database, "pgbouncer=true")).await;
     let other = one.beside().await;
-    // It notices changes, and makes no other comparisons at intervals.
+    // The other instance follows announcements, and does not poll in any other way.
     other.follow();
     let admin = one.admin().await;
     let mut took = Vec::new();
     for number in 0..8 {
         let (environment, key) = admin.environment("shop", &format!("number-{number}")).await;
-        eventually("the other one knows the key", async || {
+        eventually("the other instance accepts the key", async || {
             !is_refused(&other, &key).await
         })
         .await;
         let revoke = format!("/environments/{environment}/revoke");
         admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
         let revoked = Instant::now();
-        eventually("the other one refuses the key", async || {
+        eventually("the other instance refuses the key", async || {
             is_refused(&other, &key).await
         })
         .await;
@@ -81,14 +81,15 @@ async fn a_key_that_one_instance_revokes_is_refused_by_another_in_time() {
 }
 
 #[tokio::test]
-async fn flags_follow_and_instances_beside_the_pooler_hear_of_them() {
+async fn flag_changes_reach_instances_with_and_without_the_pooler() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "transaction", 20).await else {
         return;
     };
     let one = TestApp::over(pooler.database(&database, "pgbouncer=true")).await;
     let other = one.beside().await;
-    // The second one there, because the first has the identity of `one`, and would take its notifications for its own.
+    // The second instance on the direct connection. The first one has the same identity as `one`, so it would ignore
+    // the notifications of `one` as its own.
     let direct = TestApp::on_database(database.url()).await.beside().await;
     other.follow();
     direct.follow();
@@ -111,7 +112,7 @@ async fn flags_follow_and_instances_beside_the_pooler_hear_of_them() {
 }
 
 #[tokio::test]
-async fn instances_that_start_together_make_the_tables_once() {
+async fn instances_that_start_together_create_the_tables_once() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "transaction", 4).await else {
         return;
@@ -122,10 +123,10 @@ async fn instances_that_start_together_make_the_tables_once() {
         .collect();
     processes.push(Process::starting(database.url(), &[]));
     for process in &processes {
-        process.until_it_answers().await;
+        process.wait_until_ready().await;
     }
     drop(processes);
-    // No prepared statement stays behind.
+    // No prepared statement remains on the server's connections.
     for _ in 0..3 {
         behind.command(&["user", "list"]).await.expect_success();
     }
@@ -133,8 +134,8 @@ async fn instances_that_start_together_make_the_tables_once() {
     app.command(&["export"]).await.expect_success();
 }
 
-/// Uses many statements, and expects each answer to be the one to its request.
-async fn administers(app: &TestApp, caller: &str) {
+/// Sends requests that use many statements, and expects the right response to each.
+async fn exercise_statements(app: &TestApp, caller: &str) {
     let admin = app.admin().await;
     for number in 0..10 {
         let key = format!("{caller}-{number}");
@@ -149,7 +150,7 @@ async fn administers(app: &TestApp, caller: &str) {
 }
 
 #[tokio::test]
-async fn statements_of_many_callers_do_not_get_mixed_up() {
+async fn concurrent_callers_get_the_results_of_their_own_statements() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "transaction", 3).await else {
         return;
@@ -157,19 +158,19 @@ async fn statements_of_many_callers_do_not_get_mixed_up() {
     let one = TestApp::over(pooler.database(&database, "pgbouncer=true")).await;
     let other = one.beside().await;
     tokio::join!(
-        administers(&one, "a"),
-        administers(&other, "b"),
-        administers(&one, "c"),
-        administers(&other, "d"),
-        administers(&one, "e"),
-        administers(&other, "f"),
+        exercise_statements(&one, "a"),
+        exercise_statements(&other, "b"),
+        exercise_statements(&one, "c"),
+        exercise_statements(&other, "d"),
+        exercise_statements(&one, "e"),
+        exercise_statements(&other, "f"),
     );
     let flags = database.count("select count(*) from flags").await;
     assert_eq!(flags, 60);
 }
 
 #[tokio::test]
-async fn a_pooler_that_is_restarted_interrupts_administration_only() {
+async fn restarting_the_pooler_interrupts_only_administration() {
     let database = TestDatabase::create().await;
     let Some(mut pooler) = Pooler::before(&database, "transaction", 20).await else {
         return;
@@ -194,7 +195,7 @@ async fn a_pooler_that_is_restarted_interrupts_administration_only() {
 }
 
 #[tokio::test]
-async fn parameters_that_the_pooler_refuses_are_named() {
+async fn the_error_names_parameters_that_the_pooler_refuses() {
     let database = TestDatabase::create().await;
     let Some(pooler) = Pooler::before(&database, "transaction", 20).await else {
         return;

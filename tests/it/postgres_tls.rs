@@ -1,4 +1,4 @@
-//! TLS to PostgreSQL, with a server whose certificate a private authority has signed.
+//! TLS to a PostgreSQL server whose certificate is signed by a private authority.
 
 use pennon_tests::{Process, TestApp, TestDatabase, TlsCluster, eventually};
 use reqwest::StatusCode;
@@ -6,12 +6,12 @@ use sqlx::Connection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// The roles of the server, which may connect with a password, a certificate, and without TLS only.
+/// The roles of the server. They may connect only with a password over TLS, with a certificate, and without TLS.
 const ENCRYPTED: &str = "encrypted:a%20secret";
 const CERTIFIED: &str = "certified";
 const UNENCRYPTED: &str = "unencrypted";
 
-/// Counts the connections of services on a database, with TLS and without.
+/// Counts the connections of services to a database, with TLS or without.
 async fn connections(database: &TestDatabase, encrypted: bool) -> i64 {
     sqlx::query_scalar(
         "select count(*) from pg_stat_activity join pg_stat_ssl using (pid)
@@ -23,8 +23,8 @@ async fn connections(database: &TestDatabase, encrypted: bool) -> i64 {
     .expect("PostgreSQL answers")
 }
 
-/// Starts the binary, and expects it to have the connections of a service, all of them with TLS or none.
-async fn serves(database: &TestDatabase, url: &str, encrypted: bool) {
+/// Starts the binary, and expects all of its connections to use TLS, or none.
+async fn expect_serving(database: &TestDatabase, url: &str, encrypted: bool) {
     let process = Process::start(&TestDatabase::at(url), &[]).await;
     eventually("the service reads, listens and probes", async || {
         connections(database, encrypted).await >= 3
@@ -34,12 +34,12 @@ async fn serves(database: &TestDatabase, url: &str, encrypted: bool) {
     drop(process);
 }
 
-/// Expects the start to end at once, with an error that says this.
-async fn fails(url: &str, complaints: &[&str]) {
-    fails_with(url, &[], complaints).await;
+/// Expects the start to fail at once, with an error that contains these texts.
+async fn expect_start_failure(url: &str, complaints: &[&str]) {
+    expect_start_failure_with(url, &[], complaints).await;
 }
 
-async fn fails_with(url: &str, settings: &[(&str, &str)], complaints: &[&str]) {
+async fn expect_start_failure_with(url: &str, settings: &[(&str, &str)], complaints: &[&str]) {
     let log = Process::fails_to_start(url, settings).await;
     for complaint in complaints {
         assert!(log.contains(complaint), "{complaint}: {log}");
@@ -52,7 +52,7 @@ async fn fails_with(url: &str, settings: &[(&str, &str)], complaints: &[&str]) {
 }
 
 #[tokio::test]
-async fn connections_are_encrypted_in_each_mode_that_can_be() {
+async fn every_mode_except_disable_can_use_tls() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -71,16 +71,16 @@ async fn connections_are_encrypted_in_each_mode_that_can_be() {
         format!("sslmode=verify-full&sslrootcert={both}&connect_timeout=10"),
     ] {
         let url = cluster.url_for(ENCRYPTED, name, &parameters);
-        serves(&database, &url, true).await;
+        expect_serving(&database, &url, true).await;
     }
-    // An authority does not verify names, unless that is requested.
+    // `verify-ca` does not check the host name.
     let parameters = format!("sslmode=verify-ca&sslrootcert={authority}");
     let url = cluster.url_by_address(ENCRYPTED, name, &parameters);
-    serves(&database, &url, true).await;
+    expect_serving(&database, &url, true).await;
 }
 
 #[tokio::test]
-async fn a_server_is_reached_without_tls_where_that_is_allowed() {
+async fn plaintext_is_used_if_the_mode_allows_it() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -92,25 +92,25 @@ async fn a_server_is_reached_without_tls_where_that_is_allowed() {
         (UNENCRYPTED, "sslmode=allow"),
         (UNENCRYPTED, "sslmode=disable"),
         ("postgres", "sslmode=disable"),
-        // As in libpq, it begins without.
+        // As in libpq, `allow` first tries without TLS.
         ("postgres", "sslmode=allow"),
     ] {
         let url = cluster.url_for(user, name, parameters);
-        serves(&database, &url, false).await;
+        expect_serving(&database, &url, false).await;
     }
     // The server does not trust the certificate, so the connection has no TLS.
     let (certificate, key) = (cluster.file("stray.crt"), cluster.file("stray.key"));
     let parameters = format!("sslmode=prefer&sslcert={certificate}&sslkey={key}");
     let url = cluster.url_for("postgres", name, &parameters);
-    serves(&database, &url, false).await;
+    expect_serving(&database, &url, false).await;
     let socket = cluster.file("").replace('/', "%2F");
     let url = cluster.url_for("postgres", name, "sslmode=require");
     let url = url.replace("localhost", &socket);
-    serves(&database, &url, false).await;
+    expect_serving(&database, &url, false).await;
 }
 
 #[tokio::test]
-async fn a_certificate_that_proves_too_little_is_refused_at_once() {
+async fn an_untrusted_certificate_is_refused_at_once() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -118,11 +118,11 @@ async fn a_certificate_that_proves_too_little_is_refused_at_once() {
     for mode in ["require", "verify-ca", "verify-full"] {
         let parameters = format!("sslmode={mode}&sslrootcert={stranger}");
         let url = cluster.url_for(ENCRYPTED, "postgres", &parameters);
-        fails(&url, &["no authority in `sslrootcert`", &stranger]).await;
+        expect_start_failure(&url, &["no authority in `sslrootcert`", &stranger]).await;
     }
     for parameters in ["sslmode=verify-full", "sslrootcert=system"] {
         let url = cluster.url_for(ENCRYPTED, "postgres", parameters);
-        fails(
+        expect_start_failure(
             &url,
             &["no authority that this system trusts", "by `sslrootcert`"],
         )
@@ -130,7 +130,7 @@ async fn a_certificate_that_proves_too_little_is_refused_at_once() {
     }
     let parameters = format!("sslmode=verify-full&sslrootcert={authority}");
     let url = cluster.url_by_address(ENCRYPTED, "postgres", &parameters);
-    fails(
+    expect_start_failure(
         &url,
         &["a certificate for `127.0.0.1`", "`sslmode=verify-ca`"],
     )
@@ -138,7 +138,7 @@ async fn a_certificate_that_proves_too_little_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn authorities_of_the_system_are_trusted_for_a_name_only() {
+async fn system_authorities_are_trusted_only_in_verify_full() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -160,14 +160,14 @@ async fn authorities_of_the_system_are_trusted_for_a_name_only() {
     for mode in ["verify-ca", "verify-full"] {
         let parameters = format!("sslmode={mode}&sslrootcert={stranger}");
         let url = cluster.url_for(ENCRYPTED, database.name(), &parameters);
-        fails_with(&url, &system, &["no authority in `sslrootcert`"]).await;
+        expect_start_failure_with(&url, &system, &["no authority in `sslrootcert`"]).await;
     }
     let nothing = [
         ("SSL_CERT_FILE", "/dev/null"),
         ("SSL_CERT_DIR", "/proc/self/fdinfo"),
     ];
     let url = cluster.url_for(ENCRYPTED, database.name(), "sslmode=verify-full");
-    fails_with(
+    expect_start_failure_with(
         &url,
         &nothing,
         &["no certificate authorities on this system"],
@@ -176,7 +176,7 @@ async fn authorities_of_the_system_are_trusted_for_a_name_only() {
 }
 
 #[tokio::test]
-async fn a_client_certificate_is_shown() {
+async fn a_client_certificate_is_sent() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -190,18 +190,18 @@ async fn a_client_certificate_is_shown() {
         )
     };
     let url = cluster.url_for(CERTIFIED, database.name(), &shown("client"));
-    serves(&database, &url, true).await;
+    expect_serving(&database, &url, true).await;
 
     let url = cluster.url_for(CERTIFIED, database.name(), "sslmode=require");
-    fails(&url, &["by `sslcert` and `sslkey`"]).await;
+    expect_start_failure(&url, &["by `sslcert` and `sslkey`"]).await;
     let url = cluster.url_for(CERTIFIED, database.name(), &shown("stray"));
-    fails(&url, &["check `sslcert` and `sslkey`", "`ssl_ca_file`"]).await;
+    expect_start_failure(&url, &["check `sslcert` and `sslkey`", "`ssl_ca_file`"]).await;
     let url = cluster.url_for("encrypted:wrong", database.name(), &shown("client"));
-    fails(&url, &["correct the user or the password"]).await;
+    expect_start_failure(&url, &["correct the user or the password"]).await;
 }
 
 #[tokio::test]
-async fn commands_use_tls_as_the_server_does() {
+async fn commands_use_the_same_tls_settings_as_the_server() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -219,7 +219,7 @@ async fn commands_use_tls_as_the_server_does() {
 }
 
 #[tokio::test]
-async fn files_of_certificates_are_checked_before_the_server_is_asked() {
+async fn certificate_files_are_checked_before_connecting() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
@@ -247,7 +247,7 @@ async fn files_of_certificates_are_checked_before_the_server_is_asked() {
             "holds no certificate",
         ),
     ] {
-        fails(&format!("postgres://nowhere/db?{parameters}"), &[complaint]).await;
+        expect_start_failure(&format!("postgres://nowhere/db?{parameters}"), &[complaint]).await;
     }
     let open = tempfile::tempdir().expect("a folder for the test");
     let copy = open.path().join("client.key");
@@ -258,10 +258,10 @@ async fn files_of_certificates_are_checked_before_the_server_is_asked() {
         "postgres://nowhere/db?sslcert={certificate}&sslkey={}",
         copy.display()
     );
-    fails(&url, &["which others may read or change"]).await;
+    expect_start_failure(&url, &["which others may read or change"]).await;
 }
 
-/// A server that has no TLS, and closes the connections that try without.
+/// Starts a server that has no TLS and closes connections that try without it. Returns its address.
 async fn server_without_tls() -> String {
     let listener = TcpListener::bind("127.0.0.1:0")
         .await
@@ -279,10 +279,10 @@ async fn server_without_tls() -> String {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_refused_where_it_is_demanded() {
+async fn a_server_without_tls_is_refused_if_tls_is_required() {
     let url = server_without_tls().await;
     for mode in ["require", "verify-full"] {
-        fails(
+        expect_start_failure(
             &format!("{url}?sslmode={mode}"),
             &["does not offer TLS", "`ssl = on`", mode],
         )
@@ -291,12 +291,15 @@ async fn a_server_without_tls_is_refused_where_it_is_demanded() {
 }
 
 #[tokio::test]
-async fn a_server_that_admits_tls_only_says_so() {
+async fn the_error_says_that_the_server_requires_tls() {
     let Some(cluster) = TlsCluster::shared().await else {
         return;
     };
     let url = cluster.url_for(ENCRYPTED, "postgres", "sslmode=disable");
-    fails(&url, &["write `sslmode=require`"]).await;
+    expect_start_failure(&url, &["write `sslmode=require`"]).await;
     let direct = sqlx::PgConnection::connect(&url).await;
-    assert!(direct.is_err(), "the server of this test admits it");
+    assert!(
+        direct.is_err(),
+        "the server accepts connections without TLS"
+    );
 }

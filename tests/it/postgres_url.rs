@@ -1,9 +1,9 @@
-//! The parameters of `DATABASE_URL`: each has its effect, or is refused.
+//! The parameters of `DATABASE_URL`: each takes effect or is refused.
 
 use pennon_tests::{Process, TestDatabase};
 
 #[tokio::test]
-async fn parameters_that_cannot_be_honored_are_refused_with_what_to_change() {
+async fn unsupported_parameters_are_refused_with_a_remedy() {
     for (url, complaint) in [
         (
             "postgres://db/flags?sslmode=require&channel_binding=require",
@@ -56,7 +56,7 @@ async fn parameters_that_cannot_be_honored_are_refused_with_what_to_change() {
 }
 
 #[tokio::test]
-async fn the_environment_counts_where_the_url_is_silent() {
+async fn environment_variables_set_parameters_that_the_url_omits() {
     let log = Process::fails_to_start("postgres://db/flags", &[("PGSSLMODE", "full")]).await;
     assert!(log.contains("`sslmode=full` is not known"), "{log}");
     let certificates = [
@@ -68,7 +68,7 @@ async fn the_environment_counts_where_the_url_is_silent() {
 }
 
 #[tokio::test]
-async fn parameters_of_providers_that_ask_for_nothing_special_are_taken() {
+async fn harmless_parameters_of_hosting_providers_are_accepted() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;

@@ -1,10 +1,10 @@
-//! `ETag` and `If-Match`: nobody overwrites what they have not seen.
+//! `ETag` and `If-Match`: no write overwrites an unseen change.
 
 use pennon_tests::{Answer, Caller, Pair, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-/// Every object that changes, by its path, and a change of it.
+/// The paths of one object of each kind that can change.
 struct Objects {
     pair: Pair,
     rule: String,
@@ -23,7 +23,7 @@ impl Objects {
         Self { pair, rule }
     }
 
-    /// The changes that keep an object: method, path and body.
+    /// Returns the requests that change an object: method, path and body.
     fn changes(&self) -> [(Method, String, Value); 5] {
         let Pair {
             flag,
@@ -57,7 +57,8 @@ impl Objects {
         ]
     }
 
-    /// The changes that end an object, in an order in which each is possible.
+    /// Returns the requests that delete, archive, restore or revoke an object, in an order in which each is possible:
+    /// method, path, and the path that has the object's tag.
     fn ends(&self) -> [(Method, String, String); 5] {
         let Pair {
             flag,
@@ -98,12 +99,12 @@ async fn send(caller: &Caller<'_>, method: &Method, path: &str, body: &Value, ta
 }
 
 #[tokio::test]
-async fn every_object_that_changes_tells_its_tag_and_is_changed_only_under_it() {
+async fn every_object_has_an_etag_and_changes_only_if_it_matches() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let objects = Objects::create(&admin).await;
     for (method, path, body) in objects.changes() {
-        // A rule has no path to read it from; it begins like everything else.
+        // A rule cannot be read by its own path. Its first tag is that of every new object.
         let first = match admin.get(&path).await {
             answer if answer.status == StatusCode::OK => answer.header("etag").to_owned(),
             _ => "\"1\"".to_owned(),
@@ -132,7 +133,7 @@ async fn every_object_that_changes_tells_its_tag_and_is_changed_only_under_it() 
 }
 
 #[tokio::test]
-async fn what_somebody_else_has_changed_is_not_deleted_unseen() {
+async fn a_stale_precondition_prevents_deletion() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let objects = Objects::create(&admin).await;
@@ -155,7 +156,7 @@ async fn what_somebody_else_has_changed_is_not_deleted_unseen() {
 }
 
 #[tokio::test]
-async fn a_key_is_rotated_only_of_the_environment_that_was_seen() {
+async fn a_stale_precondition_prevents_key_rotation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (environment, _) = admin.environment("shop", "prod").await;
@@ -168,7 +169,7 @@ async fn a_key_is_rotated_only_of_the_environment_that_was_seen() {
 }
 
 #[tokio::test]
-async fn a_rollout_that_is_not_there_cannot_be_overwritten_and_a_new_one_has_a_new_tag() {
+async fn a_missing_rollout_cannot_be_overwritten_and_a_new_one_has_a_new_etag() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let path = admin.pair().await.path + "/rollout";
@@ -200,7 +201,7 @@ async fn a_rollout_that_is_not_there_cannot_be_overwritten_and_a_new_one_has_a_n
 }
 
 #[tokio::test]
-async fn of_two_changes_that_saw_the_same_one_wins() {
+async fn one_of_two_concurrent_changes_with_the_same_etag_succeeds() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let flag = format!("/flags/{}", admin.flag("checkout").await);
@@ -215,7 +216,7 @@ async fn of_two_changes_that_saw_the_same_one_wins() {
 }
 
 #[tokio::test]
-async fn a_rule_that_moved_with_a_rotation_is_not_what_was_seen() {
+async fn the_etag_of_a_rule_is_stale_after_a_key_rotation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;

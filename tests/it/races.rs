@@ -1,22 +1,22 @@
-//! Requests that meet each other: exactly one wins, nothing fails, nothing is recorded twice or not at all.
+//! Conflicting concurrent requests: exactly one succeeds, none fails unexpectedly, and each change is recorded once.
 //!
-//! Half of them go to one service, half to another on the same database.
+//! Half of the requests go to one instance, half to another on the same database.
 
 use pennon_tests::{Answer, PASSWORD, Pair, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-/// The number of callers that do the same thing at the same time.
+/// The number of concurrent callers.
 const CALLERS: usize = 8;
 
-/// Two services on one database, and an administrator of both.
-struct Two {
+/// Two instances on one database, and an administrator.
+struct TwoInstances {
     apps: [TestApp; 2],
     token: String,
 }
 
-impl Two {
+impl TwoInstances {
     async fn start() -> Self {
         let one = TestApp::start().await;
         let other = one.beside().await;
@@ -28,7 +28,7 @@ impl Two {
         }
     }
 
-    /// Sends requests at the same time, alternately to the two services, and returns the responses in order.
+    /// Sends requests at the same time, alternately to the two instances, and returns the responses in order.
     async fn race(&self, requests: Vec<(&str, String, Value)>) -> Vec<Answer> {
         let mut under_way = JoinSet::new();
         for (index, (method, path, body)) in requests.into_iter().enumerate() {
@@ -79,8 +79,8 @@ impl Two {
 }
 
 #[tokio::test]
-async fn one_of_many_creates_of_the_same_thing_wins() {
-    let two = Two::start().await;
+async fn one_of_many_concurrent_creates_succeeds() {
+    let two = TwoInstances::start().await;
     let one_wins = (1, CALLERS - 1);
     let flag = json!({ "key": "checkout", "name": "x", "type": "boolean" });
     assert_eq!(two.same("POST", "/flags", flag, 201, 409).await, one_wins);
@@ -127,7 +127,7 @@ async fn one_of_many_creates_of_the_same_thing_wins() {
 
 #[tokio::test]
 async fn archiving_and_enabling_exclude_each_other() {
-    let two = Two::start().await;
+    let two = TwoInstances::start().await;
     let admin = two.apps[0].with_authorization(two.token.clone());
     let (environment, _) = admin.environment("shop", "prod").await;
     for round in 0..CALLERS {
@@ -159,8 +159,8 @@ async fn archiving_and_enabling_exclude_each_other() {
 }
 
 #[tokio::test]
-async fn a_rule_that_meets_a_rotation_moves_along_or_comes_too_late() {
-    let two = Two::start().await;
+async fn a_rule_created_during_a_rotation_moves_along_or_is_refused() {
+    let two = TwoInstances::start().await;
     let admin = two.apps[0].with_authorization(two.token.clone());
     let Pair {
         flag,
@@ -210,8 +210,8 @@ async fn a_rule_that_meets_a_rotation_moves_along_or_comes_too_late() {
 }
 
 #[tokio::test]
-async fn flags_and_environments_that_are_created_together_are_configured_with_each_other() {
-    let two = Two::start().await;
+async fn every_flag_is_configured_in_environments_created_at_the_same_time() {
+    let two = TwoInstances::start().await;
     let mut requests = Vec::new();
     for index in 0..CALLERS {
         let flag = json!({ "key": format!("flag_{index}"), "name": "x", "type": "boolean" });
@@ -239,8 +239,8 @@ async fn flags_and_environments_that_are_created_together_are_configured_with_ea
 }
 
 #[tokio::test]
-async fn one_of_many_creates_of_the_same_account_or_token_wins_and_one_of_many_ends() {
-    let two = Two::start().await;
+async fn one_of_many_concurrent_creates_or_deletes_of_an_account_or_token_succeeds() {
+    let two = TwoInstances::start().await;
     let admin = two.apps[0].with_authorization(two.token.clone());
     let user = json!({ "email": "eve@example.com", "password": PASSWORD, "role": "viewer" });
     let token = json!({ "name": "ci", "role": "viewer" });
@@ -259,7 +259,7 @@ async fn one_of_many_creates_of_the_same_account_or_token_wins_and_one_of_many_e
         let ended = two.same("DELETE", &path, json!({}), 204, 404).await;
         assert_eq!(ended, one_wins);
     }
-    // Entries that two services record in one millisecond are unordered, and the test clock does not advance.
+    // Entries that two instances record in one millisecond are unordered, and the test clock does not advance.
     let mut audited = admin.audited_with_accounts().await;
     audited.sort();
     assert_eq!(
@@ -274,8 +274,8 @@ async fn one_of_many_creates_of_the_same_account_or_token_wins_and_one_of_many_e
 }
 
 #[tokio::test]
-async fn what_meets_the_deletion_of_its_account_comes_before_it_or_too_late() {
-    let two = Two::start().await;
+async fn a_request_during_the_deletion_of_its_account_succeeds_before_it_or_is_refused() {
+    let two = TwoInstances::start().await;
     let [one, other] = &two.apps;
     let (admin, anonymous) = (one.with_authorization(two.token.clone()), other.anonymous());
     for round in 0..CALLERS {

@@ -10,7 +10,7 @@ async fn limited() -> TestApp {
     TestApp::with_settings(&["--rate-limit-evaluate", "2"]).await
 }
 
-/// The requests that make the server evaluate.
+/// Returns the requests that make the server evaluate.
 fn questions() -> [(&'static str, Value); 5] {
     let question = json!({ "flagKey": "checkout" });
     let many: Vec<_> = (0..100).map(|_| &question).collect();
@@ -41,17 +41,17 @@ async fn exhaust(sdk: &Caller<'_>, path: &str, body: &Value) -> usize {
             return admitted;
         }
     }
-    panic!("{path} is not bounded");
+    panic!("{path} has no rate limit");
 }
 
 #[tokio::test]
-async fn each_question_counts_once_and_a_second_brings_room_for_as_many_as_the_rate() {
+async fn each_request_counts_once_and_the_limit_refills_every_second() {
     let app = limited().await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
     let sdk = app.sdk(&sdk_key);
     for (path, body) in questions() {
         assert_eq!(exhaust(&sdk, path, &body).await, 2, "{path}");
-        // All of them share the bound.
+        // All of these requests share the limit.
         for (path, body) in questions() {
             let answer = sdk.post(path, body).await;
             let says_so_to_providers = answer.json()["errorCode"] == "GENERAL";
@@ -66,7 +66,7 @@ async fn each_question_counts_once_and_a_second_brings_room_for_as_many_as_the_r
 }
 
 #[tokio::test]
-async fn clients_that_evaluate_by_themselves_are_counted_apart() {
+async fn clients_with_local_evaluation_have_a_separate_limit() {
     let app = limited().await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
     let sdk = app.sdk(&sdk_key);
@@ -87,7 +87,7 @@ async fn clients_that_evaluate_by_themselves_are_counted_apart() {
 }
 
 #[tokio::test]
-async fn one_environment_does_not_use_up_what_another_may_have() {
+async fn each_environment_has_its_own_limit() {
     let app = limited().await;
     let admin = app.admin().await;
     let Pair { sdk_key, .. } = admin.pair().await;
@@ -95,16 +95,16 @@ async fn one_environment_does_not_use_up_what_another_may_have() {
     let (path, body) = &questions()[0];
     exhaust(&app.sdk(&sdk_key), path, body).await;
     assert_eq!(exhaust(&app.sdk(&other_key), path, body).await, 2);
-    // Nor do changes bring more, although they bring a new snapshot.
+    // A change creates a new snapshot but does not reset the limit.
     admin.flag("another").await;
     assert_refused(app.sdk(&sdk_key).post(path, body.clone()).await);
-    // A key that does not work is refused for what it is.
+    // An unusable key is refused as such, not because of the limit.
     let unknown = app.sdk("pnk_unknown").post(path, body.clone()).await;
     unknown.expect(StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]
-async fn without_the_setting_nobody_is_refused() {
+async fn without_the_setting_there_is_no_limit() {
     let app = TestApp::start().await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
     let sdk = app.sdk(&sdk_key);

@@ -1,13 +1,13 @@
-//! Roles, and that they are checked before anything else.
+//! Roles, which are checked before everything except authentication.
 
 use pennon_tests::{Caller, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-/// None of these paths exists, so a refusal shows that the role was checked first.
+/// An ID that no object has. A 403 for its path shows that the role is checked before existence.
 const NOWHERE: &str = "0190a000-0000-7000-8000-000000000000";
 
-/// Every call that needs a role, and that role.
+/// Returns every request that needs a role, with that role.
 fn guarded() -> Vec<(&'static str, String, &'static str)> {
     let pair = format!("/flags/{NOWHERE}/environments/{NOWHERE}");
     let environment = format!("/environments/{NOWHERE}");
@@ -43,7 +43,7 @@ fn guarded() -> Vec<(&'static str, String, &'static str)> {
     ]
 }
 
-/// Sends a body that nothing accepts.
+/// Sends a request whose body is malformed.
 async fn attempt(caller: &Caller<'_>, method: &str, path: &str) -> pennon_tests::Answer {
     let method: Method = method.parse().expect("a method");
     let request = caller.request(method.clone(), path);
@@ -58,7 +58,7 @@ async fn attempt(caller: &Caller<'_>, method: &str, path: &str) -> pennon_tests:
 }
 
 #[tokio::test]
-async fn authentication_then_role_then_existence_then_body() {
+async fn checks_run_in_the_order_authentication_role_existence_body() {
     let app = TestApp::start().await;
     let rank = |role: &str| {
         ["viewer", "editor", "admin"]
@@ -70,7 +70,7 @@ async fn authentication_then_role_then_existence_then_body() {
         let (_, token) = person.personal_token("script", role).await;
         let script = app.with_authorization(format!("Bearer {token}"));
         for (method, path, needed) in guarded() {
-            // The caller's own account exists, and would be deleted.
+            // The caller's own account exists, so this request would delete it.
             if path == "/users/me" && role == "admin" {
                 continue;
             }
@@ -103,7 +103,7 @@ async fn authentication_then_role_then_existence_then_body() {
 }
 
 #[tokio::test]
-async fn everybody_with_an_account_reads_and_deals_with_the_own_credentials() {
+async fn every_role_can_read_and_manage_its_own_credentials() {
     let app = TestApp::start().await;
     let pair = app.admin().await.pair().await;
     let viewer = app.user("vic@example.com", "viewer").await;

@@ -54,7 +54,7 @@ async fn the_first_rollout_is_created_and_later_ones_update_it() {
 }
 
 #[tokio::test]
-async fn bad_input_is_named_member_by_member() {
+async fn every_invalid_member_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let path = admin.pair().await.path + "/rollout";
@@ -74,7 +74,7 @@ async fn bad_input_is_named_member_by_member() {
 }
 
 #[tokio::test]
-async fn a_deleted_rollout_is_gone_and_the_next_one_is_a_first_one() {
+async fn a_deleted_rollout_is_gone_and_can_be_created_again() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let path = admin.pair().await.path + "/rollout";

@@ -12,7 +12,7 @@ fn rule(priority: u32) -> Value {
 }
 
 #[tokio::test]
-async fn a_rule_is_answered_as_it_is_stored_and_listed_by_priority() {
+async fn a_created_rule_is_returned_and_rules_are_listed_by_priority() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -59,7 +59,7 @@ async fn a_rule_is_answered_as_it_is_stored_and_listed_by_priority() {
 }
 
 #[tokio::test]
-async fn a_priority_is_taken_once_per_flag_and_environment() {
+async fn priorities_are_unique_per_flag_and_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (prod, _) = admin.environment("shop", "prod").await;
@@ -82,7 +82,7 @@ async fn a_priority_is_taken_once_per_flag_and_environment() {
 }
 
 #[tokio::test]
-async fn every_fault_of_every_condition_is_named() {
+async fn every_fault_in_every_condition_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let path = admin.pair().await.path + "/rules";
@@ -122,7 +122,7 @@ async fn every_fault_of_every_condition_is_named() {
 }
 
 #[tokio::test]
-async fn the_numbers_of_conditions_and_rules_are_bounded() {
+async fn the_number_of_conditions_and_rules_is_limited() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let path = admin.pair().await.path + "/rules";
@@ -157,7 +157,7 @@ async fn the_numbers_of_conditions_and_rules_are_bounded() {
 }
 
 #[tokio::test]
-async fn the_texts_of_conditions_are_bounded() {
+async fn the_texts_of_conditions_have_a_maximum_length() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let path = admin.pair().await.path + "/rules";
@@ -275,7 +275,7 @@ async fn a_deleted_rule_is_gone_and_its_priority_free() {
 }
 
 #[tokio::test]
-async fn rules_of_an_archived_flag_stay_as_they_are() {
+async fn rules_of_an_archived_flag_cannot_change() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair { path, flag, .. } = admin.pair().await;
@@ -298,7 +298,7 @@ async fn rules_of_an_archived_flag_stay_as_they_are() {
         .expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
 }
 
-/// The ids of a pair's rules by ascending priority, and the priorities.
+/// Returns the IDs of the rules by ascending priority, and the priorities.
 async fn order(caller: &Caller<'_>, path: &str) -> (Vec<Value>, Vec<Value>) {
     let listed = caller.get(path).await.expect(StatusCode::OK).json();
     let rules = listed.as_array().cloned().unwrap_or_default();
@@ -307,7 +307,7 @@ async fn order(caller: &Caller<'_>, path: &str) -> (Vec<Value>, Vec<Value>) {
 }
 
 #[tokio::test]
-async fn rules_are_reordered_at_once_and_keep_the_priorities_that_were_there() {
+async fn reordering_assigns_the_existing_priorities_in_one_change() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair { path, sdk_key, .. } = admin.pair().await;
@@ -335,7 +335,7 @@ async fn rules_are_reordered_at_once_and_keep_the_priorities_that_were_there() {
     );
     let config = app.sdk(&sdk_key).get("/sdk/v1/config").await.json();
     assert_eq!(config["flags"][0]["rules"][0]["value"], true);
-    // Only the two that moved are changes; the same order once more is none.
+    // Only the two rules that moved are changes. The same order again changes nothing.
     admin
         .put(&format!("{path}/order"), wanted)
         .await
@@ -354,7 +354,7 @@ async fn rules_are_reordered_at_once_and_keep_the_priorities_that_were_there() {
 }
 
 #[tokio::test]
-async fn an_order_names_every_rule_of_the_pair_exactly_once() {
+async fn an_order_must_list_every_rule_exactly_once() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;

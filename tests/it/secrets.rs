@@ -1,4 +1,4 @@
-//! Secrets from the environment and from files, and none from the command line.
+//! Secrets, which come from environment variables or files, never from the command line.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -16,7 +16,7 @@ fn write(folder: &Path, name: &str, content: &str) -> String {
     file.display().to_string()
 }
 
-/// Runs the binary with these arguments and no other settings than these.
+/// Runs the binary with these arguments and only these settings.
 fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Output {
     let mut command = Command::new(binary());
     command.args(arguments).env_clear();
@@ -50,19 +50,19 @@ async fn a_server_reads_its_secrets_from_files() {
             .env("PENNON_ADMIN_PASSWORD_FILE", &password)
             .env("PENNON_JWT_SECRET_FILE", &jwt_secret)
     });
-    process.until_it_answers().await;
-    // Only the last newline is the editor's.
+    process.wait_until_ready().await;
+    // Only the last newline of the file is removed.
     assert!(signs_in(&process, "a password with a newline\n").await);
     assert!(!signs_in(&process, "a password with a newline").await);
 
-    // Commands find the same database.
+    // Commands use the same database.
     let add = ["user", "add", "eve@example.com", "--role", "viewer"];
     let added = run(&add, &[("DATABASE_URL_FILE", &url)]);
     assert!(added.status.success(), "{added:?}");
     process.terminate();
     process.ended().await;
 
-    // The same signing secret from the environment takes the same tokens.
+    // The same signing secret from an environment variable accepts the same tokens.
     let settings = [("PENNON_JWT_SECRET", JWT_SECRET)];
     let second = Process::start(&database, &settings).await;
     let reset = ["user", "reset-password", EMAIL, "--password-stdin"];
@@ -85,7 +85,7 @@ async fn a_server_reads_its_secrets_from_files() {
 }
 
 #[tokio::test]
-async fn a_secret_that_cannot_be_read_is_refused_with_its_variable_and_file() {
+async fn the_error_for_an_unreadable_secret_names_its_variable_and_file() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let secret = write(folder.path(), "secret", "hidden-in-the-file");
     let empty = write(folder.path(), "empty", "\n");
@@ -131,7 +131,7 @@ async fn a_secret_that_cannot_be_read_is_refused_with_its_variable_and_file() {
 }
 
 #[tokio::test]
-async fn the_command_line_takes_no_secret_and_repeats_none() {
+async fn the_command_line_accepts_no_secrets_and_never_prints_them() {
     for url in [
         "postgres://pennon:hidden@127.0.0.1:1/flags",
         "postgres://127.0.0.1:1/flags?password=hidden",

@@ -1,15 +1,15 @@
-//! Messages of a start that cannot succeed, and the conditions that a start waits for.
+//! Error messages of a start that fails, and conditions for which a start waits.
 
 use std::net::TcpListener;
 
 use pennon_tests::{Process, Proxy, TestApp, TestDatabase, eventually, free_address};
 
-/// Nothing can listen on this port.
+/// The URL of a database on a port where no server can listen.
 const NOWHERE: &str = "postgres://pennon:secret@127.0.0.1:1/flags";
 
 #[tokio::test]
-async fn a_setting_that_cannot_be_used_is_refused_with_what_to_write() {
-    // No name has a part as long as this, so it is never looked up.
+async fn an_invalid_setting_is_refused_with_a_valid_example() {
+    // A label of a host name has at most 63 characters, so this name is never looked up.
     let unknown = format!("{}:3000", "x".repeat(64));
     for (name, value, complaint) in [
         ("PENNON_LISTEN", "localhost", "such as 127.0.0.1:3000"),
@@ -60,19 +60,19 @@ async fn a_single_address_may_be_a_trusted_proxy() {
 }
 
 #[tokio::test]
-async fn a_name_can_be_listened_on() {
+async fn the_server_can_listen_on_a_host_name() {
     let app = TestApp::start().await;
     let listen = format!("localhost:{}", free_address().port());
     let url = app.database().url();
     let _process = Process::starting(url, &[("PENNON_LISTEN", &listen)]);
-    eventually("the name is listened on", async || {
+    eventually("the server listens on the name", async || {
         app.command(&["health", "--listen", &listen]).await.success
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_port_that_is_taken_is_named_with_its_setting() {
+async fn the_error_for_a_taken_port_names_the_setting() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let taken = taken.local_addr().map(|address| address.to_string());
     let taken = taken.expect("the port is known");
@@ -87,7 +87,7 @@ async fn a_port_that_is_taken_is_named_with_its_setting() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_the_database_is_named_with_the_folder_to_change() {
+async fn the_error_for_an_unusable_database_file_names_file_and_folder() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let file = folder.path().join("file");
     std::fs::write(
@@ -117,7 +117,7 @@ async fn a_file_that_cannot_be_the_database_is_named_with_the_folder_to_change()
 }
 
 #[tokio::test]
-async fn a_damaged_file_is_named_and_left_as_it_is() {
+async fn a_damaged_database_file_is_named_and_not_changed() {
     let database = TestDatabase::in_file();
     let process = Process::start(&database, &[]).await;
     process.terminate();
@@ -136,10 +136,10 @@ async fn a_damaged_file_is_named_and_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_be_reached_is_named_at_once_and_need_not_be_waited_for() {
+async fn an_unreachable_database_is_logged_at_once_and_the_wait_can_be_interrupted() {
     let process = Process::starting(NOWHERE, &[]);
     process
-        .until_it_logs("cannot reach PostgreSQL; retrying")
+        .wait_until_it_logs("cannot reach PostgreSQL; retrying")
         .await;
     process.terminate();
     let ended = process.ended().await;
@@ -154,7 +154,7 @@ async fn a_server_that_cannot_be_reached_is_named_at_once_and_need_not_be_waited
 }
 
 #[tokio::test]
-async fn a_server_that_comes_later_is_waited_for() {
+async fn the_start_waits_for_the_database() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;
@@ -163,14 +163,14 @@ async fn a_server_that_comes_later_is_waited_for() {
     proxy.cut();
     let process = Process::starting(proxy.database(&database).url(), &[]);
     process
-        .until_it_logs("cannot reach PostgreSQL; retrying")
+        .wait_until_it_logs("cannot reach PostgreSQL; retrying")
         .await;
     proxy.resume();
-    process.until_it_answers().await;
+    process.wait_until_ready().await;
 }
 
 #[tokio::test]
-async fn what_the_server_refuses_is_said_at_once() {
+async fn a_refusal_by_the_database_ends_the_start_at_once() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;
@@ -189,7 +189,7 @@ async fn what_the_server_refuses_is_said_at_once() {
 }
 
 #[tokio::test]
-async fn a_second_start_logs_no_notice_of_the_database() {
+async fn a_second_start_logs_no_database_notices() {
     let database = TestDatabase::create().await;
     for _ in 0..2 {
         let process = Process::start(&database, &[]).await;
@@ -200,7 +200,7 @@ async fn a_second_start_logs_no_notice_of_the_database() {
 }
 
 #[tokio::test]
-async fn tables_of_a_later_version_are_left_alone_and_that_version_is_named() {
+async fn a_newer_schema_is_not_changed_and_its_version_is_named() {
     let app = TestApp::start().await;
     app.command(&["user", "list"]).await.expect_success();
     app.tamper(
@@ -212,7 +212,7 @@ async fn tables_of_a_later_version_are_left_alone_and_that_version_is_named() {
         let refused = app.command(&["user", "list"]).await;
         refused.expect_failure(complaint);
     };
-    // The version of the tests themselves cannot be it.
+    // The test's own version cannot have written that schema.
     refused("was written by a newer Pennon than this one (").await;
     app.tamper("update settings set value = '99.1.2' where name = 'schema_version_written_by'")
         .await;

@@ -1,14 +1,14 @@
-//! The service while its database cannot write: a full disk, and transactions that the database itself ends.
+//! The service while its database cannot write: a full disk, and transactions that the database rolls back itself.
 
 use pennon_tests::{EMAIL, PASSWORD, Process, TestApp, TestDatabase, eventually};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_transaction_that_sqlite_ends_by_itself_leaves_the_next_writes_alone() {
+async fn writes_succeed_after_sqlite_rolls_back_a_transaction() {
     let app = TestApp::start().await;
     if !app.is_on_file() {
-        // PostgreSQL never ends a transaction itself, and keeps the connection.
+        // PostgreSQL never ends a transaction on its own and keeps the connection.
         return;
     }
     let admin = app.admin().await;
@@ -27,7 +27,7 @@ async fn a_transaction_that_sqlite_ends_by_itself_leaves_the_next_writes_alone()
 }
 
 #[tokio::test]
-async fn a_full_disk_of_postgresql_is_reported_until_something_can_be_written_again() {
+async fn a_full_postgresql_disk_is_reported_until_a_write_succeeds() {
     let app = TestApp::start().await;
     if app.is_on_file() {
         return;
@@ -47,14 +47,14 @@ async fn a_full_disk_of_postgresql_is_reported_until_something_can_be_written_ag
     let health = app.anonymous().get("/health").await;
     assert_eq!(health.json()["reasons"], json!(["STORAGE_FULL"]));
     app.watch();
-    eventually("something is written", async || {
+    eventually("a write succeeds", async || {
         app.anonymous().get("/health").await.text("/status") == "ok"
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_full_disk_stops_changes_and_nothing_else_and_ends_without_a_restart() {
+async fn a_full_disk_stops_only_changes_and_needs_no_restart() {
     let database = TestDatabase::create().await;
     if database.is_postgres() {
         return;
@@ -104,7 +104,7 @@ async fn a_full_disk_stops_changes_and_nothing_else_and_ends_without_a_restart()
     .await;
 }
 
-/// The status and the JSON body of the answer to a request.
+/// Returns the status and the JSON body of the response to a request.
 async fn answer(request: RequestBuilder) -> (StatusCode, Value) {
     let answer = request.send().await.expect("an answer");
     (answer.status(), answer.json().await.expect("JSON"))

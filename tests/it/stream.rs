@@ -1,4 +1,4 @@
-//! The stream of changes, over real connections.
+//! The stream of changes for clients, over real connections.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 /// The time limit for an expected event.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Somebody who listens.
+/// The open stream of a client.
 struct Stream {
     response: reqwest::Response,
     read: String,
@@ -23,7 +23,7 @@ impl Stream {
         Self::open_after(caller, None).await
     }
 
-    /// Comes back after an event.
+    /// Opens the stream with the ID of the last event that the client received.
     async fn open_after(caller: &Caller<'_>, last: Option<&str>) -> Self {
         let mut request = caller.request(Method::GET, "/sdk/v1/stream");
         if let Some(last) = last {
@@ -35,7 +35,7 @@ impl Stream {
         Self { response, read }
     }
 
-    /// Everything up to the next blank line; none at the end.
+    /// Reads up to the next blank line. Returns `None` at the end.
     async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.read.split_once("\n\n") {
@@ -44,7 +44,7 @@ impl Stream {
                 return Some(block);
             }
             let chunk = timeout(TIMEOUT, self.response.chunk()).await;
-            let chunk = chunk.expect("something comes in time");
+            let chunk = chunk.expect("data arrives in time");
             let Some(bytes) = chunk.expect("the stream is well formed") else {
                 assert_eq!(self.read, "", "the stream ends between two events");
                 return None;
@@ -54,19 +54,19 @@ impl Stream {
         }
     }
 
-    /// Returns the tag of the next event; none at the end.
+    /// Returns the tag of the next event, or `None` at the end.
     async fn tag(&mut self) -> Option<String> {
         loop {
             let block = self.block().await?;
             if block != ":" {
-                return Some(told(&block));
+                return Some(tag_of_event(&block));
             }
         }
     }
 }
 
 /// Returns the tag of an event, which contains its identifier.
-fn told(event: &str) -> String {
+fn tag_of_event(event: &str) -> String {
     let fields: Vec<(&str, &str)> = event
         .lines()
         .filter_map(|line| line.split_once(": "))
@@ -85,14 +85,14 @@ fn id(tag: &str) -> &str {
     tag.trim_start_matches("W/").trim_matches('"')
 }
 
-/// The tag of the configuration.
+/// Returns the tag of the config document.
 async fn tag(sdk: &Caller<'_>) -> String {
     let answer = sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
     answer.header("etag").to_owned()
 }
 
 #[tokio::test]
-async fn the_first_event_comes_at_once_and_tells_the_tag_of_the_configuration() {
+async fn the_first_event_arrives_at_once_with_the_etag_of_the_configuration() {
     let app = TestApp::start().await;
     let key = app.admin().await.pair().await.sdk_key;
     let sdk = app.sdk(&key);
@@ -117,7 +117,7 @@ async fn the_first_event_comes_at_once_and_tells_the_tag_of_the_configuration() 
 }
 
 #[tokio::test]
-async fn many_clients_are_asked_to_take_their_time() {
+async fn many_clients_are_told_to_spread_their_requests() {
     let app = TestApp::start().await;
     let key = app.admin().await.pair().await.sdk_key;
     let sdk = app.sdk(&key);
@@ -131,7 +131,7 @@ async fn many_clients_are_asked_to_take_their_time() {
 }
 
 #[tokio::test]
-async fn each_change_is_told_to_all_who_listen_and_to_nobody_else() {
+async fn each_change_reaches_all_streams_of_its_environment_and_no_others() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -163,7 +163,7 @@ async fn each_change_is_told_to_all_who_listen_and_to_nobody_else() {
 }
 
 #[tokio::test]
-async fn who_comes_back_is_told_only_what_is_new() {
+async fn a_resumed_stream_sends_only_newer_events() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -174,7 +174,7 @@ async fn who_comes_back_is_told_only_what_is_new() {
     } = admin.pair().await;
     let sdk = app.sdk(&sdk_key);
     let before = tag(&sdk).await;
-    // A tag of `GET /sdk/v1/config` works like the identifier of an event.
+    // An ETag of `GET /sdk/v1/config` works like the ID of an event.
     let mut up_to_date = Vec::new();
     for known in [id(&before), &before, before.trim_start_matches("W/")] {
         up_to_date.push(Stream::open_after(&sdk, Some(known)).await);
@@ -192,7 +192,7 @@ async fn who_comes_back_is_told_only_what_is_new() {
 }
 
 #[tokio::test]
-async fn a_change_at_another_service_is_told() {
+async fn a_change_on_another_instance_is_sent() {
     let one = TestApp::start().await;
     let key = one.admin().await.pair().await.sdk_key;
     let other = one.beside().await;
@@ -204,7 +204,7 @@ async fn a_change_at_another_service_is_told() {
 }
 
 #[tokio::test]
-async fn the_stream_shows_that_it_is_there_and_tells_nothing_when_the_content_stays() {
+async fn heartbeats_are_sent_but_no_events_without_a_change_of_content() {
     let app = TestApp::with_settings(&["--stream-heartbeat", "1"]).await;
     let admin = app.admin().await;
     let Pair {
@@ -232,7 +232,7 @@ async fn the_stream_shows_that_it_is_there_and_tells_nothing_when_the_content_st
 }
 
 #[tokio::test]
-async fn the_stream_ends_with_its_key() {
+async fn the_stream_ends_when_its_key_is_revoked_or_rotated() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     for end in ["revoke", "rotate-key"] {
@@ -250,14 +250,14 @@ async fn the_stream_ends_with_its_key() {
 }
 
 #[tokio::test]
-async fn the_stream_ends_with_a_key_that_another_service_revoked() {
+async fn the_stream_ends_when_another_instance_revokes_its_key() {
     let one = TestApp::start().await;
     let other = one.beside().await;
     let admin = one.admin().await;
     let (environment, key) = admin.environment("shop", "prod").await;
     other.follow();
     let sdk = other.sdk(&key);
-    pennon_tests::eventually("the other one knows the key", async || {
+    pennon_tests::eventually("the other instance accepts the key", async || {
         sdk.get("/sdk/v1/config").await.status == StatusCode::OK
     })
     .await;
@@ -279,7 +279,7 @@ async fn the_stream_ends_when_the_service_stops() {
 }
 
 #[tokio::test]
-async fn keys_that_do_not_work_are_refused_as_everywhere() {
+async fn unusable_keys_get_the_same_response_as_elsewhere() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (environment, revoked) = admin.environment("shop", "prod").await;
@@ -309,7 +309,7 @@ async fn keys_that_do_not_work_are_refused_as_everywhere() {
     }
     app.watch();
     app.lose_database().await;
-    pennon_tests::eventually("it is known that the database is away", async || {
+    pennon_tests::eventually("the outage is noticed", async || {
         let answer = app.sdk("pnk_unknown").get("/sdk/v1/stream").await;
         answer.status == StatusCode::SERVICE_UNAVAILABLE && answer.header("retry-after") == "5"
     })
@@ -317,7 +317,7 @@ async fn keys_that_do_not_work_are_refused_as_everywhere() {
 }
 
 #[tokio::test]
-async fn pages_of_other_origins_may_listen() {
+async fn pages_from_other_origins_may_open_the_stream() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     let preflight = anonymous
@@ -337,7 +337,7 @@ async fn pages_of_other_origins_may_listen() {
 }
 
 #[tokio::test]
-async fn head_has_the_headers_and_an_end() {
+async fn head_returns_the_headers_and_ends() {
     let app = TestApp::start().await;
     let key = app.admin().await.pair().await.sdk_key;
     let sdk = app.sdk(&key);
@@ -353,7 +353,7 @@ async fn head_has_the_headers_and_an_end() {
 }
 
 #[tokio::test]
-async fn who_does_not_read_holds_up_nobody() {
+async fn a_client_that_does_not_read_delays_no_other() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -382,7 +382,7 @@ async fn who_does_not_read_holds_up_nobody() {
     let mut received = Vec::new();
     while !received.ends_with(b"\r\n0\r\n\r\n") {
         let read = timeout(TIMEOUT, idle.read_buf(&mut received)).await;
-        let read = read.expect("something comes in time");
+        let read = read.expect("data arrives in time");
         assert_ne!(read.expect("the connection holds"), 0);
     }
 }

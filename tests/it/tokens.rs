@@ -1,4 +1,4 @@
-//! Personal access tokens: what scripts come with.
+//! Personal access tokens, the credentials of scripts.
 
 use pennon_tests::{Answer, Caller, EMAIL, PASSWORD, TestApp};
 use reqwest::{Method, StatusCode};
@@ -16,7 +16,7 @@ fn flag(key: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_new_token_is_answered_once_and_listed_without_its_secret() {
+async fn a_new_token_is_shown_once_and_listed_without_its_secret() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let body = json!({ "name": "ci", "role": "editor", "expiresAt": "2026-03-02T10:30:00+01:00" });
@@ -50,7 +50,7 @@ async fn a_new_token_is_answered_once_and_listed_without_its_secret() {
 }
 
 #[tokio::test]
-async fn a_token_does_what_its_role_allows_in_the_name_of_both() {
+async fn a_token_has_its_role_and_the_audit_log_names_token_and_owner() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, token) = admin.personal_token("nightly build", "editor").await;
@@ -74,7 +74,7 @@ async fn a_token_does_what_its_role_allows_in_the_name_of_both() {
 }
 
 #[tokio::test]
-async fn a_token_never_does_more_than_its_owner_may_now() {
+async fn a_token_never_has_more_rights_than_its_owner_has_now() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let eve = app.user("eve@example.com", "editor").await;
@@ -111,7 +111,7 @@ async fn a_token_never_does_more_than_its_owner_may_now() {
 }
 
 #[tokio::test]
-async fn a_token_expires_at_the_millisecond_and_is_listed_until_it_is_revoked() {
+async fn a_token_expires_on_time_and_is_listed_until_revoked() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let create = async |name: &str, expires_at: &str| {
@@ -142,7 +142,7 @@ async fn a_token_expires_at_the_millisecond_and_is_listed_until_it_is_revoked() 
 }
 
 #[tokio::test]
-async fn a_token_is_good_for_ninety_days_or_as_long_as_was_said_up_to_a_year() {
+async fn a_token_is_valid_for_ninety_days_by_default_and_at_most_a_year() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let create = async |name: &str, expires_at: &str| {
@@ -180,7 +180,7 @@ async fn a_token_is_good_for_ninety_days_or_as_long_as_was_said_up_to_a_year() {
 }
 
 #[tokio::test]
-async fn bad_input_is_named_member_by_member() {
+async fn every_invalid_member_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     for (body, faults) in [
@@ -210,7 +210,7 @@ async fn bad_input_is_named_member_by_member() {
 }
 
 #[tokio::test]
-async fn a_name_stands_for_one_token_of_its_owner() {
+async fn token_names_are_unique_per_owner() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (id, _) = admin.personal_token("ci", "viewer").await;
@@ -251,7 +251,7 @@ async fn a_user_has_at_most_fifty_tokens() {
 }
 
 #[tokio::test]
-async fn what_deals_with_ones_own_credentials_wants_a_session() {
+async fn managing_own_credentials_requires_a_session() {
     let app = TestApp::start().await;
     let (_, token) = app.admin().await.personal_token("ci", "admin").await;
     let ci = script(&app, &token);
@@ -269,7 +269,7 @@ async fn what_deals_with_ones_own_credentials_wants_a_session() {
     }
     let refused = ci.put("/users/me/password", change).await;
     refused.expect_problem(StatusCode::FORBIDDEN, "SESSION_REQUIRED");
-    // But an administrator's script may manage users.
+    // An administrator's script may manage other users.
     let id = app.admin().await.user("eve@example.com", "viewer").await;
     ci.patch(&format!("/users/{id}"), json!({ "role": "editor" }))
         .await
@@ -292,7 +292,7 @@ async fn a_revoked_token_is_refused_at_once() {
     let (first, first_token) = eve.personal_token("first", "editor").await;
     let (second, second_token) = eve.personal_token("second", "viewer").await;
     let (third, _) = eve.personal_token("third", "viewer").await;
-    // Neither by a stranger nor by another token of the same owner.
+    // Neither another user nor another token of the same owner can revoke it.
     let path = |id: &str| format!("/users/me/tokens/{id}");
     let owner = eve.get("/users/me").await.text("/id");
     let stranger = app.user("vic@example.com", "viewer").await;
@@ -308,7 +308,7 @@ async fn a_revoked_token_is_refused_at_once() {
         .delete(&path(&first))
         .await
         .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
-    // Revoked by its owner, by itself, and by an administrator.
+    // The owner, the token itself, and an administrator can revoke it.
     eve.delete(&path(&first))
         .await
         .expect(StatusCode::NO_CONTENT);
@@ -333,7 +333,7 @@ async fn a_revoked_token_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn a_token_opens_nothing_of_the_evaluation_api() {
+async fn the_evaluation_api_refuses_personal_access_tokens() {
     let app = TestApp::start().await;
     let (_, token) = app.admin().await.personal_token("ci", "admin").await;
     let unknown = app.sdk("pnk_unknown").get("/sdk/v1/config").await;
@@ -347,7 +347,7 @@ async fn a_token_opens_nothing_of_the_evaluation_api() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_revoked_while_in_use_writes_all_or_nothing() {
+async fn requests_during_a_token_revocation_write_all_or_nothing() {
     let app = TestApp::start().await;
     let other = app.beside().await;
     let admin = app.admin().await;
@@ -381,7 +381,7 @@ async fn a_token_that_is_revoked_while_in_use_writes_all_or_nothing() {
     assert_eq!(flags["pagination"]["total"], created);
 }
 
-/// A request whose body comes late: the service has let the caller in and waits.
+/// Sends a request without its body. Returns once the service has authorized the caller and waits for the body.
 async fn begin_to_create_a_flag(app: &TestApp, authorization: &str) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(app.address())
         .await
@@ -409,7 +409,7 @@ async fn finish(mut stream: BufReader<TcpStream>) -> String {
 }
 
 #[tokio::test]
-async fn who_loses_the_right_while_the_body_is_on_its_way_changes_nothing() {
+async fn a_caller_who_loses_their_rights_before_the_body_arrives_changes_nothing() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let eve = app.user("eve@example.com", "editor").await;
@@ -455,7 +455,7 @@ async fn who_loses_the_right_while_the_body_is_on_its_way_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_token_of_an_administrator_sets_nobodys_password() {
+async fn an_administrators_token_cannot_set_passwords() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, token) = admin.personal_token("script", "admin").await;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use pennon_tests::{Process, TestApp, TestDatabase, migrations};
 use sqlx::{Connection, SqliteConnection};
 
-/// The schema of the databases that are upgraded here, and the version of the migration after it.
+/// The schema of the databases before the upgrade, and the version of the next migration.
 const OLD: i64 = 12;
 const NEXT: i64 = 13;
 
-/// A database of an older schema in a file; none where the tests run on PostgreSQL.
+/// Creates a SQLite database with an older schema. Returns `None` if the tests run on PostgreSQL.
 async fn old_file() -> Option<TestDatabase> {
     let database = TestDatabase::with_schema(OLD).await;
     (!database.is_postgres()).then_some(database)
@@ -22,7 +22,7 @@ fn beside(database: &TestDatabase, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The names of the files beside a database, without those of SQLite.
+/// Returns the names of the files beside a database, except those of SQLite.
 fn others(database: &TestDatabase) -> Vec<String> {
     let folder = database.file().parent().expect("a folder");
     let entries = std::fs::read_dir(folder).expect("the folder can be read");
@@ -49,11 +49,11 @@ fn at(file: &Path) -> TestDatabase {
 }
 
 #[tokio::test]
-async fn a_file_is_backed_up_before_it_is_upgraded_with_what_is_in_its_log() {
+async fn the_backup_before_an_upgrade_includes_the_write_ahead_log() {
     let Some(database) = old_file().await else {
         return;
     };
-    // As long as this connection is open, what it writes stays in the write-ahead log.
+    // While this connection is open, its writes stay in the write-ahead log.
     let mut writer: SqliteConnection = database.sqlite().await;
     let write = "pragma journal_mode = wal; pragma wal_autocheckpoint = 0; insert into settings values ('late', 'x')";
     sqlx::raw_sql(write)
@@ -90,13 +90,13 @@ async fn a_file_is_backed_up_before_it_is_upgraded_with_what_is_in_its_log() {
         1
     );
 
-    // It is what to go back to: the file can be used in place of the other one.
+    // The backup can replace the database.
     let app = TestApp::on_database(copy.url()).await;
     app.admin().await;
 }
 
 #[tokio::test]
-async fn the_last_two_backups_are_kept_and_other_files_stay() {
+async fn the_last_two_backups_and_all_other_files_are_kept() {
     let Some(database) = old_file().await else {
         return;
     };
@@ -129,7 +129,7 @@ async fn the_last_two_backups_are_kept_and_other_files_stay() {
 }
 
 #[tokio::test]
-async fn a_new_file_and_one_that_is_up_to_date_need_no_backup() {
+async fn new_and_up_to_date_files_are_not_backed_up() {
     let database = TestDatabase::in_file();
     for _ in 0..2 {
         TestApp::on_database(database.url())
@@ -161,7 +161,7 @@ async fn a_file_that_cannot_be_backed_up_is_not_upgraded() {
     assert_eq!(others(&database), [format!("pennon.db.before-{NEXT}")]);
 
     std::fs::remove_dir(&backup).expect("the folder is empty");
-    // An attempt that was interrupted leaves this behind.
+    // An interrupted attempt leaves this file behind.
     std::fs::write(
         beside(&database, &format!(".before-{NEXT}.unfinished")),
         "half",
@@ -172,7 +172,7 @@ async fn a_file_that_cannot_be_backed_up_is_not_upgraded() {
 }
 
 #[tokio::test]
-async fn a_command_that_writes_backs_up_as_well() {
+async fn commands_that_write_also_back_up_before_an_upgrade() {
     let Some(database) = old_file().await else {
         return;
     };

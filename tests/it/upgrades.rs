@@ -1,12 +1,12 @@
-//! Databases of earlier releases: their content after an upgrade, their use by the last release, and commands that
-//! leave them as they are.
+//! Databases of earlier releases: their content after an upgrade, use by the last release after an upgrade, and
+//! commands that do not upgrade them.
 
 use std::path::{Path, PathBuf};
 
 use pennon_tests::{Process, Tables, TestApp, TestDatabase, fixtures, migrations, replay};
 use serde_json::Value;
 
-/// The folders of all fixtures, oldest first.
+/// Returns the folders of all fixtures, oldest first.
 fn releases() -> Vec<PathBuf> {
     let folders = std::fs::read_dir(fixtures().join("database")).expect("there are fixtures");
     let mut folders: Vec<PathBuf> = folders
@@ -21,7 +21,7 @@ fn json(folder: &Path, file: &str) -> Value {
     serde_json::from_slice(&text).expect("the file is JSON")
 }
 
-/// The tables of the last release, without columns that it does not use, and its database.
+/// Returns the tables of the last release, without columns that it does not use, and its database.
 async fn last_release() -> (Tables, TestDatabase) {
     let folders = releases();
     let folder = folders.last().expect("there is a fixture");
@@ -31,7 +31,7 @@ async fn last_release() -> (Tables, TestDatabase) {
     (Tables::of(&database).await.without(&unused), database)
 }
 
-/// The versions of all migrations, in order.
+/// Returns the versions of all migrations, in order.
 async fn versions() -> Vec<i64> {
     let is_postgres = TestDatabase::create().await.is_postgres();
     let migrations = migrations(is_postgres).await;
@@ -42,7 +42,7 @@ async fn versions() -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn a_database_of_each_release_answers_as_it_did() {
+async fn the_database_of_each_release_gives_the_recorded_responses() {
     for folder in releases() {
         let app = TestApp::over(TestDatabase::restored(&folder).await).await;
         let differences = replay(&app, &json(&folder, "recording.json")).await;
@@ -55,7 +55,7 @@ async fn a_database_of_each_release_answers_as_it_did() {
 }
 
 #[tokio::test]
-async fn a_migration_leaves_the_last_release_what_it_uses() {
+async fn migrations_keep_everything_that_the_last_release_uses() {
     let (tables, database) = last_release().await;
     let app = TestApp::over(database).await;
     let breaks = tables.breaks(&Tables::of(app.database()).await);
@@ -63,7 +63,7 @@ async fn a_migration_leaves_the_last_release_what_it_uses() {
         breaks.is_empty(),
         "instances of the last release would fail after these migrations; expand now, and contract a release later: {breaks:#?}"
     );
-    // Foreign keys and triggers, which SQLite and PostgreSQL switch off here, would need the rows in an order.
+    // Turns off foreign keys and triggers, which would require a certain order of the rows.
     let unchecked = if app.is_on_file() {
         "pragma foreign_keys = off"
     } else {
@@ -74,7 +74,7 @@ async fn a_migration_leaves_the_last_release_what_it_uses() {
 }
 
 #[tokio::test]
-async fn each_change_of_a_table_that_an_older_release_cannot_bear_is_found() {
+async fn every_breaking_table_change_is_found() {
     for (change, complaint) in [
         (
             "alter table flags drop column description",
@@ -126,7 +126,7 @@ async fn each_change_of_a_table_that_an_older_release_cannot_bear_is_found() {
 }
 
 #[tokio::test]
-async fn a_type_or_a_demand_that_an_older_release_cannot_bear_is_found() {
+async fn every_breaking_column_change_is_found() {
     for (change, complaint) in [
         (
             "alter table flags alter column name type varchar(9)",
@@ -167,7 +167,7 @@ async fn a_type_or_a_demand_that_an_older_release_cannot_bear_is_found() {
 }
 
 #[tokio::test]
-async fn commands_that_only_read_leave_an_older_schema_as_it_is() {
+async fn commands_that_only_read_do_not_upgrade_the_schema() {
     let versions = versions().await;
     let (newest, older) = versions.split_last().expect("there are migrations");
     for version in older {
@@ -191,7 +191,7 @@ async fn commands_that_only_read_leave_an_older_schema_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_command_that_cannot_read_the_schema_names_the_version_that_can() {
+async fn a_command_that_cannot_read_the_schema_names_a_version_that_can() {
     let newest = versions().await.pop().unwrap_or_default();
     let database = TestDatabase::with_schema(2).await;
     database
@@ -217,7 +217,7 @@ async fn a_command_that_cannot_read_the_schema_names_the_version_that_can() {
 }
 
 #[tokio::test]
-async fn a_dry_run_and_a_backup_leave_an_older_schema_as_it_is() {
+async fn a_dry_run_and_a_backup_do_not_upgrade_the_schema() {
     let (_, last) = last_release().await;
     let export = last.command(&["export"]).await.expect_success();
     let older = versions().await[0];
@@ -240,7 +240,7 @@ async fn a_dry_run_and_a_backup_leave_an_older_schema_as_it_is() {
 }
 
 #[tokio::test]
-async fn an_older_binary_says_so_in_one_sentence_and_changes_nothing() {
+async fn a_binary_older_than_the_database_fails_without_changes() {
     let (_, database) = last_release().await;
     let newer =
         "insert into _sqlx_migrations (version, description, success, checksum, execution_time)

@@ -1,10 +1,10 @@
 //! Counts of evaluations and polls.
 
-use pennon_tests::{Caller, LossyWay, Pair, START, TestApp, TestDatabase};
+use pennon_tests::{Caller, LossyProxy, Pair, START, TestApp, TestDatabase};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-/// The hour in which every app starts.
+/// The hour in which every test service starts.
 const HOUR: &str = "2026-03-01T09:00:00.000Z";
 
 async fn evaluate(sdk: &Caller<'_>, key: &str, times: usize) {
@@ -33,7 +33,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     admin.switch(&pair.flag, &pair.environment, true).await;
     sdk.post("/ofrep/v1/evaluate/flags/checkout", json!({}))
         .await;
-    // A request for all flags may use none of them, and an explanation is not an evaluation.
+    // A bulk request does not show which flags are used, and an explanation is not an evaluation. Neither is counted.
     sdk.post("/ofrep/v1/evaluate/flags", json!({})).await;
     sdk.post("/sdk/v1/explain", json!({ "flagKey": "checkout" }))
         .await;
@@ -50,7 +50,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
         }],
     });
     assert_eq!(usage(&admin, &flag).await, expected);
-    // Nothing is counted twice, and later counts are added.
+    // A second write adds nothing, and later counts are added.
     app.flush_usage().await;
     evaluate(&sdk, "checkout", 1).await;
     app.flush_usage().await;
@@ -68,7 +68,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
 }
 
 #[tokio::test]
-async fn polls_are_counted_by_what_the_client_had() {
+async fn polls_are_counted_as_first_current_or_outdated() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -87,7 +87,7 @@ async fn polls_are_counted_by_what_the_client_had() {
     evaluate(&sdk, "checkout", 2).await;
     admin.switch(&pair.flag, &pair.environment, true).await;
     poll(Some(&tag)).await;
-    // Only who fetches the configuration has it then.
+    // A HEAD request fetches no configuration, so it is not counted.
     let headers = sdk.request(Method::HEAD, "/sdk/v1/config");
     sdk.send(headers).await.expect(StatusCode::OK);
     app.flush_usage().await;
@@ -101,7 +101,7 @@ async fn polls_are_counted_by_what_the_client_had() {
 }
 
 #[tokio::test]
-async fn instances_add_to_the_same_hours_and_a_new_key_goes_on_with_them() {
+async fn instances_share_hourly_counts_and_a_new_key_continues_them() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let Pair {
@@ -134,7 +134,7 @@ async fn instances_add_to_the_same_hours_and_a_new_key_goes_on_with_them() {
 }
 
 #[tokio::test]
-async fn applications_may_report_what_they_evaluate_by_themselves() {
+async fn applications_can_report_local_evaluations() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -183,7 +183,7 @@ async fn applications_may_report_what_they_evaluate_by_themselves() {
 }
 
 #[tokio::test]
-async fn a_report_with_an_id_counts_once_whichever_instances_it_reaches() {
+async fn a_report_with_an_id_counts_once_across_all_instances() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -203,7 +203,7 @@ async fn a_report_with_an_id_counts_once_whichever_instances_it_reaches() {
         "6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41",
         "6F1C2A52-0F0B-4F0E-9D5E-3B1C7A9E2D42",
     );
-    // Twice to one instance and once to another, before either knows of the other's.
+    // Twice to one instance and once to another, before either has written its counts.
     report(&here, first, 1).await;
     report(&here, first, 1).await;
     report(&there, first, 1).await;
@@ -211,7 +211,7 @@ async fn a_report_with_an_id_counts_once_whichever_instances_it_reaches() {
     app.flush_usage().await;
     other.flush_usage().await;
     assert_eq!(counted().await, 11);
-    // And once more after it has been counted, together with counts without an ID.
+    // Once more after it was counted, together with counts without an ID.
     report(&there, first, 1).await;
     let counts = json!([{ "flagKey": "checkout", "reason": "rollout", "count": 100 }]);
     here.post("/sdk/v1/usage", json!({ "id": null, "counts": counts }))
@@ -223,7 +223,7 @@ async fn a_report_with_an_id_counts_once_whichever_instances_it_reaches() {
 }
 
 #[tokio::test]
-async fn ids_of_reports_are_known_for_an_hour_and_in_their_own_environment() {
+async fn report_ids_are_remembered_for_an_hour_per_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -249,14 +249,14 @@ async fn ids_of_reports_are_known_for_an_hour_and_in_their_own_environment() {
     assert_eq!(counted(&other.text("/sdkKey")).await, 2);
     app.advance(3599);
     assert_eq!(counted(&pair.sdk_key).await, 2);
-    // They are deleted with other old rows, at the first opportunity in the next hour.
+    // The IDs are deleted together with other old rows, at the first write in the next hour.
     app.advance(3600);
     app.flush_usage().await;
     assert_eq!(counted(&pair.sdk_key).await, 3);
 }
 
 #[tokio::test]
-async fn an_id_of_a_report_is_a_uuid() {
+async fn a_report_id_must_be_a_uuid() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -278,7 +278,7 @@ async fn an_id_of_a_report_is_a_uuid() {
 }
 
 #[tokio::test]
-async fn a_period_has_a_beginning_before_its_end_and_at_most_31_days() {
+async fn a_period_is_at_most_31_days_and_begins_before_its_end() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -316,7 +316,7 @@ async fn a_period_has_a_beginning_before_its_end_and_at_most_31_days() {
 }
 
 #[tokio::test]
-async fn hours_are_forgotten_after_31_days_and_the_last_time_never_is() {
+async fn hourly_counts_are_deleted_after_31_days_and_the_last_evaluation_is_kept() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
@@ -343,23 +343,23 @@ async fn hours_are_forgotten_after_31_days_and_the_last_time_never_is() {
 }
 
 #[tokio::test]
-async fn counts_whose_arrival_nobody_hears_of_are_not_counted_twice() {
+async fn counts_are_not_added_twice_after_an_unconfirmed_commit() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
-        // A commit to a file is not answered over a connection.
+        // On SQLite, a commit has no network response that can get lost.
         return;
     }
     let (scheme_and_user, rest) = database.url().split_once('@').expect("a user");
     let (server, name) = rest.split_once('/').expect("a name");
-    let way = LossyWay::to(server).await;
-    let url = format!("{scheme_and_user}@{}/{name}", way.address());
+    let proxy = LossyProxy::to(server).await;
+    let url = format!("{scheme_and_user}@{}/{name}", proxy.address());
     let app = TestApp::on_database(&url).await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
     let sdk = app.sdk(&pair.sdk_key);
     evaluate(&sdk, "checkout", 3).await;
-    way.lose_next_commit();
-    assert!(!app.try_to_flush_usage().await);
+    proxy.lose_next_commit();
+    assert!(!app.try_flush_usage().await);
     evaluate(&sdk, "checkout", 2).await;
     app.flush_usage().await;
     let flag = usage(&admin, &format!("/flags/{}", pair.flag)).await;

@@ -36,7 +36,7 @@ async fn a_new_user_can_sign_in_and_be_read() {
 }
 
 #[tokio::test]
-async fn users_are_listed_newest_first_and_found_by_address_and_role() {
+async fn users_are_listed_newest_first_and_filtered_by_address_and_role() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     admin.user("eve@example.com", "editor").await;
@@ -67,7 +67,7 @@ async fn users_are_listed_newest_first_and_found_by_address_and_role() {
 }
 
 #[tokio::test]
-async fn bad_input_is_named_member_by_member() {
+async fn every_invalid_member_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let id = admin.user("eve@example.com", "editor").await;
@@ -146,7 +146,7 @@ async fn the_shortest_and_the_longest_password_and_address_are_accepted() {
 }
 
 #[tokio::test]
-async fn an_address_has_one_account_whatever_its_case() {
+async fn addresses_that_differ_only_in_case_are_the_same_account() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let id = admin.user("eve@example.com", "viewer").await;
@@ -158,7 +158,7 @@ async fn an_address_has_one_account_whatever_its_case() {
     }
     let signed_in = app.sign_in("EVE@EXAMPLE.COM", PASSWORD).await;
     assert_eq!(signed_in.expect(StatusCode::OK).text("/user/id"), id);
-    // After the deletion, another user can have the address.
+    // After the deletion, the address is free.
     admin
         .delete(&format!("/users/{id}"))
         .await
@@ -168,7 +168,7 @@ async fn an_address_has_one_account_whatever_its_case() {
 }
 
 #[tokio::test]
-async fn of_accounts_that_differ_in_case_only_the_exact_one_signs_in() {
+async fn stored_accounts_that_differ_only_in_case_sign_in_by_exact_address() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let older = admin.user("eve@example.com", "viewer").await;
@@ -201,7 +201,7 @@ async fn the_first_administrator_is_in_the_audit_log() {
 }
 
 #[tokio::test]
-async fn who_is_no_administrator_sees_only_the_own_account() {
+async fn an_editor_sees_only_their_own_account() {
     let app = TestApp::start().await;
     let eve = app.user("eve@example.com", "editor").await;
     let admin_id = app.admin().await.get("/users/me").await.text("/id");
@@ -232,7 +232,7 @@ async fn who_is_no_administrator_sees_only_the_own_account() {
 }
 
 #[tokio::test]
-async fn another_role_counts_from_the_next_request_on() {
+async fn a_role_change_affects_the_next_request() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let eve = app.user("eve@example.com", "viewer").await;
@@ -259,7 +259,7 @@ async fn another_role_counts_from_the_next_request_on() {
     create("two")
         .await
         .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
-    // A change that changes nothing is not recorded.
+    // A change without effect is not recorded.
     for body in [json!({}), json!({ "role": "viewer" })] {
         let same = admin.patch(&path, body).await.expect(StatusCode::OK);
         assert_eq!(same.header("etag"), "\"3\"");
@@ -276,7 +276,7 @@ async fn another_role_counts_from_the_next_request_on() {
 }
 
 #[tokio::test]
-async fn the_last_administrator_stays() {
+async fn the_last_administrator_cannot_be_removed() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let id = admin.get("/users/me").await.text("/id");
@@ -291,7 +291,7 @@ async fn the_last_administrator_stays() {
             .expect_problem(StatusCode::CONFLICT, "LAST_ADMIN");
     }
     admin.get("/users").await.expect(StatusCode::OK);
-    // With a second administrator, the first may step down or delete the account.
+    // With a second administrator, the first may give up the role or delete the account.
     let second = app.user("second@example.com", "admin").await;
     admin
         .patch("/users/me", json!({ "role": "viewer" }))
@@ -320,7 +320,7 @@ async fn the_last_administrator_stays() {
 }
 
 #[tokio::test]
-async fn a_deleted_user_is_out_at_once_with_all_sessions_and_tokens() {
+async fn deleting_a_user_ends_their_sessions_and_tokens_at_once() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let id = admin.user("eve@example.com", "editor").await;
@@ -351,7 +351,7 @@ async fn a_deleted_user_is_out_at_once_with_all_sessions_and_tokens() {
 }
 
 #[tokio::test]
-async fn a_user_is_changed_and_deleted_only_as_seen() {
+async fn a_stale_precondition_prevents_changing_or_deleting_a_user() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let id = admin.user("eve@example.com", "viewer").await;
@@ -383,7 +383,7 @@ async fn a_user_is_changed_and_deleted_only_as_seen() {
 }
 
 #[tokio::test]
-async fn accounts_are_audited_where_only_administrators_see_it() {
+async fn only_administrators_see_audit_entries_about_accounts() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let eve = app.user("eve@example.com", "editor").await;
@@ -408,14 +408,14 @@ async fn accounts_are_audited_where_only_administrators_see_it() {
     assert_eq!(admin.audited().await, [] as [String; 0]);
     let answer = admin.get("/audit?include=accounts").await;
     let answer = answer.expect(StatusCode::OK);
-    let told = |user: &str, role: &str| json!({ "id": user, "email": "eve@example.com", "role": role, "createdAt": START });
+    let account = |user: &str, role: &str| json!({ "id": user, "email": "eve@example.com", "role": role, "createdAt": START });
     let listed = json!({
         "id": token_id, "userId": id, "name": "ci", "role": "viewer", "tokenPrefix": &token[..12],
         "createdAt": START, "expiresAt": "2026-05-30T09:30:00.000Z",
     });
-    let mut first = told(&admin.get("/users/me").await.text("/id"), "admin");
+    let mut first = account(&admin.get("/users/me").await.text("/id"), "admin");
     first["email"] = json!(EMAIL);
-    let mut updated = told(&id, "viewer");
+    let mut updated = account(&id, "viewer");
     updated["passwordReset"] = json!(true);
     let entries: Vec<Value> = answer.json()["items"]
         .as_array()
@@ -433,12 +433,12 @@ async fn accounts_are_audited_where_only_administrators_see_it() {
     assert_eq!(
         entries,
         [
-            json!(["USER_DELETED", EMAIL, told(&id, "viewer"), null]),
-            json!(["USER_UPDATED", EMAIL, told(&id, "editor"), updated]),
+            json!(["USER_DELETED", EMAIL, account(&id, "viewer"), null]),
+            json!(["USER_UPDATED", EMAIL, account(&id, "editor"), updated]),
             json!(["TOKEN_REVOKED", "eve@example.com", listed, null]),
             json!(["PASSWORD_CHANGED", "eve@example.com", null, null]),
             json!(["TOKEN_CREATED", "eve@example.com", null, listed]),
-            json!(["USER_CREATED", EMAIL, null, told(&id, "editor")]),
+            json!(["USER_CREATED", EMAIL, null, account(&id, "editor")]),
             json!(["USER_CREATED", "cli", null, first]),
         ]
     );
@@ -449,7 +449,7 @@ async fn accounts_are_audited_where_only_administrators_see_it() {
 }
 
 #[tokio::test]
-async fn entries_about_accounts_are_for_administrators_who_ask_for_them() {
+async fn audit_entries_about_accounts_are_left_out_by_default() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let editor = app.user("eve@example.com", "editor").await;
@@ -472,7 +472,7 @@ async fn entries_about_accounts_are_for_administrators_who_ask_for_them() {
 }
 
 #[tokio::test]
-async fn of_two_administrators_who_demote_each_other_one_stays() {
+async fn two_administrators_cannot_demote_each_other_at_the_same_time() {
     let app = TestApp::start().await;
     let other = app.beside().await;
     let (first, ana_token) = (app.admin().await, app.token().await);
@@ -494,7 +494,7 @@ async fn of_two_administrators_who_demote_each_other_one_stays() {
         let won = [&by_ana, &by_bob].map(|answer| answer.status == StatusCode::OK);
         assert_ne!(won[0], won[1], "round {round}");
         let lost = if won[0] { by_bob } else { by_ana };
-        // Too late to be an administrator, or too early for the other one to be the last.
+        // 403 if the other demotion came first, 409 if this one would remove the last administrator.
         assert!(
             [StatusCode::FORBIDDEN, StatusCode::CONFLICT].contains(&lost.status),
             "round {round}: {}",

@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn every_case_gives_the_expected_answer_one_by_one_and_in_batches() {
+async fn every_case_gives_the_expected_result_alone_and_in_a_batch() {
     let (files, promised) = read();
     let mut run = 0;
     for file in &files {
@@ -22,8 +22,8 @@ async fn every_case_gives_the_expected_answer_one_by_one_and_in_batches() {
         run += one_by_one(file, &sdk).await;
         in_batches(file, &sdk).await;
     }
-    assert_eq!(run, promised, "the index promises another number of cases");
-    // Written past the test harness, which would keep the count of a run without failures to itself.
+    assert_eq!(run, promised, "the index declares another number of cases");
+    // Bypasses the test harness, which hides the output of tests that succeed.
     let _written = writeln!(
         io::stderr(),
         "{run} vectors in {} files agree over HTTP",
@@ -31,9 +31,9 @@ async fn every_case_gives_the_expected_answer_one_by_one_and_in_batches() {
     );
 }
 
-/// The service itself never has what a client could not know: it refuses to store it.
+/// The service refuses to store features that it does not know.
 #[tokio::test]
-async fn what_makes_a_flag_unsupported_is_refused_by_the_service() {
+async fn the_service_refuses_features_of_newer_versions() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (environment, _) = admin.environment("vectors", "all").await;
@@ -46,7 +46,7 @@ async fn what_makes_a_flag_unsupported_is_refused_by_the_service() {
             let Some(flag) = flag.filter(|_| case["expected"] == "unsupported") else {
                 continue;
             };
-            // Over HTTP, every flag has a list of rules.
+            // The Admin API cannot create a flag without a list of rules.
             if flag["rules"].is_null() {
                 continue;
             }
@@ -57,11 +57,10 @@ async fn what_makes_a_flag_unsupported_is_refused_by_the_service() {
             assert_eq!(refused, Some(StatusCode::BAD_REQUEST), "{name}: {case}");
         }
     }
-    assert_eq!(run, promised, "the index promises another number of cases");
+    assert_eq!(run, promised, "the index declares another number of cases");
 }
 
-/// The status of the first answer that is not a success, as the rules, the rollout and the time to live of a flag are
-/// stored.
+/// Stores the rules, rollout and TTL of a flag. Returns the status of the first response that is not a success.
 async fn first_refusal(admin: &Caller<'_>, path: &str, flag: &Value) -> Option<StatusCode> {
     let mut answers = Vec::new();
     for rule in flag["rules"].as_array().into_iter().flatten() {
@@ -103,7 +102,7 @@ async fn one_by_one(file: &VectorFile, sdk: &Caller<'_>) -> u64 {
     run
 }
 
-/// In a batch an unknown flag is off, and so does not stop the others.
+/// Evaluates the cases in batches, in which an unknown flag is off and does not fail the other items.
 async fn in_batches(file: &VectorFile, sdk: &Caller<'_>) {
     for cases in file.cases.chunks(100) {
         let question = |case: &Value| json!({ "flagKey": case["key"], "context": case["context"] });
@@ -132,7 +131,7 @@ async fn in_batches(file: &VectorFile, sdk: &Caller<'_>) {
     }
 }
 
-/// Brings a flag of a vector file into being through the Admin API.
+/// Creates a flag of a vector file through the Admin API.
 async fn create(admin: &Caller<'_>, environment: &str, config: &Value) {
     let flag = admin
         .flag(config["key"].as_str().expect("a flag has a key"))
@@ -152,7 +151,7 @@ async fn create(admin: &Caller<'_>, environment: &str, config: &Value) {
             .expect(StatusCode::CREATED);
     }
     if config["archived"] == true {
-        // Archiving needs the flag to be off; an archived flag's switch decides nothing.
+        // Only a flag that is off can be archived. The switch of an archived flag has no effect.
         admin
             .delete(&format!("/flags/{flag}"))
             .await

@@ -1,4 +1,4 @@
-"""OpenFeature's own provider for Python, unmodified, against a running server: `provider.py ADDRESS ACCESS_TOKEN`."""
+"""Tests a running server with OpenFeature's own provider for Python: `provider.py ADDRESS ACCESS_TOKEN`."""
 
 import sys
 
@@ -13,7 +13,7 @@ passed = 0
 
 
 def prepare(address, token):
-    """Creates a flag that is on in DE from 10 seats on and for 64% of users, one with that rule only, one on, one off."""
+    """Creates flags: on in DE from 10 seats on and for 64% of users, with that rule only, on, and off."""
 
     def call(method, path, body):
         headers = {"Authorization": f"Bearer {token}"}

@@ -1,10 +1,10 @@
-// Evaluates by a package: each line of the input has a configuration and contexts, and is answered by a line of evaluations.
+// Evaluates with a package. Each line of the input has flags and contexts, and produces a line of evaluations.
 
 import { createInterface } from "node:readline";
 
 const { FeatureFlagsClient } = await import(process.argv[2]);
 
-/** So many flags come with those of the first line, of the second and so on, so that the engine's memory has to grow. */
+/** The number of additional flags for the first line, the second and so on. They make the engine's memory grow. */
 const FILLERS = [0, 200, 1_000, 100, 5_000];
 
 let lines = 0;
@@ -15,7 +15,7 @@ const client = new FeatureFlagsClient({
   transport: { send: async () => ({ status: 200, headers: new Headers(), body }) },
 });
 
-/** Each flag for each context: the first flag for all of them, then the second. */
+/** Evaluates each flag for each context: the first flag for all contexts, then the second flag, and so on. */
 async function answers({ config, contexts }) {
   const fillers = Array.from({ length: FILLERS[lines % FILLERS.length] }, (_, index) => ({
     key: `filler_${index}`,

@@ -1,4 +1,4 @@
-//! Random flags, and random contexts to evaluate them for.
+//! Random flags, and random contexts for their evaluation.
 
 use pennon_core::FlagConfig;
 use pennon_core::context::{Context, CustomValue};
@@ -14,16 +14,16 @@ use crate::generate;
 /// The number of flags in a round. Each of them costs the server a few requests.
 const FLAGS: usize = 10;
 
-/// The number of contexts that each flag of a round is evaluated for.
+/// The number of contexts for which each flag of a round is evaluated.
 const CONTEXTS: usize = 200;
 
-/// A random value that can be made simpler.
+/// A random value that can be simplified.
 pub(crate) type Tree<T> = Box<dyn ValueTree<Value = T>>;
 
 /// The source of rounds.
 pub(crate) struct Cases(TestRunner);
 
-/// Flags and contexts, each of which is evaluated for each.
+/// Flags and contexts. Each flag is evaluated for each context.
 pub(crate) struct Round {
     flags: Vec<Tree<FlagConfig>>,
     contexts: Vec<Tree<Context<'static>>>,
@@ -56,7 +56,7 @@ impl Cases {
 }
 
 impl Round {
-    /// With the keys `flag_0`, `flag_1` and so on.
+    /// Returns the flags, with the keys `flag_0`, `flag_1` and so on.
     pub(crate) fn flags(&self) -> Vec<FlagConfig> {
         let flags = self.flags.iter().map(ValueTree::current).enumerate();
         flags.map(|(index, flag)| keyed(flag, index)).collect()
@@ -70,17 +70,17 @@ impl Round {
         self.flags.len() * self.contexts.len()
     }
 
-    /// The flag of an answer; all answers about one flag are adjacent.
+    /// Returns the index of the flag for the evaluation at a position. All evaluations of one flag are adjacent.
     pub(crate) fn flag_at(&self, position: usize) -> usize {
         position / self.contexts.len()
     }
 
-    /// Which context an answer is about.
+    /// Returns the index of the context for the evaluation at a position.
     pub(crate) fn context_at(&self, position: usize) -> usize {
         position % self.contexts.len()
     }
 
-    /// Takes a pair out, to make it simpler.
+    /// Removes a flag and a context from the round, to simplify them.
     pub(crate) fn take(
         &mut self,
         flag: usize,
@@ -93,7 +93,7 @@ impl Round {
     }
 }
 
-/// A flag under the key of its place.
+/// Returns a flag whose key is made from its index.
 pub(crate) fn keyed(flag: FlagConfig, index: usize) -> FlagConfig {
     FlagConfig {
         key: format!("flag_{index}").into(),
@@ -101,7 +101,7 @@ pub(crate) fn keyed(flag: FlagConfig, index: usize) -> FlagConfig {
     }
 }
 
-/// Flags as clients get them: archived ones are not among them.
+/// Generates flags as clients get them, without archived ones.
 fn flag() -> impl Strategy<Value = FlagConfig> {
     generate::flag().prop_map(|flag| FlagConfig {
         archived: false,
@@ -110,7 +110,7 @@ fn flag() -> impl Strategy<Value = FlagConfig> {
     })
 }
 
-/// Contexts that the server accepts.
+/// Generates contexts that the server accepts.
 fn context() -> impl Strategy<Value = Context<'static>> {
     let email = select(&["a@b.example", "ada@example.com", "o'hara+news@example.org"][..]);
     let email = option::weighted(0.8, email.prop_map(Into::into));
@@ -124,7 +124,7 @@ fn context() -> impl Strategy<Value = Context<'static>> {
     })
 }
 
-/// A context as callers send it.
+/// Returns a context as callers send it.
 pub(crate) fn json(context: &Context<'_>) -> Value {
     let custom = context.custom.iter().map(|(name, value)| {
         let value = match value {

@@ -1,4 +1,4 @@
-//! All that evaluates.
+//! All evaluators.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -11,21 +11,21 @@ use serde_json::{Value, json};
 
 use crate::cases;
 
-/// The program that evaluates with an npm package.
+/// The Node.js program that evaluates with an npm package.
 const ANSWER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/answer.js");
 
 /// The maximum number of evaluations in a batch.
 const BATCH: usize = 100;
 
-/// Something that evaluates.
+/// An evaluator.
 pub(crate) enum Engine {
-    /// The core, as it is in this program.
+    /// The core, compiled into this program.
     Native,
-    /// A package of npm, in Node.
+    /// An npm package in Node.js.
     Node(Box<Node>),
     /// The server.
     Service(Box<Service>),
-    /// The core with a fault: it takes one per cent too many into rollouts.
+    /// The core with a planted fault: each rollout includes one bucket too many.
     #[cfg(test)]
     Planted,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Service {
 }
 
 impl Engine {
-    /// Starts Node with a package.
+    /// Starts Node.js with a package.
     pub(crate) fn node(package: String) -> Self {
         let mut process = Command::new("node")
             .args([ANSWER, &package])
@@ -82,7 +82,7 @@ impl Engine {
         }
     }
 
-    /// Evaluates each flag for each context: the first flag for all of them, then the second.
+    /// Evaluates each flag for each context: the first flag for all contexts, then the second flag, and so on.
     pub(crate) async fn answer(
         &mut self,
         flags: &[FlagConfig],
@@ -110,7 +110,7 @@ impl Engine {
     }
 }
 
-/// An evaluation as callers get it.
+/// Formats an evaluation as JSON, as callers get it.
 pub(crate) fn text(evaluation: Option<Evaluation>) -> String {
     json!(evaluation).to_string()
 }
@@ -149,7 +149,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ended = self.process.kill();
         let _reaped = self.process.wait();
     }
@@ -181,7 +181,7 @@ impl Service {
         answers
     }
 
-    /// Creates the flags in a new environment, and returns its SDK key.
+    /// Creates the flags and a new environment, and returns its SDK key.
     async fn configure(&mut self, flags: &[FlagConfig]) -> String {
         let admin = self.app.admin().await;
         while self.flags.len() < flags.len() {

@@ -1,9 +1,9 @@
 //! Compares all evaluators: the core natively, `@pennon/core` in Node.js, and the server over HTTP.
 //!
-//! Flags and contexts are random, but the same for the same seed. What two of them disagree about is made as small as
-//! it can be before it is printed.
+//! Flags and contexts are random, but the same for the same seed. If two evaluators disagree, the flag and the context
+//! are minimized before they are printed.
 
-#![expect(clippy::expect_used, reason = "what cannot go on must say where")]
+#![expect(clippy::expect_used, reason = "a failure must name the line")]
 
 #[path = "../../core/tests/properties/generate.rs"]
 mod generate;
@@ -27,18 +27,18 @@ const PACKAGES: [&str; 2] = ["@pennon/core", "@pennon/core/without-wasm"];
 /// The extent of the comparison.
 #[derive(Parser)]
 struct CommandLine {
-    /// The minimum number of pairs of a flag and a context to evaluate.
+    /// The minimum number of pairs of a flag and a context to compare.
     #[arg(long, default_value_t = 100_000)]
     pairs: usize,
     /// The seed of the random flags and contexts.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// A module to import in Node.js: the package, or an entry of it with another engine. May be repeated.
+    /// A module to import in Node.js: the package, or an entry point with another engine. May be repeated.
     #[arg(long, default_values_t = PACKAGES.map(str::to_owned))]
     package: Vec<String>,
 }
 
-/// Something that two engines disagree about.
+/// A flag and a context about which two engines disagree.
 struct Mismatch {
     engine: usize,
     flag: usize,
@@ -71,7 +71,8 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Compares all engines until enough pairs have been compared, and returns their number, or the first mismatch.
+/// Compares all engines on at least this many pairs of a flag and a context. Returns the number of pairs, or the first
+/// mismatch.
 async fn compare(engines: &mut [Engine], pairs: usize, seed: u64) -> Result<usize, String> {
     let mut cases = Cases::from_seed(seed);
     let mut compared = 0;
@@ -89,11 +90,11 @@ async fn compare(engines: &mut [Engine], pairs: usize, seed: u64) -> Result<usiz
     Ok(compared)
 }
 
-/// The first pair about which an engine says something else than the first engine.
+/// Returns the first pair for which an engine's evaluation differs from that of the first engine.
 fn mismatch(round: &Round, answers: &[Vec<Evaluation>]) -> Option<Mismatch> {
     let (expected, others) = answers.split_first()?;
     others.iter().enumerate().find_map(|(engine, answers)| {
-        assert_eq!(answers.len(), expected.len(), "an answer to every question");
+        assert_eq!(answers.len(), expected.len(), "one evaluation per pair");
         let position = answers.iter().zip(expected).position(|(a, b)| a != b)?;
         Some(Mismatch {
             engine: engine + 1,
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_planted_fault_is_found_and_made_small() {
+    async fn a_planted_fault_is_found_and_minimized() {
         let mut engines = [Engine::Native, Engine::Planted];
         let found = compare(&mut engines, 10_000, 1).await.unwrap_err();
         assert!(found.contains("native and planted disagree"), "{found}");
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn engines_that_agree_are_asked_everything() {
+    async fn engines_that_agree_evaluate_every_pair() {
         let mut engines = [Engine::Native, Engine::Native];
         assert_eq!(compare(&mut engines, 3_000, 1).await, Ok(4_000));
     }

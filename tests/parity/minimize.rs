@@ -1,4 +1,4 @@
-//! Making what two engines disagree about as small as it can be.
+//! Minimizes a flag and a context about which two engines disagree.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use crate::engines::Engine;
 /// The number of simpler values to try.
 const ATTEMPTS: usize = 500;
 
-/// Returns the simplest flag and context found about which the two still disagree.
+/// Returns the simplest flag and context for which the two engines still disagree.
 pub(crate) async fn minimize(
     (mut flags, mut contexts): (Tree<FlagConfig>, Tree<Context<'static>>),
     one: &mut Engine,
@@ -38,7 +38,7 @@ async fn disagree(
     one.about(flag, context).await != other.about(flag, context).await
 }
 
-/// Walks down a tree for as long as what was wrong stays wrong.
+/// Simplifies a value as long as it still causes the disagreement.
 async fn simplest<T: Debug>(tree: &mut Tree<T>, mut is_wrong: impl AsyncFnMut(&T) -> bool) -> T {
     let mut simplest = tree.current();
     let mut goes_on = tree.simplify();

@@ -1,4 +1,4 @@
-//! An answer, and what tests ask of it.
+//! Responses of the service, with the checks that tests need.
 
 use reqwest::header::HeaderMap;
 use reqwest::{RequestBuilder, StatusCode};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::described;
 
-/// An answer of the service.
+/// A complete response of the service.
 pub struct Answer {
     /// The status code.
     pub status: StatusCode,
@@ -17,7 +17,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The answer to a request. It must be one that the API's description knows.
+    /// Sends a request and reads the response. Fails the test if the API's description does not contain it.
     pub async fn to(request: RequestBuilder) -> Self {
         let (http, request) = request.build_split();
         let request = request.expect("the request is valid");
@@ -34,7 +34,7 @@ impl Answer {
         answer
     }
 
-    /// Fails the test unless the status is this one.
+    /// Fails the test unless the response has this status.
     #[track_caller]
     pub fn expect(self, status: StatusCode) -> Self {
         assert_eq!(
@@ -46,7 +46,7 @@ impl Answer {
         self
     }
 
-    /// Fails the test unless this is a problem document with the status and the code.
+    /// Fails the test unless the response is a problem document with this status and code.
     #[track_caller]
     pub fn expect_problem(self, status: StatusCode, code: &str) -> Self {
         let answer = self.expect(status);
@@ -56,7 +56,7 @@ impl Answer {
         answer
     }
 
-    /// The code, if this is a problem document.
+    /// Returns the code of a problem document. Empty for other responses.
     pub fn problem_code(&self) -> String {
         let problem: Option<Value> = match self.header("content-type") {
             "application/problem+json" => serde_json::from_slice(&self.bytes).ok(),
@@ -68,13 +68,13 @@ impl Answer {
         code.unwrap_or_default().to_owned()
     }
 
-    /// The body as JSON.
+    /// Parses the body as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes).expect("the body is JSON")
     }
 
-    /// The text at a place of the body.
+    /// Returns the text at a JSON pointer in the body.
     #[track_caller]
     pub fn text(&self, pointer: &str) -> String {
         let json = self.json();
@@ -84,7 +84,7 @@ impl Answer {
             .to_owned()
     }
 
-    /// A header's value, empty if it is absent.
+    /// Returns a header's value, or an empty text if the header is missing.
     pub fn header(&self, name: &str) -> &str {
         self.headers
             .get(name)
@@ -92,7 +92,7 @@ impl Answer {
             .unwrap_or_default()
     }
 
-    /// The pointers or parameter names that an invalid input was refused for.
+    /// Returns the JSON pointers or parameter names of an `INVALID_INPUT` response.
     #[track_caller]
     pub fn faults(&self) -> Vec<String> {
         let json = self.json();

@@ -1,4 +1,4 @@
-//! A service on a real port, with a clock that the test moves.
+//! A service on a real port, with a clock that the test controls.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -14,9 +14,9 @@ use reqwest::StatusCode;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::{Answer, Caller, EMAIL, PASSWORD, Ran, START, TestDatabase};
+use crate::{Answer, Caller, CommandResult, EMAIL, PASSWORD, START, TestDatabase};
 
-/// A running service with an empty database.
+/// A running service with its own database.
 pub struct TestApp {
     pub(crate) base_url: String,
     metrics_address: Option<SocketAddr>,
@@ -33,27 +33,27 @@ impl TestApp {
         Self::with_settings(&[]).await
     }
 
-    /// Starts a service with settings as on the command line.
+    /// Starts a service with command-line settings.
     pub async fn with_settings(arguments: &[&str]) -> Self {
         Self::on(Arc::new(TestDatabase::create().await), arguments).await
     }
 
-    /// Starts a service on an existing database.
+    /// Starts a service on the database at a URL.
     pub async fn on_database(url: &str) -> Self {
         Self::on(Arc::new(TestDatabase::at(url)), &[]).await
     }
 
-    /// Starts a service on a database that may not be empty.
+    /// Starts a service on a database, which need not be empty.
     pub async fn over(database: TestDatabase) -> Self {
         Self::on(Arc::new(database), &[]).await
     }
 
-    /// Starts another service on this one's database.
+    /// Starts another instance on the database of this one.
     pub async fn beside(&self) -> Self {
         Self::on(Arc::clone(&self.database), &[]).await
     }
 
-    /// Starts several services at once on one empty database.
+    /// Starts several instances at once on one empty database.
     pub async fn together(count: usize) -> Vec<Self> {
         let database = Arc::new(TestDatabase::create().await);
         let mut starting = JoinSet::new();
@@ -101,29 +101,29 @@ impl TestApp {
         self.first.is_some()
     }
 
-    /// The database below.
+    /// Returns the database.
     pub fn database(&self) -> &TestDatabase {
         &self.database
     }
 
-    /// Moves the clock.
+    /// Advances the clock.
     pub fn advance(&self, seconds: i64) {
         self.clock.0.fetch_add(seconds * 1000, Ordering::Relaxed);
     }
 
-    /// Follows what others write to the database, as a running server does.
+    /// Follows changes of the database by others, as a running server does.
     pub fn watch(&self) {
         tokio::spawn(Task::Probe.run(self.service.clone()));
         tokio::spawn(Task::Watch.run(self.service.clone()));
     }
 
-    /// Tells those who look at the dashboard what changes, as a running server does.
-    pub fn tell(&self) {
+    /// Sends changes to open dashboard pages, as a running server does.
+    pub fn run_change_feed(&self) {
         tokio::spawn(Task::Feed.run(self.service.clone()));
     }
 
-    /// Follows what other services on the database announce, and does nothing at intervals. On SQLite, where nothing is
-    /// announced, this is [`watch`](Self::watch).
+    /// Follows the announcements of other instances on the database, without polling. SQLite has no announcements, so
+    /// there this is [`watch`](Self::watch).
     pub fn follow(&self) {
         if self.database.is_postgres() {
             tokio::spawn(Task::Listen.run(self.service.clone()));
@@ -132,41 +132,41 @@ impl TestApp {
         }
     }
 
-    /// Runs one statement behind the service's back.
+    /// Runs one statement on the database, unnoticed by the service.
     pub async fn tamper(&self, sql: &'static str) {
         self.database.execute(sql).await;
     }
 
-    /// Brings usage to the database now, as a running server does once a minute.
+    /// Writes usage counts to the database now, as a running server does once a minute.
     pub async fn flush_usage(&self) {
-        assert!(self.try_to_flush_usage().await, "usage is kept");
+        assert!(self.try_flush_usage().await, "the counts are written");
     }
 
-    /// The same, and whether that is known to have happened.
-    pub async fn try_to_flush_usage(&self) -> bool {
+    /// Writes usage counts to the database. Returns true if the write is confirmed.
+    pub async fn try_flush_usage(&self) -> bool {
         self.service.flush_usage().await.is_ok()
     }
 
-    /// Runs the binary to its end on the app's database.
-    pub async fn command(&self, arguments: &[&str]) -> Ran {
+    /// Runs a command of the binary on the app's database.
+    pub async fn command(&self, arguments: &[&str]) -> CommandResult {
         self.command_with_input(arguments, "").await
     }
 
-    /// The same, in a folder.
-    pub async fn command_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
+    /// Runs a command in a folder.
+    pub async fn command_in(&self, folder: &Path, arguments: &[&str]) -> CommandResult {
         self.run(folder, arguments, "").await
     }
 
-    /// The same, with something to read.
-    pub async fn command_with_input(&self, arguments: &[&str], input: &str) -> Ran {
+    /// Runs a command with standard input.
+    pub async fn command_with_input(&self, arguments: &[&str], input: &str) -> CommandResult {
         self.run(Path::new("."), arguments, input).await
     }
 
-    async fn run(&self, folder: &Path, arguments: &[&str], input: &str) -> Ran {
+    async fn run(&self, folder: &Path, arguments: &[&str], input: &str) -> CommandResult {
         self.database.command_in(folder, arguments, input).await
     }
 
-    /// Returns the lines of the metrics for Prometheus; the app needs a `--metrics-listen`.
+    /// Returns the lines of the Prometheus metrics. The app needs `--metrics-listen`.
     pub async fn metrics(&self) -> Vec<String> {
         let address = self.metrics_address.expect("the metrics have a port");
         let answer = Answer::to(self.http.get(format!("http://{address}/metrics"))).await;
@@ -185,7 +185,7 @@ impl TestApp {
         self.database.url().starts_with("sqlite:")
     }
 
-    /// Tells the service that it is about to stop.
+    /// Begins the service's graceful shutdown.
     pub fn drain(&self) {
         self.service.drain();
     }
@@ -195,7 +195,7 @@ impl TestApp {
         self.service.close().await;
     }
 
-    /// Somebody without a credential.
+    /// Returns a caller without a credential.
     pub fn anonymous(&self) -> Caller<'_> {
         Caller {
             app: self,
@@ -203,7 +203,7 @@ impl TestApp {
         }
     }
 
-    /// Somebody with an `Authorization` header of this value.
+    /// Returns a caller with this value of the `Authorization` header.
     pub fn with_authorization(&self, value: impl Into<String>) -> Caller<'_> {
         Caller {
             app: self,
@@ -211,47 +211,47 @@ impl TestApp {
         }
     }
 
-    /// An application with an SDK key.
+    /// Returns a caller with an SDK key.
     pub fn sdk(&self, key: &str) -> Caller<'_> {
         self.with_authorization(format!("Bearer {key}"))
     }
 
-    /// The first administrator, signed in.
+    /// Signs in the first administrator.
     pub async fn admin(&self) -> Caller<'_> {
         self.with_authorization(self.token().await)
     }
 
-    /// The value of an `Authorization` header by which the first administrator is signed in.
+    /// Signs in the first administrator. Returns the value of the `Authorization` header.
     pub async fn token(&self) -> String {
         let tokens = self.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
         format!("Bearer {}", tokens.text("/access_token"))
     }
 
-    /// Returns the answer to an attempt to sign in.
+    /// Tries to sign in, and returns the response.
     pub async fn sign_in(&self, email: &str, password: &str) -> Answer {
         let credentials = json!({ "email": email, "password": password });
         self.anonymous().post("/auth/login", credentials).await
     }
 
-    /// Somebody with an account and [`PASSWORD`], signed in.
+    /// Signs in a user whose password is [`PASSWORD`].
     pub async fn signed_in(&self, email: &str) -> Caller<'_> {
         let tokens = self.sign_in(email, PASSWORD).await.expect(StatusCode::OK);
         self.with_authorization(format!("Bearer {}", tokens.text("/access_token")))
     }
 
-    /// Creates a user with [`PASSWORD`] as the first administrator, and signs them in.
+    /// Creates a user with [`PASSWORD`], as the first administrator, and signs the user in.
     pub async fn user(&self, email: &str, role: &str) -> Caller<'_> {
         self.admin().await.user(email, role).await;
         self.signed_in(email).await
     }
 
-    /// The host and port of the service, for those who write to the socket themselves.
+    /// Returns the host and port of the service, for tests that use a socket directly.
     pub fn address(&self) -> &str {
         self.base_url.trim_start_matches("http://")
     }
 }
 
-/// A clock that moves only when it is set.
+/// A clock that advances only when the test advances it.
 struct TestClock(AtomicI64);
 
 impl TestClock {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::TestDatabase;
 
-/// The binary that `PENNON_TEST_BINARY` names, or the one that was built beside the tests.
+/// Returns the binary that `PENNON_TEST_BINARY` names, or else the one that was built together with the tests.
 pub fn binary() -> PathBuf {
     if let Some(binary) = env::var_os("PENNON_TEST_BINARY") {
         return binary.into();
@@ -25,7 +25,7 @@ pub fn binary() -> PathBuf {
 
 /// The result of a command.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandResult {
     /// True if it succeeded.
     pub success: bool,
     /// The standard output.
@@ -34,7 +34,7 @@ pub struct Ran {
     pub stderr: String,
 }
 
-impl Ran {
+impl CommandResult {
     /// Fails the test unless the command succeeded, and returns its output.
     #[track_caller]
     pub fn expect_success(self) -> String {
@@ -42,7 +42,7 @@ impl Ran {
         self.stdout
     }
 
-    /// Fails the test unless the command failed with a complaint that says this.
+    /// Fails the test unless the command failed with an error that contains this text.
     #[track_caller]
     pub fn expect_failure(self, complaint: &str) {
         assert!(!self.success, "{self:?}");
@@ -51,13 +51,18 @@ impl Ran {
 }
 
 impl TestDatabase {
-    /// Runs the binary to its end on this database.
-    pub async fn command(&self, arguments: &[&str]) -> Ran {
+    /// Runs a command of the binary on this database.
+    pub async fn command(&self, arguments: &[&str]) -> CommandResult {
         self.command_in(Path::new("."), arguments, "").await
     }
 
-    /// The same, in a folder and with something to read.
-    pub async fn command_in(&self, folder: &Path, arguments: &[&str], input: &str) -> Ran {
+    /// Runs a command in a folder, with standard input.
+    pub async fn command_in(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        input: &str,
+    ) -> CommandResult {
         let (url, input) = (self.url().to_owned(), input.to_owned());
         let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
         let folder = folder.to_owned();
@@ -70,8 +75,8 @@ impl TestDatabase {
     }
 }
 
-/// Runs the binary to its end, in a folder, with a database and something to read.
-fn run(folder: &Path, database: &str, arguments: &[&str], input: &str) -> Ran {
+/// Runs the binary in a folder, with a database and standard input, until it ends.
+fn run(folder: &Path, database: &str, arguments: &[&str], input: &str) -> CommandResult {
     let mut child = Command::new(binary())
         .args(arguments)
         .current_dir(folder)
@@ -83,12 +88,12 @@ fn run(folder: &Path, database: &str, arguments: &[&str], input: &str) -> Ran {
         .spawn()
         .expect("the binary starts");
     let mut stdin = child.stdin.take().expect("the command can be written to");
-    // A command that does not read its input may be gone already.
+    // A command that does not read its input may have ended already.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     let output = child.wait_with_output().expect("the command ends");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command prints text");
-    Ran {
+    CommandResult {
         success: output.status.success(),
         stdout: text(output.stdout),
         stderr: text(output.stderr),

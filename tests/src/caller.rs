@@ -1,4 +1,4 @@
-//! Somebody who calls the service, and what everybody needs first.
+//! Callers of the service, and the objects that most tests need.
 
 use reqwest::header::AUTHORIZATION;
 use reqwest::{Method, RequestBuilder, StatusCode};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{Answer, EMAIL, PASSWORD, TestApp};
 
-/// Somebody who calls the service.
+/// A caller of the service, with its credential.
 #[derive(Clone)]
 pub struct Caller<'a> {
     pub(crate) app: &'a TestApp,
@@ -14,34 +14,34 @@ pub struct Caller<'a> {
 }
 
 impl Caller<'_> {
-    /// `GET`
+    /// Sends a `GET` request.
     pub async fn get(&self, path: &str) -> Answer {
         self.send(self.request(Method::GET, path)).await
     }
 
-    /// `POST` of a JSON body.
+    /// Sends a `POST` request with a JSON body.
     pub async fn post(&self, path: &str, body: Value) -> Answer {
         self.send(self.request(Method::POST, path).json(&body))
             .await
     }
 
-    /// `PUT` of a JSON body.
+    /// Sends a `PUT` request with a JSON body.
     pub async fn put(&self, path: &str, body: Value) -> Answer {
         self.send(self.request(Method::PUT, path).json(&body)).await
     }
 
-    /// `PATCH` with a JSON body.
+    /// Sends a `PATCH` request with a JSON body.
     pub async fn patch(&self, path: &str, body: Value) -> Answer {
         self.send(self.request(Method::PATCH, path).json(&body))
             .await
     }
 
-    /// `DELETE`
+    /// Sends a `DELETE` request.
     pub async fn delete(&self, path: &str) -> Answer {
         self.send(self.request(Method::DELETE, path)).await
     }
 
-    /// A request to fill in, for what the other methods do not do.
+    /// Returns a request with the caller's credential, for tests that need more than the other methods.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self
             .app
@@ -53,7 +53,7 @@ impl Caller<'_> {
         }
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole response.
     pub async fn send(&self, request: RequestBuilder) -> Answer {
         Answer::to(request).await
     }
@@ -77,7 +77,7 @@ impl Caller<'_> {
             .text("/id")
     }
 
-    /// Creates a flag `checkout` and an environment `shop`/`prod`, and returns the path of the two.
+    /// Creates the flag `checkout` and the environment `shop`/`prod`.
     pub async fn pair(&self) -> Pair {
         let (environment, sdk_key) = self.environment("shop", "prod").await;
         let flag = self.flag("checkout").await;
@@ -90,7 +90,7 @@ impl Caller<'_> {
         }
     }
 
-    /// Switches a flag in an environment.
+    /// Enables or disables a flag in an environment.
     pub async fn switch(&self, flag: &str, environment: &str, enabled: bool) {
         let path = format!("/flags/{flag}/environments/{environment}");
         self.put(&path, json!({ "isEnabled": enabled }))
@@ -107,7 +107,7 @@ impl Caller<'_> {
             .text("/id")
     }
 
-    /// Creates a personal access token of the caller's own and returns its ID and the token itself.
+    /// Creates a personal access token for the caller, and returns its ID and the token itself.
     pub async fn personal_token(&self, name: &str, role: &str) -> (String, String) {
         let body = json!({ "name": name, "role": role });
         let created = self
@@ -117,12 +117,12 @@ impl Caller<'_> {
         (created.text("/id"), created.text("/token"))
     }
 
-    /// The actions of the newest audit entries, newest first.
+    /// Returns the actions of the newest audit entries, newest first.
     pub async fn audited(&self) -> Vec<String> {
         self.audited_by("/audit?limit=100").await
     }
 
-    /// The same, with the entries about accounts but for the one of the first administrator.
+    /// Returns the actions of the newest audit entries, including those about accounts except the first administrator.
     pub async fn audited_with_accounts(&self) -> Vec<String> {
         self.audited_by("/audit?limit=100&include=accounts").await
     }
@@ -141,9 +141,9 @@ impl Caller<'_> {
 
 /// A flag in an environment.
 pub struct Pair {
-    /// The id of the flag, whose key is `checkout`.
+    /// The ID of the flag, whose key is `checkout`.
     pub flag: String,
-    /// The id of the environment, `prod` of the product `shop`.
+    /// The ID of the environment, `prod` of the product `shop`.
     pub environment: String,
     /// The environment's SDK key.
     pub sdk_key: String,

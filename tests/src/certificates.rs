@@ -8,11 +8,11 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
 };
 
-/// An authority, which signs.
+/// A certificate authority.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    /// A new one.
+    /// Creates an authority with this common name.
     pub(crate) fn new(name: &str) -> Self {
         let mut params = CertificateParams::new([]).expect("no names");
         params.distinguished_name.push(DnType::CommonName, name);
@@ -21,7 +21,7 @@ impl Authority {
         Self(CertifiedIssuer::self_signed(params, key()).expect("a certificate"))
     }
 
-    /// Its certificate in PEM form.
+    /// Returns the authority's certificate in PEM format.
     pub(crate) fn pem(&self) -> String {
         self.0.pem()
     }

@@ -1,4 +1,4 @@
-//! A PostgreSQL server with TLS, which the tests of TLS share.
+//! A PostgreSQL server with TLS, shared by all tests of TLS.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,12 +15,12 @@ use tempfile::TempDir;
 use crate::certificates::{Authority, write};
 use crate::{TestDatabase, eventually, free_address};
 
-/// Stops the given server once the other end of the input is closed, also after a test program was killed. Then it
-/// removes the folder.
+/// A shell script that stops the given server once its standard input is closed, even if the test program was killed,
+/// and then removes the folder.
 const SUPERVISOR: &str =
     r#"folder=$1; shift; "$@" </dev/null & cat >/dev/null; kill -INT $!; wait; rm -rf "$folder""#;
 
-/// The authentication rules. The first line that fits counts.
+/// The authentication rules. The first matching line applies.
 const HBA: &str = "hostssl all encrypted 127.0.0.1/32 scram-sha-256
 hostssl all certified 127.0.0.1/32 cert
 hostnossl all unencrypted 127.0.0.1/32 trust
@@ -32,11 +32,11 @@ local all all trust
 pub struct TlsCluster {
     folder: PathBuf,
     port: u16,
-    /// Its input is open for as long as the test program runs.
+    /// The process of [`SUPERVISOR`]. Its input stays open while the test program runs.
     _supervisor: Child,
 }
 
-/// A user that runs PostgreSQL, which refuses to be root.
+/// The user that runs PostgreSQL, which refuses to run as root.
 #[derive(Clone, Copy)]
 struct Unprivileged {
     id: u32,
@@ -44,14 +44,14 @@ struct Unprivileged {
 }
 
 impl TlsCluster {
-    /// Returns the server of this test program, starting it if need be; none where PostgreSQL is not installed, or
-    /// where the tests run on SQLite.
+    /// Returns the server of this test program, and starts it first if necessary. Returns `None` if PostgreSQL is not
+    /// installed or the tests run on SQLite.
     pub async fn shared() -> Option<&'static Self> {
         static CLUSTER: OnceLock<Option<TlsCluster>> = OnceLock::new();
         std::env::var_os("PENNON_TEST_POSTGRES_URL")?;
         let cluster = CLUSTER.get_or_init(|| programs().map(|programs| Self::start(&programs)));
         let Some(cluster) = cluster else {
-            eprintln!("left out, because there is no `initdb`: TLS to PostgreSQL");
+            eprintln!("left out: TLS to PostgreSQL, which needs `initdb`");
             return None;
         };
         eventually("the server with TLS answers", async || {
@@ -120,11 +120,11 @@ impl TlsCluster {
         }
     }
 
-    /// Creates a database on it.
+    /// Creates a database on the server.
     pub async fn database(&self) -> TestDatabase {
         let database = TestDatabase::on_postgres(&self.url("postgres")).await;
         for role in ["encrypted", "certified", "unencrypted"] {
-            // Tests in parallel create it at the same moment.
+            // Parallel tests may create the role at the same moment.
             let create = format!(
                 "do $$ begin create role {role} superuser login password 'a secret';
                  exception when duplicate_object or unique_violation then end $$"
@@ -137,25 +137,25 @@ impl TlsCluster {
         database
     }
 
-    /// A URL of one of its databases for the superuser, who may connect in any way.
+    /// Returns the URL of a database for the superuser, who may connect with or without TLS.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// A URL of one of its databases, for a user and with parameters, and with the host that its certificate is for.
+    /// Returns the URL of a database for a user, with parameters and with the host name in the server's certificate.
     pub fn url_for(&self, user: &str, database: &str, parameters: &str) -> String {
         let port = self.port;
         format!("postgres://{user}@localhost:{port}/{database}?{parameters}")
     }
 
-    /// A URL like that with the address of the host, which the certificate is not for.
+    /// Returns the same URL with the host's IP address, for which the certificate is not valid.
     pub fn url_by_address(&self, user: &str, database: &str, parameters: &str) -> String {
         let url = self.url_for(user, database, parameters);
         url.replace("localhost", "127.0.0.1")
     }
 
-    /// A file with certificates or a key: `authority.crt`, which signed those of the server and of `client.crt`,
-    /// `stranger.crt`, which signed `stray.crt`, and `both.crt`, which has both authorities.
+    /// Returns the path of a certificate or key file. `authority.crt` signed the certificates of the server and
+    /// `client.crt`, `stranger.crt` signed `stray.crt`, and `both.crt` contains both authorities.
     pub fn file(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
     }
@@ -212,7 +212,7 @@ fn as_user(mut command: Command, user: Option<Unprivileged>) -> Command {
     command
 }
 
-/// The folder of PostgreSQL's programs. Debian keeps those of the server off the search path.
+/// Returns the folder of PostgreSQL's programs. Debian keeps the server programs off the search path.
 fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();

@@ -11,14 +11,14 @@ use tempfile::TempDir;
 pub struct TestDatabase {
     url: String,
     seeds: AtomicU64,
-    /// The URL of the server that it was created on; none for a file, or if it was there before.
+    /// The URL of the server on which the database was created. `None` for a file or an existing database.
     server: Option<String>,
-    /// The folder that was made with it, and is removed with it; none if it was there before.
+    /// The folder that was created with the database and is removed with it. `None` for an existing database.
     _folder: Option<TempDir>,
 }
 
 impl TestDatabase {
-    /// Creates one: a file, or a database on the PostgreSQL server that `PENNON_TEST_POSTGRES_URL` names.
+    /// Creates a file, or a database on the PostgreSQL server that `PENNON_TEST_POSTGRES_URL` names.
     pub async fn create() -> Self {
         match std::env::var("PENNON_TEST_POSTGRES_URL") {
             Ok(server) => Self::on_postgres(&server).await,
@@ -26,7 +26,7 @@ impl TestDatabase {
         }
     }
 
-    /// Creates a file.
+    /// Creates a SQLite file.
     pub fn in_file() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the test");
         Self {
@@ -48,7 +48,7 @@ impl TestDatabase {
         }
     }
 
-    /// Opens an existing one.
+    /// Uses an existing database.
     pub fn at(url: &str) -> Self {
         Self {
             url: url.to_owned(),
@@ -58,7 +58,7 @@ impl TestDatabase {
         }
     }
 
-    /// Runs one statement behind the service's back.
+    /// Runs one statement on the database, unnoticed by the service.
     pub async fn execute(&self, sql: impl Into<String>) {
         let sql = AssertSqlSafe(sql.into());
         if self.is_postgres() {
@@ -78,7 +78,7 @@ impl TestDatabase {
         }
     }
 
-    /// The number that a query returns.
+    /// Returns the number that a query returns.
     pub async fn count(&self, sql: &'static str) -> i64 {
         let counted = if self.is_postgres() {
             let mut server = self.postgres().await;
@@ -92,19 +92,19 @@ impl TestDatabase {
         counted.expect("a number")
     }
 
-    /// Returns true if it is on PostgreSQL.
+    /// Returns true if the database is on PostgreSQL.
     pub fn is_postgres(&self) -> bool {
         self.url.starts_with("postgres")
     }
 
-    /// A connection of the test's own to PostgreSQL.
+    /// Opens a connection to the database on PostgreSQL.
     pub async fn postgres(&self) -> PgConnection {
         PgConnection::connect(&self.url)
             .await
             .expect("PostgreSQL answers")
     }
 
-    /// A connection of the test's own to the server, outside of this database.
+    /// Opens a connection to the server's first database rather than to this one.
     pub async fn server(&self) -> PgConnection {
         let server = self.server.as_deref().expect("a server");
         PgConnection::connect(server)
@@ -112,31 +112,32 @@ impl TestDatabase {
             .expect("PostgreSQL answers")
     }
 
-    /// Takes the writers' turn, as another instance does that writes, until the value is dropped.
-    pub async fn take_turn(&self) -> WritersTurn {
+    /// Takes the write lock, as a writing instance does, until the returned value is dropped.
+    pub async fn take_write_lock(&self) -> WriteLock {
         const LOCK: &str = "select pg_advisory_lock(22594200760438272)";
         if self.is_postgres() {
             let mut connection = self.postgres().await;
             let taken = sqlx::raw_sql(LOCK).execute(&mut connection).await;
-            taken.expect("the turn is taken");
-            WritersTurn::Postgres(connection)
+            taken.expect("the write lock is taken");
+            WriteLock::Postgres(connection)
         } else {
             let opened = SqliteConnection::connect(&self.url).await;
             let mut connection = opened.expect("the file opens");
             let taken = sqlx::raw_sql("begin immediate")
                 .execute(&mut connection)
                 .await;
-            taken.expect("the turn is taken");
-            WritersTurn::Sqlite(connection)
+            taken.expect("the write lock is taken");
+            WriteLock::Sqlite(connection)
         }
     }
 
-    /// The file of SQLite.
+    /// Returns the path of the SQLite file.
     pub fn file(&self) -> &Path {
         Path::new(self.url.trim_start_matches("sqlite://"))
     }
 
-    /// The same database for a role of its own on PostgreSQL, whose connections can be limited.
+    /// Creates a PostgreSQL role for this database, whose connections can be limited. Returns the database as seen by
+    /// that role.
     pub async fn for_own_role(&self) -> Self {
         let mut url = Url::parse(&self.url).expect("a URL");
         let (name, password) = (self.name(), url.password().unwrap_or("unused").to_owned());
@@ -150,7 +151,8 @@ impl TestDatabase {
         Self::at(url.as_str())
     }
 
-    /// Limits the connections of that role, and ends those that it has; none for no limit.
+    /// Limits the connections of the role from [`for_own_role`](Self::for_own_role), and ends its current ones. `None`
+    /// removes the limit.
     pub async fn limit_connections(&self, limit: Option<u32>) {
         let name = self.name();
         let limit = limit.map_or("-1".to_owned(), |limit| limit.to_string());
@@ -162,7 +164,7 @@ impl TestDatabase {
         .await;
     }
 
-    /// Runs a statement outside of this database.
+    /// Runs a statement in the server's first database.
     async fn administer(&self, statement: String) {
         let mut server = self.server().await;
         let done = sqlx::query(AssertSqlSafe(statement))
@@ -171,38 +173,39 @@ impl TestDatabase {
         done.expect("the statement runs");
     }
 
-    /// Its name on PostgreSQL.
+    /// Returns the database's name on PostgreSQL.
     pub fn name(&self) -> &str {
         self.url.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The seed of the next service on this database: what each of them makes up repeats, and no two make up the same.
+    /// Returns the seed for the next service on this database. Each service generates repeatable IDs and secrets, and
+    /// no two services generate the same ones.
     pub(crate) fn next_seed(&self) -> u64 {
         self.seeds.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Sets the seed of the next service.
+    /// Sets the seed for the next service.
     pub(crate) fn seed_from(&mut self, seed: u64) {
         *self.seeds.get_mut() = seed;
     }
 
-    /// The URL to open it with.
+    /// Returns the database's URL.
     pub fn url(&self) -> &str {
         &self.url
     }
 }
 
-/// The write lock: while it is held, nobody else writes.
-pub enum WritersTurn {
-    /// A transaction on the file.
+/// The write lock. While a test holds it, no instance can write.
+pub enum WriteLock {
+    /// A connection with a write transaction on the file.
     Sqlite(SqliteConnection),
-    /// A connection that has the lock.
+    /// A connection that holds the advisory lock.
     Postgres(PgConnection),
 }
 
 impl Drop for TestDatabase {
-    /// Takes what was created here off the server again, which others may use too: each database takes megabytes. One
-    /// that was there before stays.
+    /// Removes the database and role that were created here, because each database takes megabytes on a server that may
+    /// be shared. An existing database remains.
     fn drop(&mut self) {
         let Some(server) = self.server.take() else {
             return;
@@ -221,19 +224,19 @@ impl Drop for TestDatabase {
             }
             Ok::<(), sqlx::Error>(())
         };
-        // On a thread of its own, because this one may be a runtime's, which cannot wait here.
+        // Uses another thread, because a thread of an async runtime must not block.
         let removal = std::thread::spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()?;
             runtime.block_on(removing)
         });
-        // A test is not wrong because its database stays.
+        // A database that cannot be removed does not fail the test.
         drop(removal.join());
     }
 }
 
-/// The folder's random name is also the database's, so that tests in parallel do not meet.
+/// Creates a database with the folder's random name, which keeps parallel tests apart. Returns its URL.
 async fn create_on_postgres(server: &str, folder: &TempDir) -> String {
     let unique = folder
         .path()
@@ -247,7 +250,8 @@ async fn create_on_postgres(server: &str, folder: &TempDir) -> String {
     let mut connection = PgConnection::connect(server)
         .await
         .expect("PostgreSQL answers");
-    // Takes a quarter of the time that the usual strategy of newer versions does. Older ones have no other.
+    // Takes a quarter of the time of the default strategy. Versions before 15 have no other strategy and no such
+    // option.
     let strategy = if connection.server_version_num() >= Some(150_000) {
         "strategy file_copy"
     } else {

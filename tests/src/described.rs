@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
-/// The description of the API, as the server makes it.
+/// Returns the API description that the server generates.
 pub fn description() -> &'static Value {
     static DESCRIPTION: OnceLock<Value> = OnceLock::new();
     DESCRIPTION.get_or_init(|| {
@@ -13,7 +13,7 @@ pub fn description() -> &'static Value {
     })
 }
 
-/// Fails the test if the API's description does not know an answer: its status or, if it is a problem, its code.
+/// Fails the test if the API's description does not contain a response's status or the code of its problem document.
 pub(crate) fn check(method: &Method, path: &str, status: StatusCode, code: &str) {
     let anywhere = matches!(code, "NO_SUCH_PATH" | "METHOD_NOT_ALLOWED");
     if anywhere || !matches!(path_item(path), Some(item) if item.get(verb(method)).is_some()) {
@@ -46,10 +46,10 @@ pub fn resolved(value: &Value) -> &Value {
     };
     let place = reference.strip_prefix('#').unwrap_or_default();
     let target = description().pointer(place);
-    target.unwrap_or_else(|| panic!("{reference} leads nowhere"))
+    target.unwrap_or_else(|| panic!("{reference} does not resolve"))
 }
 
-/// The name of a method in the description, where `HEAD` goes with `GET`.
+/// Returns the name of a method in the description, which describes `HEAD` as `GET`.
 fn verb(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" | "HEAD" => "get",
@@ -61,7 +61,7 @@ fn verb(method: &Method) -> &'static str {
     }
 }
 
-/// Returns the description of a path, by the literal path or else by the pattern that it fits.
+/// Returns the description of a path: of the literal path, or else of the pattern that it matches.
 fn path_item(path: &str) -> Option<&'static Value> {
     let paths = description()["paths"].as_object()?;
     let path = path.trim_end_matches('/');

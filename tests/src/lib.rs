@@ -1,19 +1,19 @@
-//! The service as its callers meet it: a [`TestApp`] on a real port, and [`Caller`]s who speak HTTP to it.
+//! Support for tests of the service over HTTP: a [`TestApp`] on a real port, and [`Caller`]s of it.
 //!
 //! Each app has its own database: a SQLite file, or a new database on the PostgreSQL server that
-//! `PENNON_TEST_POSTGRES_URL` names. Its clock moves only when it is set, and its IDs and keys repeat.
+//! `PENNON_TEST_POSTGRES_URL` names. Its clock advances only by the test, and its IDs and keys are repeatable.
 
 #![expect(
     clippy::expect_used,
-    reason = "a test that cannot go on must say where"
+    reason = "a failed setup must fail the test and name the line"
 )]
 #![expect(
     clippy::return_self_not_must_use,
-    reason = "asking an answer for its status is checking it"
+    reason = "checking the status of a response is enough for many tests"
 )]
 #![expect(
     clippy::missing_panics_doc,
-    reason = "everything here panics when a test must fail"
+    reason = "every function here panics to fail a test"
 )]
 
 mod answer;
@@ -41,12 +41,12 @@ use std::time::Duration;
 pub use crate::answer::Answer;
 pub use crate::api::{api_breaks, is_field};
 pub use crate::app::TestApp;
-pub use crate::binary::{Ran, binary};
+pub use crate::binary::{CommandResult, binary};
 pub use crate::caller::{Caller, Pair};
 pub use crate::cluster::TlsCluster;
-pub use crate::database::{TestDatabase, WritersTurn};
+pub use crate::database::{TestDatabase, WriteLock};
 pub use crate::described::{description, resolved};
-pub use crate::lossy::LossyWay;
+pub use crate::lossy::LossyProxy;
 pub use crate::older::{fixtures, migrations};
 pub use crate::pooler::Pooler;
 pub use crate::process::{Ended, Process, free_address};
@@ -55,14 +55,14 @@ pub use crate::recording::{Recording, replay};
 pub use crate::tables::Tables;
 pub use crate::wire::{Wire, WireAnswer};
 
-/// The first administrator of every app.
+/// The email address of every app's first administrator.
 pub const EMAIL: &str = "ana@example.com";
 /// The password of the first administrator.
 pub const PASSWORD: &str = "correct horse battery staple";
-/// When every app starts.
+/// The time at which the clock of every app starts.
 pub const START: &str = "2026-03-01T09:30:00.000Z";
 
-/// Waits until something is so that another task or process brings about, and fails the test if it never is.
+/// Waits until another task or process has made a condition true. Fails the test if the condition stays false.
 pub async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
     for _ in 0..400 {
         if is_so().await {

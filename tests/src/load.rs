@@ -15,16 +15,16 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::{EMAIL, PASSWORD, Process, eventually};
 
-/// Operations that are served from memory, and so must not notice an outage of the database.
+/// Operations that are served from memory, so an outage of the database must not affect them.
 pub const FROM_MEMORY: [&str; 4] = ["evaluate", "batch", "config", "unchanged config"];
 
 /// Operations that need the database.
 const ADMINISTRATION: [&str; 5] = ["list", "create", "switch", "sign in", "page"];
 
-/// Evaluation with an SDK key that does not exist, or is too new to be known.
+/// Evaluation with an SDK key that does not exist or is not known yet.
 pub const UNKNOWN_KEY: &str = "unknown key";
 
-/// The shortest interval at which each task sends, which leaves time to other tests.
+/// The minimum time between two requests of a task, which leaves processor time for other tests.
 const INTERVAL: Duration = Duration::from_millis(10);
 
 /// A request and its response.
@@ -32,17 +32,17 @@ const INTERVAL: Duration = Duration::from_millis(10);
 pub struct Exchange {
     /// One of [`operations`].
     pub operation: &'static str,
-    /// When the request was sent.
+    /// The time at which the request was sent.
     pub sent: Instant,
-    /// When the response was complete.
+    /// The time at which the response was complete.
     pub received: Instant,
     /// The status of the response.
     pub status: StatusCode,
-    /// The header `Retry-After`; empty without one.
+    /// The header `Retry-After`. Empty if it is missing.
     pub retry_after: String,
     /// The key of the flag that a request creates.
     pub flag: String,
-    /// The `detail` of a problem; empty for other responses.
+    /// The `detail` of a problem document. Empty for other responses.
     pub detail: String,
 }
 
@@ -53,7 +53,7 @@ impl Exchange {
     }
 }
 
-/// All operations of the load.
+/// Returns all operations of the load.
 pub fn operations() -> impl Iterator<Item = &'static str> {
     FROM_MEMORY
         .into_iter()
@@ -79,7 +79,7 @@ impl Load {
             tasks: JoinSet::new(),
         };
         for operation in operations() {
-            // More tasks create flags than there are connections to write on.
+            // More tasks create flags than the server has connections for writing.
             let tasks = if operation == "create" { 6 } else { 2 };
             for _ in 0..tasks {
                 let (client, exchanges) = (load.client.clone(), Arc::clone(&load.exchanges));
@@ -90,7 +90,7 @@ impl Load {
                     while !is_over.load(Ordering::Relaxed) {
                         ticks.tick().await;
                         let exchange = client.exchange(operation).await;
-                        exchanges.lock().expect("nobody panicked").push(exchange);
+                        exchanges.lock().expect("no thread panicked").push(exchange);
                     }
                 });
             }
@@ -98,7 +98,7 @@ impl Load {
         load
     }
 
-    /// Starts it, and waits until each operation has succeeded ten times.
+    /// Starts the load, and waits until each operation has succeeded ten times.
     pub async fn steady(process: &Process) -> Self {
         let (load, started) = (Self::on(process).await, Instant::now());
         load.until("all operations succeed", started, 10, Exchange::succeeds)
@@ -115,7 +115,7 @@ impl Load {
         matches: impl Fn(&Exchange) -> bool,
     ) {
         eventually(what, async || {
-            let exchanges = self.exchanges.lock().expect("nobody panicked");
+            let exchanges = self.exchanges.lock().expect("no thread panicked");
             let mut counts: HashMap<&str, usize> = HashMap::new();
             for exchange in exchanges.iter().filter(|exchange| exchange.sent > since) {
                 if matches(exchange) {
@@ -132,7 +132,7 @@ impl Load {
     pub async fn stop(self) -> (LoadClient, Vec<Exchange>) {
         self.is_over.store(true, Ordering::Relaxed);
         self.tasks.join_all().await;
-        let exchanges = self.exchanges.lock().expect("nobody panicked").clone();
+        let exchanges = self.exchanges.lock().expect("no thread panicked").clone();
         (self.client, exchanges)
     }
 }
@@ -197,7 +197,7 @@ impl LoadClient {
         exchange.expect("the server answers")
     }
 
-    /// Sends one request, and waits for the whole response; the error is of the connection.
+    /// Sends one request, and waits for the whole response. Fails if the connection fails.
     pub async fn try_exchange(&self, operation: &'static str) -> reqwest::Result<Exchange> {
         let number = self.created.fetch_add(1, Ordering::Relaxed);
         let flag = format!("flag_{number}");
@@ -227,38 +227,38 @@ impl LoadClient {
         })
     }
 
-    /// A request that enables or disables the flag `checkout` in the environment that is evaluated.
+    /// Returns a request that enables or disables the flag `checkout` in the environment of the SDK key.
     pub fn switch_evaluated(&self, is_enabled: bool) -> RequestBuilder {
         let body = json!({ "isEnabled": is_enabled });
         self.admin(Method::PUT, &self.evaluated).json(&body)
     }
 
-    /// Returns true if the flag `checkout` is on; none without an answer.
+    /// Returns true if the flag `checkout` is on, or `None` if the evaluation fails.
     pub async fn is_on(&self) -> Option<bool> {
         let response = self.request("evaluate").send().await.ok()?;
         let answer: Value = response.json().await.ok()?;
         answer["enabled"].as_bool()
     }
 
-    /// A request that enables or disables the flag `checkout` in another environment.
+    /// Returns a request that enables or disables the flag `checkout` in the other environment.
     pub fn switch(&self, is_enabled: bool) -> RequestBuilder {
         let body = json!({ "isEnabled": is_enabled });
         self.admin(Method::PUT, &self.configuration).json(&body)
     }
 
-    /// Returns true if the flag `checkout` is enabled in that other environment.
+    /// Returns true if the flag `checkout` is enabled in the other environment.
     pub async fn is_enabled(&self) -> bool {
         let response = send(self.admin(Method::GET, &self.configuration)).await;
         let configuration: Value = response.json().await.expect("JSON");
         configuration["isEnabled"] == true
     }
 
-    /// The key of the environment that is evaluated.
+    /// Returns the SDK key.
     pub fn sdk_key(&self) -> &str {
         &self.key
     }
 
-    /// The same client with another access token.
+    /// Returns the same client with another access token.
     pub fn with_token(&self, token: &str) -> Self {
         Self {
             token: token.to_owned(),
@@ -266,7 +266,7 @@ impl LoadClient {
         }
     }
 
-    /// The same client of another process on the same database.
+    /// Returns the same client for another process on the same database.
     pub fn of(&self, process: &Process) -> Self {
         let base_url = process.base_url();
         Self {
@@ -275,7 +275,7 @@ impl LoadClient {
         }
     }
 
-    /// A request that is the same each time.
+    /// Returns the request of an operation that always sends the same one.
     fn request(&self, operation: &str) -> RequestBuilder {
         let question = json!({ "flagKey": "checkout", "context": { "userId": "u1" } });
         match operation {
@@ -284,7 +284,7 @@ impl LoadClient {
                 let questions = json!({ "evaluations": vec![question; 20] });
                 self.sdk("/evaluate/batch", &self.key).json(&questions)
             }
-            // Filtered, because flags are created all the while.
+            // The document is filtered, because the load constantly creates flags.
             "config" => self.config(),
             "unchanged config" => self.config().header(IF_NONE_MATCH, &self.tag),
             "list" => self.admin(Method::GET, "/flags"),
@@ -327,7 +327,7 @@ impl LoadClient {
             .body(form)
     }
 
-    /// The status of a health check, and the `status` in its body.
+    /// Returns the HTTP status of a health check and the `status` in its body.
     pub async fn health(&self, path: &str) -> (StatusCode, String) {
         let response = send(self.http.get(format!("{}{path}", self.base_url))).await;
         let status = response.status();
@@ -336,20 +336,20 @@ impl LoadClient {
         (status, text.to_owned())
     }
 
-    /// The keys of all flags.
+    /// Returns the keys of all flags.
     pub async fn created_flags(&self) -> BTreeSet<String> {
         let flags = self.all("/flags?limit=100").await;
         texts(&flags, "key").collect()
     }
 
-    /// The keys of all flags whose creation is on record.
+    /// Returns the keys of all flags whose creation has an audit entry.
     pub async fn flags_with_an_audit_entry(&self) -> BTreeSet<String> {
         let mut entries = self.all("/audit?limit=100").await;
         entries.retain(|entry| entry["action"] == "FLAG_CREATED");
         texts(&entries, "flagKey").collect()
     }
 
-    /// All items of a list, page by page.
+    /// Reads all pages of a list, and returns its items.
     async fn all(&self, path: &str) -> Vec<Value> {
         let mut all = Vec::new();
         for page in 1.. {

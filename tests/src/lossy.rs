@@ -1,4 +1,4 @@
-//! A way to PostgreSQL on which the answer to a commit can get lost.
+//! A proxy to PostgreSQL that can lose the response to a commit.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Passes on what goes to a server and comes from it.
-pub struct LossyWay {
+/// A proxy that forwards connections to a server.
+pub struct LossyProxy {
     address: SocketAddr,
     loses_next: Arc<AtomicBool>,
 }
 
-impl LossyWay {
-    /// A way to the server at this host and port.
+impl LossyProxy {
+    /// Starts a proxy to the server at this host and port.
     pub async fn to(server: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("the port is known");
@@ -32,12 +32,12 @@ impl LossyWay {
         }
     }
 
-    /// Returns the address that it listens on.
+    /// Returns the address on which the proxy listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Closes a connection after the next commit, when the server has answered and before the client hears of it.
+    /// Closes the connection of the next commit before the server's response reaches the client.
     pub fn lose_next_commit(&self) {
         self.loses_next.store(true, Ordering::SeqCst);
     }
@@ -51,7 +51,8 @@ async fn pass_on(client: TcpStream, server: TcpStream, loses_next: Arc<AtomicBoo
     while let Ok(read @ 1..) = from_client.read(&mut some).await {
         let is_commit = some[..read].windows(6).any(|word| word == b"COMMIT");
         if is_commit && loses_next.swap(false, Ordering::SeqCst) {
-            // From here on nothing reaches the client, and the server sees to the commit before it sees the end.
+            // From here on, nothing reaches the client. The server processes the commit before it notices the closed
+            // connection.
             answers.abort();
             let _ = answers.await;
             let _ = to_server.write_all(&some[..read]).await;

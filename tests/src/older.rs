@@ -7,15 +7,16 @@ use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
 use crate::TestDatabase;
 
-/// The first seed of services on a database that was filled by others, so that they make up ids that it does not hold.
+/// The first seed for services on a database that others have filled, so that new IDs do not collide with existing
+/// ones.
 const FIRST_SEED: u64 = 1000;
 
-/// The folder of files that were written by earlier releases.
+/// Returns the folder of files from earlier releases.
 pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-/// The migrations of SQLite or PostgreSQL.
+/// Returns the migrations for SQLite or PostgreSQL.
 pub async fn migrations(is_postgres: bool) -> Migrator {
     let name = if is_postgres { "postgres" } else { "sqlite" };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -41,8 +42,8 @@ impl TestDatabase {
         database
     }
 
-    /// Creates one with the tables as they were after the migration of this version, and an old version of Pennon as
-    /// their writer.
+    /// Creates a database with the schema after this migration, and with an old version of Pennon as the schema's
+    /// writer.
     pub async fn with_schema(version: i64) -> Self {
         let database = Self::create().await;
         let migrations = migrations(database.is_postgres()).await;
@@ -63,7 +64,7 @@ impl TestDatabase {
         database
     }
 
-    /// Runs statements behind the service's back.
+    /// Runs statements on the database, unnoticed by the service.
     pub async fn run(&self, sql: &str) {
         let sql = sqlx::raw_sql(AssertSqlSafe(sql));
         if self.is_postgres() {
@@ -74,13 +75,13 @@ impl TestDatabase {
         .expect("the statements run");
     }
 
-    /// The version of the newest migration that was applied.
+    /// Returns the version of the newest applied migration.
     pub async fn schema_version(&self) -> i64 {
         self.count("select max(version) from _sqlx_migrations")
             .await
     }
 
-    /// A connection of the test's own to the file.
+    /// Opens a connection to the SQLite file.
     pub async fn sqlite(&self) -> SqliteConnection {
         SqliteConnection::connect(self.url())
             .await

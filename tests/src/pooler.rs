@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::{TestDatabase, eventually, free_address};
 
-/// A running PgBouncer; it ends with this value.
+/// A running PgBouncer. Dropping this value kills it.
 pub struct Pooler {
     program: PathBuf,
     address: SocketAddr,
@@ -22,13 +22,14 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts one before the server of a database. None where it is not installed, or where the tests run on SQLite.
+    /// Starts PgBouncer in front of a database's server. Returns `None` if PgBouncer is not installed or the tests run
+    /// on SQLite.
     pub async fn before(database: &TestDatabase, pool_mode: &str, pool_size: u8) -> Option<Self> {
         if !database.is_postgres() {
             return None;
         }
         let Some(program) = program() else {
-            eprintln!("left out, because there is no `pgbouncer`: connections through it");
+            eprintln!("left out: connections through PgBouncer, which is not installed");
             return None;
         };
         let folder = tempfile::tempdir().expect("a folder for the test");
@@ -42,11 +43,11 @@ impl Pooler {
             process,
             folder,
         };
-        pooler.until_it_listens().await;
+        pooler.wait_until_listening().await;
         Some(pooler)
     }
 
-    /// The database, by way of the pooler and with parameters of the URL.
+    /// Returns the database as reached through the pooler, with these URL parameters.
     pub fn database(&self, database: &TestDatabase, parameters: &str) -> TestDatabase {
         let mut url = Url::parse(database.url()).expect("a URL");
         url.set_ip_host(self.address.ip()).expect("a host");
@@ -55,20 +56,20 @@ impl Pooler {
         TestDatabase::at(url.as_str())
     }
 
-    /// Kills it and starts it again.
+    /// Kills PgBouncer and starts it again.
     pub async fn restart(&mut self) {
         self.kill();
         self.process = start(&self.program, self.folder.path());
-        self.until_it_listens().await;
+        self.wait_until_listening().await;
     }
 
-    /// Kills it.
+    /// Kills PgBouncer.
     pub fn kill(&mut self) {
         let _already_ended = self.process.kill();
         let _already_waited = self.process.wait();
     }
 
-    async fn until_it_listens(&self) {
+    async fn wait_until_listening(&self) {
         eventually("PgBouncer listens", async || {
             tokio::net::TcpStream::connect(self.address).await.is_ok()
         })
@@ -102,7 +103,7 @@ fn settings(
     )
 }
 
-/// It refuses to be root, and becomes another user if it was started by root.
+/// Starts PgBouncer, which refuses to run as root and switches to another user if root starts it.
 fn start(program: &Path, folder: &Path) -> Child {
     let mut command = Command::new(program);
     if geteuid().is_root() {
@@ -117,7 +118,7 @@ fn start(program: &Path, folder: &Path) -> Child {
         .expect("PgBouncer starts")
 }
 
-/// Debian keeps it where only root looks.
+/// Returns PgBouncer's program. Debian installs it in a folder that is only on root's search path.
 fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)

@@ -1,4 +1,4 @@
-//! The real binary as a running server.
+//! The server's binary, running as a process.
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{EMAIL, PASSWORD, TestDatabase, binary, eventually};
 
-/// The real binary, serving on a database; killed when dropped.
+/// The binary, serving a database. Dropping this value kills it.
 pub struct Process {
     child: Child,
     address: SocketAddr,
@@ -24,22 +24,22 @@ pub struct Process {
 pub struct Ended {
     /// The exit status.
     pub status: ExitStatus,
-    /// The time that it took, from the beginning of the wait.
+    /// The time from the beginning of the wait until the end.
     pub after: Duration,
     /// The log.
     pub log: String,
 }
 
 impl Process {
-    /// Starts it with settings as environment variables, and waits until it responds.
+    /// Starts the server with settings as environment variables, and waits until it responds.
     pub async fn start(database: &TestDatabase, settings: &[(&str, &str)]) -> Self {
         let process = Self::starting(database.url(), settings);
-        process.until_it_answers().await;
+        process.wait_until_ready().await;
         process
     }
 
-    /// Waits until it responds.
-    pub async fn until_it_answers(&self) {
+    /// Waits until the server responds.
+    pub async fn wait_until_ready(&self) {
         let url = format!("{}/health", self.base_url());
         eventually("the binary answers", async || {
             reqwest::get(&url).await.is_ok()
@@ -47,15 +47,15 @@ impl Process {
         .await;
     }
 
-    /// Waits until it has logged this.
-    pub async fn until_it_logs(&self, text: &str) {
+    /// Waits until the log contains this text.
+    pub async fn wait_until_it_logs(&self, text: &str) {
         eventually("the binary logs it", async || {
             self.log.text().contains(text)
         })
         .await;
     }
 
-    /// Starts it with settings under which it cannot serve, and returns what it logs before it ends.
+    /// Starts the server with settings under which the start fails. Returns its log.
     pub async fn fails_to_start(database_url: &str, settings: &[(&str, &str)]) -> String {
         let process = Self::starting(database_url, settings);
         let ended = process.ended_within(Duration::from_secs(10)).await;
@@ -64,7 +64,7 @@ impl Process {
         ended.log
     }
 
-    /// Starts it with settings as environment variables, and waits for nothing.
+    /// Starts the server with settings as environment variables, without waiting until it responds.
     pub fn starting(database_url: &str, settings: &[(&str, &str)]) -> Self {
         Self::starting_with(|command| {
             command
@@ -74,7 +74,8 @@ impl Process {
         })
     }
 
-    /// Starts it with neither a database nor a password but those that `configure` sets, and waits for nothing.
+    /// Starts the server without waiting until it responds. `configure` sets everything, including database and
+    /// password.
     pub fn starting_with(configure: impl FnOnce(&mut Command) -> &mut Command) -> Self {
         let address = free_address();
         let mut command = Command::new(binary());
@@ -96,17 +97,17 @@ impl Process {
         }
     }
 
-    /// Returns the address that it listens on.
+    /// Returns the address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address that paths are appended to.
+    /// Returns the URL of the server without a path.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The access token of the first administrator.
+    /// Signs in the first administrator, and returns the access token.
     pub async fn signed_in(&self) -> String {
         let credentials = json!({ "email": EMAIL, "password": PASSWORD });
         let answer = Client::new()
@@ -126,23 +127,23 @@ impl Process {
         self.signal(Signal::TERM);
     }
 
-    /// SIGSTOP: the process does nothing until [`resume`](Self::resume).
+    /// Sends SIGSTOP, which suspends the process until [`resume`](Self::resume).
     pub fn suspend(&self) {
         self.signal(Signal::STOP);
     }
 
-    /// SIGCONT: the process carries on.
+    /// Sends SIGCONT, which resumes the process.
     pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
 
-    /// SIGKILL: no handler of the process runs.
+    /// Sends SIGKILL, which ends the process without running its handlers.
     pub async fn kill(self) {
         self.signal(Signal::KILL);
         self.ended().await;
     }
 
-    /// Waits for the end.
+    /// Waits until the process ends.
     pub async fn ended(mut self) -> Ended {
         let since = Instant::now();
         let wait = tokio::task::spawn_blocking(move || {
@@ -154,7 +155,7 @@ impl Process {
         wait.await.expect("the process ends")
     }
 
-    /// Waits until it has ended, but no longer than `limit`; none if it still runs.
+    /// Waits until the process ends, for at most `limit`. Returns `None` if it still runs.
     pub async fn ended_within(mut self, limit: Duration) -> Option<Ended> {
         let deadline = Instant::now() + limit;
         while self.child.try_wait().expect("a child").is_none() {
@@ -166,7 +167,7 @@ impl Process {
         Some(self.ended().await)
     }
 
-    /// The resident memory in MiB, as Linux counts it.
+    /// Returns the resident memory in MiB, as Linux counts it.
     pub fn resident_mebibytes(&self) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let status = status.expect("the process is there");
@@ -176,10 +177,10 @@ impl Process {
         kibibytes / 1024.0
     }
 
-    /// Limits how large its files may grow, in bytes, as a full disk would; none for any size. What is written beyond
-    /// the limit fails.
+    /// Limits the size of each file that the process writes, in bytes, to simulate a full disk. Writes beyond the limit
+    /// fail. `None` removes the limit.
     pub fn limit_files(&self, bytes: Option<u64>) {
-        // The process has the hard limit of this one, which only root may raise.
+        // The process has inherited the test's hard limit, which only root may raise.
         let maximum = getrlimit(Resource::Fsize).maximum;
         let limit = Rlimit {
             current: bytes.or(maximum),
@@ -205,7 +206,7 @@ impl Drop for Process {
     }
 }
 
-/// Returns an address at which nothing listens at the moment.
+/// Returns an address on which no process listens at the moment.
 pub fn free_address() -> SocketAddr {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     free.expect("a port is free")
@@ -223,7 +224,7 @@ impl Log {
         let read = Arc::clone(&text);
         let reader = std::thread::spawn(move || {
             for line in BufReader::new(log).lines().map_while(Result::ok) {
-                let mut text = read.lock().expect("nobody panicked");
+                let mut text = read.lock().expect("no thread panicked");
                 text.push_str(&line);
                 text.push('\n');
             }
@@ -236,10 +237,10 @@ impl Log {
 
     /// Returns the log so far.
     fn text(&self) -> String {
-        self.text.lock().expect("nobody panicked").clone()
+        self.text.lock().expect("no thread panicked").clone()
     }
 
-    /// All of it, once the process has ended.
+    /// Returns the whole log of a process that has ended.
     fn whole(&mut self) -> String {
         if let Some(reader) = self.reader.take() {
             reader.join().expect("the log is text");

@@ -1,4 +1,4 @@
-//! A network between the service and PostgreSQL that can be interrupted.
+//! A proxy to PostgreSQL that simulates network failures.
 
 use std::net::SocketAddr;
 use std::str::FromStr;
@@ -24,18 +24,18 @@ pub struct Proxy {
 /// The state of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Network {
-    /// Connections that began in this interval carry on. Older ones say nothing any more, and are not closed either.
+    /// Connections with this number or a higher one are forwarded. Older ones stay open but silent.
     Flows(usize),
-    /// Connections that carried something since then carry on. Others say nothing any more, and are not closed either.
+    /// Connections with traffic since then are forwarded. Others stay open but silent.
     Forgets(Instant),
-    /// Connections are taken, and nothing is carried: as by a server whose processes are stopped.
+    /// Connections are accepted, but no data is forwarded, as with a server whose processes are suspended.
     Hangs,
-    /// Connections are closed and refused: as by a server whose processes are killed.
+    /// Connections are closed and refused, as with a server whose processes were killed.
     IsCut,
 }
 
 impl Proxy {
-    /// Stands before the server of a database from now on.
+    /// Starts a proxy in front of a database's server.
     pub async fn before(database: &TestDatabase) -> Self {
         let options = PgConnectOptions::from_str(database.url()).expect("the URL of a database");
         let target = (options.get_host().to_owned(), options.get_port());
@@ -55,7 +55,7 @@ impl Proxy {
         proxy
     }
 
-    /// The database, by way of the proxy.
+    /// Returns the database as reached through the proxy.
     pub fn database(&self, database: &TestDatabase) -> TestDatabase {
         let mut url = Url::parse(database.url()).expect("a URL");
         url.set_ip_host(self.address.ip()).expect("a host");
@@ -68,7 +68,7 @@ impl Proxy {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// Carries nothing any more, and says nothing about it.
+    /// Stops forwarding data, and leaves connections open.
     pub fn hang(&self) {
         self.network.send_replace(Network::Hangs);
     }
@@ -78,19 +78,21 @@ impl Proxy {
         self.network.send_replace(Network::IsCut);
     }
 
-    /// Carries on, also what was held back.
+    /// Forwards data again, including data that was held back.
     pub fn resume(&self) {
         self.network.send_replace(Network::Flows(0));
     }
 
-    /// Carries new connections only. The old ones stay as they are, as after a partition that routers have forgotten.
+    /// Forwards only new connections. Old ones stay open but silent, as after a network partition in which routers lost
+    /// their state.
     pub fn resume_with_new_connections(&self) {
         let new = Network::Flows(self.connections());
         self.network.send_replace(new);
     }
 
-    /// Carries on, save on connections that have carried nothing for so long, as a firewall does that forgets them.
-    pub fn forget_what_rested(&self, rest: Duration) {
+    /// Forwards data again, except on connections that were idle for at least `rest`, like a firewall that has dropped
+    /// their state.
+    pub fn drop_idle_connections(&self, rest: Duration) {
         let since = Instant::now().checked_sub(rest).expect("a short rest");
         self.network.send_replace(Network::Forgets(since));
     }
@@ -102,7 +104,7 @@ async fn listen(address: SocketAddr) -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// Takes connections, unless the network is cut.
+/// Accepts connections unless the network is cut.
 async fn take(
     mut listener: TcpListener,
     target: (String, u16),
@@ -126,7 +128,7 @@ async fn take(
     }
 }
 
-/// Carries what one connection says, for as long as neither end nor the network cuts it.
+/// Forwards the data of one connection until either end or the network closes it.
 async fn carry(
     near: TcpStream,
     number: usize,
@@ -139,7 +141,7 @@ async fn carry(
         carried: Arc::new(Mutex::new(Instant::now())),
     };
     let carried = async {
-        flow.clone().until_it_flows().await;
+        flow.clone().wait_until_forwarding().await;
         let Ok(far) = TcpStream::connect(target).await else {
             return;
         };
@@ -157,7 +159,7 @@ async fn carry(
 }
 
 async fn until(network: &mut watch::Receiver<Network>, is_so: impl Fn(Network) -> bool) {
-    // Once the proxy is gone, so is the test.
+    // The wait fails only if the proxy was dropped at the end of the test.
     let _ = network.wait_for(|now| is_so(*now)).await;
 }
 
@@ -166,29 +168,29 @@ async fn until(network: &mut watch::Receiver<Network>, is_so: impl Fn(Network) -
 struct Flow {
     number: usize,
     network: watch::Receiver<Network>,
-    /// When something was last carried, in either direction.
+    /// The time of the last traffic in either direction.
     carried: Arc<Mutex<Instant>>,
 }
 
 impl Flow {
-    async fn until_it_flows(&mut self) {
+    async fn wait_until_forwarding(&mut self) {
         let (number, carried) = (self.number, Arc::clone(&self.carried));
-        let carried = move || *carried.lock().expect("nobody panicked");
+        let carried = move || *carried.lock().expect("no thread panicked");
         let flows = |now| match now {
             Network::Flows(from) => number >= from,
             Network::Forgets(since) => carried() >= since,
             Network::Hangs | Network::IsCut => false,
         };
         until(&mut self.network, flows).await;
-        *self.carried.lock().expect("nobody panicked") = Instant::now();
+        *self.carried.lock().expect("no thread panicked") = Instant::now();
     }
 
-    /// Carries one direction until its end, and the end too.
+    /// Forwards one direction, and finally its end.
     async fn carry(mut self, mut from: ReadHalf<TcpStream>, mut to: WriteHalf<TcpStream>) {
         let mut bytes = vec![0; 16 * 1024];
         loop {
             let read = from.read(&mut bytes).await.unwrap_or_default();
-            self.until_it_flows().await;
+            self.wait_until_forwarding().await;
             if read == 0 || to.write_all(&bytes[..read]).await.is_err() {
                 let _ = to.shutdown().await;
                 return;

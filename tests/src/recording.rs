@@ -1,4 +1,4 @@
-//! Answers of a release, which later ones must still give.
+//! Recorded responses of a release, which later releases must still give.
 
 use std::fmt::Write as _;
 
@@ -10,14 +10,14 @@ use crate::{Answer, TestApp};
 /// The members of responses that differ each time.
 const SECRETS: [&str; 2] = ["access_token", "refresh_token"];
 
-/// Requests to a release and its responses, as they are recorded.
+/// The recorded requests to a release, and its responses.
 pub struct Recording {
     seconds: i64,
     exchanges: Vec<Value>,
 }
 
 impl Recording {
-    /// A recording that begins when the clock of the app has moved by so many seconds.
+    /// Creates a recording that begins this many seconds after the start of the app's clock.
     pub fn after(seconds: i64) -> Self {
         Self {
             seconds,
@@ -34,7 +34,7 @@ impl Recording {
         .await;
     }
 
-    /// Records a `POST` with a bearer token; an empty one is none.
+    /// Records a `POST` with a bearer token. An empty token means no credential.
     pub async fn post(&mut self, app: &TestApp, token: &str, path: &str, body: Value) {
         let request = json!({ "method": "POST", "path": path, "token": token, "body": body });
         self.add(app, request).await;
@@ -49,7 +49,7 @@ impl Recording {
         .await;
     }
 
-    /// Records what the command `export` prints.
+    /// Records the output of the command `export`.
     pub async fn export(&mut self, app: &TestApp) {
         self.add(app, json!({ "command": "export" })).await;
     }
@@ -59,14 +59,13 @@ impl Recording {
         self.exchanges.push(request);
     }
 
-    /// The recording as it is written to a file.
+    /// Returns the recording in its file format.
     pub fn finish(self) -> Value {
         json!({ "secondsAfterStart": self.seconds, "exchanges": self.exchanges })
     }
 }
 
-/// Repeats the requests of a recording. Returns the differences, a line for each: members may be new, and everything
-/// else must be as it was.
+/// Repeats the requests of a recording. Returns the differences, one per line. New members are not differences.
 pub async fn replay(app: &TestApp, recording: &Value) -> String {
     app.advance(
         recording["secondsAfterStart"]
@@ -85,7 +84,7 @@ pub async fn replay(app: &TestApp, recording: &Value) -> String {
     differences
 }
 
-/// The status and the body of the answer to a request, without what differs each time.
+/// Returns the status and the body of the response to a request, without members that differ each time.
 async fn answer(app: &TestApp, request: &Value) -> Value {
     if let Some(command) = request["command"].as_str() {
         let printed = app.command(&[command]).await.expect_success();
@@ -118,8 +117,8 @@ fn body(answer: &Answer) -> Value {
 /// The members of problem documents whose wording may change, as docs/compatibility.md permits.
 const WORDING: [&str; 2] = ["detail", "title"];
 
-/// The places at which a value is not as it was recorded. Objects may have new members; arrays may not have new items.
-/// The wording of problem documents may change.
+/// Returns the differences between a value and its recorded state. Objects may have new members. Arrays may not have
+/// new items. The wording of problem documents may change.
 fn missing(recorded: &Value, current: &Value, place: &str) -> Vec<String> {
     match (recorded, current) {
         (Value::Object(recorded), Value::Object(current)) => {
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_may_gain_members_and_nothing_else() {
+    fn a_response_may_gain_members_and_otherwise_stays_the_same() {
         let recorded = json!({ "a": [{ "b": 1, "c": null }], "d": "e" });
         let current = json!({ "a": [{ "b": 1, "c": null, "new": 2 }], "d": "e", "new": [] });
         assert_eq!(missing(&recorded, &current, ""), Vec::<String>::new());

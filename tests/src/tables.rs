@@ -1,11 +1,11 @@
-//! The tables of a database, and what an upgrade may do to them while the last release still uses them.
+//! The tables of a database, and the changes that break the last release while it still uses them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display};
 
 use crate::TestDatabase;
 
-/// The table of the migrations themselves.
+/// The table that lists the applied migrations.
 const MIGRATIONS: &str = "_sqlx_migrations";
 
 const SQLITE_COLUMNS: &str = "
@@ -35,7 +35,7 @@ const POSTGRES_UNIQUE: &str = "
 #[derive(Debug)]
 pub struct Tables {
     columns: BTreeMap<ColumnName, Column>,
-    /// The columns of each unique index, by table: PostgreSQL and SQLite need one for `on conflict (…)`.
+    /// The columns of each unique index, by table. `on conflict (…)` needs such an index.
     unique: BTreeSet<(String, BTreeSet<String>)>,
 }
 
@@ -60,7 +60,7 @@ impl Display for ColumnName {
 }
 
 impl Tables {
-    /// Reads them.
+    /// Reads the tables of a database.
     pub async fn of(database: &TestDatabase) -> Self {
         let (columns, unique): (Vec<ColumnRow>, Vec<UniqueRow>) = if database.is_postgres() {
             let mut connection = database.postgres().await;
@@ -103,7 +103,7 @@ impl Tables {
         }
     }
 
-    /// Forgets columns that the release does not use any more.
+    /// Removes columns that the release does not use.
     pub fn without(mut self, unused: &[String]) -> Self {
         for name in unused {
             let before = self.columns.len();
@@ -113,7 +113,7 @@ impl Tables {
         self
     }
 
-    /// Returns a sentence for each difference of `newer` tables on which a release that was made for these ones fails.
+    /// Returns a sentence for each difference of `newer` that breaks a release made for these tables.
     pub fn breaks(&self, newer: &Self) -> Vec<String> {
         let mut breaks = Vec::new();
         for (name, column) in &self.columns {
@@ -159,7 +159,7 @@ impl Tables {
             .collect()
     }
 
-    /// Statements that delete every row and insert it again as a release does that was made for these tables.
+    /// Returns statements that delete every row and insert it again, as a release made for these tables would.
     pub fn insert_again(&self) -> String {
         let mut tables = BTreeMap::<&str, Vec<String>>::new();
         for ColumnName { table, column } in self.columns.keys() {
@@ -200,7 +200,7 @@ impl Column {
     }
 }
 
-/// Table, column, type, and whether it is required and has a default.
+/// Table, column, type, and whether the column is required and has a default.
 type ColumnRow = (String, String, String, bool, bool);
 
 /// Table, column and index.

@@ -14,12 +14,12 @@ pub struct VectorFile {
     pub cases: Vec<Value>,
 }
 
-/// All files of the index, and how many cases it promises.
+/// Reads all files in the index. Returns them with the number of cases that the index declares.
 pub fn read() -> (Vec<VectorFile>, u64) {
     listed(&json("index.json"))
 }
 
-/// The same of the files about documents of newer services.
+/// Reads the files about documents of newer services, likewise.
 pub fn read_future() -> (Vec<VectorFile>, u64) {
     listed(&json("index.json")["future"])
 }

@@ -1,36 +1,36 @@
-//! HTTP as bytes on a socket, for what no well-behaved client does.
+//! HTTP as bytes on a socket, for tests of misbehaving clients.
 
 use std::net::ToSocketAddrs;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// One connection, on which the test writes what it likes.
+/// A connection on which a test can write any bytes.
 pub struct Wire {
     stream: TcpStream,
     read: Vec<u8>,
 }
 
-/// An answer as it came.
+/// A response as received.
 #[derive(Debug)]
 pub struct WireAnswer {
     /// The status code.
     pub status: u16,
-    /// Status line and headers, in lower case.
+    /// The status line and headers, in lower case.
     pub head: String,
     /// The body.
     pub body: String,
 }
 
 impl WireAnswer {
-    /// True if the connection ends with this answer.
+    /// Returns true if the connection ends with this response.
     pub fn is_last(&self) -> bool {
         self.head.contains("\r\nconnection: close\r\n")
     }
 }
 
 impl Wire {
-    /// Connects, and says nothing yet.
+    /// Connects without sending anything.
     pub async fn to(address: impl ToSocketAddrs) -> Self {
         let address = address.to_socket_addrs().expect("an address").next();
         let stream = TcpStream::connect(address.expect("an address")).await;
@@ -40,20 +40,20 @@ impl Wire {
         }
     }
 
-    /// Writes some bytes.
+    /// Writes a text.
     pub async fn write(&mut self, text: &str) {
         let written = self.stream.write_all(text.as_bytes()).await;
         written.expect("the service reads");
     }
 
-    /// Asks for a path.
+    /// Sends a `GET` request for a path, and reads the response.
     pub async fn get(&mut self, path: &str) -> WireAnswer {
         self.write(&format!("GET {path} HTTP/1.1\r\nhost: pennon\r\n\r\n"))
             .await;
         self.answer().await
     }
 
-    /// Writes the head of a `POST` of JSON, and a part of its body.
+    /// Writes the head of a `POST` request with a JSON body, and part of the body.
     pub async fn begin_post(&mut self, path: &str, key: &str, length: usize, part: &str) {
         self.write(&format!(
             "POST {path} HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {key}\r\n\
@@ -62,12 +62,12 @@ impl Wire {
         .await;
     }
 
-    /// Reads the next answer.
+    /// Reads the next response.
     pub async fn answer(&mut self) -> WireAnswer {
         self.try_answer().await.expect("an answer before the end")
     }
 
-    /// Reads the next answer; none if the connection ends before its head is complete.
+    /// Reads the next response. Returns `None` if the connection ends before the head is complete.
     pub async fn try_answer(&mut self) -> Option<WireAnswer> {
         let end = loop {
             let end = self.read.windows(4).position(|end| end == b"\r\n\r\n");
@@ -81,7 +81,7 @@ impl Wire {
         let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name));
         let length = header("content-length: ").map_or(0, |length| length.parse().expect("bytes"));
         while self.read.len() < end + length {
-            assert!(self.more().await, "the answer is cut off: {head}");
+            assert!(self.more().await, "the response is incomplete: {head}");
         }
         let body = String::from_utf8_lossy(&self.read[end..end + length]).into_owned();
         self.read.drain(..end + length);
@@ -93,7 +93,7 @@ impl Wire {
         })
     }
 
-    /// Waits until the service has closed the connection, and fails the test if it says anything before.
+    /// Waits until the service closes the connection. Fails the test if the service sends anything before.
     pub async fn expect_end(&mut self) {
         assert!(
             !self.more().await,
@@ -102,10 +102,10 @@ impl Wire {
         );
     }
 
-    /// Reads some bytes; false at the end.
+    /// Reads some bytes. Returns false at the end.
     async fn more(&mut self) -> bool {
         let mut some = [0; 4096];
-        // A connection that is reset has ended, too.
+        // A connection that was reset has also ended.
         let read = self.stream.read(&mut some).await.unwrap_or_default();
         self.read.extend_from_slice(&some[..read]);
         read > 0

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_nobody_can_own_are_placeholders() {
+    fn reserved_host_names_are_placeholders() {
         for (_, placeholder) in PLACEHOLDERS {
             assert!(is_reserved(placeholder), "{placeholder}");
         }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_moves_again_is_replaced_too() {
+    fn an_address_can_be_replaced_a_second_time() {
         let folder = tempfile::tempdir().expect("a folder");
         let workspace = Workspace {
             root: folder.path().to_owned(),

@@ -27,7 +27,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     for asset in site::assets(workspace)? {
         let path = path_to(&asset, &page);
         server.get(
-            path.with_context(|| format!("the dashboard's first page does not name {asset}"))?,
+            path.with_context(|| format!("the dashboard's first page does not refer to {asset}"))?,
         )?;
     }
     Ok(Outcome::Done)
@@ -43,7 +43,7 @@ mod tests {
     use super::path_to;
 
     #[test]
-    fn an_asset_is_found_where_a_page_quotes_it() {
+    fn an_asset_is_found_by_its_quoted_address_in_a_page() {
         let page = r#"<link href="/assets/pennon.1.css"><link href="/assets/pennon.2.js">"#;
         assert_eq!(path_to("pennon.2.js", page), Some("/assets/pennon.2.js"));
         assert_eq!(path_to("pennon.3.js", page), None);

@@ -104,13 +104,13 @@ fn previous_revision(workspace: &Workspace) -> Result<String> {
     let folders: Vec<PathBuf> = folders
         .map(|entry| Ok(entry?.path()))
         .collect::<Result<_>>()?;
-    let newest = folders.iter().max().context("there is no fixture")?;
+    let newest = folders.iter().max().context("no fixture exists")?;
     let release = fs::read(newest.join("release.json"))?;
     let release: serde_json::Value = serde_json::from_slice(&release)?;
     let commit = release.get("commit").and_then(serde_json::Value::as_str);
-    let commit = commit.with_context(|| format!("{} names no commit", newest.display()))?;
+    let commit = commit.with_context(|| format!("{} has no commit", newest.display()))?;
     eprintln!(
-        "    no tag of a release leads here, so this is the commit of the newest fixture: {commit}"
+        "    no release tag precedes this commit; the last release is the commit of the newest fixture: {commit}"
     );
     Ok(commit.to_owned())
 }

@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 pub(crate) fn find_postgres() -> Result<Outcome> {
     if !postgres::is_there() {
         bail!(
-            "PostgreSQL was not found; install it, or let {} name a server",
+            "PostgreSQL was not found; install it, or set {} to the URL of a server",
             postgres::VARIABLE
         );
     }

@@ -23,7 +23,7 @@ const NAMES: [&str; 6] = [
     "chrome",
 ];
 
-/// Chromium without windows, which takes half as long for the same pages.
+/// Headless Chromium, which takes half as long for the same pages.
 const HEADLESS: &str = "chromium-headless-shell";
 
 const MACOS: &str = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
@@ -36,11 +36,11 @@ pub(crate) fn find_or_install(workspace: &Workspace) -> Result<PathBuf> {
     if let Err(error) = install(workspace) {
         bail!(
             "The browser tests need Chromium or Chrome, and none was found or could be installed ({error:#}). \
-             Install one, or let {} name its executable.",
+             Install one, or set {} to its executable.",
             VARIABLES[0],
         );
     }
-    find(workspace)?.context("Chromium was installed and yet cannot be found")
+    find(workspace)?.context("Chromium was installed but cannot be found")
 }
 
 fn find(workspace: &Workspace) -> Result<Option<PathBuf>> {
@@ -48,7 +48,10 @@ fn find(workspace: &Workspace) -> Result<Option<PathBuf>> {
         if let Some(browser) = env::var_os(variable).filter(|value| !value.is_empty()) {
             let browser = PathBuf::from(browser);
             if !browser.is_file() {
-                bail!("{variable} names {}, which is no file", browser.display());
+                bail!(
+                    "{variable} names {}, which is not a file",
+                    browser.display()
+                );
             }
             return Ok(Some(browser));
         }
@@ -72,13 +75,13 @@ fn playwrights_own(workspace: &Workspace) -> Option<PathBuf> {
     Some(PathBuf::from(path.trim())).filter(|path| path.is_file())
 }
 
-/// Installs Debian's package where the user has the right to do so, and Playwright's download elsewhere.
+/// Installs Debian's package if the user may install packages, or else the browser that Playwright downloads.
 fn install(workspace: &Workspace) -> Result<()> {
     if debian::can_install(workspace) {
-        eprintln!("    no Chromium found: installing Debian's");
+        eprintln!("    no Chromium found: installing Debian's package");
         debian::install(workspace, &[HEADLESS, "fonts-liberation"])?;
     } else {
-        eprintln!("    no Chromium found: letting Playwright download one");
+        eprintln!("    no Chromium found: downloading Playwright's");
         node::tool(workspace, "playwright")
             .args(["install", "chromium"])
             .run_quietly()?;

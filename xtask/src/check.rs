@@ -76,7 +76,7 @@ pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     product(workspace, "build").arg("--all-targets").run()?;
     let mut tests = product(workspace, "test");
     tally.run(
-        "in Rust, the server on SQLite",
+        "Rust, with the server on SQLite",
         tests.env_remove(postgres::VARIABLE),
     )?;
     if !shell::is_complete() {
@@ -86,7 +86,7 @@ pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
         );
     }
     let mut own = workspace.cargo();
-    tally.run("of xtask", own.args(["test", "--package", "xtask"]))?;
+    tally.run("xtask", own.args(["test", "--package", "xtask"]))?;
     Ok(Outcome::Done)
 }
 
@@ -94,14 +94,14 @@ pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
 pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let Some(server) = Server::find_or_start(Durability::None)? else {
         tally.omit(format!(
-            "left out: the server on PostgreSQL, which was not found; install it, or let {} name a server",
+            "left out: the server on PostgreSQL, which was not found; install it, or set {} to the URL of a server",
             postgres::VARIABLE
         ));
         return Ok(Outcome::Done);
     };
     if postgres::programs().is_none() {
         tally.omit(
-            "left out: TLS to PostgreSQL; install PostgreSQL, so that the tests find `initdb`"
+            "left out: TLS to PostgreSQL; install PostgreSQL, because the tests need `initdb`"
                 .to_owned(),
         );
     }
@@ -115,7 +115,7 @@ pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Ou
     tests
         .current_dir(workspace.root.join("tests"))
         .env(postgres::VARIABLE, server.url());
-    tally.run("the server on PostgreSQL", &mut tests)?;
+    tally.run("server on PostgreSQL", &mut tests)?;
     Ok(Outcome::Done)
 }
 
@@ -136,7 +136,7 @@ fn tests_of_the_server(workspace: &Workspace) -> Result<PathBuf> {
         Some(PathBuf::from(path))
     };
     let found = built.lines().find_map(executable);
-    found.context("cargo names no tests of the server")
+    found.context("cargo lists no tests of the server")
 }
 
 /// Checks the types and runs the tests of the npm packages, as their manifests define them, and checks for packaging
@@ -145,7 +145,7 @@ pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     for package in node::packages(workspace)? {
         script(workspace, &package, "check").run()?;
         let mut tests = script(workspace, &package, "test");
-        tally.run("of the npm packages", with_server(workspace, &mut tests))?;
+        tally.run("npm packages", with_server(workspace, &mut tests))?;
         node::tool(workspace, "publint")
             .arg("--strict")
             .arg(&package)
@@ -186,7 +186,7 @@ pub(crate) fn matrix(workspace: &Workspace, tally: &mut Tally, extent: Extent) -
     };
     let mut tests = script(workspace, Path::new("matrix"), name);
     let tests = with_server(workspace, &mut tests).env("PENNON_CHROMIUM", browser);
-    tally.run("of the tarball in applications", tests)?;
+    tally.run("tarballs in applications", tests)?;
     Ok(Outcome::Done)
 }
 
@@ -227,10 +227,12 @@ pub(crate) fn playwright(workspace: &Workspace, tally: &mut Tally) -> Result<Out
     let browser = browser::find_or_install(workspace)?;
     let mut tests = script(workspace, Path::new("playwright"), "test");
     let tests = with_server(workspace, &mut tests).env("PENNON_CHROMIUM", browser);
-    tally.run("in a browser", tests)?;
+    tally.run("Chromium", tests)?;
     // `playwright/support/nginx.ts` also looks there.
     if on_path("nginx").is_none() && !Path::new("/usr/sbin/nginx").exists() {
-        tally.omit("left out: the dashboard behind nginx; install nginx".to_owned());
+        tally.omit(
+            "left out: the dashboard behind nginx, which was not found; install it".to_owned(),
+        );
     }
     Ok(Outcome::Done)
 }

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::dist;
 
-/// Builds, runs and tests Pennon. Whatever a command needs, it builds or installs first.
+/// Build, run and test Pennon. Each command first builds or installs everything that it needs.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 pub(crate) struct Cli {
@@ -17,33 +17,33 @@ pub(crate) struct Cli {
 /// The commands of `cargo xtask`.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Build the server with its dashboard, and the npm packages; serve, by default at <http://127.0.0.1:3000>
+    /// Build the server with its dashboard and the npm packages, and serve at <http://127.0.0.1:3000> by default
     Run {
-        /// Optimize: slower to build, faster to answer
+        /// Optimize the server, which takes longer to build
         #[arg(long)]
         release: bool,
         /// Arguments for the server, after `--`
         #[arg(last = true)]
         arguments: Vec<OsString>,
     },
-    /// Check and test everything: the gate that each change must pass
+    /// Run the gate: all checks and tests that each change must pass
     Test {
-        /// Also what is too slow for every change
+        /// Also run checks that are too slow for every change
         #[arg(long)]
         all: bool,
     },
-    /// Build the server's binary for this machine, optimized, and the npm packages
+    /// Build the optimized server for this machine, and the npm packages
     Build,
-    /// Build what is published into the target folder's dist/: archives with static binaries, packages, bills of
+    /// Build the published files into the target folder's dist/: archives with static binaries, packages, bills of
     /// materials
     Dist {
         /// The platform to build for, such as `aarch64-unknown-linux-musl`; may be repeated
         #[arg(long, default_values_t = [dist::default_target()])]
         target: Vec<String>,
     },
-    /// Build what is published twice from the same commit, and compare all files
+    /// Build the published files twice from the same commit, and compare them
     Reproducible,
-    /// Build the container image into the target folder's dist/, and try it
+    /// Build the container image into the target folder's dist/, and test it
     Image,
 
     /// Check the format of all sources
@@ -52,75 +52,74 @@ pub(crate) enum Command {
     Clippy,
     /// Build the documentation as a site, into the target folder's docs/site/
     Docs,
-    /// Write the addresses of project.toml into all files that name them
+    /// Write the addresses in project.toml into all files that contain them
     Addresses,
     /// Check the links between Markdown files
     Links,
-    /// Compare the map of the server's modules with what they import
+    /// Compare the map of the server's modules with their imports
     Modules,
-    /// Report words that documents and sources avoid, as listed in xtask/words.toml
+    /// Report words to avoid in documents and sources, as listed in xtask/words.toml
     Words,
     /// Check the manifests, the systemd unit and the kustomization in deploy/
     Deploy,
-    /// Run the tests in Rust, those of the server on SQLite
+    /// Run the Rust tests, with the server on SQLite
     Rust,
-    /// Run the tests of the server on PostgreSQL, on a throwaway cluster unless `PENNON_TEST_POSTGRES_URL` names a
-    /// server
+    /// Run the server's tests on PostgreSQL, on a temporary cluster unless `PENNON_TEST_POSTGRES_URL` is set
     Postgres,
-    /// Build the engine of the npm packages to wasm, into npm/core/generated
+    /// Build the wasm engine of the npm packages into npm/core/generated
     Wasm,
-    /// Build the dashboard's wasm, scripts and style into the target folder's site/
+    /// Build the dashboard's wasm, scripts and style sheets into the target folder's site/
     Site,
-    /// Build the npm packages and pack them into the target folder's npm/, where the server finds them to embed
+    /// Build the npm packages and pack them into the target folder's npm/, from which the server embeds them
     Packages,
     /// Build and test the npm packages
     Npm,
-    /// Try the tarball of `@pennon/core` where it is used: Node.js, Vite, Next.js, a strict content security policy
+    /// Test the packages' tarballs in Node.js, Vite, Next.js, and under a strict content security policy
     Matrix {
-        /// Also with all other bundlers, runtimes and test runners
+        /// Also test all other bundlers, runtimes, package managers and test runners
         #[arg(long)]
         all: bool,
     },
-    /// Compare all that evaluates on random flags and contexts: the core, the npm package and the server
+    /// Compare the evaluations of the core, the npm package and the server for random flags and contexts
     Parity {
         /// Arguments for the comparison, after `--`: `--pairs 1000000`, `--seed 2`
         #[arg(last = true)]
         arguments: Vec<OsString>,
     },
-    /// Run the browser tests
+    /// Run the browser tests in Chromium
     Playwright,
     /// Run the browser tests in Firefox and WebKit, or in those that `PENNON_BROWSERS` names
     Browsers,
-    /// Take pictures of all pages of the dashboard, into the target folder's screenshots/
+    /// Take screenshots of all dashboard pages into the target folder's screenshots/
     Screenshots,
-    /// Measure a release build, and print what docs/performance.md shows
+    /// Measure a release build, and print the tables of docs/performance.md
     Bench {
         /// The subject of the measurement
         #[command(subcommand)]
         what: Measured,
     },
-    /// Inject faults into the release binary, and print what docs/reliability.md shows
+    /// Inject faults into the release binary, and print the table of docs/reliability.md
     Chaos {
-        /// Fewer repetitions and shorter outages: three minutes
+        /// Use fewer repetitions and shorter outages: three minutes in total
         #[arg(long)]
         short: bool,
-        /// Passed on after `--`: `--only kill` for one fault
+        /// Arguments for the tests, after `--`: `--only kill` for one fault
         #[arg(last = true)]
         arguments: Vec<OsString>,
     },
-    /// Test the API against its own description, with generated requests
+    /// Test the API against its description, with generated requests
     Contract,
-    /// Let OpenFeature's own provider for Python ask the server
+    /// Test the server with OpenFeature's own provider for Python
     Openfeature,
-    /// Build the release binary and try it alone in an empty folder
+    /// Build the release binary, and test it alone in an empty folder
     Alone,
-    /// Run the last release and this build side by side on one PostgreSQL database, as a rolling update does
+    /// Test a rolling update: run the last release and this build on one PostgreSQL database
     Rolling,
     /// Check the licenses and sources of all crates
     Licenses,
     /// Collect the licenses of all crates into THIRD-PARTY-NOTICES.txt
     Notices,
-    /// Set the version everywhere, run all tests, commit and tag; publish by pushing the tag
+    /// Set the version in all files, run all tests, commit and tag (pushing the tag publishes it)
     Release {
         /// The version, such as `1.2.3`
         version: String,
@@ -128,7 +127,7 @@ pub(crate) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Print the changes of a version, or of `Unreleased`, as the notes of its release
+    /// Print the release notes of a version, or of `Unreleased`
     Changelog {
         /// The heading of a section in CHANGELOG.md, such as `1.2.3`
         version: String,
@@ -137,26 +136,27 @@ pub(crate) enum Command {
     Advisories,
     /// Check the workflows in .github/
     Workflows,
-    /// Write what the next builds are compared with: databases and answers of this build, its API description, and its
-    /// client
+    /// Write the files with which later builds are compared: databases and responses of this build, its API
+    /// description, and its client
     Fixture,
 }
 
 /// The subjects of `cargo xtask bench`.
 #[derive(Subcommand)]
 pub(crate) enum Measured {
-    /// Administration on SQLite and PostgreSQL: writes, creations, lists, imports, and how soon other instances follow
+    /// Administration on SQLite and PostgreSQL: writes, creations, lists, imports, and the delay until other instances
+    /// serve a change
     Admin,
-    /// The npm package in Node.js: reads, loading, memory, and what a browser has to load
+    /// The npm package in Node.js: reads, loading, memory, and download size
     Client,
-    /// Pages of the dashboard as Lighthouse sees them
+    /// Lighthouse scores of dashboard pages
     Lighthouse,
-    /// Pages of the dashboard on SQLite: how long they take, and how much they weigh
+    /// Dashboard pages on SQLite: duration and size
     Pages,
-    /// The Evaluation API: the cost of requests compared with a bare server of the same libraries, and its growth
+    /// The Evaluation API: the cost of requests, compared with a bare server of the same libraries, and its growth
     Server,
-    /// A soak of ten minutes on SQLite: whether memory or latencies grow under mixed load
+    /// Ten minutes of mixed load on SQLite: whether memory or latencies grow
     Soak,
-    /// Streams of changes: the memory of 5,000 of them, and the delay of an event
+    /// Streams of changes: the memory of 5,000 streams, and the delay of an event
     Streams,
 }

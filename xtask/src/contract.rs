@@ -54,7 +54,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
             .args(["run", "--seed=1", "--continue-on-failure"])
             .args(["--max-examples", EXAMPLES, which])
             .arg(format!("{}/openapi.json", server.base_url()));
-        tally.run("requests made up from the API's description", &mut run)?;
+        tally.run("requests generated from the API's description", &mut run)?;
     }
     Ok(Outcome::Done)
 }
@@ -166,7 +166,7 @@ fn several(count: usize, make: impl Fn(usize) -> Result<String>) -> Result<Vec<S
 fn at(ids: &[String], index: usize) -> Result<&str> {
     ids.get(index)
         .map(String::as_str)
-        .context("nothing was created")
+        .context("no object was created")
 }
 
 fn quoted(ids: &[String]) -> String {

@@ -34,7 +34,7 @@ mod tests {
     use super::{of, sha256};
 
     #[test]
-    fn the_digest_of_one_content_is_the_usual_one() {
+    fn the_digest_of_abc_is_the_known_sha_256() {
         assert!(sha256(b"abc").starts_with("ba7816bf8f01cfea414140de5dae2223"));
     }
 

@@ -242,7 +242,7 @@ fn members(workspace: &Workspace) -> Result<Vec<PathBuf>> {
         .run_quietly()?;
     let metadata: Value = serde_json::from_str(&metadata)?;
     let packages = metadata.get("packages").and_then(Value::as_array);
-    let manifests = packages.context("cargo metadata names no packages")?.iter();
+    let manifests = packages.context("cargo metadata lists no packages")?.iter();
     let folders = manifests.filter_map(|package| {
         let manifest = Path::new(package.get("manifest_path")?.as_str()?);
         manifest.parent().map(Path::to_path_buf)

@@ -73,7 +73,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
     fs::remove_dir_all(context)?;
     eprintln!("    {size} bytes as pulled");
     if size > LIMIT {
-        bail!("the image has {size} bytes; it may have {LIMIT}");
+        bail!("the image has {size} bytes; the limit is {LIMIT}");
     }
     let archive = folder.join(format!("pennon-{version}-image.tar"));
     if archive.exists() {
@@ -204,7 +204,7 @@ fn check(workspace: &Workspace, container: &str) -> Result<()> {
         &question,
     )?;
     if answer.get("enabled") != Some(&Value::Bool(true)) {
-        bail!("the flag is on, and the server in the image says {answer}");
+        bail!("the flag is on, but the server in the image returns {answer}");
     }
     server.stop(&process(address)?)
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::process::Run as _;
 
 /// The password of the first administrator.
-pub(crate) const PASSWORD: &str = "a password for this try only";
+pub(crate) const PASSWORD: &str = "a password for this test only";
 
 /// A running server. Dropping this value stops it.
 pub(crate) struct Instance {
@@ -52,10 +52,10 @@ impl Instance {
         let started = Instant::now();
         while TcpStream::connect(address).is_err() {
             if let Some(status) = instance.process.try_wait()? {
-                bail!("the server ended at once ({status})");
+                bail!("the server ended during its start ({status})");
             }
             if started.elapsed() > Self::TIMEOUT {
-                bail!("the server does not answer at {address}");
+                bail!("the server does not respond at {address}");
             }
             thread::sleep(Duration::from_millis(50));
         }
@@ -88,7 +88,9 @@ impl Instance {
         let mut path = path.to_owned();
         for _ in 0..4 {
             let answer = self.exchange("GET", &path, None, "")?;
-            let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
+            let (head, body) = answer
+                .split_once("\r\n\r\n")
+                .context("not an HTTP response")?;
             match (status(head), location(head)) {
                 ("200", _) => return Ok(body.to_owned()),
                 ("302" | "303" | "307" | "308", Some(next)) => next.clone_into(&mut path),
@@ -113,7 +115,9 @@ impl Instance {
         body: &Value,
     ) -> Result<Value> {
         let answer = self.exchange(method, path, credential, &body.to_string())?;
-        let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
+        let (head, body) = answer
+            .split_once("\r\n\r\n")
+            .context("not an HTTP response")?;
         match status(head) {
             "204" => Ok(Value::Null),
             "200" | "201" => serde_json::from_str(body).with_context(|| format!("{method} {path}")),
@@ -225,7 +229,7 @@ mod tests {
     use super::location;
 
     #[test]
-    fn a_redirection_is_read_whatever_the_case_of_its_header() {
+    fn a_redirect_is_found_whatever_the_case_of_its_header() {
         assert_eq!(
             location("HTTP/1.1 303 See Other\r\nLocation: /dashboard/login"),
             Some("/dashboard/login")

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn every_arrow_is_in_the_map_and_every_arrow_of_the_map_in_the_code() {
+    fn the_code_and_the_map_have_the_same_dependencies() {
         let store = "use crate::error::Error;\n#[cfg(test)]\nuse crate::http;";
         let http = "use crate::error::Error;\nfn f() -> crate::store::Db {}";
         assert!(of([("error", ""), ("store", store), ("http", http)]).is_empty());

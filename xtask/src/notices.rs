@@ -214,7 +214,7 @@ mod tests {
     use super::named;
 
     #[test]
-    fn only_lines_of_a_name_and_a_version_name_a_crate() {
+    fn only_a_line_with_a_name_and_a_version_is_a_crate() {
         let text =
             "MIT License, for:\n  serde 1.0.229\n  a text with 3 words\n  THE SOFTWARE\nring 0.17";
         assert_eq!(named(text), ["serde 1.0.229".to_owned()].into());

@@ -91,7 +91,7 @@ fn check_size(folder: &Path) -> Result<()> {
         size += tarball.metadata()?.len();
     }
     if size > MAX_SIZE {
-        bail!("the tarballs have {size} bytes, and the server carries at most {MAX_SIZE}");
+        bail!("the tarballs have {size} bytes; the limit is {MAX_SIZE}");
     }
     Ok(())
 }

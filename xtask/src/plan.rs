@@ -89,15 +89,15 @@ const CHECKSUMS: Step = Step {
     work: |workspace, _| dist::checksums(workspace),
 };
 const BUILDAH: Step = Step {
-    title: "Builder of images",
+    title: "Image builder",
     work: |workspace, _| image::find_tools(workspace),
 };
 const IMAGE: Step = Step {
-    title: "Image",
+    title: "Container image",
     work: |workspace, _| image::build(workspace),
 };
 const IMAGE_TEST: Step = Step {
-    title: "The image, started",
+    title: "Test of the container image",
     work: |workspace, _| image::test(workspace),
 };
 const NOTICES_CHECK: Step = Step {
@@ -133,7 +133,7 @@ const MODULES: Step = Step {
     work: |workspace, _| modules::check(workspace),
 };
 const WORDS: Step = Step {
-    title: "Words",
+    title: "Words to avoid",
     work: |workspace, _| words::check(workspace),
 };
 const DOCS: Step = Step {
@@ -145,7 +145,7 @@ const ADDRESSES: Step = Step {
     work: |workspace, _| addresses::write(workspace),
 };
 const DEPLOY: Step = Step {
-    title: "Files to deploy with",
+    title: "Deployment files",
     work: deploy::check,
 };
 const CLIPPY: Step = Step {
@@ -161,7 +161,7 @@ const SHELL: Step = Step {
     work: |workspace, _| shell::install(workspace),
 };
 const RUST_TESTS: Step = Step {
-    title: "Tests in Rust",
+    title: "Rust tests",
     work: check::rust,
 };
 const POOLER: Step = Step {
@@ -177,23 +177,23 @@ const NPM_TESTS: Step = Step {
     work: check::npm,
 };
 const PARITY: Step = Step {
-    title: "Parity of all that evaluates",
+    title: "Comparison of all evaluators",
     work: |workspace, _| check::parity(workspace, &[]),
 };
 const MATRIX: Step = Step {
-    title: "The tarball where it is used",
+    title: "Tests of the tarballs",
     work: |workspace, tally| check::matrix(workspace, tally, Extent::Gate),
 };
 const WHOLE_MATRIX: Step = Step {
-    title: "The tarball wherever it is used",
+    title: "Tests of the tarballs with all tools",
     work: |workspace, tally| check::matrix(workspace, tally, Extent::All),
 };
 const BROWSER_TESTS: Step = Step {
-    title: "Tests in a browser",
+    title: "Browser tests",
     work: check::playwright,
 };
 const OTHER_BROWSERS: Step = Step {
-    title: "Tests in Firefox and WebKit",
+    title: "Browser tests in Firefox and WebKit",
     work: webdriver::test,
 };
 const SCREENSHOTS: Step = Step {
@@ -213,7 +213,7 @@ const BENCH_CLIENT: Step = Step {
     work: |workspace, _| bench::client(workspace),
 };
 const BENCH_LIGHTHOUSE: Step = Step {
-    title: "Measurement by Lighthouse",
+    title: "Measurement with Lighthouse",
     work: |workspace, _| bench::lighthouse(workspace),
 };
 const BENCH_PAGES: Step = Step {
@@ -225,7 +225,7 @@ const BENCH_SERVER: Step = Step {
     work: |workspace, _| bench::server(workspace),
 };
 const BENCH_SOAK: Step = Step {
-    title: "Soak",
+    title: "Soak test",
     work: |workspace, _| bench::soak(workspace),
 };
 const BENCH_STREAMS: Step = Step {
@@ -233,7 +233,7 @@ const BENCH_STREAMS: Step = Step {
     work: |workspace, _| bench::streams(workspace),
 };
 const CHAOS: Step = Step {
-    title: "Faults, the short form",
+    title: "Fault injection, short",
     work: |workspace, tally| check::chaos(workspace, tally, Extent::Gate, &[]),
 };
 const CONTRACT: Step = Step {
@@ -245,12 +245,12 @@ const OPENFEATURE: Step = Step {
     work: openfeature::test,
 };
 const ALONE: Step = Step {
-    title: "The release binary, alone in a folder",
+    title: "Test of the release binary alone",
     work: |workspace, _| alone::check(workspace),
 };
 
 const ROLLING: Step = Step {
-    title: "The last release beside this build",
+    title: "Rolling update from the last release",
     work: rolling::test,
 };
 const FIXTURE: Step = Step {

@@ -215,7 +215,7 @@ impl Cluster {
         while !fs::read_to_string(&state).is_ok_and(|state| state.contains("ready")) {
             let ended = self.postmaster.as_mut().map(Child::try_wait).transpose()?;
             if let Some(Some(status)) = ended {
-                bail!("PostgreSQL ended at once ({status})");
+                bail!("PostgreSQL ended during its start ({status})");
             }
             if started.elapsed() > Self::TIMEOUT {
                 bail!("PostgreSQL did not start in time");
@@ -268,7 +268,7 @@ fn new_folder() -> Result<PathBuf> {
 fn number(option: &str, user: Option<&str>) -> Result<u32> {
     let answer = Command::new("id").arg(option).args(user).output()?;
     let answer = String::from_utf8_lossy(&answer.stdout).into_owned();
-    answer.trim().parse().context("`id` told no number")
+    answer.trim().parse().context("`id` printed no number")
 }
 
 #[cfg(test)]
@@ -278,7 +278,7 @@ mod tests {
     use super::{Cluster, Durability, programs};
 
     #[test]
-    fn a_throwaway_cluster_answers_until_it_is_thrown_away() {
+    fn a_temporary_cluster_accepts_connections_until_it_is_dropped() {
         let Some(programs) = programs() else {
             return;
         };

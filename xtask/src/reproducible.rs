@@ -26,7 +26,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
             different.join(", ")
         );
     }
-    eprintln!("\nBoth builds made the same {} files.", first.len());
+    eprintln!("\nBoth builds produced the same {} files.", first.len());
     Ok(())
 }
 
@@ -79,7 +79,7 @@ mod tests {
     use super::differences;
 
     #[test]
-    fn files_that_differ_or_are_in_one_build_only_are_named_once() {
+    fn files_that_differ_or_are_missing_in_one_build_are_listed_once() {
         let build = |files: &[(&str, &str)]| -> BTreeMap<String, String> {
             let owned = files
                 .iter()

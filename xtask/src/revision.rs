@@ -37,7 +37,7 @@ impl Revision {
         ]);
         let shown = shown.context("a release is built from a commit, so git must know it")?;
         let mut words = shown.split_whitespace();
-        let mut word = || words.next().context("git names no commit");
+        let mut word = || words.next().context("git printed no commit");
         Ok(Self {
             commit: word()?.to_owned(),
             date: word()?.to_owned(),

@@ -54,7 +54,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
         let (one, other) = (one?, other?);
         ensure!(
             one.get("pagination") == other.get("pagination"),
-            "GET {path}: the last release has {one}, and this build {other}"
+            "GET {path}: the last release returns {one}, and this build {other}"
         );
     }
     Ok(Outcome::Done)
@@ -129,7 +129,7 @@ impl Update {
                 break;
             }
             if began.elapsed() > PROPAGATION_TIMEOUT {
-                bail!("one instance does not serve what the other has changed");
+                bail!("one instance does not serve a change by the other");
             }
             thread::sleep(Duration::from_millis(50));
         }

@@ -82,7 +82,7 @@ mod tests {
     use super::passed_in;
 
     #[test]
-    fn each_runner_is_understood() {
+    fn the_output_of_every_runner_is_counted() {
         let cargo = "test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s";
         assert_eq!(passed_in(cargo), Some(12));
         assert_eq!(passed_in("      Tests  34 passed (34)"), Some(34));
@@ -92,13 +92,13 @@ mod tests {
     }
 
     #[test]
-    fn colors_do_not_matter() {
+    fn colors_are_ignored() {
         let vitest = "\u{1b}[2m      Tests \u{1b}[22m \u{1b}[1m\u{1b}[32m70 passed\u{1b}[39m\u{1b}[22m\u{1b}[90m (70)\u{1b}[39m";
         assert_eq!(passed_in(vitest), Some(70));
     }
 
     #[test]
-    fn files_and_other_talk_do_not_count() {
+    fn numbers_of_files_and_other_output_are_not_counted() {
         assert_eq!(passed_in(" Test Files  2 passed (2)"), None);
         assert_eq!(passed_in("test evaluate::tests::precedence ... ok"), None);
         assert_eq!(passed_in(""), None);

@@ -208,7 +208,7 @@ fn bind(module: &Module<'_>, compiled: &[u8], folder: &Path) -> Result<()> {
         .context("wasm-bindgen")?;
     if folder.join("snippets").exists() {
         bail!(
-            "{} brings JavaScript snippets, which nothing here would ship",
+            "{} contains JavaScript snippets, which this build does not publish",
             module.package
         );
     }

@@ -61,7 +61,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     for browser in Browser::ALL {
         if !browsers.contains(&browser) {
             tally.omit(format!(
-                "left out: tests in {browser:?}, which {BROWSERS} does not name"
+                "left out: tests in {browser:?}, which is not in {BROWSERS}"
             ));
         }
     }
@@ -81,12 +81,12 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
         .env(BROWSERS, names.join(","))
         .env("PENNON_BINARY", Profile::Dev.binary(workspace));
     if browsers.contains(&Browser::Firefox) {
-        let firefox = firefox()?.context("Firefox was found and is gone")?;
+        let firefox = firefox()?.context("Firefox was found but is missing now")?;
         tests
             .env(FIREFOX, firefox)
             .env("PENNON_GECKODRIVER", geckodriver(workspace)?);
     }
-    tally.run("in Firefox and WebKit", &mut tests)?;
+    tally.run("Firefox and WebKit", &mut tests)?;
     Ok(Outcome::Done)
 }
 
@@ -145,7 +145,7 @@ fn firefox() -> Result<Option<PathBuf>> {
     if let Some(firefox) = env::var_os(FIREFOX).filter(|value| !value.is_empty()) {
         let firefox = PathBuf::from(firefox);
         if !firefox.is_file() {
-            bail!("{FIREFOX} names {}, which is no file", firefox.display());
+            bail!("{FIREFOX} names {}, which is not a file", firefox.display());
         }
         return Ok(Some(firefox));
     }
@@ -198,7 +198,7 @@ mod tests {
     use super::{Browser, chosen};
 
     #[test]
-    fn no_list_means_all_browsers() -> anyhow::Result<()> {
+    fn without_a_list_all_browsers_are_tested() -> anyhow::Result<()> {
         assert_eq!(chosen("")?, Browser::ALL);
         assert_eq!(chosen("webkit, firefox")?.len(), 2);
         assert_eq!(chosen("firefox")?, [Browser::Firefox]);

@@ -23,7 +23,7 @@ impl Workspace {
     /// Asks Cargo for the folders, because only Cargo knows every way to move the target folder.
     pub(crate) fn find() -> Result<Self> {
         let manifest = env::var_os("CARGO_MANIFEST_DIR")
-            .context("xtask is started by cargo: type `cargo xtask`")?;
+            .context("xtask must be started by Cargo: run `cargo xtask`")?;
         let answer = cargo()
             .args(["metadata", "--no-deps", "--format-version=1", "--quiet"])
             .current_dir(manifest)
@@ -33,7 +33,7 @@ impl Workspace {
             let value = metadata.get(name).and_then(serde_json::Value::as_str);
             value
                 .map(PathBuf::from)
-                .with_context(|| format!("cargo metadata names no {name}"))
+                .with_context(|| format!("cargo metadata has no {name}"))
         };
         Ok(Self {
             root: folder("workspace_root")?,

@@ -1,7 +1,7 @@
-//! The yardstick: a server that does nothing but what any axum server must.
+//! The yardstick: an axum server that only parses requests, looks up flags in a map, and sends responses.
 #![expect(
     clippy::disallowed_types,
-    reason = "its errors are read by nobody, so axum's own will do"
+    reason = "nobody reads the errors of this server, so axum's default errors suffice"
 )]
 
 use std::collections::HashMap;
@@ -20,27 +20,30 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 
-/// The body of the answer: 40 bytes.
+/// The body of the response, which has 40 bytes.
 const ANSWER: &str = r#"{"enabled":true,"reason":"targeting_rul"}"#;
 
-/// The number of flags that it looks through.
+/// The number of flags in the map.
 const FLAGS: usize = 10_000;
 
-/// A bare server in a process of its own; it ends with this value.
+/// A bare server in a separate process. Dropping this value kills it.
 pub(crate) struct Bare {
     process: Child,
     address: String,
 }
 
 impl Bare {
-    /// Starts this very program once more, as a bare server that has so many bytes to send.
+    /// Starts this program again as a bare server, whose document has this many bytes.
     pub(crate) async fn start(document: usize) -> Result<Self> {
         let mut process = Command::new(std::env::current_exe()?)
             .args(["bare", "--document", &document.to_string()])
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
-        let output = process.stdout.take().context("no output")?;
+        let output = process
+            .stdout
+            .take()
+            .context("the bare server has no output")?;
         let address = BufReader::new(output).lines().next_line().await?;
         Ok(Self {
             process,
@@ -72,7 +75,7 @@ pub(crate) async fn serve(document: usize) -> Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     println!("{}", listener.local_addr()?);
     let listener = listener.tap_io(|stream| {
-        // As in Pennon; without it, responses wait.
+        // As in Pennon. Without it, responses are delayed.
         _ = stream.set_nodelay(true);
     });
     axum::serve(listener, app).await?;

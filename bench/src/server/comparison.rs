@@ -1,4 +1,4 @@
-//! A server and the yardstick, measured alternately.
+//! Alternate measurements of Pennon and the yardstick.
 
 use anyhow::Result;
 
@@ -16,18 +16,18 @@ pub(crate) struct Comparison {
     pub(crate) ratio: f64,
 }
 
-/// One of the two.
+/// The results for one of the two servers.
 pub(crate) struct Side {
-    /// Processor time for each answer, in microseconds: the median of the rounds.
+    /// The processor time per response in microseconds: the median of the rounds.
     pub(crate) processor: f64,
-    /// Answers per second: the median of the rounds.
+    /// The responses per second: the median of the rounds.
     pub(crate) rate: f64,
-    /// Of all rounds.
+    /// The latencies of all rounds.
     pub(crate) latencies: Samples,
 }
 
 impl Comparison {
-    /// Loads both in turn, on so many connections.
+    /// Loads both servers alternately, on this many connections.
     pub(crate) async fn of(bare: &Target, pennon: &Target, connections: usize) -> Result<Self> {
         let (mut bares, mut pennons) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
@@ -62,12 +62,12 @@ impl Side {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "there are few answers")]
+#[expect(clippy::cast_precision_loss, reason = "there are few responses")]
 fn microseconds(load: &Load) -> f64 {
     load.processor.as_secs_f64() * 1e6 / load.answers as f64
 }
 
-#[expect(clippy::cast_precision_loss, reason = "there are few answers")]
+#[expect(clippy::cast_precision_loss, reason = "there are few responses")]
 fn rate(load: &Load) -> f64 {
     load.answers as f64 / load.span.as_secs_f64()
 }

@@ -1,4 +1,4 @@
-//! A server with flags, and the requests to send to it.
+//! A server with flags, and the requests to it.
 
 use std::path::Path;
 
@@ -10,7 +10,8 @@ use super::load::Target;
 use crate::database::Database;
 use crate::service::Service;
 
-/// A flag with three rules of three conditions each, of which only the very last does not hold until the third rule.
+/// A flag with three rules of three conditions each. In the first two rules, only the last condition does not hold; the
+/// third rule matches.
 pub(crate) const RULE_FLAG: &str = "checkout";
 
 /// A server with one environment.
@@ -21,7 +22,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// Starts a server with these settings, creates an environment, and the rule flag in it.
+    /// Starts a server with these settings, and creates an environment and the rule flag.
     pub(crate) async fn start(
         server: &Path,
         database: &Database,
@@ -38,7 +39,7 @@ impl Fixture {
         Ok(fixture)
     }
 
-    /// Creates a flag that is on, with so many rules of three conditions; the last rule is the one that matches.
+    /// Creates a flag that is on, with this many rules of three conditions. Only the last rule matches.
     pub(crate) async fn rule_flag(&self, key: &str, rules: usize) -> Result<()> {
         let flag = self.service.flag(key).await?;
         self.switch(&flag, true).await?;
@@ -62,17 +63,17 @@ impl Fixture {
         self.service.switch(flag, &self.environment, enabled).await
     }
 
-    /// `POST /sdk/v1/evaluate`
+    /// Returns the request `POST /sdk/v1/evaluate`.
     pub(crate) fn evaluate(&self, flag: &str) -> Target {
         self.post("/sdk/v1/evaluate", &question(flag))
     }
 
-    /// `POST /sdk/v1/evaluate/batch`, with 100 questions: every fourth is about the rule flag.
+    /// Returns the request `POST /sdk/v1/evaluate/batch` with 100 items, of which every fourth is for the rule flag.
     pub(crate) fn batch(&self) -> Target {
         self.post("/sdk/v1/evaluate/batch", &batch())
     }
 
-    /// `GET /sdk/v1/config`; with an entity tag the answer is expected to be that nothing has changed.
+    /// Returns the request `GET /sdk/v1/config`. With an entity tag, the expected response is 304.
     pub(crate) fn config(&self, etag: Option<&str>) -> Target {
         let known = etag.map(|etag| format!("if-none-match: {etag}\r\n"));
         let headers = self.authorization() + &known.unwrap_or_default();

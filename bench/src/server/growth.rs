@@ -10,7 +10,7 @@ use super::{CONNECTIONS, Yardsticks, header, row};
 use crate::database::Database;
 use crate::seeds;
 
-/// With the rules that an evaluation goes through.
+/// Measures the cost of an evaluation by the number of rules.
 pub(super) async fn rules(fixture: &Fixture, bare: &Yardsticks) -> Result<()> {
     println!("\n### Evaluate, by rules of 3 conditions\n");
     header();
@@ -22,7 +22,7 @@ pub(super) async fn rules(fixture: &Fixture, bare: &Yardsticks) -> Result<()> {
     Ok(())
 }
 
-/// With the flags of an environment.
+/// Measures the cost of an evaluation by the number of flags in the environment.
 pub(super) async fn flags(server: &Path, database: &Database, bare: &Yardsticks) -> Result<()> {
     println!("\n### Evaluate, by flags in the environment\n");
     header();
@@ -42,7 +42,7 @@ pub(super) async fn flags(server: &Path, database: &Database, bare: &Yardsticks)
     Ok(())
 }
 
-/// With the environments of 1,000 flags each, and what they take of memory.
+/// Measures the cost of an evaluation, and the memory, by the number of environments of 1,000 flags each.
 pub(super) async fn environments(
     server: &Path,
     database: &Database,
@@ -86,7 +86,7 @@ pub(super) async fn environments(
     Ok(())
 }
 
-/// With the metrics on, which measure each request.
+/// Measures the cost of an evaluation with metrics, which measure each request.
 pub(super) async fn metrics(server: &Path, database: &Database, bare: &Yardsticks) -> Result<()> {
     println!("\n### Evaluate, with metrics\n");
     header();

@@ -1,4 +1,4 @@
-//! Load: connections that ask the same thing again and again, and what that costs the server.
+//! Load: connections that repeat a request, and the cost to the server.
 
 use std::time::{Duration, Instant};
 
@@ -25,13 +25,13 @@ pub(crate) struct Target {
 pub(crate) struct Load {
     pub(crate) answers: usize,
     pub(crate) span: Duration,
-    /// The processor time of the server's process meanwhile.
+    /// The processor time of the server's process during the load.
     pub(crate) processor: Duration,
     pub(crate) latencies: Samples,
 }
 
 impl Target {
-    /// A request without a body.
+    /// Returns a request without a body.
     pub(crate) fn get(process: u32, address: &str, path: &str, headers: &str, status: u16) -> Self {
         let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n{headers}\r\n");
         Self {
@@ -42,7 +42,7 @@ impl Target {
         }
     }
 
-    /// A request with a JSON body, which is to be answered with success.
+    /// Returns a request with a JSON body, whose expected status is 200.
     pub(crate) fn post(process: u32, address: &str, path: &str, headers: &str, body: &str) -> Self {
         let length = body.len();
         let request = format!(
@@ -57,7 +57,7 @@ impl Target {
         }
     }
 
-    /// Asks on so many connections at once, for a while.
+    /// Repeats the request on this many connections for [`SPAN`].
     pub(crate) async fn load(&self, connections: usize) -> Result<Load> {
         let mut open = Vec::with_capacity(connections);
         for _ in 0..connections {
@@ -111,7 +111,7 @@ impl Connection {
         Ok(latencies)
     }
 
-    /// Asks, and reads the answer to its end.
+    /// Sends the request, and reads the whole response.
     async fn exchange(&mut self, target: &Target) -> Result<()> {
         self.stream.write_all(&target.request).await?;
         let mut filled = 0;
@@ -119,7 +119,7 @@ impl Connection {
             let room = self.buffer.get_mut(filled..).unwrap_or_default();
             let read = self.stream.read(room).await?;
             if read == 0 {
-                bail!("the server closed a connection, or its head is too long");
+                bail!("the server closed a connection, or the head of its response is too long");
             }
             filled += read;
             let received = self.buffer.get(..filled).unwrap_or_default();
@@ -137,7 +137,7 @@ impl Connection {
         while left > 0 {
             let read = self.stream.read(&mut self.buffer).await?;
             if read == 0 {
-                bail!("the server closed a connection within an answer");
+                bail!("the server closed a connection within a response");
             }
             left = left.saturating_sub(read);
         }
@@ -145,7 +145,7 @@ impl Connection {
     }
 }
 
-/// The head of an answer.
+/// The head of a response.
 struct Head {
     status: u16,
     /// The length of the head, in bytes.
@@ -155,7 +155,7 @@ struct Head {
 }
 
 impl Head {
-    /// Reads it, if it is complete.
+    /// Parses the head, if it is complete.
     fn read(received: &[u8]) -> Result<Option<Self>> {
         let mut headers = [httparse::EMPTY_HEADER; 32];
         let mut response = httparse::Response::new(&mut headers);
@@ -178,16 +178,22 @@ impl Head {
     }
 }
 
-/// The processor time that a process has had, its threads together, as Linux counts it: in steps of ten milliseconds.
+/// Returns the processor time of all threads of a process, as Linux counts it, in steps of ten milliseconds.
 fn processor_time(process: u32) -> Result<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))
         .context("processor time is read from /proc, which only Linux has")?;
-    // The name of the program, in parentheses, may have spaces.
-    let (_, after_name) = stat.rsplit_once(") ").context("no name")?;
+    // The name of the program is in parentheses, and may contain spaces.
+    let (_, after_name) = stat
+        .rsplit_once(") ")
+        .context("/proc has no program name")?;
     let fields: Vec<&str> = after_name.split(' ').collect();
-    let ticks =
-        |field: usize| -> Result<u64> { Ok(fields.get(field).context("too short")?.parse()?) };
-    // Fields 14 and 15 of proc(5): in user mode, and in the kernel.
+    let ticks = |field: usize| -> Result<u64> {
+        Ok(fields
+            .get(field)
+            .context("/proc has too few fields")?
+            .parse()?)
+    };
+    // Fields 14 and 15 of proc(5): the time in user mode and in the kernel.
     let ticks = ticks(11)? + ticks(12)?;
     let per_second = rustix::param::clock_ticks_per_second();
     Ok(Duration::from_millis(ticks * 1_000 / per_second))

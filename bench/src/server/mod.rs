@@ -23,11 +23,11 @@ use crate::seeds;
 const CONNECTIONS: usize = 16;
 
 /// The numbers of concurrent connections that show how costs grow.
-const CROWDS: [usize; 4] = [1, 16, 64, 256];
+const CONNECTION_COUNTS: [usize; 4] = [1, 16, 64, 256];
 
 const FLAGS: usize = 10_000;
 
-/// Measures, and prints the tables.
+/// Measures everything, and prints the tables.
 pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
     let database = Database::sqlite(&folder.join("flags"));
     let fixture = Fixture::start(server, &database, &[]).await?;
@@ -36,7 +36,7 @@ pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
     let bare = Yardsticks(Bare::start(document).await?);
 
     requests(&fixture, &bare, &etag, document).await?;
-    crowds(&fixture, &bare).await?;
+    concurrency(&fixture, &bare).await?;
     switches(&fixture).await?;
     growth::rules(&fixture, &bare).await?;
     drop(fixture);
@@ -45,7 +45,7 @@ pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
     growth::metrics(server, &Database::sqlite(&folder.join("told")), &bare).await
 }
 
-/// The questions to the bare server.
+/// The requests to the bare server.
 struct Yardsticks(Bare);
 
 impl Yardsticks {
@@ -79,7 +79,7 @@ async fn requests(fixture: &Fixture, bare: &Yardsticks, etag: &str, document: us
             fixture.evaluate(RULE_FLAG),
         ),
         (
-            "config, not modified (beside the bare POST)",
+            "config, not modified (compared with the bare POST)",
             bare.evaluate()?,
             fixture.config(Some(etag)),
         ),
@@ -97,10 +97,10 @@ async fn requests(fixture: &Fixture, bare: &Yardsticks, etag: &str, document: us
 }
 
 /// Measures the cost of an evaluation at low and high concurrency.
-async fn crowds(fixture: &Fixture, bare: &Yardsticks) -> Result<()> {
+async fn concurrency(fixture: &Fixture, bare: &Yardsticks) -> Result<()> {
     println!("\n### Evaluate, by connections\n");
     header();
-    for connections in CROWDS {
+    for connections in CONNECTION_COUNTS {
         let (bare, pennon) = (bare.evaluate()?, fixture.evaluate(RULE_FLAG));
         let comparison = Comparison::of(&bare, &pennon, connections).await?;
         row(&format!("connections: {connections}"), &comparison);
@@ -126,7 +126,7 @@ async fn switches(fixture: &Fixture) -> Result<()> {
     println!("| from the request to switch until | p50 ms | p99 ms |");
     println!("|---|--:|--:|");
     for (what, samples) in [
-        ("an evaluation is answered by the new state", served),
+        ("an evaluation has the new state", served),
         ("a client has the new config document", sent),
     ] {
         let (p50, p99) = (samples.quantile(0.5), samples.quantile(0.99));

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { launch, pageSays, siteSays } from "../../support/browser.ts";
+import { launch, outputOfPage, outputOfSite } from "../../support/browser.ts";
 import { Child } from "../../support/child.ts";
 import { Service } from "../../support/service.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
@@ -30,20 +30,20 @@ describe("a page", () => {
       const application = await newApplication("page");
       await output(application, tool(name), ...options);
       const site = { folder: join(application, "dist"), script };
-      expectRightAnswers((await siteSays(browser, site)).said, "wasm");
-      const refused = await siteSays(browser, { ...site, policy: strict });
+      expectRightAnswers((await outputOfSite(browser, site)).said, "wasm");
+      const refused = await outputOfSite(browser, { ...site, policy: strict });
       expectRightAnswers(refused.said, "plain JavaScript");
     },
   );
 });
 
-describe("a page that is being worked on", () => {
+describe("a page in development", () => {
   it("runs wasm in the development server of Vite", async () => {
     const cwd = await newApplication("page");
     await using service = await Service.start();
     const listening = /127\.0\.0\.1:(\d+)/;
     await using vite = await Child.start(tool("vite"), ["--host", "127.0.0.1"], listening, { cwd });
-    expectRightAnswers(await pageSays(browser, `${vite.url}/?service=${service.url}`), "wasm");
+    expectRightAnswers(await outputOfPage(browser, `${vite.url}/?service=${service.url}`), "wasm");
   });
 });
 
@@ -57,8 +57,8 @@ describe("a web worker", () => {
       const application = await newApplication("worker");
       await output(application, tool(name), ...options);
       const site = { folder: join(application, "dist"), script };
-      expectRightAnswers((await siteSays(browser, site)).said, "wasm");
-      const refused = await siteSays(browser, { ...site, policy: strict });
+      expectRightAnswers((await outputOfSite(browser, site)).said, "wasm");
+      const refused = await outputOfSite(browser, { ...site, policy: strict });
       expectRightAnswers(refused.said, "plain JavaScript");
     },
   );

@@ -16,10 +16,10 @@ import { Service } from "../../support/service.ts";
 const listen = ["--", "--host", "127.0.0.1", "--port", "0"] as const;
 
 /** The arguments that make Next.js listen on a free port. */
-const anywhere = ["--", "--port", "0"] as const;
+const anyPort = ["--", "--port", "0"] as const;
 
 describe("examples/react-vite", () => {
-  it("follows the flags while it is being worked on", async () => {
+  it("follows the flags in development", async () => {
     const folder = await newExample("react-vite");
     await using service = await Service.start();
     serveShop(service, true);
@@ -29,7 +29,7 @@ describe("examples/react-vite", () => {
     await expectPage(browser, example.url, service);
   });
 
-  it("follows the flags as it is deployed", async () => {
+  it("follows the flags when deployed", async () => {
     const folder = await newExample("react-vite");
     await using service = await Service.start();
     serveShop(service, true);
@@ -43,8 +43,8 @@ describe("examples/react-vite", () => {
 
 describe("examples/next-app", () => {
   it.each([
-    ["while it is being worked on", ["npm", "run", "dev", ...anywhere]],
-    ["as it is deployed", ["npm", "start", ...anywhere]],
+    ["in development", ["npm", "run", "dev", ...anyPort]],
+    ["when deployed", ["npm", "start", ...anyPort]],
   ] as const)("follows the flags %s", async (_, command) => {
     const folder = await newExample("next-app");
     await using service = await Service.start();

@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { launch, pageSays } from "../../support/browser.ts";
+import { launch, outputOfPage } from "../../support/browser.ts";
 import {
   buildNext,
   expectFlagsSdk,
@@ -35,7 +35,7 @@ describe("an application built with Next.js", () => {
     await using next = await startNext(folder, service.url);
     await expectRightPage(next.url);
     await using browser = await launch();
-    expectRightAnswers(await pageSays(browser, next.url), "wasm");
+    expectRightAnswers(await outputOfPage(browser, next.url), "wasm");
     expectRightAnswers(await (await fetch(`${next.url}/middleware`)).text(), "wasm");
   });
 

@@ -7,7 +7,7 @@ import { newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
 /** Runs the application's test in a test runner, and returns the client's answers, which the test writes to a file. */
-async function saidUnder(name: string, arguments_: readonly string[], cwd: string) {
+async function resultsIn(name: string, arguments_: readonly string[], cwd: string) {
   await using service = await Service.start();
   await run(tool(name), arguments_, { cwd, env: { SERVICE: service.url } });
   return readFile(join(cwd, "said.json"), "utf8");
@@ -23,7 +23,7 @@ describe("Jest", () => {
   it.each(environments)("runs %s in its environment %s", async (engine, environment) => {
     const folder = await newApplication("jest");
     await output(folder, tool("esbuild"), "answers.js", "--format=cjs", "--outfile=answers.cjs");
-    expectRightAnswers(await saidUnder("jest", [`--env=${environment}`], folder), engine);
+    expectRightAnswers(await resultsIn("jest", [`--env=${environment}`], folder), engine);
   });
 
   it("tests server components of Next.js with flags of its own", async () => {
@@ -37,7 +37,7 @@ describe("Vitest", () => {
   it.each(environments)("runs %s in its environment %s", async (engine, environment) => {
     const folder = await newApplication("vitest");
     const arguments_ = ["run", `--environment=${environment}`];
-    expectRightAnswers(await saidUnder("vitest", arguments_, folder), engine);
+    expectRightAnswers(await resultsIn("vitest", arguments_, folder), engine);
   });
 
   it("tests server components of Next.js with flags of its own", async () => {

@@ -49,7 +49,7 @@ describe("examples/node-express", () => {
     await expectApi(example.url, service);
   });
 
-  it("starts and serves while the service is down, and follows when it is there", async () => {
+  it("starts and serves while the service is down, and follows changes afterwards", async () => {
     const { url } = await shop().then(async (service) => {
       await using gone = service;
       return { url: gone.url };

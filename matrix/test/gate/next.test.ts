@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { launch, pageSays } from "../../support/browser.ts";
+import { launch, outputOfPage } from "../../support/browser.ts";
 import {
   buildNext,
   expectFlagsSdk,
@@ -31,9 +31,9 @@ describe("an application built with Next.js and Turbopack", () => {
     await using service = await Service.start();
     await using next = await startNext(folder, service.url);
     await using browser = await launch();
-    expectRightAnswers(await pageSays(browser, next.url), "wasm");
+    expectRightAnswers(await outputOfPage(browser, next.url), "wasm");
   });
-  it("has the same flags before and after a page has come to life, for each user", async () => {
+  it("has the same flags before and after hydration, for each user", async () => {
     await using service = await Service.start();
     await using next = await startNext(folder, service.url);
     await using browser = await launch();
@@ -75,7 +75,7 @@ describe("an application built with Next.js and Turbopack", () => {
     expect(await (await fetch(`${next.url}/declared`)).text()).toContain("<pre>false</pre>");
   });
 
-  it("keeps the server's key out of what browsers load", () => {
+  it("keeps the server's key out of the files that browsers load", () => {
     expectNoSecret(folder);
   });
 });

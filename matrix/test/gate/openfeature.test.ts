@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
-import { launch, siteSays } from "../../support/browser.ts";
+import { launch, outputOfSite } from "../../support/browser.ts";
 import { Service } from "../../support/service.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
@@ -21,7 +21,7 @@ describe("@pennon/openfeature", () => {
     await output(folder, tool("vite"), "build");
     const browser = await launch();
     try {
-      const { said } = await siteSays(browser, { folder: join(folder, "dist") });
+      const { said } = await outputOfSite(browser, { folder: join(folder, "dist") });
       expectRightAnswers(said, "wasm");
     } finally {
       await browser.close();

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import { launch, siteSays } from "../../support/browser.ts";
+import { launch, outputOfSite } from "../../support/browser.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
 describe("@pennon/react", () => {
-  it("renders the right answers in a page built with Vite", async () => {
+  it("renders the right evaluations in a page built with Vite", async () => {
     const folder = await newApplication("react");
     await output(folder, tool("vite"), "build");
     await using browser = await launch();
-    const { said } = await siteSays(browser, { folder: join(folder, "dist") });
+    const { said } = await outputOfSite(browser, { folder: join(folder, "dist") });
     expectRightAnswers(said, "wasm");
   });
 });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { launch, siteSays } from "../../support/browser.ts";
+import { launch, outputOfSite } from "../../support/browser.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
@@ -22,14 +22,14 @@ describe("a page built with Vite", () => {
     ["no content security policy", undefined],
     ["one that allows wasm", "default-src 'self' data:; script-src 'self' 'wasm-unsafe-eval'"],
   ])("runs wasm under %s", async (_, policy) => {
-    const { said, loaded } = await siteSays(browser, { folder, policy });
+    const { said, loaded } = await outputOfSite(browser, { folder, policy });
     expectRightAnswers(said, "wasm");
     expect(loaded.filter((path) => path.includes("fallback"))).toEqual([]);
   });
 
   it("runs plain JavaScript under a content security policy that forbids wasm", async () => {
     const policy = "default-src 'self' data:; script-src 'self'";
-    const { said, loaded } = await siteSays(browser, { folder, policy });
+    const { said, loaded } = await outputOfSite(browser, { folder, policy });
     expectRightAnswers(said, "plain JavaScript");
     expect(loaded.filter((path) => path.includes("fallback"))).toHaveLength(1);
   });

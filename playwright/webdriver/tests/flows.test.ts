@@ -44,7 +44,7 @@ function visibleLines(page: Page, list: string, line: string) {
 describe.each(inject("browsers"))("$name", (browser) => {
   const test = testIn(browser);
 
-  test("signs in, after a wrong password was refused", async ({ page, server }) => {
+  test("refuses a wrong password, and then signs in", async ({ page, server }) => {
     await page.open("/dashboard/flags");
     await page.waitForPath("/dashboard/login");
     await page.signIn({ email: server.email, password: "a guess" });
@@ -68,7 +68,7 @@ describe.each(inject("browsers"))("$name", (browser) => {
     }
   });
 
-  test("shows a change that was made by API without a reload", async ({ page, server, api }) => {
+  test("shows a change by API without a reload", async ({ page, server, api }) => {
     const { staging, flag } = await createFlag(api);
     await page.openSignedIn("/dashboard/flags", server);
     expect(await page.text(flagSwitch)).toBe("Off");
@@ -82,7 +82,7 @@ describe.each(inject("browsers"))("$name", (browser) => {
     expect(await page.attribute("html", "data-mark")).toBe("");
   });
 
-  test("finds a flag in the palette, and goes there", async ({ page, server, api }) => {
+  test("finds and opens a flag in the palette", async ({ page, server, api }) => {
     await createFlag(api);
     await api.createFlag("dark_mode", "Dark mode");
     await page.openSignedIn("/dashboard/audit", server);

@@ -6,7 +6,7 @@ use pennon_tests::{Process, TestApp};
 use reqwest::StatusCode;
 
 #[tokio::test]
-async fn a_backup_under_load_is_whole_and_serves_again() {
+async fn a_backup_under_load_is_complete_and_usable() {
     let app = TestApp::start().await;
     let folder = tempfile::tempdir().expect("a folder for the test");
     let file = folder.path().join("copy.db");
@@ -90,7 +90,7 @@ async fn a_backup_follows_no_symbolic_link() {
 }
 
 #[tokio::test]
-async fn a_backup_is_private_whatever_its_file_is_called() {
+async fn a_backup_is_private_even_if_its_name_looks_like_a_uri() {
     let app = TestApp::start().await;
     if !app.is_on_file() {
         return;
@@ -108,7 +108,7 @@ async fn a_backup_is_private_whatever_its_file_is_called() {
 }
 
 #[tokio::test]
-async fn a_database_is_not_created_at_the_end_of_a_symbolic_link() {
+async fn a_database_is_not_created_through_a_symbolic_link() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let [link, file] = ["link.db", "file.db"].map(|name| folder.path().join(name));
     symlink(&file, &link).expect("a link is made");

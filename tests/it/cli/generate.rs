@@ -12,7 +12,7 @@ fn every_kind_of_secret_has_its_prefix_and_256_new_bits() {
         ("jwt-secret", ""),
     ] {
         let generate = || {
-            // Neither a database nor a setting is needed.
+            // The command needs neither a database nor a setting.
             let ran = Command::new(binary())
                 .env_clear()
                 .args(["generate", kind])

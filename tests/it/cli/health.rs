@@ -3,7 +3,7 @@
 use pennon_tests::TestApp;
 
 #[tokio::test]
-async fn a_server_that_is_well_is_told_from_one_that_is_not_there() {
+async fn health_fails_unless_a_server_responds() {
     let app = TestApp::start().await;
     let said = app.command(&["health", "--listen", app.address()]).await;
     let said: serde_json::Value =
@@ -11,7 +11,7 @@ async fn a_server_that_is_well_is_told_from_one_that_is_not_there() {
     assert_eq!(said["status"], "ok");
     let ready = ["health", "--ready", "--listen", app.address()];
     app.command(&ready).await.expect_success();
-    // Nothing can listen on this port.
+    // No server can listen on this port.
     let nobody = app.command(&["health", "--listen", "127.0.0.1:1"]).await;
     nobody.expect_failure("cannot reach 127.0.0.1:1");
 }

@@ -1,4 +1,4 @@
-//! `pennon import` with concurrent writers, and its result.
+//! `pennon import`: its results, and concurrent writers.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::transfer::{exported, fill, imported, rule};
 
-/// A document of flags that are on, with a rule and a rollout, in these environments of `shop`.
+/// Returns an import document with flags that are on, with a rule and a rollout, in these environments of `shop`.
 fn document(flags: usize, environments: &[&str]) -> Value {
     let environment = |name: &&str| {
         json!({
@@ -25,7 +25,7 @@ fn document(flags: usize, environments: &[&str]) -> Value {
     json!({ "formatVersion": 1, "flags": (0..flags).map(flag).collect::<Vec<_>>() })
 }
 
-/// All audit entries, oldest first.
+/// Returns all audit entries, oldest first.
 async fn audit(admin: &Caller<'_>) -> Vec<Value> {
     let mut entries = Vec::new();
     for page in 1.. {
@@ -43,7 +43,7 @@ async fn audit(admin: &Caller<'_>) -> Vec<Value> {
     entries
 }
 
-/// The revisions of what flags serve in an environment, as entity tags.
+/// Returns the entity tags of the flags' rules in an environment.
 async fn revisions(admin: &Caller<'_>, environment: &str, keys: &[String]) -> Vec<String> {
     let mut revisions = Vec::new();
     for key in keys {
@@ -64,28 +64,28 @@ fn number(tag: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn a_dry_run_takes_no_turn() {
+async fn a_dry_run_does_not_take_the_write_lock() {
     let app = TestApp::start().await;
     app.admin().await.environment("shop", "prod").await;
-    let turn = app.database().take_turn().await;
+    let write_lock = app.database().take_write_lock().await;
     let arguments = ["import", "-", "--dry-run"];
     let wanted = document(1, &["prod"]).to_string();
     let ran = app.command_with_input(&arguments, &wanted).await;
-    drop(turn);
-    // A complaint would be about something that could not be written.
+    drop(write_lock);
+    // An attempt to write would print an error.
     assert_eq!(ran.stderr, "4 to change; nothing was changed\n");
     assert_eq!(ran.expect_success().lines().count(), 4);
 }
 
 #[tokio::test]
-async fn an_import_of_nothing_new_takes_no_turn() {
+async fn an_import_without_changes_does_not_take_the_write_lock() {
     let app = TestApp::start().await;
     app.admin().await.environment("shop", "prod").await;
     let document = document(1, &["prod"]);
     imported(&app, &document, &[]).await;
-    let turn = app.database().take_turn().await;
+    let write_lock = app.database().take_write_lock().await;
     assert_eq!(imported(&app, &document, &[]).await, [] as [&str; 0]);
-    drop(turn);
+    drop(write_lock);
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn an_import_raises_each_environment_by_one_revision() {
 }
 
 #[tokio::test]
-async fn an_import_records_what_the_same_changes_made_by_hand_record() {
+async fn an_import_writes_the_same_audit_entries_as_single_requests() {
     let (by_hand, by_import) = (TestApp::start().await, TestApp::start().await);
     fill(&by_hand.admin().await).await;
     let other = by_import.admin().await;
@@ -140,7 +140,7 @@ async fn an_import_records_what_the_same_changes_made_by_hand_record() {
         let mut entries: Vec<String> = entries
             .filter(|entry| entry["action"] != "ENVIRONMENT_CREATED")
             .map(|mut entry| {
-                forget(&mut entry);
+                mask_varying_values(&mut entry);
                 entry.to_string()
             })
             .collect();
@@ -153,8 +153,8 @@ async fn an_import_records_what_the_same_changes_made_by_hand_record() {
     );
 }
 
-/// Replaces values that differ between installations by their presence.
-fn forget(value: &mut Value) {
+/// Replaces values that differ between installations with `true`, or `false` for `null`.
+fn mask_varying_values(value: &mut Value) {
     const PERSONAL: [&str; 11] = [
         "id",
         "groupId",
@@ -172,12 +172,12 @@ fn forget(value: &mut Value) {
         if PERSONAL.contains(&member.as_str()) {
             *value = json!(!value.is_null());
         }
-        forget(value);
+        mask_varying_values(value);
     }
 }
 
 #[tokio::test]
-async fn an_import_that_fails_while_it_is_written_leaves_nothing_behind() {
+async fn an_import_that_fails_while_writing_changes_nothing() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     admin.environment("shop", "prod").await;
@@ -195,7 +195,7 @@ async fn an_import_that_fails_while_it_is_written_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn an_import_sees_every_change_that_others_make_before_it_writes() {
+async fn an_import_loses_no_concurrent_change() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (prod, _) = admin.environment("shop", "prod").await;
@@ -221,34 +221,31 @@ async fn an_import_sees_every_change_that_others_make_before_it_writes() {
         actions = imported(&app, &off, &[]) => assert_eq!(actions, ["FLAG_ENVIRONMENT_UPDATED"; 40]),
     }
     // The last switch may still be in flight. The clocks differ, so the entries are unordered, but they form a chain:
-    // except for the first and the last, one change led to each state, and another one began with it.
-    eventually(
-        "every change began with the state that another one led to",
-        async || {
-            let configuration = admin.get(&path).await.json();
-            let entries = audit(&admin).await.into_iter();
-            let of_flag = |entry: &Value| {
-                entry["action"] == "FLAG_ENVIRONMENT_UPDATED" && entry["flagKey"] == "flag_7"
-            };
-            let (mut began, mut ended) = (vec![configuration.to_string()], Vec::new());
-            for entry in entries.filter(of_flag) {
-                began.push(entry["oldValue"].to_string());
-                ended.push(entry["newValue"].to_string());
-            }
-            let mut first = configuration;
-            (first["isEnabled"], first["ttlOverrideSeconds"]) = (json!(false), Value::Null);
-            ended.push(first.to_string());
-            began.sort();
-            ended.sort();
-            began == ended
-        },
-    )
+    // each state except the first and the last is the new value of one change and the old value of another.
+    eventually("the changes form a chain", async || {
+        let configuration = admin.get(&path).await.json();
+        let entries = audit(&admin).await.into_iter();
+        let of_flag = |entry: &Value| {
+            entry["action"] == "FLAG_ENVIRONMENT_UPDATED" && entry["flagKey"] == "flag_7"
+        };
+        let (mut began, mut ended) = (vec![configuration.to_string()], Vec::new());
+        for entry in entries.filter(of_flag) {
+            began.push(entry["oldValue"].to_string());
+            ended.push(entry["newValue"].to_string());
+        }
+        let mut first = configuration;
+        (first["isEnabled"], first["ttlOverrideSeconds"]) = (json!(false), Value::Null);
+        ended.push(first.to_string());
+        began.sort();
+        ended.sort();
+        began == ended
+    })
     .await;
 }
 
-/// Waits until an import has done all that it can do without its turn.
-async fn until_an_import_waits(app: &TestApp) {
-    eventually("the import waits for its turn", async || {
+/// Waits until an import needs the write lock to continue.
+async fn wait_until_an_import_is_blocked(app: &TestApp) {
+    eventually("the import waits for the write lock", async || {
         let waiting: i64 = sqlx::query_scalar(
             "select count(*) from pg_locks where locktype = 'advisory' and not granted and database =
                 (select oid from pg_database where datname = current_database())",
@@ -262,15 +259,15 @@ async fn until_an_import_waits(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn an_import_that_waits_for_its_turn_plans_again_what_has_changed() {
+async fn an_import_plans_again_if_flags_changed_while_it_waited() {
     let app = TestApp::start().await;
     if app.is_on_file() {
         return;
     }
     app.admin().await.environment("shop", "prod").await;
-    let turn = app.database().take_turn().await;
+    let write_lock = app.database().take_write_lock().await;
     let wait_and_create = async {
-        until_an_import_waits(&app).await;
+        wait_until_an_import_is_blocked(&app).await;
         app.tamper(
             "insert into flags (id, key, name, type, created_by, created_at)
              values (gen_random_uuid(), 'flag_0', 'By somebody else', 'boolean', 'somebody', 0)",
@@ -281,7 +278,7 @@ async fn an_import_that_waits_for_its_turn_plans_again_what_has_changed() {
              select flags.id, environments.id, 1000 from flags, environments",
         )
         .await;
-        drop(turn);
+        drop(write_lock);
     };
     let wanted = document(1, &["prod"]);
     let (actions, ()) = tokio::join!(imported(&app, &wanted, &[]), wait_and_create);
@@ -295,7 +292,7 @@ async fn an_import_that_waits_for_its_turn_plans_again_what_has_changed() {
 }
 
 #[tokio::test]
-async fn an_import_is_newer_than_what_others_wrote_while_it_waited() {
+async fn an_import_has_higher_revisions_than_writes_that_it_waited_for() {
     let app = TestApp::start().await;
     if app.is_on_file() {
         return;
@@ -303,16 +300,16 @@ async fn an_import_is_newer_than_what_others_wrote_while_it_waited() {
     let admin = app.admin().await;
     let (prod, _) = admin.environment("shop", "prod").await;
     admin.flag("before").await;
-    let turn = app.database().take_turn().await;
+    let write_lock = app.database().take_write_lock().await;
     let wait_and_raise = async {
-        until_an_import_waits(&app).await;
+        wait_until_an_import_is_blocked(&app).await;
         app.tamper("update environments set config_revision = config_revision + 5")
             .await;
         app.tamper(
             "update flag_environments set config_revision = environments.config_revision from environments",
         )
         .await;
-        drop(turn);
+        drop(write_lock);
     };
     let wanted = document(2, &["prod"]);
     let (actions, ()) = tokio::join!(imported(&app, &wanted, &[]), wait_and_raise);

@@ -12,7 +12,7 @@ fn printed(argument: &str) -> String {
 }
 
 #[test]
-fn the_licenses_of_crates_and_of_what_is_no_crate_are_printed() {
+fn the_licenses_of_all_components_are_printed() {
     let licenses = printed("licenses");
     for named in [
         "\n  axum 0.8",
@@ -25,7 +25,7 @@ fn the_licenses_of_crates_and_of_what_is_no_crate_are_printed() {
 }
 
 #[test]
-fn a_reader_who_has_enough_is_no_failure() {
+fn closing_the_output_early_is_not_an_error() {
     let mut command = Command::new(binary())
         .arg("licenses")
         .stdout(Stdio::piped())
@@ -39,7 +39,7 @@ fn a_reader_who_has_enough_is_no_failure() {
 }
 
 #[test]
-fn the_version_says_what_was_built() {
+fn the_version_says_that_this_is_a_development_build() {
     let version = printed("--version");
     assert_eq!(
         version.trim_end(),

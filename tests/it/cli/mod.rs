@@ -1,4 +1,4 @@
-//! The command line, run as a process while the server runs.
+//! The commands, run as processes while a server runs.
 
 mod backup;
 mod generate;

@@ -9,7 +9,7 @@ use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A server in a folder of its own, with one environment and one flag.
+/// A server with its own folder, one environment, and one flag.
 struct Shop {
     process: Process,
     database: TestDatabase,
@@ -33,7 +33,7 @@ impl Shop {
         shop
     }
 
-    /// One on SQLite; none where the tests run on PostgreSQL, so that they do not run twice.
+    /// Starts a server on SQLite. Returns `None` if the tests run on PostgreSQL, so that these tests do not run twice.
     async fn on_file() -> Option<Self> {
         let database = TestDatabase::create().await;
         if database.is_postgres() {
@@ -55,7 +55,8 @@ impl Shop {
         file
     }
 
-    /// Fails the test unless a server on the database has the flag from before the backup, no other, and the key.
+    /// Starts a server on the database. Fails the test unless it has the SDK key, and only the flag from before the
+    /// backup.
     async fn expect_backup_in(&self, database: &TestDatabase) {
         let process = Process::start(database, &[]).await;
         let config = Client::new()
@@ -69,7 +70,7 @@ impl Shop {
         let flags: Vec<_> = config["flags"].as_array().expect("flags").iter().collect();
         assert_eq!(flags.len(), 1, "{flags:?}");
         assert_eq!(flags[0]["key"], "kept");
-        // Writing works, too.
+        // The database also accepts writes.
         let flag = json!({ "key": "new", "name": "new", "type": "boolean" });
         post(&process, "/flags", flag).await;
     }
@@ -107,7 +108,7 @@ fn names_in(folder: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_backup_replaces_a_database_only_by_force_and_while_no_server_has_it_open() {
+async fn restore_needs_force_and_a_database_that_no_server_uses() {
     let Some(shop) = Shop::on_file().await else {
         return;
     };
@@ -121,7 +122,7 @@ async fn a_backup_replaces_a_database_only_by_force_and_while_no_server_has_it_o
     let refused = database.command(&by_force).await;
     refused.expect_failure("is in use; stop the server");
 
-    // The last writes are only in the write-ahead log, and must not come back.
+    // The last writes are only in the write-ahead log. The restored database must not contain them.
     let Shop { process, .. } = shop;
     process.kill().await;
     let file = database.file();
@@ -148,7 +149,7 @@ async fn a_backup_replaces_a_database_only_by_force_and_while_no_server_has_it_o
 }
 
 #[tokio::test]
-async fn a_backup_is_restored_where_there_is_no_database() {
+async fn a_backup_is_restored_if_no_database_exists() {
     let Some(shop) = Shop::on_file().await else {
         return;
     };
@@ -161,7 +162,7 @@ async fn a_backup_is_restored_where_there_is_no_database() {
 }
 
 #[tokio::test]
-async fn the_owner_of_the_database_or_of_its_folder_owns_what_is_restored() {
+async fn a_restored_database_keeps_the_owner_of_the_file_or_folder() {
     const USER: u32 = 65_532;
     let Some(shop) = Shop::on_file().await else {
         return;
@@ -184,7 +185,7 @@ async fn the_owner_of_the_database_or_of_its_folder_owns_what_is_restored() {
 }
 
 #[tokio::test]
-async fn a_symbolic_link_to_the_database_stays() {
+async fn restore_keeps_a_symbolic_link_to_the_database() {
     let Some(shop) = Shop::on_file().await else {
         return;
     };
@@ -204,7 +205,7 @@ async fn a_symbolic_link_to_the_database_stays() {
 }
 
 #[tokio::test]
-async fn a_backup_that_cannot_be_used_changes_nothing() {
+async fn an_unusable_backup_changes_nothing() {
     let Some(shop) = Shop::on_file().await else {
         return;
     };
@@ -252,7 +253,7 @@ async fn a_backup_that_cannot_be_used_changes_nothing() {
         );
         assert_eq!(names_in(folder), before, "{complaint}");
     }
-    // A damaged database is replaced, too, with the files beside it.
+    // A damaged database can be replaced too. SQLite's other files are removed.
     std::fs::write(folder.join("pennon.db-wal"), "of another time").expect("a file is written");
     let restore = ["restore", "--force", text(&backup)];
     at(&file).command(&restore).await.expect_success();
@@ -279,7 +280,7 @@ async fn a_backup_of_an_older_schema_is_upgraded_by_the_next_start() {
 }
 
 #[tokio::test]
-async fn a_postgresql_database_is_restored_by_its_own_tools() {
+async fn a_postgresql_database_is_restored_with_its_own_tools() {
     let database = TestDatabase::create().await;
     if !database.is_postgres() {
         return;
@@ -292,7 +293,7 @@ async fn a_postgresql_database_is_restored_by_its_own_tools() {
     pg_dump
         .args(["--format=custom", "--no-owner", "--file", text(&dump)])
         .arg(shop.database.url());
-    if !is_done(&mut pg_dump) {
+    if !run_if_installed(&mut pg_dump) {
         return;
     }
     shop.create_flag("later").await;
@@ -302,12 +303,12 @@ async fn a_postgresql_database_is_restored_by_its_own_tools() {
     pg_restore
         .args(["--no-owner", "--single-transaction", "--dbname", new.url()])
         .arg(&dump);
-    assert!(is_done(&mut pg_restore));
+    assert!(run_if_installed(&mut pg_restore));
     shop.expect_backup_in(&new).await;
 }
 
-/// Runs a client of PostgreSQL. False where it is not installed.
-fn is_done(command: &mut Command) -> bool {
+/// Runs a PostgreSQL client program. Returns `false` if it is not installed.
+fn run_if_installed(command: &mut Command) -> bool {
     match command.output() {
         Ok(output) => {
             assert!(output.status.success(), "{output:?}");

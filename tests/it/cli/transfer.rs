@@ -51,7 +51,7 @@ pub(super) async fn exported(app: &TestApp) -> Value {
     serde_json::from_str(&text).expect("an export is JSON")
 }
 
-/// Imports a document and returns the actions that were carried out.
+/// Imports a document and returns the actions in the output.
 pub(super) async fn imported(app: &TestApp, document: &Value, options: &[&str]) -> Vec<String> {
     let arguments = [&["import", "-"], options].concat();
     let ran = app
@@ -63,7 +63,7 @@ pub(super) async fn imported(app: &TestApp, document: &Value, options: &[&str]) 
 }
 
 #[tokio::test]
-async fn an_export_is_readable_stable_and_without_secrets() {
+async fn an_export_is_readable_and_stable_and_has_no_secrets() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = fill(&admin).await;
@@ -96,7 +96,7 @@ async fn an_export_is_readable_stable_and_without_secrets() {
 }
 
 #[tokio::test]
-async fn an_import_makes_another_installation_the_same_and_does_nothing_the_second_time() {
+async fn an_import_reproduces_an_installation_and_is_idempotent() {
     let (app, other) = (TestApp::start().await, TestApp::start().await);
     fill(&app.admin().await).await;
     let document = exported(&app).await;
@@ -139,7 +139,7 @@ async fn an_import_makes_another_installation_the_same_and_does_nothing_the_seco
 }
 
 #[tokio::test]
-async fn an_import_takes_back_what_has_changed_since_the_export() {
+async fn an_import_reverts_changes_since_the_export() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = fill(&admin).await;
@@ -190,7 +190,7 @@ async fn an_import_takes_back_what_has_changed_since_the_export() {
 }
 
 #[tokio::test]
-async fn an_archived_flag_is_brought_back_to_be_changed() {
+async fn an_import_can_change_an_archived_flag() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     fill(&admin).await;
@@ -212,7 +212,7 @@ async fn an_archived_flag_is_brought_back_to_be_changed() {
 }
 
 #[tokio::test]
-async fn a_document_that_cannot_be_imported_changes_nothing_and_is_told_all_that_is_wrong() {
+async fn an_invalid_document_changes_nothing_and_all_faults_are_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     fill(&admin).await;
@@ -265,7 +265,7 @@ async fn a_document_that_cannot_be_imported_changes_nothing_and_is_told_all_that
         "/flags/2/environments/1: shop/prod occurs twice",
     ];
     refused(&bad.to_string(), &complaints).await;
-    // A fault that only the changes themselves reveal rolls back the earlier ones.
+    // A fault that is found only during the import rolls back the changes before it.
     let mut bad = document.clone();
     bad["flags"][0]["name"] = json!("Would have changed");
     bad["flags"][1]["archived"] = json!(true);

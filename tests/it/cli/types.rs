@@ -17,7 +17,7 @@ declare module "@pennon/core" {
 }
 "#;
 
-/// A flag with a description, one without, and one that is archived.
+/// Starts a service with a flag that has a description, one without a description, and an archived flag.
 async fn app() -> TestApp {
     let app = TestApp::start().await;
     let admin = app.admin().await;
@@ -31,7 +31,7 @@ async fn app() -> TestApp {
 }
 
 #[tokio::test]
-async fn the_flags_of_the_database_or_of_an_export_are_declared() {
+async fn types_declares_the_flags_of_a_database_or_an_export() {
     let app = app().await;
     let declared = app.command(&["types"]).await.expect_success();
     assert_eq!(declared, DECLARED);
@@ -48,7 +48,7 @@ async fn the_flags_of_the_database_or_of_an_export_are_declared() {
 }
 
 #[tokio::test]
-async fn a_config_document_will_do_and_anything_else_is_refused() {
+async fn types_accepts_a_config_document_and_refuses_anything_else() {
     let app = app().await;
     let (_, key) = app.admin().await.environment("shop", "prod").await;
     let config = app.sdk(&key).get("/sdk/v1/config").await.json();

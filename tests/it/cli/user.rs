@@ -7,14 +7,14 @@ use serde_json::json;
 const OTHER_PASSWORD: &str = "another long password";
 
 /// Returns the password that a command has printed.
-fn told(printed: &str) -> String {
+fn printed_password(printed: &str) -> String {
     let line = printed.lines().find(|line| line.contains("password"));
     let password = line.and_then(|line| line.split_whitespace().nth(1));
     password.expect("a password is told").to_owned()
 }
 
 #[tokio::test]
-async fn an_added_user_signs_in_with_the_password_that_was_told_once() {
+async fn an_added_user_can_sign_in_with_the_printed_password() {
     let app = TestApp::start().await;
     let add = ["user", "add", "eve@example.com", "--role", "editor"];
     let printed = app.command(&add).await.expect_success();
@@ -22,7 +22,7 @@ async fn an_added_user_signs_in_with_the_password_that_was_told_once() {
         printed.contains("eve@example.com") && printed.contains("editor"),
         "{printed}"
     );
-    let password = told(&printed);
+    let password = printed_password(&printed);
     assert_eq!(password.len(), 24);
     let signed_in = app.sign_in("eve@example.com", &password).await;
     assert_eq!(
@@ -45,7 +45,7 @@ async fn an_added_user_signs_in_with_the_password_that_was_told_once() {
 }
 
 #[tokio::test]
-async fn a_password_can_be_given_and_is_not_printed() {
+async fn a_password_from_standard_input_is_not_printed() {
     let app = TestApp::start().await;
     let add = [
         "user",
@@ -73,7 +73,7 @@ async fn a_password_can_be_given_and_is_not_printed() {
 }
 
 #[tokio::test]
-async fn a_new_password_lets_in_who_has_forgotten_the_old_one_and_ends_all_sessions() {
+async fn a_password_reset_prints_a_new_password_and_ends_all_sessions() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let reset = ["user", "reset-password", EMAIL];
@@ -85,7 +85,7 @@ async fn a_new_password_lets_in_who_has_forgotten_the_old_one_and_ends_all_sessi
     app.sign_in(EMAIL, PASSWORD)
         .await
         .expect(StatusCode::UNAUTHORIZED);
-    app.sign_in(EMAIL, &told(&printed))
+    app.sign_in(EMAIL, &printed_password(&printed))
         .await
         .expect(StatusCode::OK);
     let given = [&reset[..], &["--password-stdin"]].concat();
@@ -100,7 +100,7 @@ async fn a_new_password_lets_in_who_has_forgotten_the_old_one_and_ends_all_sessi
 }
 
 #[tokio::test]
-async fn another_role_counts_at_once_in_a_running_server() {
+async fn a_role_change_takes_effect_in_a_running_server() {
     let app = TestApp::start().await;
     let eve = app.user("eve@example.com", "viewer").await;
     let create = async |key: &str| {
@@ -136,7 +136,7 @@ async fn all_users_are_listed() {
 }
 
 #[tokio::test]
-async fn what_is_no_address_is_refused_and_a_missing_database_is_not_created() {
+async fn a_malformed_address_is_refused_and_a_missing_database_is_not_created() {
     let app = TestApp::start().await;
     app.command(&["user", "add", "eve", "--role", "viewer"])
         .await
@@ -150,7 +150,7 @@ async fn what_is_no_address_is_refused_and_a_missing_database_is_not_created() {
 }
 
 #[tokio::test]
-async fn users_without_an_administrator_do_not_keep_the_first_one_away() {
+async fn a_first_administrator_is_created_if_no_user_has_that_role() {
     let app = TestApp::start().await;
     app.tamper("update users set role = 'viewer'").await;
     let eve = "update users set email = 'eve@example.com'";

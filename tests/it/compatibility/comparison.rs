@@ -1,4 +1,4 @@
-//! Each kind of change of an API, and whether the comparison finds it.
+//! Tests of the comparison: each kind of API change, and whether it is found.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ const OPERATION: &str = "/paths/~1items~1{item}/put";
 const REQUEST: &str = "/paths/~1items~1{item}/put/requestBody/content/application~1json/schema";
 const ITEM: &str = "/components/schemas/Item";
 
-/// The sample after a change of what is at a pointer; `null` removes it.
+/// Returns the sample with another value at a pointer. `null` removes the member or item.
 fn changed(pointer: &str, value: Value) -> Value {
     let mut description = sample();
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
     let parent = description
         .pointer_mut(parent)
-        .unwrap_or_else(|| panic!("{pointer} leads nowhere"));
+        .unwrap_or_else(|| panic!("{pointer} does not resolve"));
     let name = name.replace("~1", "/");
     match (parent, value) {
         (Value::Object(members), Value::Null) => _ = members.remove(&name).expect("it is there"),
@@ -34,7 +34,7 @@ fn open(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// Fails the test unless a change of the sample is found with this sentence.
+/// Fails the test unless the comparison reports this change of the sample with this sentence.
 #[track_caller]
 fn breaks(pointer: &str, value: Value, sentence: &str) {
     let breaks = api_breaks(&sample(), &changed(pointer, value), &BTreeSet::new());
@@ -44,7 +44,7 @@ fn breaks(pointer: &str, value: Value, sentence: &str) {
     );
 }
 
-/// Fails the test if a change of the sample is found.
+/// Fails the test if the comparison reports this change of the sample.
 #[track_caller]
 fn is_compatible(pointer: &str, value: Value, open_fields: &[&str]) {
     let breaks = api_breaks(&sample(), &changed(pointer, value), &open(open_fields));
@@ -60,7 +60,7 @@ fn the_same_description_is_compatible() {
 }
 
 #[test]
-fn operations_and_credentials_stay() {
+fn operations_and_credentials_cannot_be_removed() {
     breaks(
         "/paths/~1items~1{item}",
         Value::Null,
@@ -100,7 +100,7 @@ fn operations_and_credentials_stay() {
 }
 
 #[test]
-fn parameters_stay_optional_and_as_wide() {
+fn parameters_stay_optional_and_accept_the_same_values() {
     let at = |name: &str| format!("{OPERATION}/parameters/{name}");
     breaks(&at("1"), Value::Null, "the query parameter `limit` is gone");
     breaks(
@@ -157,7 +157,7 @@ fn the_name_of_a_path_parameter_does_not_matter() {
 }
 
 #[test]
-fn requests_may_only_widen() {
+fn requests_may_only_accept_more() {
     let at = |name: &str| format!("{REQUEST}/{name}");
     let body = format!("{OPERATION}/requestBody");
     breaks(
@@ -246,7 +246,7 @@ fn requests_may_only_widen() {
 }
 
 #[test]
-fn answers_may_only_gain_members() {
+fn responses_may_only_gain_members() {
     let at = |name: &str| format!("{ITEM}/{name}");
     let answers = format!("{OPERATION}/responses");
     breaks(
@@ -337,7 +337,7 @@ fn answers_may_only_gain_members() {
 }
 
 #[test]
-fn open_fields_may_gain_values_and_lose_none() {
+fn open_fields_may_gain_but_not_lose_values() {
     let state = "/components/schemas/State/enum";
     for name in ["State", "Item.state"] {
         is_compatible(&format!("{state}/-"), json!("new"), &[name]);
@@ -364,7 +364,7 @@ fn open_fields_may_gain_values_and_lose_none() {
 }
 
 #[test]
-fn codes_of_problems_stay() {
+fn error_codes_cannot_change() {
     let code = format!(
         "{OPERATION}/responses/409/content/application~1problem+json/schema/allOf/1/properties/code/enum"
     );

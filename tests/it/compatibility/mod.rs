@@ -1,4 +1,4 @@
-//! The API of the last release, which this one must still serve, and the comparison that finds out.
+//! Compatibility of the API with the last release, and tests of the comparison.
 
 mod comparison;
 mod sample;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const COMPATIBILITY: &str = include_str!("../../../docs/compatibility.md");
 
-/// The fields that `docs/compatibility.md` lists as open: the first column of the table below that title.
+/// Returns the fields that `docs/compatibility.md` lists as open: the first column of the table below that heading.
 fn open_fields() -> BTreeSet<String> {
     let (_, list) = COMPATIBILITY
         .split_once("\n### Open fields\n")
@@ -29,7 +29,7 @@ fn last_release() -> Value {
 }
 
 #[test]
-fn clients_of_the_last_release_get_along_with_this_api() {
+fn clients_of_the_last_release_can_use_this_api() {
     let breaks = api_breaks(&last_release(), description(), &open_fields());
     assert!(
         breaks.is_empty(),
@@ -50,8 +50,8 @@ fn every_open_field_exists() {
     }
 }
 
-/// The pointers of everything in this API's description that clients may rely on: operations, statuses, members, and
-/// values.
+/// Returns JSON pointers to everything in this API's description that clients may rely on: operations, statuses,
+/// members, and values.
 fn promises() -> Vec<String> {
     let escaped = |name: &str| name.replace('~', "~0").replace('/', "~1");
     let keys = |pointer: &str| -> Vec<String> {
@@ -81,10 +81,10 @@ fn promises() -> Vec<String> {
 }
 
 #[test]
-fn whatever_this_api_would_lose_is_found() {
+fn every_removal_from_this_api_is_found() {
     let promises = promises();
     assert!(promises.len() > 500, "{}", promises.len());
-    // Each takes a while, so every run looks at some of them, spread over all kinds.
+    // Each comparison is slow, so the test checks every 23rd pointer, which covers all kinds.
     for pointer in promises.iter().step_by(23) {
         let mut lost = description().clone();
         let (parent, name) = pointer.rsplit_once('/').expect("a pointer");

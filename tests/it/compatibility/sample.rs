@@ -1,8 +1,8 @@
-//! A small description of an API with everything that is compared.
+//! A small API description that contains everything that the comparison covers.
 
 use serde_json::{Value, json};
 
-/// A description with everything that is compared.
+/// Returns the description.
 pub(super) fn sample() -> Value {
     let item = json!({
         "type": "object",

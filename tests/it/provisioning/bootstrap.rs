@@ -18,7 +18,7 @@ pub(super) struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// The file of the documentation, made by its own script.
+    /// Creates the file of the documentation with the documentation's script.
     pub(super) fn documented() -> Self {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/provisioning.md");
         let page = std::fs::read_to_string(page).expect("the page is there");
@@ -48,12 +48,12 @@ impl Bootstrap {
         self.folder.path().join("bootstrap.json")
     }
 
-    /// Writes another content.
+    /// Replaces the content of the file.
     pub(super) fn write(&self, content: &str) {
         std::fs::write(self.path(), content).expect("the file is written");
     }
 
-    /// The SDK key of an environment.
+    /// Returns the SDK key of an environment.
     pub(super) fn sdk_key(&self, index: usize) -> &str {
         self.content["environments"][index]["sdkKey"]
             .as_str()
@@ -66,7 +66,7 @@ impl Bootstrap {
             .expect("a token")
     }
 
-    /// Fails the test if a text shows a key or the token.
+    /// Fails the test if a text contains a key or the token.
     pub(super) fn expect_hidden(&self, text: &str) {
         for secret in [self.sdk_key(0), self.sdk_key(1), self.token()] {
             assert!(!text.contains(&secret[4..]), "{text}");
@@ -89,7 +89,7 @@ impl Bootstrap {
 
     pub(super) async fn start(&self, database: &TestDatabase) -> Process {
         let process = self.starting(database);
-        process.until_it_answers().await;
+        process.wait_until_ready().await;
         process
     }
 }
@@ -118,7 +118,7 @@ pub(super) async fn get(process: &Process, path: &str, credential: &str) -> (Sta
     send(process, Method::GET, path, credential, Value::Null).await
 }
 
-/// The state of the documentation's flag for an SDK key; none if the key is refused.
+/// Returns the state of the documentation's flag for an SDK key, or `None` if the key is refused.
 pub(super) async fn is_on(process: &Process, key: &str) -> Option<bool> {
     let question = json!({ "flagKey": "pay_by_invoice" });
     let (status, answer) = send(process, Method::POST, "/sdk/v1/evaluate", key, question).await;
@@ -129,7 +129,7 @@ pub(super) async fn is_on(process: &Process, key: &str) -> Option<bool> {
     answer["enabled"].as_bool()
 }
 
-/// Ends a server and returns its log.
+/// Stops a server and returns its log.
 pub(super) async fn stop(process: Process) -> String {
     process.terminate();
     process.ended().await.log

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::bootstrap::{Bootstrap, get, is_on, stop};
 
-/// Fails the test unless the start is refused with all of these complaints, and without any secret.
+/// Fails the test unless the start fails with all of these errors, and the log contains no secret.
 async fn expect_refused(
     bootstrap: &Bootstrap,
     database: &TestDatabase,
@@ -33,7 +33,7 @@ async fn expect_refused(
     assert!(!ended.log.contains(short), "{}", ended.log);
 }
 
-/// Gives a member of the file, or an item of one of its lists, another value.
+/// Changes a member of the file, or an item of one of its lists.
 fn set(file: &mut Value, pointer: &str, value: Value) {
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
     let parent = file.pointer_mut(parent).expect("a place in the file");
@@ -44,7 +44,7 @@ fn set(file: &mut Value, pointer: &str, value: Value) {
 }
 
 #[tokio::test]
-async fn a_faulty_file_refuses_the_start_names_every_fault_and_changes_nothing() {
+async fn a_faulty_file_fails_the_start_with_every_fault_and_changes_nothing() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     let [key, other] = [0, 1].map(|index| bootstrap.sdk_key(index));
@@ -75,7 +75,7 @@ async fn a_faulty_file_refuses_the_start_names_every_fault_and_changes_nothing()
             vec![("/environments/0/sdkKey", json!(format!("{key}\n")))],
             vec!["must be an SDK key of 256 bits"],
         ),
-        // The last of 43 characters has four bits, so two would be lost.
+        // The last of 43 characters encodes only four bits, so two bits would be lost.
         (
             vec![("/environments/0/sdkKey", json!(format!("{}B", &key[..46])))],
             vec!["must be an SDK key of 256 bits"],
@@ -140,7 +140,7 @@ async fn a_faulty_file_refuses_the_start_names_every_fault_and_changes_nothing()
     let products = [("PENNON_PRODUCTS", "Bank,Mobile")];
     expect_refused(&bootstrap, &database, &products, &[complaint]).await;
 
-    // Not even the administrator exists, whose password could have been generated.
+    // Not even the first administrator exists, so no generated password is lost.
     let users = database.command(&["user", "list"]).await.expect_success();
     assert_eq!(users, "");
     let process = bootstrap.start(&database).await;

@@ -1,4 +1,4 @@
-//! Environments, keys, flags and a token from a file, at the first start and never again.
+//! Environments, keys, flags and a token from the bootstrap file, which applies only to the first start.
 
 mod bootstrap;
 mod faults;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use self::bootstrap::{APPLIED, Bootstrap, IGNORED, get, is_on, send, stop};
 
 #[tokio::test]
-async fn the_documented_file_brings_up_environments_flags_and_a_token() {
+async fn the_documented_file_creates_environments_flags_and_a_token() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     let process = bootstrap.start(&database).await;
@@ -36,7 +36,7 @@ async fn the_documented_file_brings_up_environments_flags_and_a_token() {
     assert_eq!(environments["pagination"]["total"], 2);
     let prefix = &bootstrap.sdk_key(1)[..12];
     assert_eq!(environments["items"][0]["sdkKeyPrefix"], prefix);
-    // An editor's token is no administrator's.
+    // An editor's token has no administrator rights.
     let other = json!({ "product": "Web shop", "name": "other" });
     let (status, _) = send(&process, Method::POST, "/environments", token, other).await;
     assert_eq!(status, StatusCode::FORBIDDEN);
@@ -65,7 +65,7 @@ async fn the_documented_file_brings_up_environments_flags_and_a_token() {
         entries.iter().all(|entry| entry["actorIdentity"] == "cli"),
         "{audit}"
     );
-    // An editor who reverts the flags reads their group, and nothing about accounts.
+    // An editor who reverts the flags can read their group, but nothing about accounts.
     let group = |index: usize| &entries[entries.len() - 1 - index]["groupId"];
     assert!((2..5).all(|index| group(index) == group(1)), "{audit}");
     assert!(
@@ -81,7 +81,7 @@ async fn the_documented_file_brings_up_environments_flags_and_a_token() {
 }
 
 #[tokio::test]
-async fn a_rotated_key_and_a_revoked_token_do_not_return_with_the_next_start() {
+async fn a_restart_does_not_restore_a_rotated_key_or_revoked_token() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     let process = bootstrap.start(&database).await;
@@ -110,7 +110,7 @@ async fn a_rotated_key_and_a_revoked_token_do_not_return_with_the_next_start() {
 }
 
 #[tokio::test]
-async fn a_database_that_has_held_an_environment_ignores_every_file() {
+async fn the_file_is_ignored_if_the_database_ever_had_an_environment() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     let process = bootstrap.start(&database).await;
@@ -160,7 +160,7 @@ async fn servers_that_start_together_apply_the_file_once() {
     let bootstrap = Bootstrap::documented();
     let servers = [(); 3].map(|()| bootstrap.starting(&database));
     for server in &servers {
-        server.until_it_answers().await;
+        server.wait_until_ready().await;
         assert_eq!(is_on(server, bootstrap.sdk_key(1)).await, Some(true));
     }
     let (_, environments) = get(&servers[0], "/environments", bootstrap.token()).await;

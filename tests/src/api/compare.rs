@@ -1,5 +1,4 @@
-//! The comparison of two schemas. What clients send may be taken more generously, and what they get may only gain
-//! members.
+//! Comparison of two schemas. Requests may only accept more values, and responses may only gain members.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -20,9 +19,10 @@ pub(super) struct Comparison<'a> {
     new: &'a Value,
     open: &'a BTreeSet<String>,
     direction: Direction,
-    /// The pairs of references that are being compared, as schemas may contain themselves.
+    /// The pairs of references whose comparison is in progress, because schemas can be recursive.
     active: Vec<(String, String)>,
-    /// The pairs of references without a break, and whether their fields are open: most schemas are used often.
+    /// The pairs of references without a break, with whether their fields are open. A cache: most schemas are used
+    /// often.
     clean: HashSet<(String, String, bool)>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Comparison<'a> {
         self.schema("", old, new, &BTreeSet::new())
     }
 
-    /// Compares what is at a place, which may be listed as open by `names`.
+    /// Compares the schemas at a place. The set of values is open if one of `names` is listed.
     fn schema(
         &mut self,
         place: &str,
@@ -93,8 +93,8 @@ impl<'a> Comparison<'a> {
         breaks
     }
 
-    /// The breaks of the pair that has the fewest, of those with fitting types. Without any, the shape itself is the
-    /// break.
+    /// Returns the breaks relative to the shape with the fewest breaks among those with a compatible type. If no shape
+    /// has a compatible type, the shape itself is the break.
     fn closest(
         &mut self,
         place: &str,
@@ -117,7 +117,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// Returns true if values of the sender's type are among those that the receiver expects.
+    /// Returns true if the receiver accepts values of the sender's type.
     fn fits(&self, old: &Shape, new: &Shape) -> bool {
         let (sent, expected) = match self.direction {
             Direction::Request => (&old.kind, &new.kind),
@@ -205,7 +205,7 @@ impl<'a> Comparison<'a> {
         breaks
     }
 
-    /// The values that an answer may have now and could not have, or never has any more.
+    /// Returns a sentence for each value that a response can newly have, and for each that it never has any more.
     fn other_values(&self, old: &Shape, new: &Shape, names: &BTreeSet<String>) -> Vec<String> {
         let mut breaks = Vec::new();
         let is_open = self.is_open(names);
@@ -232,7 +232,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The values that a request may not have any more.
+/// Returns a sentence for each restriction of a request that is new or stricter.
 fn narrower(old: &Shape, new: &Shape) -> Vec<String> {
     let mut breaks = Vec::new();
     match (&old.values, &new.values) {

@@ -1,4 +1,4 @@
-//! Two descriptions of the API, and whether clients of the older one get along with the newer one.
+//! Checks whether clients of an older API description work with a newer one.
 
 mod compare;
 mod shape;
@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 
 use self::compare::{Comparison, Direction};
 
-/// Returns a sentence for each difference on which clients of the older description may fail.
+/// Returns a sentence for each difference that may break clients of the older description.
 ///
-/// `open` names the fields whose set of values may grow: a schema of the description, or `Schema.member`.
+/// `open` lists the fields whose set of values may grow: a schema's name, or `Schema.member`.
 pub fn api_breaks(old: &Value, new: &Value, open: &BTreeSet<String>) -> Vec<String> {
     let mut breaks = BTreeSet::new();
     let (before, after) = (operations(old), operations(new));
@@ -45,7 +45,7 @@ pub fn api_breaks(old: &Value, new: &Value, open: &BTreeSet<String>) -> Vec<Stri
     breaks.into_iter().collect()
 }
 
-/// Returns true if a description has this open field.
+/// Returns true if a description has this field, in the form of the open fields of [`api_breaks`].
 pub fn is_field(description: &Value, name: &str) -> bool {
     let (schema, member) = name
         .split_once('.')
@@ -64,7 +64,7 @@ struct Operation<'a> {
     value: &'a Value,
 }
 
-/// The operations by method and path, where names of path parameters do not count.
+/// Returns the operations by method and path, without the names of path parameters.
 fn operations(description: &Value) -> BTreeMap<String, Operation<'_>> {
     let paths = members(description.get("paths"));
     let operations = paths.flat_map(|(path, item)| {
@@ -76,7 +76,7 @@ fn operations(description: &Value) -> BTreeMap<String, Operation<'_>> {
     operations.collect()
 }
 
-/// A path with empty braces.
+/// Returns a path with empty braces.
 fn anonymous(path: &str) -> String {
     let mut parts = path.split('{');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -86,7 +86,7 @@ fn anonymous(path: &str) -> String {
     })
 }
 
-/// The comparison of one operation with its later self.
+/// The comparison of an operation with its later version.
 struct Operations<'a, 'd> {
     old: &'d Value,
     new: &'d Value,
@@ -218,7 +218,7 @@ impl Operations<'_, '_> {
         }
     }
 
-    /// Every credential that worked still does. None at all is the best one.
+    /// Compares credentials. Each one that worked must still work, unless the operation needs none any more.
     fn security(&mut self, old: &Value, new: &Value) {
         let alternatives = |value: &Value| value.as_array().cloned().unwrap_or_default();
         let (old, new) = (alternatives(old), alternatives(new));
@@ -236,7 +236,7 @@ impl Operations<'_, '_> {
     }
 }
 
-/// The parameters of an operation by a name that is the same in both descriptions.
+/// Returns the parameters of an operation, by a name that is the same in both descriptions.
 fn parameters<'a>(
     description: &'a Value,
     operation: &Operation<'a>,
@@ -258,13 +258,13 @@ fn parameters<'a>(
     parameters.into_iter().flatten().map(named).collect()
 }
 
-/// The target of a reference, or the value itself.
+/// Returns the target of a reference, or the value itself.
 fn resolved<'a>(description: &'a Value, value: &'a Value) -> &'a Value {
     let Some(reference) = value["$ref"].as_str() else {
         return value;
     };
     let target = description.pointer(reference.trim_start_matches('#'));
-    target.unwrap_or_else(|| panic!("{reference} leads nowhere"))
+    target.unwrap_or_else(|| panic!("{reference} does not resolve"))
 }
 
 fn members(value: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
@@ -275,7 +275,7 @@ fn members(value: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
     members.map(|(name, value)| (name.as_str(), value))
 }
 
-/// A security scheme without what is only for people.
+/// Returns a security scheme without its documentation.
 fn without_prose(scheme: &Value) -> Value {
     let mut scheme = scheme.clone();
     if let Some(members) = scheme.as_object_mut() {

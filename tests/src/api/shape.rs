@@ -1,4 +1,4 @@
-//! Schemas as sets of alternatives without references, so that two of them can be compared however they are written.
+//! Schemas as sets of alternatives without references, a form in which two schemas can be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::members;
 const LOWER: [&str; 3] = ["minimum", "minLength", "minItems"];
 const UPPER: [&str; 3] = ["maximum", "maxLength", "maxItems"];
 
-/// The keywords that allow or refuse nothing.
+/// The keywords that do not affect which values are valid.
 const PROSE: [&str; 5] = ["description", "title", "example", "examples", "deprecated"];
 
 /// The alternatives that a schema allows.
@@ -25,7 +25,7 @@ pub(super) struct Union {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shape {
     pub(super) names: BTreeSet<String>,
-    /// None for every type.
+    /// The type; `None` allows every type.
     pub(super) kind: Option<String>,
     pub(super) values: Option<BTreeSet<String>>,
     pub(super) properties: BTreeMap<String, Value>,
@@ -45,7 +45,7 @@ impl Union {
     pub(super) fn of(description: &Value, schema: &Value) -> Self {
         if let Some(reference) = schema["$ref"].as_str() {
             let target = description.pointer(reference.trim_start_matches('#'));
-            let target = target.unwrap_or_else(|| panic!("{reference} leads nowhere"));
+            let target = target.unwrap_or_else(|| panic!("{reference} does not resolve"));
             let mut union = Self::of(description, target);
             union
                 .names
@@ -73,7 +73,7 @@ impl Union {
         }
     }
 
-    /// The alternatives, each with the names of the whole.
+    /// Returns the alternatives, each with the names of the whole union.
     fn named(self) -> Vec<Shape> {
         let Self {
             names,
@@ -85,7 +85,7 @@ impl Union {
         alternatives
     }
 
-    /// The values that both allow.
+    /// Returns the values that both allow.
     fn both(self, other: Self) -> Self {
         let others = other.named();
         let named = self.named();
@@ -98,7 +98,7 @@ impl Union {
         }
     }
 
-    /// Notes keywords beside those that were read.
+    /// Records the keywords other than those in `read` as not compared.
     fn noting(mut self, schema: &Value, read: &[&str]) -> Self {
         let unknown = unknown(schema, read);
         for shape in &mut self.alternatives {
@@ -161,7 +161,7 @@ impl Shape {
         }
     }
 
-    /// The values that both allow; none if they have different types.
+    /// Returns the values that both allow, or `None` if their types differ.
     fn both(&self, other: &Self) -> Option<Self> {
         if self.kind.is_some() && other.kind.is_some() && self.kind != other.kind {
             return None;
@@ -191,14 +191,15 @@ impl Shape {
     }
 }
 
-/// A value of `enum` or `required`, without quotation marks.
+/// Returns a value of `enum` or `required` without quotation marks.
 fn plain(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The keywords of a schema that nothing here reads. `propertyNames` says only that names are texts.
+/// Returns the keywords of a schema that the comparison does not read. `propertyNames` can be ignored: it only requires
+/// names to be texts.
 fn unknown(schema: &Value, read: &[&str]) -> BTreeSet<String> {
     let own = [
         "type",

@@ -102,7 +102,7 @@ mod tests {
     const TEXT: &str = "# Changelog\n\n## Unreleased\n\n### Server\n\n- It starts.\n\n## 0.1.0 (2026-01-02)\n\n- First.\n";
 
     #[test]
-    fn unreleased_changes_become_those_of_the_version() {
+    fn unreleased_changes_become_the_section_of_the_version() {
         let released = release(TEXT, "0.2.0", "2026-03-04").expect("it is released");
         assert_eq!(
             released,
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_of_notes_are_single_lines() {
+    fn each_paragraph_of_the_notes_becomes_one_line() {
         let text = "A paragraph\nof two lines.\n\n### Server\n- An item\n  that goes on.\n- Another, by `a`\n  `b`:\n\n```sh\na \\\n  b\n```\nEnd.";
         assert_eq!(
             unwrapped(text),

@@ -37,7 +37,7 @@ pub(crate) fn release(workspace: &Workspace, version: &str, is_dry_run: bool) ->
     plan.write()?;
     // A separate process, because this one was compiled with the previous version.
     xtask(workspace, &["test", "--all"]).context(
-        "nothing was committed; fix it on the branch, undo the rest by `git restore .`, and begin again",
+        "nothing was committed; fix the error on the branch, undo the other changes with `git restore .`, and start again",
     )?;
     plan.commit_and_tag()?;
     let tag = plan.tag();

@@ -178,7 +178,7 @@ fn addresses_that_are_only_in_their_file_are_not_enough() {
 }
 
 #[test]
-fn a_version_that_is_none_is_refused() {
+fn a_malformed_version_is_refused() {
     let (_folder, workspace) = repository("pennon.dev");
     assert!(refusal(&workspace, "1.0").contains("`1.0` is not a version"));
 }
