@@ -58,7 +58,7 @@ export class FeatureFlagsClient {
     fallbacks?: FeatureFlagsClientOptions["fallbacks"],
   ): FeatureFlagsClient {
     const client = new FeatureFlagsClient({ sdkKey: "snapshot", bootstrap, fallbacks });
-    client.#runtime.fix();
+    client.#runtime.freeze();
     return client;
   }
 
@@ -123,7 +123,7 @@ export class FeatureFlagsClient {
     key: string,
     _context?: EvaluationContext<Custom> | null,
   ): boolean {
-    return this.#evaluations.ahead(key).enabled;
+    return this.#evaluations.withoutContext(key).enabled;
   }
 
   /**
@@ -135,7 +135,7 @@ export class FeatureFlagsClient {
     key: string,
     _context?: EvaluationContext<Custom> | null,
   ): Reason {
-    return this.#evaluations.ahead(key).reason;
+    return this.#evaluations.withoutContext(key).reason;
   }
 
   /**

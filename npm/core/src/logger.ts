@@ -1,4 +1,4 @@
-import { contain } from "./internal/publisher.js";
+import { callSafely } from "./internal/publisher.js";
 
 /** A receiver of the client's log messages. */
 export interface Logger {
@@ -33,7 +33,7 @@ export function safeLogger(logger: Logger): Logger {
   const safely =
     (level: Level) =>
     (message: string, meta?: unknown): void => {
-      contain(
+      callSafely(
         () => logger[level](message, meta),
         () => {},
       );

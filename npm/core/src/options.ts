@@ -292,7 +292,7 @@ function bootstrap(given: unknown): Bootstrap {
   if (version === undefined && Array.isArray(flags)) {
     return { configuration: JSON.stringify(given) };
   }
-  if (!areAnswers(flags) || !(subject === undefined || areAnswers(subject?.flags))) {
+  if (!areFlags(flags) || !(subject === undefined || areFlags(subject?.flags))) {
     throw invalid(
       "bootstrap must be the result of client.snapshot(), or the body of GET /sdk/v1/config as an object or as text",
     );
@@ -320,7 +320,7 @@ function configurationText(text: string): string {
   return text;
 }
 
-function areAnswers(flags: readonly Partial<SubjectFlag>[] | undefined): boolean {
+function areFlags(flags: readonly Partial<SubjectFlag>[] | undefined): boolean {
   return (
     Array.isArray(flags) &&
     flags.every((flag) => typeof flag?.key === "string" && typeof flag.enabled === "boolean")

@@ -6,7 +6,7 @@ import {
   type PennonAdapterOptions,
   providerDataOf,
 } from "./internal/adapter.js";
-import { sessionInRequest } from "./internal/request.js";
+import { sharedClientInRequest } from "./internal/request.js";
 
 export type { EvaluationContext } from "@pennon/core";
 export type { PennonAdapter, PennonAdapterOptions } from "./internal/adapter.js";
@@ -31,6 +31,6 @@ async function clientInRequest(
   _context: unknown,
   options: PennonAdapterOptions,
 ): Promise<FeatureFlagsClient> {
-  const { client } = await sessionInRequest(options);
+  const { client } = await sharedClientInRequest(options);
   return client;
 }

@@ -1,10 +1,10 @@
 import type * as Exports from "../../generated/engine_bg.wasm.js";
 
 /** The position of a list in the wasm memory: its address, and its number of items. */
-type Place = readonly [address: number, length: number];
+type Slice = readonly [address: number, length: number];
 
 /** A function of the module that writes the position of its list to the address `result`. */
-type Listing<Parameters extends readonly number[]> = (
+type SliceFunction<Parameters extends readonly number[]> = (
   result: number,
   ...parameters: Parameters
 ) => void;
@@ -28,33 +28,33 @@ export class WasmExports {
   }
 
   /** Returns the bytes that a function produces. */
-  bytes<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): Uint8Array {
-    return this.#take(1, (bytes) => bytes.slice(), listing, parameters) ?? new Uint8Array();
+  bytes<P extends readonly number[]>(call: SliceFunction<P>, ...parameters: P): Uint8Array {
+    return this.#take(1, (bytes) => bytes.slice(), call, parameters) ?? new Uint8Array();
   }
 
   /** Returns the 32-bit integers that a function produces. */
-  words<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): Uint32Array {
-    const bytes = this.#take(4, (bytes) => bytes.slice(), listing, parameters);
+  integers<P extends readonly number[]>(call: SliceFunction<P>, ...parameters: P): Uint32Array {
+    const bytes = this.#take(4, (bytes) => bytes.slice(), call, parameters);
     return new Uint32Array(bytes?.buffer ?? []);
   }
 
   /** Returns the text that a function produces, if any. */
-  text<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): string | undefined {
-    return this.#take(1, (bytes) => new TextDecoder().decode(bytes), listing, parameters);
+  text<P extends readonly number[]>(call: SliceFunction<P>, ...parameters: P): string | undefined {
+    return this.#take(1, (bytes) => new TextDecoder().decode(bytes), call, parameters);
   }
 
   /** Copies a text into the wasm memory, for one call, which takes ownership of it. */
-  give(text: string | undefined): Place {
-    return text === undefined ? [0, 0] : this.#give(new TextEncoder().encode(text), 1);
+  copyText(text: string | undefined): Slice {
+    return text === undefined ? [0, 0] : this.#copy(new TextEncoder().encode(text), 1);
   }
 
   /** Copies numbers into the wasm memory, for one call, which takes ownership of them. */
-  giveNumbers(numbers: readonly number[]): Place {
-    const [address] = this.#give(new Uint8Array(Float64Array.from(numbers).buffer), 8);
+  copyNumbers(numbers: readonly number[]): Slice {
+    const [address] = this.#copy(new Uint8Array(Float64Array.from(numbers).buffer), 8);
     return [address, numbers.length];
   }
 
-  #give(bytes: Uint8Array, alignment: number): Place {
+  #copy(bytes: Uint8Array, alignment: number): Slice {
     const address = this.wasm.__wbindgen_malloc(bytes.length, alignment);
     new Uint8Array(this.wasm.memory.buffer, address, bytes.length).set(bytes);
     return [address, bytes.length];
@@ -64,10 +64,10 @@ export class WasmExports {
   #take<P extends readonly number[], T>(
     size: number,
     read: (bytes: Uint8Array<ArrayBuffer>) => T,
-    listing: Listing<P>,
+    call: SliceFunction<P>,
     parameters: P,
   ): T | undefined {
-    listing(this.#result, ...parameters);
+    call(this.#result, ...parameters);
     const { buffer } = this.wasm.memory;
     const [address = 0, length = 0] = new Uint32Array(buffer, this.#result, 2);
     if (address === 0) {
@@ -94,6 +94,6 @@ export function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
 }
 
 /** An `Option` of Rust, as two parameters. */
-export function optional(number: number | undefined): [isThere: number, number: number] {
+export function optional(number: number | undefined): [isSome: number, number: number] {
   return number === undefined ? [0, 0] : [1, number];
 }

@@ -1,7 +1,7 @@
 import type { Settings } from "../options.js";
 import type { Store } from "../store.js";
 import { sourceOf } from "./flag-store.js";
-import { contain } from "./publisher.js";
+import { callSafely } from "./publisher.js";
 
 /** The version of the stored format. Clients ignore any other version. */
 const VERSION = 1;
@@ -19,7 +19,7 @@ export interface StoredDocument {
 }
 
 /** Keeps the config document in the caller's store, together with its environment. */
-export class DocumentKeeper {
+export class DocumentStore {
   readonly #store: Store;
   readonly #source: string;
   readonly #logger: Settings["logger"];
@@ -39,7 +39,7 @@ export class DocumentKeeper {
 
   /** Returns the stored document, if it may be served. Any other content is ignored, with one warning. */
   load(): StoredDocument | undefined {
-    const text = contain(
+    const text = callSafely(
       () => this.#store.load(),
       (error) => this.warn("cannot be read", error),
     );
@@ -68,7 +68,7 @@ export class DocumentKeeper {
     const confirmedAt = Date.now();
     this.#savedAt = confirmedAt;
     const head = JSON.stringify({ version: VERSION, source: this.#source, confirmedAt });
-    this.#saving = contain(
+    this.#saving = callSafely(
       () => this.#store.save(`${head.slice(0, -1)},"config":${config}}`),
       (error) => this.#logger.error("The store failed", error),
     );

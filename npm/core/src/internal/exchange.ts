@@ -46,15 +46,15 @@ export function toReply({ status, headers, body }: TransportResponse): Reply {
   return {
     status,
     etag: typeof etag === "string" ? etag : undefined,
-    retryAfterMs: milliseconds(headers.get("Retry-After")),
-    body: readable(body),
+    retryAfterMs: parseRetryAfter(headers.get("Retry-After")),
+    body: textOrBytes(body),
   };
 }
 
 /**
  * Returns a body as text or bytes. The bytes may belong to another realm, for example to a `Buffer` in a vm context.
  */
-function readable(body: TransportResponse["body"]): string | Uint8Array {
+function textOrBytes(body: TransportResponse["body"]): string | Uint8Array {
   if (typeof body === "string" || body instanceof Uint8Array) {
     return body;
   }
@@ -65,7 +65,7 @@ function readable(body: TransportResponse["body"]): string | Uint8Array {
 }
 
 /** Parses `Retry-After`, which is a number of seconds or a date. */
-export function milliseconds(retryAfter: string | null | undefined): number | undefined {
+export function parseRetryAfter(retryAfter: string | null | undefined): number | undefined {
   if (!retryAfter) {
     return undefined;
   }

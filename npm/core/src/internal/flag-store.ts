@@ -9,13 +9,13 @@ import {
   type FlagValue,
   storedFlags,
 } from "./flags.js";
-import { catchRejection, contain } from "./publisher.js";
+import { callSafely, catchRejection } from "./publisher.js";
 
 /**
  * The maximum number of unknown keys to remember: enough for the keys in an application, but not for all that its users
  * could invent.
  */
-const MOST_MISSING = 1_000;
+const MAX_MISSING_KEYS = 1_000;
 
 const NO_FLAGS: Flags = storedFlags([]);
 
@@ -31,7 +31,7 @@ export class FlagStore {
   /** Keys that have been read and do not exist. */
   readonly #missing = new Set<string>();
   /** The positions of expired flags. */
-  #gone = new Set<number>();
+  #expired = new Set<number>();
   /** True if the flags come from a configuration rather than a cache or a snapshot. */
   #configured = false;
   #revision = 0;
@@ -49,7 +49,7 @@ export class FlagStore {
 
   *entries(): Iterable<readonly [key: string, value: FlagValue, position: number]> {
     for (let position = 0; position < this.#flags.size; position += 1) {
-      if (!this.#gone.has(position)) {
+      if (!this.#expired.has(position)) {
         yield [this.#flags.key(position), this.#flags.value(position), position];
       }
     }
@@ -84,7 +84,7 @@ export class FlagStore {
 
   /** Returns the keys of the changed flags, and the previous flags. */
   #configure(flags: ConfiguredFlags): readonly [changes: readonly string[], before: Flags] {
-    const expired = Array.from(this.#gone, (position) => this.#flags.key(position));
+    const expired = Array.from(this.#expired, (position) => this.#flags.key(position));
     const before = this.#serve(flags);
     const changes = this.#configured
       ? [...new Set([...flags.changes(), ...expired])]
@@ -114,7 +114,7 @@ export class FlagStore {
   expire(positions: Iterable<number>): readonly string[] {
     const expired = [...positions];
     this.#revision += 1;
-    this.#gone = new Set([...this.#gone, ...expired]);
+    this.#expired = new Set([...this.#expired, ...expired]);
     const keys = expired.map((position) => this.#flags.key(position));
     for (const key of keys) {
       this.#known.delete(key);
@@ -135,16 +135,16 @@ export class FlagStore {
    */
   restore(stale: boolean): readonly number[] {
     const cache = this.#cache;
-    const found = cache && contain(() => storedIn(cache, this.#source, stale), this.#onError);
+    const found = cache && callSafely(() => readCache(cache, this.#source, stale), this.#onError);
     if (found === undefined || found.length === 0) {
-      return this.keep();
+      return this.defaultTtls();
     }
     this.#serve(storedFlags(found));
-    return found.map(({ left }) => left);
+    return found.map(({ remainingMs }) => remainingMs);
   }
 
   /** Keeps the served flags, and returns their TTLs: the default for each. */
-  keep(): readonly number[] {
+  defaultTtls(): readonly number[] {
     return Array.from({ length: this.#flags.size }, () => this.#defaultTtlMs);
   }
 
@@ -155,12 +155,12 @@ export class FlagStore {
     }
     const position = this.#flags.find(key);
     if (position < 0) {
-      if (this.#missing.size < MOST_MISSING) {
+      if (this.#missing.size < MAX_MISSING_KEYS) {
         this.#missing.add(key);
       }
       return undefined;
     }
-    if (this.#gone.has(position)) {
+    if (this.#expired.has(position)) {
       return undefined;
     }
     const value = this.#flags.value(position);
@@ -173,7 +173,7 @@ export class FlagStore {
     this.#flags = flags;
     this.#known = new Map();
     this.#missing.clear();
-    this.#gone = new Set();
+    this.#expired = new Set();
     this.#revision += 1;
     return before;
   }
@@ -181,7 +181,7 @@ export class FlagStore {
   #write(write: (cache: Cache) => void): void {
     const cache = this.#cache;
     if (cache !== undefined) {
-      contain(() => write(cache), this.#onError);
+      callSafely(() => write(cache), this.#onError);
     }
   }
 }
@@ -206,16 +206,16 @@ function watched(cache: Cache, onError: (error: unknown) => void): Cache {
 /** Returns a flag that comes from a cache or a snapshot. */
 function storedValue(enabled: boolean, reason: Reason, targeted: boolean): FlagValue {
   const evaluation = evaluationOf(enabled, reason);
-  return { evaluation, targeted, index: -1, isTold: false };
+  return { evaluation, targeted, index: -1, hasWarned: false };
 }
 
-interface Found {
+interface CachedFlagValue {
   readonly key: string;
   readonly value: FlagValue;
-  readonly left: number;
+  readonly remainingMs: number;
 }
 
-function storedIn(cache: Cache, source: string, stale: boolean): Found[] {
+function readCache(cache: Cache, source: string, stale: boolean): CachedFlagValue[] {
   const index = cache.get(INDEX_KEY);
   if (
     !index ||
@@ -233,9 +233,9 @@ function storedIn(cache: Cache, source: string, stale: boolean): Found[] {
       return [];
     }
     const { enabled, reason, targeted, ttlMs } = cached;
-    const left = stale ? Math.max(1, ttlMs - age) : ttlMs - age;
+    const remainingMs = stale ? Math.max(1, ttlMs - age) : ttlMs - age;
     const value = storedValue(enabled, reason, targeted);
-    return left >= 1 ? [{ key, value, left }] : [];
+    return remainingMs >= 1 ? [{ key, value, remainingMs }] : [];
   });
 }
 

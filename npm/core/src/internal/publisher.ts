@@ -47,12 +47,12 @@ export class Publisher {
       const { type, listener, isOnce } = registered;
       // An earlier listener may have caused an event of the same type, which already called this one.
       if (type === event.type && (!isOnce || this.#registered.delete(registered))) {
-        contain(() => listener(event), this.#listenerFailed);
+        callSafely(() => listener(event), this.#listenerFailed);
       }
     }
     const emitter = this.#emitter;
     if (emitter !== undefined) {
-      contain(
+      callSafely(
         () => emitter.emit(event.type, event),
         (error) => this.#logger.error("The event emitter failed", error),
       );
@@ -60,9 +60,9 @@ export class Publisher {
   }
 
   /** Notifies subscribers that reads may return something else now. */
-  changed(): void {
+  notifySubscribers(): void {
     for (const { listener } of [...this.#subscribers]) {
-      contain(listener, this.#listenerFailed);
+      callSafely(listener, this.#listenerFailed);
     }
   }
 
@@ -80,7 +80,7 @@ export class Publisher {
  * Calls code of the application and continues regardless of the outcome: an error that it throws, or the rejection of a
  * promise that it returns, goes to `onError`.
  */
-export function contain<T>(call: () => T, onError: (error: unknown) => void): T | undefined {
+export function callSafely<T>(call: () => T, onError: (error: unknown) => void): T | undefined {
   try {
     const result = call();
     catchRejection(result, onError);

@@ -3,7 +3,7 @@
 import { headersOf, requestFor, urlOf } from "../internal/exchange.js";
 import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
-import { type Answer, askRemotely } from "./remote.js";
+import { evaluateRemotely, type RemoteResult } from "./remote.js";
 import { follow, type StreamEnd, type StreamListener } from "./stream.js";
 import { Usage } from "./usage.js";
 
@@ -20,14 +20,14 @@ export class LazyFeatures {
   }
 
   /** Has the service evaluate a flag. Never rejects. */
-  async ask(key: string, context: unknown): Promise<Answer> {
+  async evaluate(key: string, context: unknown): Promise<RemoteResult> {
     const controller = new AbortController();
     this.#pending.add(controller);
-    const answer = await askRemotely(key, context, (body) =>
+    const result = await evaluateRemotely(key, context, (body) =>
       this.#post("evaluate", body, false, controller),
     );
     this.#pending.delete(controller);
-    return answer;
+    return result;
   }
 
   /** Reads the stream of changes to its end. */

@@ -12,13 +12,13 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
   readonly client: FeatureFlagsClient;
   readonly #options: FeatureFlagsModuleOptions;
   readonly #logger = new Logger("FeatureFlags");
-  readonly #isOwn: boolean;
+  readonly #ownsClient: boolean;
 
   constructor(options: FeatureFlagsModuleOptions) {
     requireSameVersion();
     this.#options = options;
-    this.client = options.client ?? made(options);
-    this.#isOwn = options.client === undefined;
+    this.client = options.client ?? createClient(options);
+    this.#ownsClient = options.client === undefined;
   }
 
   /** Returns the context of a request, or undefined if the application's resolver failed. */
@@ -51,7 +51,7 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    if (this.#isOwn) {
+    if (this.#ownsClient) {
       await this.client.shutdown();
     }
   }
@@ -67,7 +67,7 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function made({ options }: FeatureFlagsModuleOptions): FeatureFlagsClient {
+function createClient({ options }: FeatureFlagsModuleOptions): FeatureFlagsClient {
   if (options === undefined) {
     throw new TypeError("FeatureFlagsModule needs a client, or options for one");
   }

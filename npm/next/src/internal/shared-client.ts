@@ -6,7 +6,7 @@ import { transport } from "./transport.js";
 const WAIT_MS = 3_000;
 
 /** A client that lives as long as the process. */
-export class Session {
+export class SharedClient {
   readonly client: FeatureFlagsClient;
   /** Resolves when the client has flags, or when requests should stop waiting for them. */
   readonly settled: Promise<void>;
@@ -56,17 +56,17 @@ function onTermination(listener: () => void): void {
   }
 }
 
-const sessions = Symbol.for(`@pennon/next ${VERSION}`);
+const sharedClients = Symbol.for(`@pennon/next ${VERSION}`);
 
 /** Next.js loads a module several times: for pages, for the proxy, and whenever a file changes in development. */
-const scope = globalThis as { [sessions]?: Map<string, Session> };
+const scope = globalThis as { [sharedClients]?: Map<string, SharedClient> };
 
-/** Returns the session of this SDK key and service. The options of the first call apply. */
-export function sessionFor(options: FeatureFlagsClientOptions): Session {
-  scope[sessions] ??= new Map();
-  const known = scope[sessions];
+/** Returns the client of this SDK key and service. The options of the first call apply. */
+export function sharedClientFor(options: FeatureFlagsClientOptions): SharedClient {
+  scope[sharedClients] ??= new Map();
+  const known = scope[sharedClients];
   const name = JSON.stringify([options.sdkKey, options.baseUrl]);
-  const session = known.get(name) ?? new Session(options);
-  known.set(name, session);
-  return session;
+  const shared = known.get(name) ?? new SharedClient(options);
+  known.set(name, shared);
+  return shared;
 }
