@@ -220,7 +220,7 @@ export class FeatureFlagsClient {
     if (!this.isReady()) {
       throw new FeatureFlagsError(
         "NOT_INITIALIZED",
-        "The client is not ready: await initialize() before snapshot()",
+        "The client is not ready. Await initialize() before snapshot().",
       );
     }
     return { ...this.#evaluations.snapshot(), ...this.#runtime.configuration() };

@@ -127,7 +127,7 @@ export type Settings = Readonly<ReturnType<typeof parseOptions>>;
  */
 export function parseOptions(options: FeatureFlagsClientOptions) {
   if (typeof options !== "object" || options === null) {
-    throw invalid("the options must be an object with at least an sdkKey");
+    throw invalid("The options must be an object with at least the member sdkKey");
   }
   return {
     sdkKey: sdkKey(options.sdkKey),
@@ -175,27 +175,29 @@ export function warnOfOptions({
 }: Settings): void {
   if (ttlMs < 1_000) {
     logger.warn(
-      `cacheTtlMs is ${ttlMs}: flags expire in less than a second. cacheTtlSeconds is in milliseconds, too`,
+      `cacheTtlMs is ${ttlMs} ms, so flags expire in less than a second. Set a larger value; the deprecated cacheTtlSeconds is in milliseconds, too.`,
     );
   } else if (ttlMs < pollIntervalMs) {
     logger.warn(
-      `cacheTtlMs (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms): flags will be fetched more often than you poll`,
+      `cacheTtlMs (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms), so flags are fetched before the next poll is due. Set cacheTtlMs to at least pollIntervalMs.`,
     );
   }
   if (pollIntervalMs > 0 && pollIntervalMs < 1_000) {
     logger.warn(
-      `pollIntervalMs is ${pollIntervalMs} ms: each client sends more than one request per second; streaming delivers changes sooner with fewer requests`,
+      `pollIntervalMs is ${pollIntervalMs} ms, so each client sends more than one request per second. Use streaming instead: it delivers changes sooner, with fewer requests.`,
     );
   }
   if (streaming && transport.open === undefined) {
-    logger.warn("streaming needs a transport with the method open: the client polls instead");
+    logger.warn(
+      "The transport lacks the method open, which streaming needs, so the client polls. Add the method, or turn streaming off.",
+    );
   }
 }
 
 function sdkKey(key: unknown): string {
   if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key)) {
     throw invalid(
-      "sdkKey must be the key that the service showed when the environment was created, such as pnk_…; is its environment variable set?",
+      "sdkKey must be the SDK key of an environment, such as pnk_…. Check that its environment variable is set. The service shows a key only once: if you have lost it, rotate it on the dashboard.",
     );
   }
   return key;
@@ -270,7 +272,7 @@ function flag(
 function fallbacks(given: unknown = {}): ReadonlyMap<string, Evaluation> {
   const entries = typeof given === "object" && given !== null ? Object.entries(given) : undefined;
   if (!entries?.every(([, enabled]) => typeof enabled === "boolean")) {
-    throw invalid("fallbacks must be an object with true or false for each key of a flag");
+    throw invalid("fallbacks must be an object with true or false for each flag key");
   }
   return new Map(entries.map(([key, enabled]) => [key, evaluationOf(enabled, "fallback")]));
 }
@@ -298,7 +300,9 @@ function bootstrap(given: unknown): Bootstrap {
     );
   }
   if (version !== 1) {
-    throw invalid("bootstrap is a snapshot of another version of the client");
+    throw invalid(
+      "bootstrap is a snapshot of another version of @pennon/core. Use the same version on both sides.",
+    );
   }
   return { snapshot: given as Snapshot, configuration: config && JSON.stringify(config) };
 }
@@ -309,13 +313,15 @@ function configurationText(text: string): string {
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
-    throw invalid(`bootstrap is text, but not JSON: ${String(cause)}`);
+    throw invalid(
+      `bootstrap is text, but not JSON (${String(cause)}). Pass the body of GET /sdk/v1/config.`,
+    );
   }
   if (parsed?.version !== undefined) {
-    throw invalid("bootstrap is a snapshot as text: pass JSON.parse() of it");
+    throw invalid("bootstrap is a snapshot as text. Parse it with JSON.parse() first.");
   }
   if (!Array.isArray(parsed?.flags)) {
-    throw invalid("bootstrap is text, but not the body of GET /sdk/v1/config: it has no flags");
+    throw invalid("bootstrap is JSON text, but has no flags. Pass the body of GET /sdk/v1/config.");
   }
   return text;
 }

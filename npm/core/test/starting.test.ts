@@ -157,7 +157,7 @@ describe("initialize()", () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect(logger.lines).toEqual([
       expect.stringContaining("keeps trying"),
-      expect.stringMatching(/^error: .*does not accept the sdkKey/),
+      expect.stringMatching(/^error: .*rejected the sdkKey/),
     ]);
     const requests = service.requests.length;
     service.nowAnswers(on);

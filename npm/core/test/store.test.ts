@@ -224,12 +224,12 @@ describe("a store", () => {
     };
     const { error, logger } = await restartInTime(store);
     expect(error).toEqual(failed);
-    expect(logger.lines).toEqual(["warn: The stored document cannot be read"]);
+    expect(logger.lines).toEqual(["warn: The stored document cannot be read, so it is ignored"]);
     const journal = new Journal();
     const client = clientOf(new ScriptedService(on), { store, logger: journal });
     await client.initialize();
     await client.shutdown();
-    expect(journal.lines).toEqual(["error: The store failed"]);
+    expect(journal.lines).toEqual(["error: The store could not save the config document"]);
   });
 
   it("must have the methods and the age of a store", () => {

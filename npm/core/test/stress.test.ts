@@ -177,7 +177,10 @@ describe("a subscriber that fails", () => {
     client.subscribe(() => told.push("told"));
     await client.initialize();
     expect(told).toEqual(["told"]);
-    expect(logger.lines).toEqual(["error: A listener failed", "error: A listener failed"]);
+    expect(logger.lines).toEqual([
+      "error: A listener threw or rejected",
+      "error: A listener threw or rejected",
+    ]);
     await client.shutdown();
   });
 });

@@ -125,7 +125,7 @@ describe("a start", () => {
 
   it("needs a client, or options for one", async () => {
     await expect(start({ imports: [FeatureFlagsModule.forRoot({})] })).rejects.toThrow(
-      "FeatureFlagsModule needs a client, or options for one",
+      "FeatureFlagsModule has neither options nor a client",
     );
   });
 });

@@ -103,7 +103,7 @@ describe("the client", () => {
 
   it("names the missing key", async () => {
     vi.stubEnv("PENNON_SDK_KEY", undefined);
-    await expect(getFeatureFlags()).rejects.toThrow(/sdkKey must be the key/);
+    await expect(getFeatureFlags()).rejects.toThrow(/sdkKey must be the SDK key/);
   });
 });
 

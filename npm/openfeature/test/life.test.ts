@@ -220,7 +220,7 @@ describe("a core of another version", () => {
     });
     const entry = await import("@pennon/openfeature/web");
     expect(() => new entry.PennonWebProvider({ sdkKey: "pnk_test" })).toThrow(
-      /found 9\.9\.9: install the same version of both/,
+      /found 9\.9\.9\. Install the same version of both/,
     );
   });
 });

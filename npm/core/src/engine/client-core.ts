@@ -254,5 +254,7 @@ export class ClientCore {
 
 /** Throws, because engine and client come from different builds. The host emits `engine:error`. */
 function unknown(number: number): never {
-  throw new Error(`The engine returned ${number}, which is not part of its protocol`);
+  throw new Error(
+    `The engine returned ${number}, which is not part of its protocol. Install @pennon/core again.`,
+  );
 }

@@ -157,7 +157,7 @@ export class Evaluator {
   #toValue(number = NaN, index: number): FlagValue {
     const evaluation = this.#evaluations[number % FlagBit.Targeted];
     if (evaluation === undefined) {
-      throw new RangeError("the engine returned a number that is not an evaluation");
+      throw new RangeError("The engine returned a number that is not an evaluation");
     }
     return {
       evaluation,

@@ -73,16 +73,20 @@ function code(call: Call, { kind }: Failure): ErrorCode {
 
 function describe({ kind, status }: Failure): string {
   return kind === FailureKind.Status && status !== 401
-    ? `the service answered with status ${status}`
+    ? `the service responded with status ${status}`
     : DETAILS[kind];
 }
 
 const DETAILS: Readonly<Record<Failure["kind"], string>> = {
-  [FailureKind.Unreachable]: "the service could not be reached",
-  [FailureKind.TimedOut]: "the service did not answer in time",
-  [FailureKind.Status]: "the service does not accept the sdkKey (status 401)",
-  [FailureKind.Malformed]: "the response is not a config document (is baseUrl right?)",
-  [FailureKind.Trapped]: "the engine could not be started, or failed",
-  [FailureKind.NotInitialized]: "the client has not been initialized",
-  [FailureKind.ShutDown]: "the client has been shut down",
+  [FailureKind.Unreachable]:
+    "the service could not be reached. Check that it is running at baseUrl.",
+  [FailureKind.TimedOut]:
+    "the service did not respond in time. Check the network, or raise timeoutMs.",
+  [FailureKind.Status]:
+    "the service rejected the sdkKey (status 401). Use the current SDK key of the environment.",
+  [FailureKind.Malformed]:
+    "the response is not a config document. Check that baseUrl is the address of Pennon.",
+  [FailureKind.Trapped]: "the engine failed, or could not be loaded. See the cause.",
+  [FailureKind.NotInitialized]: "the client has not been initialized. Await initialize() first.",
+  [FailureKind.ShutDown]: "the client has been shut down. Create a new one.",
 };

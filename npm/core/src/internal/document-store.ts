@@ -41,7 +41,7 @@ export class DocumentStore {
   load(): StoredDocument | undefined {
     const text = callSafely(
       () => this.#store.load(),
-      (error) => this.warn("cannot be read", error),
+      (error) => this.warn("cannot be read, so it is ignored", error),
     );
     return typeof text === "string" ? this.#parse(text) : undefined;
   }
@@ -70,7 +70,7 @@ export class DocumentStore {
     const head = JSON.stringify({ version: VERSION, source: this.#source, confirmedAt });
     this.#saving = callSafely(
       () => this.#store.save(`${head.slice(0, -1)},"config":${config}}`),
-      (error) => this.#logger.error("The store failed", error),
+      (error) => this.#logger.error("The store could not save the config document", error),
     );
   }
 
@@ -83,15 +83,21 @@ export class DocumentStore {
     }
     const { version, source, confirmedAt, config } = parsed ?? {};
     if (version !== VERSION || typeof confirmedAt !== "number" || Object(config) !== config) {
-      return this.warn("is damaged, or was stored by another version of the client: it is ignored");
+      return this.warn(
+        "is damaged or has the format of another version, so it is ignored. The next fetch replaces it.",
+      );
     }
     if (source !== this.#source) {
-      return this.warn("belongs to another environment: it is ignored");
+      return this.warn(
+        "belongs to another environment, so it is ignored. Use one store for each environment.",
+      );
     }
     // The clock may have been set back.
     const ageMs = Math.max(0, Date.now() - confirmedAt);
     if (!(ageMs <= this.#maxAgeMs)) {
-      return this.warn("is older than maxAgeSeconds: it is ignored");
+      return this.warn(
+        "is older than maxAgeSeconds, so it is ignored. The next fetch replaces it.",
+      );
     }
     return { config: JSON.stringify(config), ageMs, maxAgeMs: this.#maxAgeMs };
   }

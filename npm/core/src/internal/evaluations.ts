@@ -179,7 +179,7 @@ export class Evaluations {
     if (!this.#warned.has(key)) {
       this.#warned.add(key);
       this.#logger.warn(
-        `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() ignore; use evaluate() with a context`,
+        `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() ignore. Call evaluate() with a context.`,
       );
     }
   }
@@ -198,25 +198,25 @@ export class Evaluations {
     if (value?.index === UNSUPPORTED) {
       return new FeatureFlagsError(
         "FLAG_UNSUPPORTED",
-        `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support: install a newer version, or add the flag to fallbacks`,
+        `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support. Install a newer version, or add the flag to fallbacks.`,
       );
     }
     if (value !== undefined) {
       return new FeatureFlagsError(
         "NOT_INITIALIZED",
-        `There is no configuration to evaluate '${key}' with: the client started from a cache or a snapshot and has not reached the service since, or its engine is restarting`,
+        `The flag '${key}' cannot be evaluated, because there is no configuration yet: the client started from a cache or a snapshot and has not reached the service since, or its engine is restarting. Try again later.`,
       );
     }
     if (!this.isReady) {
       return new FeatureFlagsError(
         "NOT_INITIALIZED",
-        "The client is not ready: await initialize() before reading flags, and read none after shutdown()",
+        "The client is not ready. Await initialize() before reading flags, and do not read flags after shutdown().",
       );
     }
     const detail =
       typeof key === "string"
-        ? `There is no flag '${key}' in this environment`
-        : `The key of a flag must be a string, not ${described(key)}`;
+        ? `The flag '${key}' does not exist in this environment, or has expired. Create it, or add it to fallbacks.`
+        : `A flag key must be a string, not ${described(key)}`;
     return new FeatureFlagsError("FLAG_NOT_FOUND", detail);
   }
 }
@@ -227,7 +227,7 @@ function hookOf(onEvaluate: (event: EvaluateEvent) => void, logger: Logger): OnE
     const given = (context ?? undefined) as EvaluateEvent["context"];
     callSafely(
       () => onEvaluate({ key, context: given, enabled, reason }),
-      (error) => logger.error("onEvaluate failed", error),
+      (error) => logger.error("onEvaluate threw or rejected", error),
     );
   };
 }

@@ -40,7 +40,9 @@ export interface Reply {
 /** Reads the result of a transport, which may be the application's own. Throws if it is not a response. */
 export function toReply({ status, headers, body }: TransportResponse): Reply {
   if (!Number.isInteger(status) || status < 100 || status > 599) {
-    throw new TypeError(`The transport returned the status ${String(status)}`);
+    throw new TypeError(
+      `The transport returned the status ${String(status)}, which is not an integer from 100 to 599`,
+    );
   }
   const etag: unknown = headers.get("ETag");
   return {

@@ -39,7 +39,8 @@ export class FlagStore {
   constructor({ ttlMs, cache, logger, sdkKey, baseUrl }: Settings) {
     this.#defaultTtlMs = ttlMs;
     this.#source = sourceOf(sdkKey, baseUrl);
-    this.#onError = (error) => logger.error("The cache failed", error);
+    this.#onError = (error) =>
+      logger.error("The cache failed, so its content may be outdated", error);
     this.#cache = cache && watched(cache, this.#onError);
   }
 

@@ -83,7 +83,12 @@ export class LazyLoader {
   #with(act: (lazy: LazyFeatures) => unknown): void {
     this.#load()
       .then(act)
-      .catch((error) => this.#settings.logger.error("A part of the client failed to load", error));
+      .catch((error) =>
+        this.#settings.logger.error(
+          "Usage reporting failed to load, so evaluations are not counted",
+          error,
+        ),
+      );
   }
 
   #load(): Promise<LazyFeatures> {

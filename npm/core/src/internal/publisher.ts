@@ -54,7 +54,7 @@ export class Publisher {
     if (emitter !== undefined) {
       callSafely(
         () => emitter.emit(event.type, event),
-        (error) => this.#logger.error("The event emitter failed", error),
+        (error) => this.#logger.error("The event emitter threw or rejected", error),
       );
     }
   }
@@ -72,7 +72,7 @@ export class Publisher {
   }
 
   readonly #listenerFailed = (error: unknown): void => {
-    this.#logger.error("A listener failed", error);
+    this.#logger.error("A listener threw or rejected", error);
   };
 }
 

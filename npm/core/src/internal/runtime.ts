@@ -131,12 +131,15 @@ export class ClientRuntime {
 
   async evaluateRemote(key: string, context: unknown): Promise<Evaluation> {
     if (this.#ended) {
-      throw new FeatureFlagsError("NOT_INITIALIZED", "The client has been shut down");
+      throw new FeatureFlagsError(
+        "NOT_INITIALIZED",
+        "The client has been shut down. Create a new one.",
+      );
     }
     if (this.#isFrozen) {
       throw new FeatureFlagsError(
         "EVALUATION_FAILED",
-        "A client from a snapshot sends no requests",
+        "A client from fromSnapshot() sends no requests. Create one with an SDK key.",
       );
     }
     const evaluation = await this.#lazy.evaluate(key, context);
@@ -184,7 +187,10 @@ export class ClientRuntime {
     const remainingMs = this.#flags.restore(this.#settings.staleIfError);
     if (remainingMs.length === 0 && this.#retry && !this.#hasWarnedOfRetries) {
       this.#hasWarnedOfRetries = true;
-      this.#logger.warn("The flags could not be fetched; the client keeps trying", this.#thrown);
+      this.#logger.warn(
+        "The flags could not be fetched, and the client keeps trying. Check that the service is running at baseUrl.",
+        this.#thrown,
+      );
     }
     return remainingMs;
   }
@@ -197,7 +203,7 @@ export class ClientRuntime {
   /** Serves the flags of the document in the caller's store. */
   serveStored(flags: ConfiguredFlags): void {
     this.#documents?.warn(
-      "is served, because the service could not be reached: flags may be older than their TTL",
+      "is served, because the service could not be reached. Flags may be older than their TTL.",
     );
     this.#supportCheck.check(flags);
     this.#publishChanges(this.#flags.serveStored(flags));
@@ -205,7 +211,9 @@ export class ClientRuntime {
 
   /** Ignores the document in the caller's store, because it is not a config document. */
   rejectStored(): void {
-    this.#documents?.warn("is not a config document: it is ignored");
+    this.#documents?.warn(
+      "is not a config document, so it is ignored. The next fetch replaces it.",
+    );
   }
 
   /** Saves a config document that the service has returned. */
@@ -226,7 +234,9 @@ export class ClientRuntime {
   }
 
   expire(positions: Iterable<number>): void {
-    this.#logger.warn("Flags have expired, because the service could not confirm them");
+    this.#logger.warn(
+      "Flags have expired, because the service could not confirm them. Reads return fallbacks until it does.",
+    );
     this.#publishChanges(this.#flags.expire(positions));
   }
 
@@ -304,7 +314,7 @@ export class ClientRuntime {
     const configuration = this.#core?.configuration();
     const error = new FeatureFlagsError(
       "ENGINE_FAILED",
-      "The engine failed: reads continue from memory, and the engine restarts",
+      "The engine failed and restarts. Reads continue from memory. Please report the cause as a bug.",
       { cause },
     );
     this.#logger.error(error.message, error);
@@ -352,7 +362,9 @@ export class ClientRuntime {
       if (isProvided) {
         return;
       }
-      this.#logger.error("The bootstrap is not a config document: it is ignored");
+      this.#logger.error(
+        "The bootstrap is not a config document, so it is ignored. Pass the body of GET /sdk/v1/config, or a snapshot.",
+      );
     }
     core.initialize(options);
   }

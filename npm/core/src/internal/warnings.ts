@@ -46,7 +46,7 @@ export class ContextCheck {
       if (!ATTRIBUTES.has(name) && !this.#warned.has(name) && this.#warned.size < MAX_WARNINGS) {
         this.#warned.add(name);
         this.#logger.warn(
-          `The attribute '${name}' of a context is ignored: put all attributes other than userId, tenantId, email and country under customAttributes`,
+          `The attribute '${name}' of a context is ignored. Put all attributes except userId, tenantId, email and country under customAttributes.`,
         );
       }
     }
@@ -77,14 +77,14 @@ export class SupportCheck {
       if (!this.#warned.has(key)) {
         this.#warned.add(key);
         this.#logger.warn(
-          `The flag '${key}' ${value === "" ? "lacks a member" : `has ${value}, which is a value`} that @pennon/core ${VERSION} does not support: its evaluations for a context are fallbacks. Install a newer version`,
+          `The flag '${key}' ${value === "" ? "lacks a member" : `has ${value}, which is a value`} that @pennon/core ${VERSION} does not support, so it cannot be evaluated for a context. Install a newer version, or add the flag to fallbacks.`,
         );
       }
     }
     if (skipped > 0 && !this.#hasWarnedOfEntries) {
       this.#hasWarnedOfEntries = true;
       this.#logger.warn(
-        `${skipped} of the flags have a key or switch that @pennon/core ${VERSION} does not support, and are ignored. Install a newer version`,
+        `${skipped} of the flags are ignored, because @pennon/core ${VERSION} does not support their key or switch. Install a newer version.`,
       );
     }
   }

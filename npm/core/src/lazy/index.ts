@@ -81,7 +81,7 @@ export class LazyFeatures {
     // A transport may ignore the signal.
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () =>
-        reject(new Error("the service did not answer in time, or the client has been shut down")),
+        reject(new Error("the service did not respond in time, or the client has been shut down")),
       );
     });
     const headers = { ...headersOf(this.#settings), "Content-Type": "application/json" };

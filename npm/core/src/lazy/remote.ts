@@ -18,9 +18,9 @@ export async function evaluateRemotely(
     if (status === 404) {
       return { code: "FLAG_NOT_FOUND", detail: "the flag does not exist in this environment" };
     }
-    return status === 200 ? toResult(body) : failed(`the service answered with status ${status}`);
+    return status === 200 ? toResult(body) : failed(`the service responded with status ${status}`);
   } catch (cause) {
-    return failed("the request to the service failed", cause);
+    return failed("the request to the service failed. See the cause.", cause);
   }
 }
 
@@ -34,7 +34,7 @@ function toResult(body: TransportResponse["body"]): RemoteResult {
   } catch {
     // An unreadable response counts as a failure too.
   }
-  return failed("the response is not an evaluation");
+  return failed("the response is not an evaluation. Check that baseUrl is the address of Pennon.");
 }
 
 function failed(detail: string, cause: unknown = new Error(detail)): RemoteResult {

@@ -128,7 +128,7 @@ export class Usage {
     if (isFull && !this.#hasWarned) {
       this.#hasWarned = true;
       this.#logger.warn(
-        `Usage is counted for at most ${MAX_COUNTS} pairs of flag and reason between two reports: the others are not counted`,
+        `More than ${MAX_COUNTS} pairs of flag and reason were evaluated since the last report, so some evaluations are not counted`,
       );
     }
     return isFull;

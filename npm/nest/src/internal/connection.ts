@@ -26,7 +26,9 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
     try {
       return this.#options.context?.(request) ?? {};
     } catch (error) {
-      this.#logger.error(`The context of a request could not be resolved: ${error}`);
+      this.#logger.error(
+        `The context resolver threw an error, so the flag is off or has its fallback: ${error}`,
+      );
       return undefined;
     }
   }
@@ -46,7 +48,11 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
     } else {
       await this.client
         .initialize({ timeoutMs: this.#options.waitMs ?? WAIT_MS, retry: "background" })
-        .catch((error) => this.#logger.warn(`There are no flags yet: ${error}`));
+        .catch((error) =>
+          this.#logger.warn(
+            `The application starts without flags, and the client keeps trying to fetch them: ${error}`,
+          ),
+        );
     }
   }
 
@@ -69,7 +75,9 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
 
 function createClient({ options }: FeatureFlagsModuleOptions): FeatureFlagsClient {
   if (options === undefined) {
-    throw new TypeError("FeatureFlagsModule needs a client, or options for one");
+    throw new TypeError(
+      "FeatureFlagsModule has neither options nor a client. Pass one of them to forRoot() or forRootAsync().",
+    );
   }
   return new FeatureFlagsClient(named(options));
 }

@@ -1,6 +1,6 @@
 /** Throws, because this entry was loaded outside of server components. Tests replace it with `mock`. */
 export function rejectEntry(entry: string, mock: string): never {
   throw new Error(
-    `${entry} is for server components, route handlers, server actions and the proxy: in client components use the hooks of @pennon/next/client, and in tests put ${mock} in its place`,
+    `${entry} works only in server components, route handlers, server actions and the proxy. In client components, use the hooks of @pennon/next/client. In tests, mock it with ${mock}.`,
   );
 }

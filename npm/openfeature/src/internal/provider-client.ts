@@ -97,7 +97,7 @@ export class ProviderClient {
       this.#emit("ConfigurationChanged", { flagsChanged: [...flags] });
     const onShutdown = () =>
       this.#emit("Error", {
-        message: "The client has been shut down",
+        message: "The client has been shut down. Register a provider with a new one.",
         errorCode: ErrorCode.PROVIDER_FATAL,
       });
     client

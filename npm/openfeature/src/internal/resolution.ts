@@ -66,7 +66,8 @@ export function resolveOtherType<T>(
   return failed(
     fallback,
     errorCode ?? ErrorCode.TYPE_MISMATCH,
-    errorMessage ?? `The flag '${key}' is a boolean, as every flag of Pennon`,
+    errorMessage ??
+      `The flag '${key}' is a boolean, like every Pennon flag. Evaluate it as a boolean.`,
   );
 }
 

@@ -27,7 +27,12 @@ export class ClientStatus {
     const onSuccess = () => this.#setFailure(undefined);
     const onError = ({ error }: { readonly error: FeatureFlagsError }) => this.fail(error);
     const onShutdown = () =>
-      this.fail(new FeatureFlagsError("NOT_INITIALIZED", "The client has been shut down"));
+      this.fail(
+        new FeatureFlagsError(
+          "NOT_INITIALIZED",
+          "The client has been shut down. Create a new one.",
+        ),
+      );
     client.on("ready", onSuccess).on("refresh:success", onSuccess).on("refresh:error", onError);
     client.on("shutdown", onShutdown);
     // Earlier events have been missed.

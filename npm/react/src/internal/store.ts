@@ -19,7 +19,9 @@ export const StoreContext = createContext<Store | undefined>(undefined);
 export function useStore(): Store {
   const store = useContext(StoreContext);
   if (store === undefined) {
-    throw new Error("This component reads flags, so it must be inside a <FeatureFlagsProvider>");
+    throw new Error(
+      "A component reads flags outside of a provider. Render it inside a <FeatureFlagsProvider>.",
+    );
   }
   return store;
 }
