@@ -1,6 +1,6 @@
 // Measures the built package, and prints the table of docs/performance.md: `cargo xtask bench client`.
 //
-// Every loop is written out, so that the compiler sees one callee in it, as in an application.
+// Each loop is written out, so that the compiler sees a single callee in it, as in an application.
 
 import { FeatureFlagsClient } from "@pennon/core";
 import { bundledKib } from "./bundle.js";

@@ -33,22 +33,22 @@ export interface FeatureFlagsClientOptions {
   /** The number of attempts after a failed one, 1 to 10. Default 3. */
   readonly retries?: number | undefined;
   /**
-   * The wait before the first retry, in milliseconds. It doubles each time, up to 30 s, and is randomly shortened by up
-   * to half. Default 1000.
+   * The delay before the first retry, in milliseconds. It doubles with each retry, up to 30 s, and is randomly
+   * shortened by up to half. Default 1000.
    */
   readonly retryDelayMs?: number | undefined;
-  /** The limit for one attempt, in milliseconds. Default 3000. */
+  /** The timeout of one attempt, in milliseconds. Default 3000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * A second place for flags, from which the client can start if the service is down. Prefer `store`, which can also
-   * evaluate rules and rollouts. By default flags are kept in memory only.
+   * Storage for flags without their rules and rollouts, from which the client can start if the service is down. Prefer
+   * `store`, which includes them. By default flags are kept in memory only.
    */
   readonly cache?: Cache | undefined;
   /**
-   * A place for the config document, including rules, from which a start without the service can evaluate every
-   * context. Use `localStorageStore()`, `fileStore(path)` of `@pennon/core/file-store`, or your own object. Stored
-   * flags are served past their TTL, until the service responds or they are `maxAgeSeconds` old (a day by default). By
-   * default nothing is stored.
+   * Storage for the config document, including rules. With it, the client can start without the service and evaluate
+   * every context. Use `localStorageStore()`, `fileStore(path)` of `@pennon/core/file-store`, or your own object.
+   * Stored flags are served past their TTL, until the service responds or they are `maxAgeSeconds` old (a day by
+   * default). By default nothing is stored.
    */
   readonly store?: Store | undefined;
   /** Sends the requests. Default `fetchTransport`. */
@@ -68,8 +68,8 @@ export interface FeatureFlagsClientOptions {
    */
   readonly fallbacks?: Readonly<Record<string, boolean>> | undefined;
   /**
-   * True to serve flags past their TTL for as long as the service is unreachable. If it refuses the key, they expire as
-   * usual. Default false.
+   * True to serve flags past their TTL while the service is unreachable. If the service rejects the key, flags expire
+   * as usual. Default false.
    */
   readonly staleIfError?: boolean | undefined;
   /**
@@ -84,7 +84,7 @@ export interface FeatureFlagsClientOptions {
   readonly reportUsage?: boolean | undefined;
   /**
    * Called with every evaluation of `isEnabled`, `getValue`, `evaluate`, `read` and `evaluateRemote`, and of a reader's
-   * methods of the same names, including fallbacks. Not called for `evaluateAll` and `readAll`, nor if a read throws or
+   * methods of the same names, including fallbacks. Not called by `evaluateAll` and `readAll`, or if a read throws or
    * returns undefined. Nothing is stored or sent. An error that it throws is logged.
    */
   readonly onEvaluate?: ((event: EvaluateEvent) => void) | undefined;
@@ -102,11 +102,11 @@ export interface InitializeOptions {
    * `initialize()` rejects after all attempts have failed, and the client stops trying until you call it again.
    *
    * - `"background"`: rejects as by default, but the client keeps trying, and emits `ready` with the first flags.
-   * - `"forever"`: waits until the client has flags. Rejects early only after `timeoutMs`, if the key is refused, or if
-   *   the response is not a config document. The client keeps trying in these cases too.
+   * - `"forever"`: waits until the client has flags. Rejects early only after `timeoutMs`, if the service rejects the
+   *   key, or if the response is not a config document. The client keeps trying in these cases too.
    *
-   * Attempts are up to 30 seconds apart. With a refused key, the client tries again after one minute, and later every
-   * ten.
+   * Attempts are up to 30 seconds apart. After a rejected key, the client tries again in one minute, and then every ten
+   * minutes.
    */
   readonly retry?: "background" | "forever" | undefined;
 }
@@ -122,8 +122,8 @@ export interface EvaluateEvent extends Evaluation {
 export type Settings = Readonly<ReturnType<typeof parseOptions>>;
 
 /**
- * Validates options that JavaScript may pass in any form. Throws `INVALID_OPTIONS` with a message that describes what
- * it expects.
+ * Validates the options, which may have any type in JavaScript. Throws `INVALID_OPTIONS` with a message that names the
+ * valid values.
  */
 export function parseOptions(options: FeatureFlagsClientOptions) {
   if (typeof options !== "object" || options === null) {
@@ -203,7 +203,7 @@ function sdkKey(key: unknown): string {
   return key;
 }
 
-/** Returns the name that a Pennon package has put into the options of its own client: see npm/client-name.js. */
+/** Returns the package name that npm/client-name.js has added to the options, or else the name of this package. */
 function clientName(options: object): string {
   const name = (options as Record<symbol, unknown>)[Symbol.for("pennon.client")];
   return typeof name === "string" ? name : `@pennon/core/${VERSION}`;

@@ -12,10 +12,9 @@ type SliceFunction<Parameters extends readonly number[]> = (
 /**
  * An instance of the wasm module, and the transfer of lists across its boundary.
  *
- * It replaces the glue code of wasm-bindgen, most of which handles cases that do not occur here: JavaScript objects,
- * and Rust objects that are freed. All objects of an instance are dropped with it. The functions of the module are the
- * methods of `Engine` and `Machine` in sdk-wasm, where each is documented; their first parameter is the address of the
- * object.
+ * It replaces the glue code of wasm-bindgen, most of which handles JavaScript objects and freed Rust objects. Neither
+ * occurs here: all objects are dropped with their instance. The functions of the module are the methods of `Engine` and
+ * `Machine` in sdk-wasm, where each is documented; their first parameter is the address of the object.
  */
 export class WasmExports {
   readonly wasm: typeof Exports;
@@ -79,7 +78,7 @@ export class WasmExports {
   }
 }
 
-/** Returns the imports of the module. It imports only functions that report a failure, so each of them throws. */
+/** Returns the imports of the module, which are only functions that report a failure. Each of them throws. */
 export function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
   const imports: Record<string, Record<string, () => never>> = {};
   for (const { module: from, name } of WebAssembly.Module.imports(module)) {
@@ -93,7 +92,7 @@ export function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
   return imports;
 }
 
-/** An `Option` of Rust, as two parameters. */
+/** Returns a Rust `Option` as two parameters. */
 export function optional(number: number | undefined): [isSome: number, number: number] {
   return number === undefined ? [0, 0] : [1, number];
 }

@@ -29,7 +29,10 @@ export class ClientCore {
   readonly #host: ClientRuntime;
   #hasFailed = false;
 
-  /** The host function of each command. One may cause the next event, whose commands follow those that are queued. */
+  /**
+   * The host function of each command. A function may report another event, whose commands are queued behind the
+   * others.
+   */
   readonly #commands: Readonly<Record<Exclude<CommandKind, CommandKind.None>, () => void>> = {
     [CommandKind.Fetch]: () => this.#host.fetch(this.#number(), this.tag()),
     [CommandKind.Abort]: () => this.#host.abort(),
@@ -199,7 +202,7 @@ export class ClientCore {
     }
   }
 
-  /** Starts from the caller's store, or else from its cache. */
+  /** Starts from the caller's store, or from its cache if the store has no usable document. */
   #restore(): void {
     if (!this.#restoreDocument()) {
       const times = this.#host.restore();
@@ -252,7 +255,7 @@ export class ClientCore {
   }
 }
 
-/** Throws, because engine and client come from different builds. The host emits `engine:error`. */
+/** Throws, because the engine and the client come from different builds. The host then emits `engine:error`. */
 function unknown(number: number): never {
   throw new Error(
     `The engine returned ${number}, which is not part of its protocol. Install @pennon/core again.`,

@@ -4,12 +4,12 @@ import type { WasmExports } from "./bindings.js";
 import { FlagBit } from "./protocol.js";
 import { attributeReader, type ReadAttribute, Slots } from "./slots.js";
 
-/** A JSON value at the start of a text; of an array or object, only as far as its first value. */
+/** Matches the JSON value at the start of a text. For an array or object, the match ends after its first value. */
 const VALUE = /^(?:"(?:[^"\\]|\\.)*"?|[^\s,\]}]+)/;
 
 /**
- * The maximum nesting of evaluations by getters of contexts. In deeper ones all attributes are missing: a context that
- * evaluates itself would otherwise exhaust the stack and trap the wasm.
+ * The maximum nesting of evaluations that getters of contexts start. In deeper evaluations, all attributes are missing.
+ * Otherwise a context that evaluates itself would exhaust the stack and trap the wasm.
  */
 const MAX_NESTING = 8;
 
@@ -62,8 +62,8 @@ export class Evaluator {
   }
 
   /**
-   * Writes the attributes again, because a getter of the context has evaluated another flag and left that flag's
-   * attributes in the slots.
+   * Writes the attributes again, because a getter of the context has evaluated another flag, whose attributes are in
+   * the slots now.
    */
   #rewrite(attributes: readonly ReadAttribute[], context: unknown): void {
     const values = attributes.map((read) => read(context));
@@ -180,14 +180,14 @@ function withActual(condition: ConditionTrace, context: unknown): ConditionTrace
 }
 
 /**
- * Passes config documents to the engine, and keeps the last valid one. It stays in the wasm memory, where the engine
- * has read it, and is copied only before another one overwrites it.
+ * Passes config documents to the engine, and keeps the last valid one. That document stays in the wasm memory, where
+ * the engine has read it, and is copied only before another text overwrites it.
  */
 export class ConfigBuffer {
   readonly #wasm: WasmExports["wasm"];
   readonly #engine: number;
   #address = 0;
-  /** The length of the text that was written last, and the length of it that is valid (all or nothing). */
+  /** The length of the last written text, and its valid length, which is the same or 0. */
   #written = 0;
   #validLength = 0;
   /** A copy of the last valid document, while the memory contains another text. */
@@ -250,8 +250,8 @@ export class ConfigBuffer {
 /**
  * The keys of a configuration by position: one sorted text with all keys, and the end of each in it.
  *
- * It is built for every flag at every fetch, although applications read few of them. Creating ten thousand strings and
- * a `Map` of them would take much of the loading time, and most of the memory on the heap.
+ * It is rebuilt for all flags at every fetch, although applications read few of them. With ten thousand strings and a
+ * `Map` instead, building it would take much of the loading time and most of the heap.
  */
 export class KeyIndex {
   readonly #text: Uint8Array;

@@ -14,7 +14,7 @@ export class Slots {
   readonly #engine: number;
   readonly #encoder = new TextEncoder();
   /**
-   * True for an engine in plain JavaScript: when its memory grows, it moves to another buffer, and the old one keeps
+   * True for an engine in plain JavaScript. When its memory grows, it moves to another buffer, and the old buffer keeps
    * its content.
    */
   readonly #movesOnGrowth: boolean;
@@ -134,8 +134,8 @@ export function attributeReader(name: string): ReadAttribute {
 }
 
 /**
- * Does the same as `own` for the few names that are known in advance, in a quarter of the time: the compiler can cache
- * their offsets, and an ordinary object inherits none of them.
+ * Does the same as `own` for the few names that are known in advance, but takes a quarter of the time: the compiler can
+ * cache their offsets, and an ordinary object inherits none of these names.
  */
 function member(context: unknown, name: Member): unknown {
   try {

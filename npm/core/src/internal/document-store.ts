@@ -6,7 +6,9 @@ import { callSafely } from "./publisher.js";
 /** The version of the stored format. Clients ignore any other version. */
 const VERSION = 1;
 
-/** The part of `maxAgeSeconds` after which an unchanged document is saved again with a new time of confirmation. */
+/**
+ * The fraction of `maxAgeSeconds` after which an unchanged document is saved again, with a new time of confirmation.
+ */
 const RENEWED_AFTER = 0.1;
 
 /** A config document from a store. */
@@ -37,7 +39,7 @@ export class DocumentStore {
     this.#maxAgeMs = store.maxAgeSeconds * 1_000;
   }
 
-  /** Returns the stored document, if it may be served. Any other content is ignored, with one warning. */
+  /** Returns the stored document, if it may be served. Ignores any other content, with one warning. */
   load(): StoredDocument | undefined {
     const text = callSafely(
       () => this.#store.load(),

@@ -11,7 +11,7 @@ import { evaluationOf, type FlagValue, UNSUPPORTED } from "./flags.js";
 import { callSafely } from "./publisher.js";
 import { ContextCheck } from "./warnings.js";
 
-/** Receives an evaluation that a caller gets. */
+/** Receives the result of an evaluation for a caller. */
 export type OnEvaluation = (key: string, evaluation: Evaluation, context: unknown) => void;
 
 /** Evaluates flags: from memory where possible, and otherwise with the engine. */
@@ -21,9 +21,9 @@ export class Evaluations {
   isReady = false;
   /** The engine, while it is loaded. */
   engine: ClientCore | undefined;
-  /** Receives every evaluation that a caller gets, if usage is counted or a hook is set. */
+  /** Receives every evaluation for a caller, if usage is counted or a hook is set. */
   onEvaluation: OnEvaluation | undefined;
-  /** The caller's `onEvaluate`, which cannot throw. */
+  /** The caller's `onEvaluate`, wrapped so that it cannot throw. */
   readonly hook: OnEvaluation | undefined;
   readonly #logger: Logger;
   readonly #fallbacks: ReadonlyMap<string, Evaluation>;
@@ -86,7 +86,7 @@ export class Evaluations {
     return evaluation;
   }
 
-  /** Does the same, but returns undefined instead of throwing. */
+  /** Evaluates the flag as `evaluate` does, but returns undefined instead of throwing. */
   read(key: string, context: unknown): Evaluation | undefined {
     const value = this.flags.get(key);
     return value === undefined || value.index === UNSUPPORTED

@@ -12,8 +12,8 @@ import {
 import { callSafely, catchRejection } from "./publisher.js";
 
 /**
- * The maximum number of unknown keys to remember: enough for the keys in an application, but not for all that its users
- * could invent.
+ * The maximum number of unknown keys to remember. It exceeds the number of keys in the code of an application, and
+ * bounds the memory if keys come from users.
  */
 const MAX_MISSING_KEYS = 1_000;
 
@@ -56,7 +56,7 @@ export class FlagStore {
     }
   }
 
-  /** A number that changes whenever reads may return something else. */
+  /** A number that changes whenever the results of reads may have changed. */
   get revision(): number {
     return this.#revision;
   }
@@ -78,7 +78,10 @@ export class FlagStore {
     return changes;
   }
 
-  /** Does the same with flags that the service has not just confirmed: they are not written to the cache. */
+  /**
+   * Replaces the served flags by those of a store, and returns the keys of the changed ones. Does not write to the
+   * cache, because the service has not just confirmed these flags.
+   */
   serveStored(flags: ConfiguredFlags): readonly string[] {
     return this.#configure(flags)[0];
   }
@@ -131,8 +134,8 @@ export class FlagStore {
   }
 
   /**
-   * Serves the cached flags that may still be served, with `stale` also those whose TTL has expired. Returns the
-   * remaining milliseconds of each.
+   * Serves the cached flags whose TTL has not expired; with `stale`, all cached flags. Returns the remaining
+   * milliseconds of each.
    */
   restore(stale: boolean): readonly number[] {
     const cache = this.#cache;
@@ -144,7 +147,7 @@ export class FlagStore {
     return found.map(({ remainingMs }) => remainingMs);
   }
 
-  /** Keeps the served flags, and returns their TTLs: the default for each. */
+  /** Returns the default TTL in milliseconds for each served flag. */
   defaultTtls(): readonly number[] {
     return Array.from({ length: this.#flags.size }, () => this.#defaultTtlMs);
   }
@@ -188,8 +191,8 @@ export class FlagStore {
 }
 
 /**
- * Wraps the cache: rejections of promises, which its methods should not return, go to `onError`. Errors that it throws
- * go to the caller.
+ * Wraps the cache. Its methods should not return promises; if one does, `onError` receives the rejection. The caller
+ * receives errors that the cache throws.
  */
 function watched(cache: Cache, onError: (error: unknown) => void): Cache {
   const watch = <T>(result: T): T => {
@@ -276,7 +279,10 @@ function isFlag(entry: unknown): entry is CachedFlag {
 /** The length of an SDK key's public prefix, which identifies its environment. */
 const PUBLIC_PREFIX = 12;
 
-/** Returns the environment of stored flags: the public prefix of its SDK key, and the address of the service. */
+/**
+ * Returns the text that identifies the environment of stored flags: the public prefix of its SDK key, and the address
+ * of the service.
+ */
 export function sourceOf(sdkKey: string, baseUrl: string): string {
   return `${sdkKey.slice(0, PUBLIC_PREFIX)} ${baseUrl}`;
 }

@@ -11,7 +11,7 @@ export interface FlagValue {
    * it.
    */
   readonly index: number;
-  /** True if a warning has been logged that its rules and rollout were ignored. */
+  /** True if the client has warned that `isEnabled` ignores the rules and the rollout. */
   hasWarned: boolean;
 }
 

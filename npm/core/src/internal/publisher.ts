@@ -45,7 +45,7 @@ export class Publisher {
   emit(event: LifecycleEvent): void {
     for (const registered of [...this.#registered]) {
       const { type, listener, isOnce } = registered;
-      // An earlier listener may have caused an event of the same type, which already called this one.
+      // An earlier listener may have caused an event of the same type, for which this listener was already called.
       if (type === event.type && (!isOnce || this.#registered.delete(registered))) {
         callSafely(() => listener(event), this.#listenerFailed);
       }
@@ -59,7 +59,7 @@ export class Publisher {
     }
   }
 
-  /** Notifies subscribers that reads may return something else now. */
+  /** Notifies subscribers that the results of reads may have changed. */
   notifySubscribers(): void {
     for (const { listener } of [...this.#subscribers]) {
       callSafely(listener, this.#listenerFailed);
@@ -77,8 +77,8 @@ export class Publisher {
 }
 
 /**
- * Calls code of the application and continues regardless of the outcome: an error that it throws, or the rejection of a
- * promise that it returns, goes to `onError`.
+ * Calls code of the application. If it throws, or returns a promise that rejects, calls `onError` with the error and
+ * continues.
  */
 export function callSafely<T>(call: () => T, onError: (error: unknown) => void): T | undefined {
   try {

@@ -7,7 +7,7 @@ import type { Evaluations } from "./evaluations.js";
 export class BoundReader implements FlagReader {
   readonly context: EvaluationContext;
   readonly #evaluations: Evaluations;
-  /** The revision of the flags that the cached evaluations belong to. */
+  /** The revision of the flags from which the cached evaluations come. */
   #revision = -1;
   #cached = new Map<string, Evaluation>();
   #all: Readonly<Record<string, Evaluation>> = Object.freeze(Object.create(null));

@@ -20,7 +20,7 @@ import { SupportCheck } from "./warnings.js";
 /** The minimum time between two traps for an immediate restart of the engine. */
 const MIN_TRAP_INTERVAL_MS = 1_000;
 
-/** The delay of the restart otherwise. */
+/** The delay of the restart after traps in faster succession. */
 const RESTART_DELAY_MS = 30_000;
 
 /**
@@ -110,7 +110,7 @@ export class ClientRuntime {
     this.settle("initialize", { kind: FailureKind.ShutDown });
     this.settle("refresh", { kind: FailureKind.ShutDown });
     if (!this.#ended) {
-      // No core is loaded that could shut down in order.
+      // No core is loaded that could run the commands of a shutdown.
       this.#disconnect();
       this.clear();
       this.emit("shutdown");
@@ -381,7 +381,7 @@ export class ClientRuntime {
     });
   }
 
-  /** Loads the engine, unless it is loaded, and then calls `act`. */
+  /** Loads the engine if necessary, and then calls `act`. */
   #load(act: (core: ClientCore) => void): void {
     this.#loading ??= import("../engine/client-core.js")
       .then(({ load }) => load(this.#settings, this, EVALUATIONS))
@@ -399,7 +399,7 @@ export class ClientRuntime {
     );
   }
 
-  /** Schedules a restart of the engine if the client must continue and no engine works. */
+  /** Schedules a restart of the engine, if no engine works and the client must continue. */
   #recoverEngine(failure: Failure): void {
     const retry = this.#retry;
     if (this.#evaluations.isReady) {
@@ -417,7 +417,7 @@ export class ClientRuntime {
     }
   }
 
-  /** Drops a core that trapped, and everything that runs for it. */
+  /** Drops the core, and stops its request, stream and timer. */
   #disconnect(): void {
     this.#core = undefined;
     this.#evaluations.engine = undefined;

@@ -9,12 +9,12 @@ const ATTRIBUTES: ReadonlySet<string> = new Set<keyof EvaluationContext>([
   "customAttributes",
 ]);
 
-/** The maximum number of warnings. An application that spreads data into contexts may have any number of names. */
+/** The maximum number of warnings. An application that spreads data into contexts may use any number of names. */
 const MAX_WARNINGS = 20;
 
 /**
- * The number of contexts that are all checked. After them, one in `SAMPLE_INTERVAL` is: a check takes about as long as an
- * evaluation.
+ * The number of contexts that are checked at first. After them, one in `SAMPLE_INTERVAL` is checked, because a check
+ * takes about as long as an evaluation.
  */
 const FIRST_CONTEXTS = 1_000;
 const SAMPLE_INTERVAL = 64;

@@ -19,7 +19,7 @@ export class LazyFeatures {
     this.#usage = new Usage(settings.logger);
   }
 
-  /** Has the service evaluate a flag. Never rejects. */
+  /** Requests an evaluation from the service. Never rejects. */
   async evaluate(key: string, context: unknown): Promise<RemoteResult> {
     const controller = new AbortController();
     this.#pending.add(controller);

@@ -11,10 +11,7 @@ const MAX_COUNTS_PER_REPORT = 1_000;
  */
 const MAX_COUNTS = 50_000;
 
-/**
- * The maximum number of reports that wait for the service. At this limit, counts are kept rather than turned into
- * reports.
- */
+/** The maximum number of unacknowledged reports. At this limit, counts are kept and not turned into reports. */
 const MAX_REPORTS = 50;
 
 /** The largest count that the service accepts. */
@@ -40,8 +37,9 @@ export class Usage {
   #size = 0;
   #hasWarned = false;
   /**
-   * The reports that the service has not acknowledged, each with its result while it is being sent. A report is
-   * repeated byte by byte: if the first one has arrived, the service recognizes its ID and does not count it twice.
+   * The reports that the service has not acknowledged, each with its result while it is being sent. A retry sends the
+   * same bytes: if the first attempt has arrived, the service recognizes the ID of the report and does not count it
+   * twice.
    */
   readonly #reports = new Map<string, Promise<void> | undefined>();
 
