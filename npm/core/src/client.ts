@@ -175,7 +175,7 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Returns true if the flag has rules or a rollout, so that its evaluation depends on the context. Returns false for a
+   * Returns true if the flag has rules or a rollout, so that its evaluation can depend on the context. Returns false for
    * flag that does not exist.
    */
   isTargeted(key: string): boolean {

@@ -12,8 +12,8 @@ export type { EvaluationContext } from "@pennon/core";
 export type { PennonAdapter, PennonAdapterOptions } from "./internal/adapter.js";
 
 /**
- * Returns an adapter for the Flags SDK. It evaluates flags in memory, with the same client as `getFeatureFlags` for
- * these options, one for each process.
+ * Returns an adapter for the Flags SDK. It evaluates flags in memory, with the client that `getFeatureFlags` uses for
+ * these options in this process.
  */
 export function createPennonAdapter(options: PennonAdapterOptions = {}): PennonAdapter {
   return adapterOf(clientInRequest, options);

@@ -53,8 +53,8 @@ export class PennonWebProvider implements Provider {
   }
 
   /**
-   * Checks the new context, and rejects if it is invalid. Another context requires no request, so the change is
-   * complete at once; only before the first flags, the promise waits for them.
+   * Checks the new context, and rejects if it is invalid. A change of context needs no request, so it completes at
+   * once, or as soon as the client has its first flags.
    */
   onContextChange(_old: EvaluationContext, context: EvaluationContext): Promise<void> | undefined {
     try {

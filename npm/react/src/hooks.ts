@@ -71,8 +71,8 @@ export function useFlagsStatus(): FlagsStatus {
 }
 
 /**
- * Returns the client, for use outside of rendering: `refresh()`, events. A component does not render again when its
- * reads change.
+ * Returns the client, for use outside of rendering, such as `refresh()` and events. A component does not render again
+ * when reads of the client change.
  */
 export function useFeatureFlagsClient(): FeatureFlagsClient {
   return useStore().client;

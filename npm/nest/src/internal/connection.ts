@@ -4,7 +4,7 @@ import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
 import type { FeatureFlagsModuleOptions } from "../options.js";
 
-/** The time that the start waits for flags that are not required. */
+/** The maximum time that the start waits for flags, unless they are `required`. */
 const WAIT_MS = 5_000;
 
 /** A client of the module: its lifecycle, and the contexts of requests. */

@@ -9,12 +9,12 @@ import { type SharedClient, sharedClientFor } from "./shared-client.js";
  */
 export type FeatureFlagsServerOptions = Partial<FeatureFlagsClientOptions>;
 
-/** Returns the client of this process, once it has flags or the request has waited long enough. */
+/** Returns the client of this process, after it has flags or the request has waited long enough. */
 export async function sharedClientInRequest(
   options?: FeatureFlagsServerOptions,
 ): Promise<SharedClient> {
   requireSameVersion();
-  // This comes first, so that building an application needs neither a service nor a key, and no flag is prerendered.
+  // Called first, so that a build of the application needs neither a service nor a key, and prerenders no flag.
   await connection();
   const shared = sharedClientFor(withEnvironment(options));
   await shared.settled;

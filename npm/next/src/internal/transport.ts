@@ -1,6 +1,6 @@
 import type { Transport } from "@pennon/core";
 
-/** The platform's `fetch`, under the name by which Next.js keeps it after replacing it. */
+/** The `fetch` of Next.js, which holds the platform's `fetch` that it replaces. */
 interface PatchedFetch {
   readonly _nextOriginalFetch?: typeof fetch;
 }

@@ -3,7 +3,7 @@ import type { EvaluationContext as PennonContext } from "@pennon/core";
 
 type Attribute = string | number | boolean;
 
-/** The built-in attributes, and the one that replaces a missing `userId`. */
+/** The built-in attributes, and `targetingKey`, which replaces a missing `userId`. */
 const STRING_ATTRIBUTES = ["targetingKey", "userId", "tenantId", "email", "country"] as const;
 
 /** The format of an email address, as the service checks it. */
@@ -12,7 +12,7 @@ const EMAIL =
 
 /**
  * Converts a flat OpenFeature context to a Pennon context, as the service does for requests by OpenFeature's own
- * protocol. Contexts that the service would reject are rejected.
+ * protocol. Throws for a context that the service would reject.
  *
  * @throws {InvalidContextError}
  */

@@ -3,7 +3,7 @@ import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core
 import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
 
-/** Emits an event of a provider, by its name in either SDK. */
+/** Emits an event of a provider. Both SDKs use the same names. */
 export type EmitEvent = (
   event: "Ready" | "Stale" | "Error" | "ConfigurationChanged",
   details?: {
@@ -39,7 +39,7 @@ export class ProviderClient {
     return this.#client;
   }
 
-  /** Resolves when the client is ready. OpenFeature itself emits events for that, and for a failure. */
+  /** Resolves when the client is ready. OpenFeature itself emits the events for success and failure. */
   async initialize(): Promise<void> {
     if (this.#isClosed) {
       this.#isClosed = false;

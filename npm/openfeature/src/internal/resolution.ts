@@ -57,7 +57,7 @@ function standardReason(client: FeatureFlagsClient, key: string, reason: Reason)
     : REASONS[reason];
 }
 
-/** Returns the result of an evaluation as another type than boolean: `fallback`, with the error. */
+/** Returns the result of an evaluation as a type other than boolean: `fallback`, with an error. */
 export function resolveOtherType<T>(
   client: FeatureFlagsClient,
   ...[key, fallback, context]: EvaluationParameters<T>
