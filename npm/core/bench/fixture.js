@@ -19,7 +19,7 @@ export const RULED = key(5_008);
 export const ROLLED_OUT = key(5_009);
 
 /** Returns a new context for each number, with so many values that successive contexts differ. */
-export function subject(number) {
+export function contextFor(number) {
   return {
     userId: USERS[number & 1_023],
     country: COUNTRIES[number & 3],

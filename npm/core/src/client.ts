@@ -175,8 +175,8 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Returns true if the flag has rules or a rollout, so that its evaluation can depend on the context. Returns false for
-   * flag that does not exist.
+   * Returns true if the flag has rules or a rollout, so that its evaluation can depend on the context. Returns false
+   * for a missing flag.
    */
   isTargeted(key: string): boolean {
     return this.#evaluations.isTargeted(key);

@@ -38,7 +38,7 @@ describe("a refused key", () => {
     expect(inTwoHours).toBeLessThan(18);
     await vi.advanceTimersByTimeAsync(10 * MINUTE);
     expect(service.requests).toHaveLength(inTwoHours + 1);
-    service.nowAnswers(status(304));
+    service.respondWith(status(304));
     await vi.advanceTimersByTimeAsync(10 * MINUTE);
     expect(events.at(-1)).toBe("refresh:success");
     const before = service.requests.length;

@@ -85,7 +85,7 @@ describe("a start", () => {
     const { app, get } = await starting;
     const client = app.get<FeatureFlagsClient>(getFeatureFlagsToken());
     expect(client.isReady()).toBe(false);
-    service.nowAnswers(configuration([flag("on")]));
+    service.respondWith(configuration([flag("on")]));
     const ready = new Promise((resolve) => client.on("ready", resolve));
     await vi.advanceTimersByTimeAsync(30_000);
     await ready;
