@@ -19,7 +19,9 @@ export function writeDeclarations(root) {
       const text = readFileSync(join(dist, file), "utf8");
       const forRequire = text.replaceAll(/((?:from|import\() ?"\.[\w./-]+)\.js"/g, '$1.cjs"');
       if (/"\.[^"]*\.js"/.test(forRequire)) {
-        throw new Error(`${file} imports in a way that its copy for require() does not follow`);
+        throw new Error(
+          `${file} has an import that the copy for require() cannot follow. Write it as from "./….js" or import("./….js").`,
+        );
       }
       writeFileSync(join(dist, file.replace(/\.d\.ts$/, ".d.cts")), forRequire);
     }

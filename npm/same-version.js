@@ -5,7 +5,7 @@ import { VERSION } from "@pennon/core";
 export function requireSameVersion() {
   if (VERSION !== PACKAGE_VERSION) {
     throw new Error(
-      `${PACKAGE_NAME} ${PACKAGE_VERSION} needs @pennon/core ${PACKAGE_VERSION} and found ${VERSION}: install the same version of both`,
+      `${PACKAGE_NAME} ${PACKAGE_VERSION} needs @pennon/core ${PACKAGE_VERSION}, but found ${VERSION}. Install the same version of both.`,
     );
   }
 }

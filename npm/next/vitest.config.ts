@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   resolve: {
     alias: {
-      // As a bundler resolves them for a server.
+      // Resolve packages as a bundler does for a server.
       "@pennon/next/flags": fileURLToPath(new URL("dist/flags.js", import.meta.url)),
       "@pennon/next/server": fileURLToPath(new URL("dist/server.js", import.meta.url)),
     },

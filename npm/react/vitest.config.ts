@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 const oldest = fileURLToPath(new URL("../../tests/react-18/node_modules", import.meta.url));
 
-/** Everything once with each React that is supported: the newest is the one that this package has installed. */
+/** Runs all tests once with each supported version of React. The newest is the one that this package installs. */
 export default defineConfig({
   test: {
     projects: [
@@ -21,7 +21,7 @@ function project(react: string, alias: Record<string, string>) {
       env: { REACT: react },
       include: ["test/**/*.test.{ts,tsx}"],
       environment: "jsdom",
-      // One page for all files of a worker: each unmounts what it has mounted.
+      // All files of a worker share one page. Each file unmounts its components.
       isolate: false,
     },
   };

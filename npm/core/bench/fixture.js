@@ -8,7 +8,7 @@ const FLAGS = 10_000;
 /** The config document as text, as the service writes it. */
 export const configuration = JSON.stringify({ flags: Array.from({ length: FLAGS }, flag) });
 
-/** All keys in random order, as strings other than those of the configuration. */
+/** All keys in random order. They are not the same string objects as those in the configuration. */
 export const keys = shuffled(Array.from({ length: FLAGS }, (_, index) => key(index)));
 
 /** The keys that one application uses. */
@@ -19,7 +19,7 @@ export const RULED = key(5_008);
 export const ROLLED_OUT = key(5_009);
 
 /** Returns a new context for each number, with so many values that successive contexts differ. */
-export function subject(number) {
+export function contextFor(number) {
   return {
     userId: USERS[number & 1_023],
     country: COUNTRIES[number & 3],

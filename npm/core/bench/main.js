@@ -1,13 +1,13 @@
 // Measures the built package, and prints the table of docs/performance.md: `cargo xtask bench client`.
 //
-// Every loop is written out, so that the compiler sees one callee in it, as in an application.
+// Each loop is written out, so that the compiler sees a single callee in it, as in an application.
 
 import { FeatureFlagsClient } from "@pennon/core";
 import { bundledKib } from "./bundle.js";
-import { configuration, FEW, keys, ROLLED_OUT, RULED, subject } from "./fixture.js";
+import { configuration, contextFor, FEW, keys, ROLLED_OUT, RULED } from "./fixture.js";
 import { megabytesInUse, milliseconds, nanoseconds } from "./measure.js";
 
-const SUBJECTS = 100_000;
+const EVALUATIONS = 100_000;
 
 const rows = [];
 const megabytesOfWasm = watchWasm();
@@ -26,7 +26,7 @@ for (const cells of rows) {
   console.log(`| ${cells.join(" | ")} |`);
 }
 if (on === 0) {
-  throw new Error("no flag was on: this measured something else");
+  throw new Error("No flag was on, so the benchmark did not measure evaluations");
 }
 
 /** Measures reads, compared with a lookup in a `Map` and a property access. */
@@ -39,54 +39,54 @@ async function reading() {
       on += flags.get(key).enabled ? 1 : 0;
     }
   });
-  const ahead = nanoseconds(keys.length, () => {
+  const withoutContext = nanoseconds(keys.length, () => {
     for (const key of keys) {
       on += client.isEnabled(key) ? 1 : 0;
     }
   });
-  const fewLookUps = nanoseconds(SUBJECTS, () => {
-    for (let number = 0; number < SUBJECTS; number += 1) {
+  const fewLookUps = nanoseconds(EVALUATIONS, () => {
+    for (let number = 0; number < EVALUATIONS; number += 1) {
       on += flags.get(FEW[number & 15]).enabled ? 1 : 0;
     }
   });
-  const fewAhead = nanoseconds(SUBJECTS, () => {
-    for (let number = 0; number < SUBJECTS; number += 1) {
+  const fewWithoutContext = nanoseconds(EVALUATIONS, () => {
+    for (let number = 0; number < EVALUATIONS; number += 1) {
       on += client.isEnabled(FEW[number & 15]) ? 1 : 0;
     }
   });
-  const ruled = nanoseconds(SUBJECTS, () => {
-    for (let number = 0; number < SUBJECTS; number += 1) {
-      on += client.evaluate(RULED, subject(number)).enabled ? 1 : 0;
+  const ruled = nanoseconds(EVALUATIONS, () => {
+    for (let number = 0; number < EVALUATIONS; number += 1) {
+      on += client.evaluate(RULED, contextFor(number)).enabled ? 1 : 0;
     }
   });
-  const rolledOut = nanoseconds(SUBJECTS, () => {
-    for (let number = 0; number < SUBJECTS; number += 1) {
-      on += client.evaluate(ROLLED_OUT, subject(number)).enabled ? 1 : 0;
+  const rolledOut = nanoseconds(EVALUATIONS, () => {
+    for (let number = 0; number < EVALUATIONS; number += 1) {
+      on += client.evaluate(ROLLED_OUT, contextFor(number)).enabled ? 1 : 0;
     }
   });
-  const reader = client.withContext(subject(0));
+  const reader = client.withContext(contextFor(0));
   const mixed = [...FEW.slice(0, 14), RULED, ROLLED_OUT];
-  const bound = nanoseconds(SUBJECTS, () => {
-    for (let number = 0; number < SUBJECTS; number += 1) {
+  const bound = nanoseconds(EVALUATIONS, () => {
+    for (let number = 0; number < EVALUATIONS; number += 1) {
       on += reader.isEnabled(mixed[number & 15]) ? 1 : 0;
     }
   });
   const unknown = FEW.map((key) => `${key}?`);
-  const absent = nanoseconds(SUBJECTS, () => {
-    for (let number = 0; number < SUBJECTS; number += 1) {
+  const absent = nanoseconds(EVALUATIONS, () => {
+    for (let number = 0; number < EVALUATIONS; number += 1) {
       on += client.read(unknown[number & 15]) === undefined ? 1 : 0;
     }
   });
   await client.shutdown();
 
   row("yardstick: `Map.get` and a property, 16 of 10,000 keys", fewLookUps, "ns");
-  row("`isEnabled`, 16 of 10,000 flags", fewAhead, "ns", "25 ns", fewLookUps);
+  row("`isEnabled`, 16 of 10,000 flags", fewWithoutContext, "ns", "25 ns", fewLookUps);
   row("`evaluate`, a rule on country and a number", ruled, "ns", "100 ns", fewLookUps);
   row("`evaluate`, a 25% rollout by a short `userId`", rolledOut, "ns", "80 ns", fewLookUps);
   row("`read`, 16 missing keys", absent, "ns", "", fewLookUps);
   row("bound reader, 16 flags of every kind", bound, "ns", "40 ns", fewLookUps);
   row("yardstick: `Map.get` and a property, all 10,000 keys in no order", lookUps, "ns");
-  row("`isEnabled`, all 10,000 flags in no order", ahead, "ns", "", lookUps);
+  row("`isEnabled`, all 10,000 flags in no order", withoutContext, "ns", "", lookUps);
 }
 
 /** Measures the time from the text in memory to a ready client, compared with `JSON.parse` of the same text. */

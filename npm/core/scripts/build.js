@@ -1,8 +1,8 @@
 // Builds dist/ from src/ and the output of `cargo xtask wasm` in generated/.
 //
-// The client is one small file. The engine is another one, with the wasm inside, which initialize() loads: no file has
-// to be found at run time, and bundlers need no configuration. The fallback in plain JavaScript is loaded where wasm is
-// missing or blocked.
+// The client is one small file. The engine is another file, which contains the wasm and which initialize() loads. So no
+// file has to be located at run time, and bundlers need no configuration. The fallback in plain JavaScript is loaded
+// where wasm is missing or blocked.
 //
 // Browsers and edge runtimes get minified files. Node.js prints the source line of an uncaught error, so its files keep
 // their lines and names: all CommonJS files, and the ES modules of the condition `node`.
@@ -71,7 +71,7 @@ async function fallback(extension) {
   const translated = readFileSync(join(generated, "engine_bg.wasm2js.js"), "utf8");
   await build({
     stdin: {
-      // It imports only functions that report a failure. Without them, the call itself fails, which is enough.
+      // The engine imports only functions that report a failure. Without them, calling one fails too, which is enough.
       contents: `${translated} export const fallback = () => instantiate({ "./engine_bg.js": {} });`,
     },
     outfile: join(dist, `fallback.${extension}`),

@@ -1,9 +1,9 @@
 import type { Reason } from "./evaluation.js";
 
 /**
- * A second place for flags, from which `initialize()` starts if the service cannot be reached. It is synchronous and
- * holds plain values that can be stored as JSON; a `Map` works. Reads do not wait for it: they are served from memory,
- * and every change is written through. Only one client at a time may use a cache.
+ * Storage for flags, from which `initialize()` starts if the service cannot be reached. A cache is synchronous and
+ * holds plain JSON values, so a `Map` works. Reads always come from memory; the client writes every change to the
+ * cache. Only one client at a time may use a cache.
  */
 export interface Cache {
   get(key: string): CacheEntry | null | undefined;

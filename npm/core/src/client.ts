@@ -58,7 +58,7 @@ export class FeatureFlagsClient {
     fallbacks?: FeatureFlagsClientOptions["fallbacks"],
   ): FeatureFlagsClient {
     const client = new FeatureFlagsClient({ sdkKey: "snapshot", bootstrap, fallbacks });
-    client.#runtime.fix();
+    client.#runtime.freeze();
     return client;
   }
 
@@ -123,7 +123,7 @@ export class FeatureFlagsClient {
     key: string,
     _context?: EvaluationContext<Custom> | null,
   ): boolean {
-    return this.#evaluations.ahead(key).enabled;
+    return this.#evaluations.withoutContext(key).enabled;
   }
 
   /**
@@ -135,7 +135,7 @@ export class FeatureFlagsClient {
     key: string,
     _context?: EvaluationContext<Custom> | null,
   ): Reason {
-    return this.#evaluations.ahead(key).reason;
+    return this.#evaluations.withoutContext(key).reason;
   }
 
   /**
@@ -151,8 +151,8 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Evaluates the flag as `evaluate` does, but returns undefined instead of throwing. A flag that does not exist, or
-   * that this version does not support, has its value in `fallbacks`, if any.
+   * Evaluates the flag as `evaluate` does, but returns undefined instead of throwing. For a flag that does not exist,
+   * or that this version does not support, returns its value in `fallbacks`, if any.
    */
   read<Custom extends object>(
     key: string,
@@ -175,8 +175,8 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Returns true if the flag has rules or a rollout. Otherwise its evaluation is the same for every context. Returns
-   * false for a flag that does not exist.
+   * Returns true if the flag has rules or a rollout, so that its evaluation can depend on the context. Returns false
+   * for a missing flag.
    */
   isTargeted(key: string): boolean {
     return this.#evaluations.isTargeted(key);
@@ -190,8 +190,8 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Has the service evaluate the flag for a context, which is sent to it. Makes one attempt, without retries, and works
-   * without `initialize()`.
+   * Sends the context to the service, which evaluates the flag. Makes one attempt, without retries. Works without
+   * `initialize()`.
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `EVALUATION_FAILED`, `NOT_INITIALIZED` after `shutdown()`
    */
@@ -220,15 +220,15 @@ export class FeatureFlagsClient {
     if (!this.isReady()) {
       throw new FeatureFlagsError(
         "NOT_INITIALIZED",
-        "The client is not ready: await initialize() before snapshot()",
+        "The client is not ready. Await initialize() before snapshot().",
       );
     }
     return { ...this.#evaluations.snapshot(), ...this.#runtime.configuration() };
   }
 
   /**
-   * Calls `listener` whenever reads may return something else than before. Returns a function that unsubscribes. It is
-   * bound to the client, so you can pass it to React's `useSyncExternalStore`.
+   * Calls `listener` whenever the results of reads may have changed. Returns a function that unsubscribes. `subscribe`
+   * is bound to the client, so you can pass it to React's `useSyncExternalStore`.
    */
   readonly subscribe = (listener: () => void): (() => void) => this.#publisher.subscribe(listener);
 

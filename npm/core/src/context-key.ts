@@ -1,9 +1,8 @@
 import { BUILT_IN_ATTRIBUTES } from "./engine/protocol.js";
 
 /**
- * Returns the same text for contexts with the same attributes, regardless of order and object identity. Values that
- * count as missing make no difference. Returns undefined if the context cannot be read, because one of its getters
- * throws.
+ * Returns the same text for contexts with the same attributes, regardless of order and object identity. Ignores values
+ * that count as missing. Returns undefined if a getter of the context throws.
  */
 export function contextKey(context: unknown): string | undefined {
   try {

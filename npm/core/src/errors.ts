@@ -1,4 +1,4 @@
-/** The cause of a {@link FeatureFlagsError}, for programs. */
+/** The machine-readable cause of a {@link FeatureFlagsError}. */
 export type ErrorCode =
   /** The flag does not exist, or its TTL has expired and the service could not confirm it. */
   | "FLAG_NOT_FOUND"
@@ -6,7 +6,7 @@ export type ErrorCode =
   | "FLAG_UNSUPPORTED"
   /** `initialize()` has not completed, or the client has been shut down. */
   | "NOT_INITIALIZED"
-  /** The constructor or `initialize()` was given an invalid option; the message describes what it expects. */
+  /** An option of the constructor or of `initialize()` is invalid; the message names the valid values. */
   | "INVALID_OPTIONS"
   /** Neither the service nor a store or cache had flags for `initialize()`; see `cause`. */
   | "INITIALIZATION_FAILED"

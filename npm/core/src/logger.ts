@@ -1,4 +1,4 @@
-import { contain } from "./internal/publisher.js";
+import { callSafely } from "./internal/publisher.js";
 
 /** A receiver of the client's log messages. */
 export interface Logger {
@@ -28,12 +28,12 @@ export const consoleLogger: Logger = {
   error: (message, meta) => write("error", message, meta),
 };
 
-/** Wraps a logger so that it cannot fail. An error that it throws is dropped, because it cannot be logged anywhere. */
+/** Wraps a logger so that it cannot fail. Drops its errors, which cannot be logged anywhere. */
 export function safeLogger(logger: Logger): Logger {
   const safely =
     (level: Level) =>
     (message: string, meta?: unknown): void => {
-      contain(
+      callSafely(
         () => logger[level](message, meta),
         () => {},
       );

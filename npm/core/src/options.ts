@@ -33,22 +33,22 @@ export interface FeatureFlagsClientOptions {
   /** The number of attempts after a failed one, 1 to 10. Default 3. */
   readonly retries?: number | undefined;
   /**
-   * The wait before the first retry, in milliseconds. It doubles each time, up to 30 s, and is randomly shortened by up
-   * to half. Default 1000.
+   * The delay before the first retry, in milliseconds. It doubles with each retry, up to 30 s, and is randomly
+   * shortened by up to half. Default 1000.
    */
   readonly retryDelayMs?: number | undefined;
-  /** The limit for one attempt, in milliseconds. Default 3000. */
+  /** The timeout of one attempt, in milliseconds. Default 3000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * A second place for flags, from which the client can start if the service is down. Prefer `store`, which can also
-   * evaluate rules and rollouts. By default flags are kept in memory only.
+   * Storage for flags without their rules and rollouts, from which the client can start if the service is down. Prefer
+   * `store`, which includes them. By default flags are kept in memory only.
    */
   readonly cache?: Cache | undefined;
   /**
-   * A place for the config document, including rules, from which a start without the service can evaluate every
-   * context. Use `localStorageStore()`, `fileStore(path)` of `@pennon/core/file-store`, or your own object. Stored
-   * flags are served past their TTL, until the service responds or they are `maxAgeSeconds` old (a day by default). By
-   * default nothing is stored.
+   * Storage for the config document, including rules. With it, the client can start without the service and evaluate
+   * every context. Use `localStorageStore()`, `fileStore(path)` of `@pennon/core/file-store`, or your own object.
+   * Stored flags are served past their TTL, until the service responds or they are `maxAgeSeconds` old (a day by
+   * default). By default nothing is stored.
    */
   readonly store?: Store | undefined;
   /** Sends the requests. Default `fetchTransport`. */
@@ -68,8 +68,8 @@ export interface FeatureFlagsClientOptions {
    */
   readonly fallbacks?: Readonly<Record<string, boolean>> | undefined;
   /**
-   * True to serve flags past their TTL for as long as the service is unreachable. If it refuses the key, they expire as
-   * usual. Default false.
+   * True to serve flags past their TTL while the service is unreachable. If the service rejects the key, flags expire
+   * as usual. Default false.
    */
   readonly staleIfError?: boolean | undefined;
   /**
@@ -84,7 +84,7 @@ export interface FeatureFlagsClientOptions {
   readonly reportUsage?: boolean | undefined;
   /**
    * Called with every evaluation of `isEnabled`, `getValue`, `evaluate`, `read` and `evaluateRemote`, and of a reader's
-   * methods of the same names, including fallbacks. Not called for `evaluateAll` and `readAll`, nor if a read throws or
+   * methods of the same names, including fallbacks. Not called by `evaluateAll` and `readAll`, or if a read throws or
    * returns undefined. Nothing is stored or sent. An error that it throws is logged.
    */
   readonly onEvaluate?: ((event: EvaluateEvent) => void) | undefined;
@@ -102,11 +102,11 @@ export interface InitializeOptions {
    * `initialize()` rejects after all attempts have failed, and the client stops trying until you call it again.
    *
    * - `"background"`: rejects as by default, but the client keeps trying, and emits `ready` with the first flags.
-   * - `"forever"`: waits until the client has flags. Rejects early only after `timeoutMs`, if the key is refused, or if
-   *   the response is not a config document. The client keeps trying in these cases too.
+   * - `"forever"`: waits until the client has flags. Rejects early only after `timeoutMs`, if the service rejects the
+   *   key, or if the response is not a config document. The client keeps trying in these cases too.
    *
-   * Attempts are up to 30 seconds apart. With a refused key, the client tries again after one minute, and later every
-   * ten.
+   * Attempts are up to 30 seconds apart. After a rejected key, the client tries again in one minute, and then every ten
+   * minutes.
    */
   readonly retry?: "background" | "forever" | undefined;
 }
@@ -122,12 +122,12 @@ export interface EvaluateEvent extends Evaluation {
 export type Settings = Readonly<ReturnType<typeof parseOptions>>;
 
 /**
- * Validates options that JavaScript may pass in any form. Throws `INVALID_OPTIONS` with a message that describes what
- * it expects.
+ * Validates the options, which may have any type in JavaScript. Throws `INVALID_OPTIONS` with a message that names the
+ * valid values.
  */
 export function parseOptions(options: FeatureFlagsClientOptions) {
   if (typeof options !== "object" || options === null) {
-    throw invalid("the options must be an object with at least an sdkKey");
+    throw invalid("The options must be an object with at least the member sdkKey");
   }
   return {
     sdkKey: sdkKey(options.sdkKey),
@@ -175,33 +175,35 @@ export function warnOfOptions({
 }: Settings): void {
   if (ttlMs < 1_000) {
     logger.warn(
-      `cacheTtlMs is ${ttlMs}: flags expire in less than a second. cacheTtlSeconds is in milliseconds, too`,
+      `cacheTtlMs is ${ttlMs} ms, so flags expire in less than a second. Set a larger value; the deprecated cacheTtlSeconds is in milliseconds, too.`,
     );
   } else if (ttlMs < pollIntervalMs) {
     logger.warn(
-      `cacheTtlMs (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms): flags will be fetched more often than you poll`,
+      `cacheTtlMs (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms), so flags are fetched before the next poll is due. Set cacheTtlMs to at least pollIntervalMs.`,
     );
   }
   if (pollIntervalMs > 0 && pollIntervalMs < 1_000) {
     logger.warn(
-      `pollIntervalMs is ${pollIntervalMs} ms: each client sends more than one request per second; streaming delivers changes sooner with fewer requests`,
+      `pollIntervalMs is ${pollIntervalMs} ms, so each client sends more than one request per second. Use streaming instead: it delivers changes sooner, with fewer requests.`,
     );
   }
   if (streaming && transport.open === undefined) {
-    logger.warn("streaming needs a transport with the method open: the client polls instead");
+    logger.warn(
+      "The transport lacks the method open, which streaming needs, so the client polls. Add the method, or turn streaming off.",
+    );
   }
 }
 
 function sdkKey(key: unknown): string {
   if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key)) {
     throw invalid(
-      "sdkKey must be the key that the service showed when the environment was created, such as pnk_…; is its environment variable set?",
+      "sdkKey must be the SDK key of an environment, such as pnk_…. Check that its environment variable is set. The service shows a key only once: if you have lost it, rotate it on the dashboard.",
     );
   }
   return key;
 }
 
-/** Returns the name that a Pennon package has put into the options of its own client: see npm/client-name.js. */
+/** Returns the package name that npm/client-name.js has added to the options, or else the name of this package. */
 function clientName(options: object): string {
   const name = (options as Record<symbol, unknown>)[Symbol.for("pennon.client")];
   return typeof name === "string" ? name : `@pennon/core/${VERSION}`;
@@ -270,7 +272,7 @@ function flag(
 function fallbacks(given: unknown = {}): ReadonlyMap<string, Evaluation> {
   const entries = typeof given === "object" && given !== null ? Object.entries(given) : undefined;
   if (!entries?.every(([, enabled]) => typeof enabled === "boolean")) {
-    throw invalid("fallbacks must be an object with true or false for each key of a flag");
+    throw invalid("fallbacks must be an object with true or false for each flag key");
   }
   return new Map(entries.map(([key, enabled]) => [key, evaluationOf(enabled, "fallback")]));
 }
@@ -292,13 +294,15 @@ function bootstrap(given: unknown): Bootstrap {
   if (version === undefined && Array.isArray(flags)) {
     return { configuration: JSON.stringify(given) };
   }
-  if (!areAnswers(flags) || !(subject === undefined || areAnswers(subject?.flags))) {
+  if (!areFlags(flags) || !(subject === undefined || areFlags(subject?.flags))) {
     throw invalid(
       "bootstrap must be the result of client.snapshot(), or the body of GET /sdk/v1/config as an object or as text",
     );
   }
   if (version !== 1) {
-    throw invalid("bootstrap is a snapshot of another version of the client");
+    throw invalid(
+      "bootstrap is a snapshot of another version of @pennon/core. Use the same version on both sides.",
+    );
   }
   return { snapshot: given as Snapshot, configuration: config && JSON.stringify(config) };
 }
@@ -309,18 +313,20 @@ function configurationText(text: string): string {
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
-    throw invalid(`bootstrap is text, but not JSON: ${String(cause)}`);
+    throw invalid(
+      `bootstrap is text, but not JSON (${String(cause)}). Pass the body of GET /sdk/v1/config.`,
+    );
   }
   if (parsed?.version !== undefined) {
-    throw invalid("bootstrap is a snapshot as text: pass JSON.parse() of it");
+    throw invalid("bootstrap is a snapshot as text. Parse it with JSON.parse() first.");
   }
   if (!Array.isArray(parsed?.flags)) {
-    throw invalid("bootstrap is text, but not the body of GET /sdk/v1/config: it has no flags");
+    throw invalid("bootstrap is JSON text, but has no flags. Pass the body of GET /sdk/v1/config.");
   }
   return text;
 }
 
-function areAnswers(flags: readonly Partial<SubjectFlag>[] | undefined): boolean {
+function areFlags(flags: readonly Partial<SubjectFlag>[] | undefined): boolean {
   return (
     Array.isArray(flags) &&
     flags.every((flag) => typeof flag?.key === "string" && typeof flag.enabled === "boolean")

@@ -31,7 +31,7 @@ export interface FlagReader {
   explain(key: string): Explanation;
   /**
    * Returns the evaluations for this context as plain JSON, for the option `bootstrap` of the client in the browser.
-   * The snapshot contains no rules, but it contains the context: use one that the browser may see.
+   * The snapshot contains no rules, but it contains the context, so use a context that the browser may see.
    */
   snapshot(): Snapshot;
 }

@@ -1,6 +1,6 @@
 /**
- * A place for the config document, including rules, from which `initialize()` starts if the service cannot be reached.
- * Unlike a `Cache`, it is kept at `shutdown()`, and can evaluate every context.
+ * Storage for the config document, including rules. `initialize()` starts from it if the service cannot be reached.
+ * Unlike a `Cache`, a store keeps its content at `shutdown()`, and the client can evaluate every context from it.
  */
 export interface Store {
   /** The maximum age of a document, in seconds since the service confirmed it. */

@@ -6,17 +6,20 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The JSON body, if any. */
   readonly body?: string | undefined;
-  /** True if the request should reach the service even if the page is closed in the meantime. */
+  /** True to send the request even if the page is closed. */
   readonly keepalive?: boolean | undefined;
   /** Aborted when the response is no longer wanted: after a timeout, and at shutdown. */
   readonly signal: AbortSignal;
 }
 
-/** A response. The `status` and `headers` of a `fetch` `Response` fit as they are; its body does not. */
+/** A response. You can use the `status` and `headers` of a `fetch` `Response` unchanged, but not its body. */
 export interface TransportResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null | undefined };
-  /** The body of a 200, as text or as UTF-8 bytes. The client ignores the body of any other response. */
+  /**
+   * The body of a response with status 200, as text or as UTF-8 bytes. The client ignores the body of any other
+   * response.
+   */
   readonly body?: string | Uint8Array | null | undefined;
 }
 

@@ -20,8 +20,8 @@ function flagFor(attribute: string, value: string | number | boolean) {
 }
 
 /** A flag that is on for contexts that meet all of these conditions on strings. */
-function flagThatAsks(key: string, ...asked: readonly (readonly [string, string, string])[]) {
-  const conditions = asked.map(([attribute, operator, valueString]) => ({
+function flagWith(key: string, ...given: readonly (readonly [string, string, string])[]) {
+  const conditions = given.map(([attribute, operator, valueString]) => ({
     attribute,
     operator,
     valueType: "string",
@@ -33,7 +33,7 @@ function flagThatAsks(key: string, ...asked: readonly (readonly [string, string,
   });
 }
 
-/** Objects that throw, lie, or belong to another realm, whatever is read from them. */
+/** Objects that are hard to read: revoked and throwing proxies, built-in objects, and objects of another realm. */
 function hostileObjects(): unknown[] {
   const revoked = [{}, [], () => {}].map((target: object) => {
     const { proxy, revoke } = Proxy.revocable(target, {});
@@ -79,9 +79,9 @@ const flags = [
   flagFor("beta", true),
   flagFor("text", "\uFFFD"),
   ...names.map((name) => flagFor(name, "mine")),
-  flagThatAsks("two_attributes", ["userId", "==", "ada"], ["country", "==", "GB"]),
-  flagThatAsks("userId_is_not_empty", ["userId", "!=", ""]),
-  flagThatAsks("country_is_not_empty", ["country", "!=", ""]),
+  flagWith("two_attributes", ["userId", "==", "ada"], ["country", "==", "GB"]),
+  flagWith("userId_is_not_empty", ["userId", "!=", ""]),
+  flagWith("country_is_not_empty", ["country", "!=", ""]),
 ].map((each, index) => ({
   ...each,
   key: each.key.length > 128 ? `long_${index}` : each.key.replace(/[^\w.:-]/gu, "_"),

@@ -84,6 +84,9 @@ describe("onEvaluate", () => {
       expect(client.evaluate("beta").enabled).toBe(true);
       await client.shutdown();
     }
-    expect(logger.lines).toEqual(["error: onEvaluate failed", "error: onEvaluate failed"]);
+    expect(logger.lines).toEqual([
+      "error: onEvaluate threw or rejected",
+      "error: onEvaluate threw or rejected",
+    ]);
   });
 });

@@ -188,7 +188,7 @@ describe("usage reports", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(service.requests.filter(isReport)).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(3_000);
-    service.nowAnswers((request) => (isReport(request) ? status(204)(request) : on(request)));
+    service.respondWith((request) => (isReport(request) ? status(204)(request) : on(request)));
     await client.shutdown();
     const [first, second, ...more] = service.requests.filter(isReport).map(({ body }) => body);
     expect(second).toBe(first);
@@ -297,7 +297,7 @@ describe("usage reports", () => {
   it("count any number of flags, in reports that the service accepts", async () => {
     const flags = Array.from({ length: 2_500 }, (_, index) => flag(`flag_${index}`));
     const { service, reports } = counting();
-    service.nowAnswers((request) =>
+    service.respondWith((request) =>
       isReport(request) ? status(204)(request) : configuration(flags)(request),
     );
     const client = await ready(service);
@@ -342,10 +342,10 @@ describe("staleIfError", () => {
     await vi.advanceTimersByTimeAsync(600_000);
     expect(client.isEnabled("beta")).toBe(true);
     expect(service.requests.length).toBeGreaterThan(10);
-    service.nowAnswers(status(401));
+    service.respondWith(status(401));
     await vi.advanceTimersByTimeAsync(61_000);
     expect(client.read("beta")).toBeUndefined();
-    service.nowAnswers(on);
+    service.respondWith(on);
     await client.refresh();
     expect(client.isEnabled("beta")).toBe(true);
     await client.shutdown();

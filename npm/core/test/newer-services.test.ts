@@ -74,7 +74,7 @@ describe("a flag that needs a newer package", () => {
       expect.stringContaining("1 of the flags"),
     ];
     expect(logger.lines).toEqual(expected);
-    service.nowAnswers(document({ flags: [...entries].reverse() }, 'W/"2"'));
+    service.respondWith(document({ flags: [...entries].reverse() }, 'W/"2"'));
     await client.refresh();
     expect(logger.lines).toEqual(expected);
   });
@@ -84,13 +84,13 @@ describe("a flag that needs a newer package", () => {
     const { client } = await started(service);
     const changes: (readonly string[])[] = [];
     client.on("change", ({ flags }) => changes.push(flags));
-    service.nowAnswers(document({ flags: [flag("alpha"), beta] }, 'W/"2"'));
+    service.respondWith(document({ flags: [flag("alpha"), beta] }, 'W/"2"'));
     await client.refresh();
     expect(client.read("beta", {})).toBeUndefined();
     // It has moved in the document, but is unchanged.
-    service.nowAnswers(document({ flags: [beta, flag("alpha")] }, 'W/"3"'));
+    service.respondWith(document({ flags: [beta, flag("alpha")] }, 'W/"3"'));
     await client.refresh();
-    service.nowAnswers(configuration([flag("alpha"), flag("beta")], 'W/"4"'));
+    service.respondWith(configuration([flag("alpha"), flag("beta")], 'W/"4"'));
     await client.refresh();
     expect(client.read("beta", {})).toEqual({ enabled: true, reason: "flag_enabled" });
     expect(changes).toEqual([["beta"], ["beta"]]);

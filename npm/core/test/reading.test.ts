@@ -71,7 +71,7 @@ describe("isEnabled and getValue", () => {
       [Object.create(null), "object"],
       [Symbol("on"), "symbol Symbol(on)"],
     ] as const) {
-      const message = `The key of a flag must be a string, not ${given}`;
+      const message = `A flag key must be a string, not ${given}`;
       const error = expect.objectContaining({ code: "FLAG_NOT_FOUND", message });
       expect(() => client.isEnabled(key as never)).toThrow(error);
     }

@@ -28,7 +28,7 @@ export class ScriptedService implements Transport {
   }
 
   /** Continues with another script. */
-  nowAnswers(...script: readonly Answer[]): void {
+  respondWith(...script: readonly Answer[]): void {
     this.#script = script;
     this.#line = 0;
   }
@@ -84,7 +84,7 @@ export function unreachable(): Answer {
   return () => Promise.reject(new TypeError("fetch failed"));
 }
 
-/** A response that arrives when the test sends it, even if no request waits any more. */
+/** A response that the test sends later, even if no request waits for it any more. */
 export function held(): {
   readonly answer: Answer;
   readonly release: (answer: Answer) => Promise<void>;

@@ -52,7 +52,7 @@ describe("initialize()", () => {
     expect(service.requests[0]?.signal.aborted).toBe(true);
     await vi.advanceTimersByTimeAsync(100_000);
     expect(service.requests).toHaveLength(1);
-    service.nowAnswers(on);
+    service.respondWith(on);
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
     await client.shutdown();
@@ -82,7 +82,7 @@ describe("initialize()", () => {
     expect(service.requests.length).toBeGreaterThan(10);
     expect(found.outcome).toBeUndefined();
     expect(logger.lines).toEqual([expect.stringContaining("keeps trying")]);
-    service.nowAnswers(on);
+    service.respondWith(on);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(found.outcome).toBe("done");
     expect(events).toEqual(["ready"]);
@@ -100,7 +100,7 @@ describe("initialize()", () => {
     expect(found.outcome).toEqual(failed);
     expect(client.isReady()).toBe(false);
     const again = outcomeOf(client.initialize());
-    service.nowAnswers(on);
+    service.respondWith(on);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(client.isReady()).toBe(true);
     expect(again.outcome).toBe("done");
@@ -123,7 +123,7 @@ describe("initialize()", () => {
     // It waits even without a delay between the attempts of the call.
     expect(service.requests).toHaveLength(7);
     expect(logger.lines).toEqual([expect.stringContaining("keeps trying")]);
-    service.nowAnswers(on);
+    service.respondWith(on);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(client.isEnabled("beta")).toBe(true);
     expect(events).toEqual(["ready"]);
@@ -137,7 +137,7 @@ describe("initialize()", () => {
         const client = new FeatureFlagsClient(optionsFor(service));
         await expect(client.initialize({ retry })).rejects.toEqual(failed);
         expect(service.requests).toHaveLength(1);
-        service.nowAnswers(on);
+        service.respondWith(on);
         await vi.advanceTimersByTimeAsync(60_000);
         expect(client.isEnabled("beta")).toBe(true);
         await client.shutdown();
@@ -153,14 +153,14 @@ describe("initialize()", () => {
     await vi.dynamicImportSettled();
     await vi.advanceTimersByTimeAsync(10);
     expect(found.outcome).toEqual(failed);
-    service.nowAnswers(status(401));
+    service.respondWith(status(401));
     await vi.advanceTimersByTimeAsync(10_000);
     expect(logger.lines).toEqual([
       expect.stringContaining("keeps trying"),
-      expect.stringMatching(/^error: .*does not accept the sdkKey/),
+      expect.stringMatching(/^error: .*rejected the sdkKey/),
     ]);
     const requests = service.requests.length;
-    service.nowAnswers(on);
+    service.respondWith(on);
     await client.initialize();
     expect(service.requests).toHaveLength(requests + 1);
     await client.shutdown();

@@ -73,7 +73,7 @@ afterEach(() => {
 
 const { setInterval, clearInterval } = globalThis;
 
-/** Does the same while the clock, which is otherwise stopped, runs. */
+/** Starts a client while the service is down, and runs the clock, which is stopped otherwise. */
 async function restartInTime(...given: Parameters<typeof restart>) {
   const clock = setInterval(() => vi.advanceTimersByTime(10), 1);
   const restarted = await restart(...given);
@@ -105,12 +105,12 @@ describe("a store", () => {
     const { client, service } = await restartInTime(store);
     await vi.advanceTimersByTimeAsync(DAY / 2);
     expect(client.evaluate("ruled", french).enabled).toBe(false);
-    service.nowAnswers(configuration([flag("beta", false)], 'W/"2"'));
+    service.respondWith(configuration([flag("beta", false)], 'W/"2"'));
     await client.refresh();
     expect(service.tags.every((tag) => tag === undefined)).toBe(true);
     expect(client.isEnabled("beta")).toBe(false);
     expect(client.read("ruled")).toBeUndefined();
-    service.nowAnswers(unreachable());
+    service.respondWith(unreachable());
     await vi.advanceTimersByTimeAsync(130_000);
     expect(client.read("beta")).toBeUndefined();
     await client.shutdown();
@@ -224,12 +224,12 @@ describe("a store", () => {
     };
     const { error, logger } = await restartInTime(store);
     expect(error).toEqual(failed);
-    expect(logger.lines).toEqual(["warn: The stored document cannot be read"]);
+    expect(logger.lines).toEqual(["warn: The stored document cannot be read, so it is ignored"]);
     const journal = new Journal();
     const client = clientOf(new ScriptedService(on), { store, logger: journal });
     await client.initialize();
     await client.shutdown();
-    expect(journal.lines).toEqual(["error: The store failed"]);
+    expect(journal.lines).toEqual(["error: The store could not save the config document"]);
   });
 
   it("must have the methods and the age of a store", () => {

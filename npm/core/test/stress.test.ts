@@ -38,7 +38,7 @@ describe("a refused key", () => {
     expect(inTwoHours).toBeLessThan(18);
     await vi.advanceTimersByTimeAsync(10 * MINUTE);
     expect(service.requests).toHaveLength(inTwoHours + 1);
-    service.nowAnswers(status(304));
+    service.respondWith(status(304));
     await vi.advanceTimersByTimeAsync(10 * MINUTE);
     expect(events.at(-1)).toBe("refresh:success");
     const before = service.requests.length;
@@ -177,7 +177,10 @@ describe("a subscriber that fails", () => {
     client.subscribe(() => told.push("told"));
     await client.initialize();
     expect(told).toEqual(["told"]);
-    expect(logger.lines).toEqual(["error: A listener failed", "error: A listener failed"]);
+    expect(logger.lines).toEqual([
+      "error: A listener threw or rejected",
+      "error: A listener threw or rejected",
+    ]);
     await client.shutdown();
   });
 });

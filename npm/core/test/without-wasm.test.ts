@@ -56,7 +56,7 @@ describe.each([
     const client = new Client(optionsFor(service));
     await client.initialize();
     for (const filler of [0, 500, 1_000, 2_000, 4_000]) {
-      service.nowAnswers(configuration([...flags, ...many.slice(0, filler)]));
+      service.respondWith(configuration([...flags, ...many.slice(0, filler)]));
       await client.refresh();
       for (const [country, reason] of [
         ["GB", "targeting_rule"],

@@ -87,8 +87,8 @@ export function FlagValue(
 }
 
 /**
- * The request as a pipe's input, because Nest injects dependencies only into pipes. It is wrapped in a function,
- * because the application's own pipes run first and must not validate a request.
+ * The request as a pipe's input, because Nest injects dependencies only into pipes. A function wraps it, because the
+ * application's own pipes run first and must not validate it.
  */
 const HttpRequest = createParamDecorator(
   (_: unknown, execution: ExecutionContext) => () => execution.switchToHttp().getRequest(),

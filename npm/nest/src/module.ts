@@ -26,7 +26,7 @@ import { FeatureFlags } from "./service.js";
  * has stopped accepting requests.
  */
 @Module({})
-// biome-ignore lint/complexity/noStaticOnlyClass: Nest knows a module by its class.
+// biome-ignore lint/complexity/noStaticOnlyClass: Nest identifies a module by its class.
 export class FeatureFlagsModule {
   static forRoot({ name, ...options }: FeatureFlagsModuleNamedOptions): DynamicModule {
     return dynamic(name, { useValue: options });

@@ -6,11 +6,11 @@ import type {
 } from "@pennon/core";
 
 /**
- * Returns the evaluation context of a request. It is called whenever a flag is read, after guards and middleware that
- * ran before, so their additions to the request are available. If it throws, the error is logged, and the flag cannot
- * be evaluated: it counts as off.
+ * Returns the evaluation context of a request. The module calls it at every read of a flag, so it sees what guards and
+ * middleware have added to the request. If it throws, the error is logged, and the flag cannot be evaluated: it counts
+ * as off.
  */
-// biome-ignore lint/suspicious/noExplicitAny: what a request is, Express, Fastify and the application's own guards decide.
+// biome-ignore lint/suspicious/noExplicitAny: Express, Fastify and the application's guards determine the type.
 export type ContextResolver = (request: any) => EvaluationContext;
 
 export interface FeatureFlagsModuleOptions {
@@ -21,11 +21,11 @@ export interface FeatureFlagsModuleOptions {
   /** Returns the context of a request. By default requests have no context. */
   readonly context?: ContextResolver | undefined;
   /**
-   * True if flags are required for the start: without them, the application does not start. By default it starts with
-   * unknown flags off, and the module keeps trying to fetch them.
+   * True to require flags: without them, the application does not start. By default it starts with unknown flags off,
+   * and the module keeps trying to fetch them.
    */
   readonly required?: boolean | undefined;
-  /** The time that the start waits for flags that are not required, in milliseconds. Default 5000. */
+  /** The maximum time that the start waits for flags, in milliseconds, unless they are `required`. Default 5000. */
   readonly waitMs?: number | undefined;
 }
 

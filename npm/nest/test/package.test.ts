@@ -22,7 +22,7 @@ describe("the package", () => {
     const { FeatureFlagsModule } = await import("@pennon/nest");
     const options = optionsFor(new ScriptedService());
     await expect(start({ imports: [FeatureFlagsModule.forRoot({ options })] })).rejects.toThrow(
-      /found 9\.9\.9: install the same version of both/,
+      /found 9\.9\.9\. Install the same version of both/,
     );
   });
 

@@ -6,14 +6,14 @@ import {
   type PennonAdapterOptions,
   providerDataOf,
 } from "./internal/adapter.js";
-import { sessionInRequest } from "./internal/request.js";
+import { sharedClientInRequest } from "./internal/request.js";
 
 export type { EvaluationContext } from "@pennon/core";
 export type { PennonAdapter, PennonAdapterOptions } from "./internal/adapter.js";
 
 /**
- * Returns an adapter for the Flags SDK. It evaluates flags in memory, with the same client as `getFeatureFlags` for
- * these options, one for each process.
+ * Returns an adapter for the Flags SDK. It evaluates flags in memory, with the client that `getFeatureFlags` uses for
+ * these options in this process.
  */
 export function createPennonAdapter(options: PennonAdapterOptions = {}): PennonAdapter {
   return adapterOf(clientInRequest, options);
@@ -31,6 +31,6 @@ async function clientInRequest(
   _context: unknown,
   options: PennonAdapterOptions,
 ): Promise<FeatureFlagsClient> {
-  const { client } = await sessionInRequest(options);
+  const { client } = await sharedClientInRequest(options);
   return client;
 }

@@ -1,6 +1,6 @@
 // Replaces @pennon/next/flags in code for the browser, so that the build fails there. It is a separate file, because
 // test runners mock modules by file.
 
-import { refuse } from "./internal/refuse.js";
+import { rejectEntry } from "./internal/reject.js";
 
-refuse("@pennon/next/flags", "@pennon/next/testing/flags");
+rejectEntry("@pennon/next/flags", "@pennon/next/testing/flags");

@@ -1,5 +1,5 @@
 // Replaces @pennon/next/server in code for the browser, so that the build fails there.
 
-import { refuse } from "./internal/refuse.js";
+import { rejectEntry } from "./internal/reject.js";
 
-refuse("@pennon/next/server", "@pennon/next/testing");
+rejectEntry("@pennon/next/server", "@pennon/next/testing");

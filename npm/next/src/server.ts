@@ -1,5 +1,5 @@
 import type { EvaluationContext, FlagReader } from "@pennon/core";
-import { type FeatureFlagsServerOptions, sessionInRequest } from "./internal/request.js";
+import { type FeatureFlagsServerOptions, sharedClientInRequest } from "./internal/request.js";
 import { eventStream, eventsOf } from "./internal/stream.js";
 
 export type { EvaluationContext, FlagReader, Snapshot } from "@pennon/core";
@@ -16,7 +16,7 @@ export async function getFeatureFlags<Custom extends object>(
   context?: EvaluationContext<Custom> | null,
   options?: FeatureFlagsServerOptions,
 ): Promise<FlagReader> {
-  const { client } = await sessionInRequest(options);
+  const { client } = await sharedClientInRequest(options);
   return client.withContext(context);
 }
 
@@ -28,6 +28,6 @@ export async function streamFeatureFlags<Custom extends object>(
   context?: EvaluationContext<Custom> | null,
   options?: FeatureFlagsServerOptions,
 ): Promise<Response> {
-  const session = await sessionInRequest(options);
-  return eventStream(eventsOf(session, context));
+  const shared = await sharedClientInRequest(options);
+  return eventStream(eventsOf(shared, context));
 }

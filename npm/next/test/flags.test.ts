@@ -115,7 +115,7 @@ describe("a flag that does not exist", () => {
   });
 
   it("has the same value while the service is down", async () => {
-    service.nowAnswers(unreachable());
+    service.respondWith(unreachable());
     expect(await declare("banner")(from("FR"))).toBe(false);
     expect(await declare("ruled", { defaultValue: true })(from("FR"))).toBe(true);
   });
@@ -137,7 +137,7 @@ describe("the data of the Flags Explorer", () => {
   });
 
   it("contains a hint while there are no flags", async () => {
-    service.nowAnswers(unreachable());
+    service.respondWith(unreachable());
     const { definitions, hints } = await getProviderData(options());
     expect(definitions).toEqual({});
     expect(hints).toEqual([

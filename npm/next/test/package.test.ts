@@ -56,8 +56,8 @@ describe.each([
   });
 
   it("fails elsewhere, with a message that says what to do", () => {
-    expect(() => importFor(entry)).toThrow(/in client components use the hooks/);
-    expect(() => importFor(entry)).toThrow(`in tests put @pennon/next/${mock} in its place`);
+    expect(() => importFor(entry)).toThrow(/In client components, use the hooks/);
+    expect(() => importFor(entry)).toThrow(`In tests, mock it with @pennon/next/${mock}.`);
   });
 });
 
@@ -83,6 +83,6 @@ describe("a core of another version", () => {
       vi.resetModules();
     });
     const { getFeatureFlags } = await import("@pennon/next/server");
-    await expect(getFeatureFlags()).rejects.toThrow(/found 9\.9\.9: install the same version/);
+    await expect(getFeatureFlags()).rejects.toThrow(/found 9\.9\.9\. Install the same version/);
   });
 });

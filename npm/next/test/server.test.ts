@@ -103,7 +103,7 @@ describe("the client", () => {
 
   it("names the missing key", async () => {
     vi.stubEnv("PENNON_SDK_KEY", undefined);
-    await expect(getFeatureFlags()).rejects.toThrow(/sdkKey must be the key/);
+    await expect(getFeatureFlags()).rejects.toThrow(/sdkKey must be the SDK key/);
   });
 });
 
@@ -136,7 +136,7 @@ describe("a service that is down", () => {
     const reader = getFeatureFlags({}, options);
     await vi.advanceTimersByTimeAsync(100);
     expect((await reader).isEnabled("banner")).toBe(false);
-    service.nowAnswers(flags);
+    service.respondWith(flags);
     await vi.advanceTimersByTimeAsync(30_000);
     expect((await reader).isEnabled("banner")).toBe(true);
   });
@@ -173,7 +173,7 @@ describe("the stream for pages that follow the flags", () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(stream.said()).toEqual(["banner true,ruled true,ruled false"]);
     const off = configuration([flag("banner", false), flagWithRule("ruled", "FR")], '"2"');
-    service.nowAnswers(off);
+    service.respondWith(off);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(stream.said().slice(1)).toEqual(["banner false,ruled true,ruled false"]);
     await stream.close();
@@ -187,7 +187,7 @@ describe("the stream for pages that follow the flags", () => {
     const forBoth = { ...forFrance, rules: [...forFrance.rules, ...rules] };
     const germany = await getFeatureFlags({ country: "DE" }, polling(service));
     expect(germany.isEnabled("ruled")).toBe(true);
-    service.nowAnswers(configuration([flag("banner"), forBoth], '"2"'));
+    service.respondWith(configuration([flag("banner"), forBoth], '"2"'));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(germany.isEnabled("ruled")).toBe(false);
     expect(stream.events).toHaveLength(1);
@@ -230,7 +230,7 @@ describe("the stream for pages that follow the flags", () => {
     const before = vi.getTimerCount();
     await stream.close();
     expect(vi.getTimerCount()).toBe(before - 1);
-    service.nowAnswers(configuration([flag("banner", false)], '"2"'));
+    service.respondWith(configuration([flag("banner", false)], '"2"'));
     await vi.advanceTimersByTimeAsync(60_000);
     expect(stream.events).toHaveLength(1);
   });

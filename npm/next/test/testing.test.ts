@@ -37,7 +37,7 @@ describe("mocked flags", () => {
     const flags = await getFeatureFlags({}, { fallbacks: { fallen_back: true } });
     expect([flags.isEnabled("other"), flags.isEnabled("other", true)]).toEqual([false, true]);
     expect(flags.isEnabled("fallen_back")).toBe(true);
-    expect(() => flags.evaluate("other")).toThrow(/There is no flag 'other'/);
+    expect(() => flags.evaluate("other")).toThrow(/The flag 'other' does not exist/);
   });
 
   it("are none by default", async () => {

@@ -6,8 +6,8 @@ import {
   type ResolutionDetails,
 } from "@openfeature/server-sdk";
 import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core";
-import { type Question, resolve, resolveMistaken } from "./internal/resolution.js";
-import { Session } from "./internal/session.js";
+import { ProviderClient } from "./internal/provider-client.js";
+import { type EvaluationParameters, resolve, resolveOtherType } from "./internal/resolution.js";
 
 /**
  * Provides Pennon flags to `@openfeature/server-sdk`, evaluated in this process for the context of each call.
@@ -22,7 +22,7 @@ export class PennonServerProvider implements Provider {
   readonly metadata = { name: "Pennon" };
   readonly runsOn = "server";
   readonly events = new OpenFeatureEventEmitter();
-  readonly #session: Session;
+  readonly #provided: ProviderClient;
 
   /**
    * Creates a provider, either with a client, which you shut down yourself, or with the options for a client that the
@@ -31,41 +31,45 @@ export class PennonServerProvider implements Provider {
    * @throws {FeatureFlagsError} `INVALID_OPTIONS`
    */
   constructor(client: FeatureFlagsClient | FeatureFlagsClientOptions) {
-    this.#session = new Session(client, (event, details) =>
+    this.#provided = new ProviderClient(client, (event, details) =>
       this.events.emit(ProviderEvents[event], details),
     );
   }
 
   /** The client that evaluates the flags. */
   get client(): FeatureFlagsClient {
-    return this.#session.client;
+    return this.#provided.client;
   }
 
   initialize(): Promise<void> {
-    return this.#session.initialize();
+    return this.#provided.initialize();
   }
 
   onClose(): Promise<void> {
-    return this.#session.close();
+    return this.#provided.close();
   }
 
   async resolveBooleanEvaluation(
-    ...question: Question<boolean>
+    ...parameters: EvaluationParameters<boolean>
   ): Promise<ResolutionDetails<boolean>> {
-    return resolve(this.client, ...question);
+    return resolve(this.client, ...parameters);
   }
 
-  async resolveStringEvaluation(...question: Question<string>): Promise<ResolutionDetails<string>> {
-    return resolveMistaken(this.client, ...question);
+  async resolveStringEvaluation(
+    ...parameters: EvaluationParameters<string>
+  ): Promise<ResolutionDetails<string>> {
+    return resolveOtherType(this.client, ...parameters);
   }
 
-  async resolveNumberEvaluation(...question: Question<number>): Promise<ResolutionDetails<number>> {
-    return resolveMistaken(this.client, ...question);
+  async resolveNumberEvaluation(
+    ...parameters: EvaluationParameters<number>
+  ): Promise<ResolutionDetails<number>> {
+    return resolveOtherType(this.client, ...parameters);
   }
 
   async resolveObjectEvaluation<T extends JsonValue>(
-    ...question: Question<T>
+    ...parameters: EvaluationParameters<T>
   ): Promise<ResolutionDetails<T>> {
-    return resolveMistaken(this.client, ...question);
+    return resolveOtherType(this.client, ...parameters);
   }
 }

@@ -7,9 +7,9 @@ import {
   type ResolutionDetails,
 } from "@openfeature/web-sdk";
 import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core";
-import { type Question, resolve, resolveMistaken } from "./internal/resolution.js";
-import { Session } from "./internal/session.js";
-import { toSubject } from "./internal/subject.js";
+import { toPennonContext } from "./internal/context.js";
+import { ProviderClient } from "./internal/provider-client.js";
+import { type EvaluationParameters, resolve, resolveOtherType } from "./internal/resolution.js";
 
 /**
  * Provides Pennon flags to `@openfeature/web-sdk`, evaluated in the page for OpenFeature's context, which is never
@@ -25,7 +25,7 @@ export class PennonWebProvider implements Provider {
   readonly metadata = { name: "Pennon" };
   readonly runsOn = "client";
   readonly events = new OpenFeatureEventEmitter();
-  readonly #session: Session;
+  readonly #provided: ProviderClient;
 
   /**
    * Creates a provider, either with a client, which you shut down yourself, or with the options for a client that the
@@ -34,51 +34,55 @@ export class PennonWebProvider implements Provider {
    * @throws {FeatureFlagsError} `INVALID_OPTIONS`
    */
   constructor(client: FeatureFlagsClient | FeatureFlagsClientOptions) {
-    this.#session = new Session(client, (event, details) =>
+    this.#provided = new ProviderClient(client, (event, details) =>
       this.events.emit(ProviderEvents[event], details),
     );
   }
 
   /** The client that evaluates the flags. */
   get client(): FeatureFlagsClient {
-    return this.#session.client;
+    return this.#provided.client;
   }
 
   initialize(): Promise<void> {
-    return this.#session.initialize();
+    return this.#provided.initialize();
   }
 
   onClose(): Promise<void> {
-    return this.#session.close();
+    return this.#provided.close();
   }
 
   /**
-   * Checks the new context, and rejects if it is invalid. Another context requires no request, so the change is
-   * complete at once; only before the first flags, the promise waits for them.
+   * Checks the new context, and rejects if it is invalid. A change of context needs no request, so it completes at
+   * once, or as soon as the client has its first flags.
    */
   onContextChange(_old: EvaluationContext, context: EvaluationContext): Promise<void> | undefined {
     try {
-      toSubject(context);
+      toPennonContext(context);
     } catch (error) {
       // The SDK counts pending changes, and miscounts if this throws synchronously.
       return Promise.reject(error);
     }
-    return this.client.isReady() ? undefined : this.#session.ready();
+    return this.client.isReady() ? undefined : this.#provided.ready();
   }
 
-  resolveBooleanEvaluation(...question: Question<boolean>): ResolutionDetails<boolean> {
-    return resolve(this.client, ...question);
+  resolveBooleanEvaluation(
+    ...parameters: EvaluationParameters<boolean>
+  ): ResolutionDetails<boolean> {
+    return resolve(this.client, ...parameters);
   }
 
-  resolveStringEvaluation(...question: Question<string>): ResolutionDetails<string> {
-    return resolveMistaken(this.client, ...question);
+  resolveStringEvaluation(...parameters: EvaluationParameters<string>): ResolutionDetails<string> {
+    return resolveOtherType(this.client, ...parameters);
   }
 
-  resolveNumberEvaluation(...question: Question<number>): ResolutionDetails<number> {
-    return resolveMistaken(this.client, ...question);
+  resolveNumberEvaluation(...parameters: EvaluationParameters<number>): ResolutionDetails<number> {
+    return resolveOtherType(this.client, ...parameters);
   }
 
-  resolveObjectEvaluation<T extends JsonValue>(...question: Question<T>): ResolutionDetails<T> {
-    return resolveMistaken(this.client, ...question);
+  resolveObjectEvaluation<T extends JsonValue>(
+    ...parameters: EvaluationParameters<T>
+  ): ResolutionDetails<T> {
+    return resolveOtherType(this.client, ...parameters);
   }
 }

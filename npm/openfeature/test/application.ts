@@ -4,15 +4,15 @@ import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core
 export type Given = FeatureFlagsClient | FeatureFlagsClientOptions;
 
 /** The types as which an application may evaluate a flag, and their default values. */
-export const OTHERWISE = {
+export const FALLBACKS = {
   boolean: false,
   true: true,
-  string: "otherwise",
+  string: "fallback",
   number: 7,
   object: { other: "wise" },
 } as const satisfies Record<string, JsonValue>;
 
-export type Kind = keyof typeof OTHERWISE;
+export type Kind = keyof typeof FALLBACKS;
 
 /** The result of an evaluation by OpenFeature, in either SDK. */
 export interface Details {
@@ -30,13 +30,13 @@ export interface Application {
   /** The provider's status, as the SDK reports it. */
   status(): string;
   /** Switches to this context. */
-  isFor(context: EvaluationContext): Promise<void>;
-  asks(key: string, kind?: Kind): Promise<Details>;
-  /** Runs `happening`, and waits until the application has processed its effects. */
-  sees<T>(happening: () => Promise<T>): Promise<T>;
+  setContext(context: EvaluationContext): Promise<void>;
+  evaluate(key: string, kind?: Kind): Promise<Details>;
+  /** Runs `action`, and waits until the application has processed its effects. */
+  process<T>(action: () => Promise<T>): Promise<T>;
   /** Tracks an event of a user. */
-  tracks(event: string): void;
-  hasHook(hook: Hook): void;
+  track(event: string): void;
+  addHook(hook: Hook): void;
   /** Closes the application and its provider. */
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export class Events {
   };
 
   /** Waits for this number of events, and returns them. */
-  async told(count: number): Promise<readonly string[]> {
+  async received(count: number): Promise<readonly string[]> {
     await new Promise<void>((resolve) => {
       const look = () => this.list.length >= count && resolve();
       this.#waiting.push(look);

@@ -45,17 +45,17 @@ export async function nest(given: Given): Promise<Application> {
   return {
     events,
     status: () => client.providerStatus,
-    isFor: async (context) => {
+    setContext: async (context) => {
       subject = JSON.stringify(context);
     },
-    asks: async (key, kind = "boolean") => {
+    evaluate: async (key, kind = "boolean") => {
       const query = new URLSearchParams({ key, kind });
       const url = `http://127.0.0.1:${port}/?${query}`;
       return (await fetch(url, { headers: { "X-Subject": subject } })).json();
     },
-    sees: (happening) => happening(),
-    tracks: (event) => client.track(event),
-    hasHook: (hook) => void OpenFeature.addHooks(hook),
+    process: (action) => action(),
+    track: (event) => client.track(event),
+    addHook: (hook) => void OpenFeature.addHooks(hook),
     close: async () => {
       await app.close();
       await forget();

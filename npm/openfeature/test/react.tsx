@@ -7,7 +7,7 @@ import {
 } from "@openfeature/react-sdk";
 import { act } from "react";
 import { createRoot } from "react-dom/client";
-import { type Application, type Details, type Given, type Kind, OTHERWISE } from "./application.ts";
+import { type Application, type Details, FALLBACKS, type Given, type Kind } from "./application.ts";
 import { web } from "./web.ts";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
@@ -26,9 +26,9 @@ export async function react(given: Given): Promise<Application> {
   let shown: (Details & { readonly asked: string }) | undefined;
   return {
     ...app,
-    sees: (happening) => act(happening),
-    isFor: (context) => act(() => app.isFor(context)),
-    asks: async (name, kind = "boolean") => {
+    process: (action) => act(action),
+    setContext: (context) => act(() => app.setContext(context)),
+    evaluate: async (name, kind = "boolean") => {
       const asked = `${kind} ${name}`;
       if (shown?.asked !== asked) {
         const show = (details: Details) => {
@@ -61,6 +61,6 @@ const HOOKS = {
 
 function Flag({ name, kind, show }: Asked) {
   // The type of a component never changes, because it is part of its key.
-  show(HOOKS[kind](name, OTHERWISE[kind]));
+  show(HOOKS[kind](name, FALLBACKS[kind]));
   return null;
 }

@@ -11,7 +11,7 @@ import {
   ScriptedService,
   unreachable,
 } from "../../core/test/scripted.ts";
-import { type Kind, OTHERWISE, type Start } from "./application.ts";
+import { FALLBACKS, type Kind, type Start } from "./application.ts";
 
 interface Scenario {
   readonly name: string;
@@ -46,16 +46,16 @@ export const SCENARIOS: readonly Scenario[] = [
       const app = await start(optionsFor(service));
       await service.requested(1);
       expect(app.status()).toBe("NOT_READY");
-      expect(await app.asks("on", "boolean")).toMatchObject({
+      expect(await app.evaluate("on", "boolean")).toMatchObject({
         value: false,
         reason: "ERROR",
         errorCode: "PROVIDER_NOT_READY",
       });
       expect(app.events.list).toEqual([]);
-      await app.sees(() => release(configuration(FLAGS)));
-      expect(await app.events.told(1)).toEqual(["READY"]);
+      await app.process(() => release(configuration(FLAGS)));
+      expect(await app.events.received(1)).toEqual(["READY"]);
       expect(app.status()).toBe("READY");
-      expect((await app.asks("on", "boolean")).value).toBe(true);
+      expect((await app.evaluate("on", "boolean")).value).toBe(true);
       expect(service.requests).toHaveLength(1);
       await app.close();
     },
@@ -66,17 +66,17 @@ export const SCENARIOS: readonly Scenario[] = [
       const service = new ScriptedService(unreachable());
       const client = new FeatureFlagsClient(optionsFor(service, one));
       const app = await start(client);
-      expect(await app.events.told(1)).toEqual(["ERROR"]);
+      expect(await app.events.received(1)).toEqual(["ERROR"]);
       expect(app.status()).toBe("ERROR");
-      expect(await app.asks("on", "true")).toMatchObject({
+      expect(await app.evaluate("on", "true")).toMatchObject({
         value: true,
         errorCode: "PROVIDER_NOT_READY",
       });
-      service.nowAnswers(configuration(FLAGS));
-      await app.sees(() => client.initialize());
-      expect(await app.events.told(2)).toEqual(["ERROR", "READY"]);
+      service.respondWith(configuration(FLAGS));
+      await app.process(() => client.initialize());
+      expect(await app.events.received(2)).toEqual(["ERROR", "READY"]);
       expect(app.status()).toBe("READY");
-      expect((await app.asks("on")).value).toBe(true);
+      expect((await app.evaluate("on")).value).toBe(true);
       await app.close();
       await client.shutdown();
     },
@@ -86,8 +86,8 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(start) {
       const { client } = await ready();
       const app = await start(client);
-      await app.events.told(1);
-      await app.isFor({ targetingKey: "ada", country: "FR" });
+      await app.events.received(1);
+      await app.setContext({ targetingKey: "ada", country: "FR" });
       const answers = [
         ["on", true, "STATIC", "flag_enabled"],
         ["off", false, "DISABLED", "flag_disabled"],
@@ -97,7 +97,7 @@ export const SCENARIOS: readonly Scenario[] = [
         ["everybody", true, "SPLIT", "rollout"],
       ] as const;
       for (const [key, value, word, reason] of answers) {
-        const answer = await app.asks(key, value ? "boolean" : "true");
+        const answer = await app.evaluate(key, value ? "boolean" : "true");
         const variant = value ? "on" : "off";
         expect(answer).toMatchObject({ value, variant, reason: word, flagMetadata: { reason } });
         expect(answer.errorCode).toBeUndefined();
@@ -112,8 +112,8 @@ export const SCENARIOS: readonly Scenario[] = [
       const newer = { ...flagWithRollout("newer", 50), rollout: { strategy: "per_device" } };
       const { client } = await ready(new ScriptedService(document({ flags: [newer] })));
       const app = await start(client);
-      await app.events.told(1);
-      expect(await app.asks("newer", "true")).toMatchObject({
+      await app.events.received(1);
+      expect(await app.evaluate("newer", "true")).toMatchObject({
         value: true,
         reason: "ERROR",
         errorCode: "PARSE_ERROR",
@@ -127,8 +127,8 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(start) {
       const service = new ScriptedService(configuration([]));
       const app = await start(optionsFor(service, { fallbacks: { absent: true } }));
-      await app.events.told(1);
-      expect(await app.asks("absent")).toMatchObject({
+      await app.events.received(1);
+      expect(await app.evaluate("absent")).toMatchObject({
         value: true,
         reason: "DEFAULT",
         flagMetadata: { reason: "fallback" },
@@ -141,15 +141,15 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(start) {
       const { client } = await ready();
       const app = await start(client);
-      await app.events.told(1);
+      await app.events.received(1);
       for (const kind of ["string", "number", "object"] as const satisfies readonly Kind[]) {
-        expect(await app.asks("on", kind)).toMatchObject({
-          value: OTHERWISE[kind],
+        expect(await app.evaluate("on", kind)).toMatchObject({
+          value: FALLBACKS[kind],
           reason: "ERROR",
           errorCode: "TYPE_MISMATCH",
         });
-        expect(await app.asks("unknown", kind)).toMatchObject({
-          value: OTHERWISE[kind],
+        expect(await app.evaluate("unknown", kind)).toMatchObject({
+          value: FALLBACKS[kind],
           errorCode: "FLAG_NOT_FOUND",
         });
       }
@@ -162,11 +162,11 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(start) {
       const { client } = await ready();
       const app = await start(client);
-      await app.events.told(1);
+      await app.events.received(1);
       for (const kind of ["boolean", "true"] as const) {
-        const answer = await app.asks("unknown", kind);
+        const answer = await app.evaluate("unknown", kind);
         expect(answer).toMatchObject({
-          value: OTHERWISE[kind],
+          value: FALLBACKS[kind],
           reason: "ERROR",
           errorCode: "FLAG_NOT_FOUND",
         });
@@ -181,12 +181,12 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(start) {
       const { client, service } = await ready();
       const app = await start(client);
-      await app.events.told(1);
-      expect((await app.asks("on")).value).toBe(true);
-      service.nowAnswers(configuration([flag("on", false), ...FLAGS.slice(1)], 'W/"2"'));
-      await app.sees(() => client.refresh());
-      expect(await app.events.told(2)).toEqual(["READY", "CONFIGURATION_CHANGED on"]);
-      expect(await app.asks("on")).toMatchObject({ value: false, reason: "DISABLED" });
+      await app.events.received(1);
+      expect((await app.evaluate("on")).value).toBe(true);
+      service.respondWith(configuration([flag("on", false), ...FLAGS.slice(1)], 'W/"2"'));
+      await app.process(() => client.refresh());
+      expect(await app.events.received(2)).toEqual(["READY", "CONFIGURATION_CHANGED on"]);
+      expect(await app.evaluate("on")).toMatchObject({ value: false, reason: "DISABLED" });
       await app.close();
       await client.shutdown();
     },
@@ -196,17 +196,17 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(start) {
       const { client, service } = await ready();
       const app = await start(client);
-      await app.events.told(1);
-      service.nowAnswers(unreachable());
-      await app.sees(() => expect(client.refresh()).rejects.toThrow());
-      expect(await app.events.told(2)).toEqual(["READY", "STALE"]);
+      await app.events.received(1);
+      service.respondWith(unreachable());
+      await app.process(() => expect(client.refresh()).rejects.toThrow());
+      expect(await app.events.received(2)).toEqual(["READY", "STALE"]);
       expect(app.status()).toBe("STALE");
-      expect(await app.asks("on")).toMatchObject({ value: true, reason: "STATIC" });
-      service.nowAnswers(configuration(FLAGS));
-      await app.sees(() => client.refresh());
-      expect(await app.events.told(3)).toEqual(["READY", "STALE", "READY"]);
+      expect(await app.evaluate("on")).toMatchObject({ value: true, reason: "STATIC" });
+      service.respondWith(configuration(FLAGS));
+      await app.process(() => client.refresh());
+      expect(await app.events.received(3)).toEqual(["READY", "STALE", "READY"]);
       expect(app.status()).toBe("READY");
-      await app.sees(() => client.refresh());
+      await app.process(() => client.refresh());
       expect(app.events.list).toHaveLength(3);
       await app.close();
       await client.shutdown();
@@ -217,15 +217,18 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(start) {
       const { client, service } = await ready();
       const app = await start(client);
-      await app.events.told(1);
+      await app.events.received(1);
       const answers = [];
       for (const country of ["FR", "GB", "FR"]) {
-        await app.isFor({ targetingKey: "ada", country });
-        answers.push((await app.asks("ruled")).value);
+        await app.setContext({ targetingKey: "ada", country });
+        answers.push((await app.evaluate("ruled")).value);
       }
       expect(answers).toEqual([false, true, false]);
-      await app.isFor({});
-      expect(await app.asks("everybody", "true")).toMatchObject({ value: false, reason: "SPLIT" });
+      await app.setContext({});
+      expect(await app.evaluate("everybody", "true")).toMatchObject({
+        value: false,
+        reason: "SPLIT",
+      });
       expect(service.requests).toHaveLength(1);
       await app.close();
       await client.shutdown();
@@ -236,13 +239,13 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(start) {
       const { client } = await ready();
       const app = await start(client);
-      await app.events.told(1);
-      await app.isFor({ userId: 7, country: "FR" });
-      const answer = await app.asks("ruled", "true");
+      await app.events.received(1);
+      await app.setContext({ userId: 7, country: "FR" });
+      const answer = await app.evaluate("ruled", "true");
       expect(answer).toMatchObject({ value: true, reason: "ERROR", errorCode: "INVALID_CONTEXT" });
       expect(answer.errorMessage).toBe("userId must be a string");
-      await app.isFor({ userId: "7", country: "FR" });
-      expect(await app.asks("ruled", "true")).toMatchObject({ value: false });
+      await app.setContext({ userId: "7", country: "FR" });
+      expect(await app.evaluate("ruled", "true")).toMatchObject({ value: false });
       expect(app.status()).toBe("READY");
       await app.close();
       await client.shutdown();
@@ -253,20 +256,20 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(start) {
       const { client, service } = await ready();
       const app = await start(client);
-      await app.events.told(1);
+      await app.events.received(1);
       const stages: string[] = [];
-      app.hasHook({
+      app.addHook({
         before: ({ flagKey }) => void stages.push(`before ${flagKey}`),
         after: ({ flagKey }, { variant }) => void stages.push(`after ${flagKey} ${variant}`),
         error: ({ flagKey }) => void stages.push(`error ${flagKey}`),
         finally: ({ flagKey }) => void stages.push(`finally ${flagKey}`),
       });
-      await app.asks("on");
+      await app.evaluate("on");
       expect(stages.slice(0, 3)).toEqual(["before on", "after on on", "finally on"]);
       stages.length = 0;
-      await app.asks("unknown");
+      await app.evaluate("unknown");
       expect(stages.slice(0, 3)).toEqual(["before unknown", "error unknown", "finally unknown"]);
-      app.tracks("bought");
+      app.track("bought");
       expect(service.requests).toHaveLength(1);
       await app.close();
       await client.shutdown();
@@ -277,7 +280,7 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(start) {
       const { client } = await ready();
       const app = await start(client);
-      await app.events.told(1);
+      await app.events.received(1);
       await app.close();
       expect(client.isReady()).toBe(true);
       await client.refresh();
@@ -308,11 +311,11 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(start) {
       const { client } = await ready();
       const app = await start(client);
-      await app.events.told(1);
-      await app.sees(() => client.shutdown());
-      expect(await app.events.told(2)).toEqual(["READY", "ERROR"]);
+      await app.events.received(1);
+      await app.process(() => client.shutdown());
+      expect(await app.events.received(2)).toEqual(["READY", "ERROR"]);
       expect(app.status()).toBe("FATAL");
-      expect(await app.asks("on", "true")).toMatchObject({
+      expect(await app.evaluate("on", "true")).toMatchObject({
         value: true,
         errorCode: "PROVIDER_FATAL",
       });

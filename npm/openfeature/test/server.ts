@@ -5,9 +5,9 @@ import {
   type Application,
   type Details,
   Events,
+  FALLBACKS,
   type Given,
   type Kind,
-  OTHERWISE,
 } from "./application.ts";
 
 /** An application of the server SDK, which passes a context with each evaluation. */
@@ -19,13 +19,13 @@ export async function server(given: Given): Promise<Application> {
   return {
     events,
     status: () => client.providerStatus,
-    isFor: async (context) => {
+    setContext: async (context) => {
       subject = context;
     },
-    asks: (key, kind = "boolean") => ask(client, key, kind, subject),
-    sees: (happening) => happening(),
-    tracks: (event) => client.track(event),
-    hasHook: (hook) => void OpenFeature.addHooks(hook),
+    evaluate: (key, kind = "boolean") => ask(client, key, kind, subject),
+    process: (action) => action(),
+    track: (event) => client.track(event),
+    addHook: (hook) => void OpenFeature.addHooks(hook),
     close: async () => {
       await forget();
     },
@@ -56,12 +56,12 @@ export async function ask(
 ): Promise<Details> {
   switch (kind) {
     case "string":
-      return client.getStringDetails(key, OTHERWISE.string, subject);
+      return client.getStringDetails(key, FALLBACKS.string, subject);
     case "number":
-      return client.getNumberDetails(key, OTHERWISE.number, subject);
+      return client.getNumberDetails(key, FALLBACKS.number, subject);
     case "object":
-      return client.getObjectDetails(key, OTHERWISE.object, subject);
+      return client.getObjectDetails(key, FALLBACKS.object, subject);
     default:
-      return client.getBooleanDetails(key, OTHERWISE[kind], subject);
+      return client.getBooleanDetails(key, FALLBACKS[kind], subject);
   }
 }

@@ -4,9 +4,9 @@ import {
   type Application,
   type Details,
   Events,
+  FALLBACKS,
   type Given,
   type Kind,
-  OTHERWISE,
 } from "./application.ts";
 
 /** An application of the web SDK, which has one context until it sets another. */
@@ -25,11 +25,11 @@ export async function web(given: Given): Promise<Application> {
   return {
     events,
     status: () => client.providerStatus,
-    isFor: (context) => OpenFeature.setContext(context),
-    asks: async (key, kind = "boolean") => ask(key, kind),
-    sees: (happening) => happening(),
-    tracks: (event) => client.track(event),
-    hasHook: (hook) => void OpenFeature.addHooks(hook),
+    setContext: (context) => OpenFeature.setContext(context),
+    evaluate: async (key, kind = "boolean") => ask(key, kind),
+    process: (action) => action(),
+    track: (event) => client.track(event),
+    addHook: (hook) => void OpenFeature.addHooks(hook),
     close: async () => {
       OpenFeature.clearHandlers();
       OpenFeature.clearHooks();
@@ -43,12 +43,12 @@ function ask(key: string, kind: Kind): Details {
   const client = OpenFeature.getClient();
   switch (kind) {
     case "string":
-      return client.getStringDetails(key, OTHERWISE.string);
+      return client.getStringDetails(key, FALLBACKS.string);
     case "number":
-      return client.getNumberDetails(key, OTHERWISE.number);
+      return client.getNumberDetails(key, FALLBACKS.number);
     case "object":
-      return client.getObjectDetails(key, OTHERWISE.object);
+      return client.getObjectDetails(key, FALLBACKS.object);
     default:
-      return client.getBooleanDetails(key, OTHERWISE[kind]);
+      return client.getBooleanDetails(key, FALLBACKS[kind]);
   }
 }

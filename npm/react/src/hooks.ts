@@ -32,14 +32,14 @@ export function useFlagDetails(key: FlagKey, fallback = false): FlagDetails {
 
 /** Does the same as `useFlag`, but suspends a new component until the client has flags or has failed to fetch them. */
 export function useSuspenseFlag(key: FlagKey, fallback = false): boolean {
-  const { monitor } = useStore();
+  const { status } = useStore();
   const evaluation = useRead((flags) => flags.read(key));
   // On a server no client fetches, so waiting would never end.
   const loading = useIsLoading(evaluation, false);
   // A component that has been shown, even by a server, must not be replaced by a spinner.
   const [isNew] = useState(loading);
   if (isNew && loading) {
-    throw monitor.settled();
+    throw status.settled();
   }
   return evaluation?.enabled ?? fallback;
 }
@@ -66,13 +66,13 @@ export function useFlags(keys?: readonly FlagKey[]): Readonly<Record<string, boo
 
 /** Returns the status of the client. */
 export function useFlagsStatus(): FlagsStatus {
-  const { monitor, servedStatus } = useStore();
-  return useSyncExternalStore(monitor.subscribe, monitor.status, servedStatus);
+  const { status, servedStatus } = useStore();
+  return useSyncExternalStore(status.subscribe, status.current, servedStatus);
 }
 
 /**
- * Returns the client, for use outside of rendering: `refresh()`, events. A component does not render again when its
- * reads change.
+ * Returns the client, for use outside of rendering, such as `refresh()` and events. A component does not render again
+ * when reads of the client change.
  */
 export function useFeatureFlagsClient(): FeatureFlagsClient {
   return useStore().client;
@@ -90,12 +90,12 @@ function useRead<T>(read: (flags: FlagReader) => T): T {
 
 /** Returns true if the evaluation is missing or a fallback, and the flags are still being fetched. */
 function useIsLoading(evaluation: Evaluation | undefined, onServer?: false): boolean {
-  const { monitor, servedStatus } = useStore();
-  const isAnswer = evaluation !== undefined && evaluation.reason !== "fallback";
-  const loading = (status: () => FlagsStatus) => () => !isAnswer && status() === LOADING;
+  const { status, servedStatus } = useStore();
+  const isEvaluated = evaluation !== undefined && evaluation.reason !== "fallback";
+  const loading = (current: () => FlagsStatus) => () => !isEvaluated && current() === LOADING;
   return useSyncExternalStore(
-    monitor.subscribe,
-    loading(monitor.status),
+    status.subscribe,
+    loading(status.current),
     onServer === undefined ? loading(servedStatus) : () => onServer,
   );
 }

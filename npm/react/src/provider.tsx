@@ -8,8 +8,8 @@ import {
 import { type ReactElement, type ReactNode, useEffect, useMemo, useState } from "react";
 import { named } from "../../client-name.js";
 import { requireSameVersion } from "../../same-version.js";
-import { Monitor } from "./internal/monitor.js";
-import { Ownership } from "./internal/ownership.js";
+import { ClientStatus } from "./internal/client-status.js";
+import { OwnedClient } from "./internal/owned-client.js";
 import { type Store, StoreContext } from "./internal/store.js";
 import { LOADING } from "./status.js";
 
@@ -61,11 +61,11 @@ function WithClient<Custom extends object>({
   client,
   ...props
 }: SharedProps<Custom> & { readonly client: FeatureFlagsClient }): ReactElement {
-  const monitor = useMemo(() => new Monitor(client), [client]);
+  const status = useMemo(() => new ClientStatus(client), [client]);
   const [served] = useState(() =>
     props.bootstrap === undefined ? undefined : FeatureFlagsClient.fromSnapshot(props.bootstrap),
   );
-  return <Provide client={client} monitor={monitor} served={served} {...props} />;
+  return <Provide client={client} status={status} served={served} {...props} />;
 }
 
 function WithOptions<Custom extends object>({
@@ -73,54 +73,54 @@ function WithOptions<Custom extends object>({
   bootstrap = options?.bootstrap,
   ...props
 }: SharedProps<Custom> & { readonly options: FeatureFlagsClientOptions }): ReactElement {
-  const own = () => new Ownership(named({ ...options, bootstrap }));
-  const [ownership, setOwnership] = useState(own);
+  const create = () => new OwnedClient(named({ ...options, bootstrap }));
+  const [owned, setOwned] = useState(create);
   const [served] = useState(() => FeatureFlagsClient.fromSnapshot(bootstrap, options.fallbacks));
   // biome-ignore lint/correctness/useExhaustiveDependencies: options are read once.
   useEffect(() => {
-    if (ownership.ended) {
+    if (owned.isShutDown) {
       // React has shown a hidden component again.
-      setOwnership(own);
+      setOwned(create);
       return undefined;
     }
-    return ownership.hold();
-  }, [ownership]);
-  const { client, monitor } = ownership;
-  return <Provide {...props} {...{ client, monitor, served, bootstrap }} />;
+    return owned.mount();
+  }, [owned]);
+  const { client, status } = owned;
+  return <Provide {...props} {...{ client, status, served, bootstrap }} />;
 }
 
 function Provide<Custom extends object>({
   client,
-  monitor,
+  status,
   served,
   context,
   bootstrap,
   children,
 }: SharedProps<Custom> & {
   readonly client: FeatureFlagsClient;
-  readonly monitor: Monitor;
+  readonly status: ClientStatus;
   /** A client with the flags of the server; undefined if they do not differ from the current ones. */
   readonly served: FeatureFlagsClient | undefined;
 }): ReactElement {
-  const [handedOver] = useState(() => subjectOf(bootstrap));
-  const subject = context === undefined ? handedOver : context;
-  const contextId = contextKey(subject) ?? subject;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: contextId changes with the content of the subject.
+  const [bootstrapContext] = useState(() => contextOf(bootstrap));
+  const usedContext = context === undefined ? bootstrapContext : context;
+  const contextId = contextKey(usedContext) ?? usedContext;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: contextId changes with the content of the context.
   const store = useMemo<Store>(
     () => ({
       client,
-      monitor,
-      live: client.withContext(subject),
-      served: (served ?? client).withContext(subject),
-      servedStatus: served === undefined ? monitor.status : () => LOADING,
+      status,
+      live: client.withContext(usedContext),
+      served: (served ?? client).withContext(usedContext),
+      servedStatus: served === undefined ? status.current : () => LOADING,
     }),
-    [client, monitor, served, contextId],
+    [client, status, served, contextId],
   );
-  useEffect(() => monitor.watch(), [monitor]);
+  useEffect(() => status.watch(), [status]);
   return <StoreContext.Provider value={store}>{children}</StoreContext.Provider>;
 }
 
-function subjectOf(bootstrap: Bootstrap): EvaluationContext | undefined {
+function contextOf(bootstrap: Bootstrap): EvaluationContext | undefined {
   return typeof bootstrap === "object"
     ? (bootstrap as Partial<Snapshot>).subject?.context
     : undefined;

@@ -191,7 +191,7 @@ describe("useFlagsStatus", () => {
     expect(page.text()).toBe("not ready ");
     await act(() => client.initialize());
     expect(page.text()).toBe("ready ");
-    service.nowAnswers(status(401));
+    service.respondWith(status(401));
     await act(() => client.refresh().catch(() => {}));
     expect(page.text()).toBe("ready REFRESH_FAILED");
     await change(service, client, []);

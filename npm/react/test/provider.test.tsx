@@ -110,7 +110,7 @@ describe("a provider with options", () => {
     );
     await act(() => vi.advanceTimersByTimeAsync(20_000));
     expect(page.text()).toBe('[false,"INITIALIZATION_FAILED"]banner is off.');
-    service.nowAnswers(configuration([flag("banner")]));
+    service.respondWith(configuration([flag("banner")]));
     await act(() => vi.advanceTimersByTimeAsync(40_000));
     expect(page.text()).toBe("[true,null]banner is on.");
     await page.unmount();

@@ -72,7 +72,7 @@ export async function change(
   flags: readonly FlagConfig[],
 ): Promise<void> {
   tags += 1;
-  service.nowAnswers(configuration(flags, `W/"changed ${tags}"`));
+  service.respondWith(configuration(flags, `W/"changed ${tags}"`));
   await act(() => client.refresh());
 }
 

@@ -16,7 +16,7 @@ describe("a core of another version", () => {
     });
     const { FeatureFlagsProvider } = await import("@pennon/react");
     expect(() => renderToString(<FeatureFlagsProvider options={{ sdkKey: "pnk_test" }} />)).toThrow(
-      /found 9\.9\.9: install the same version of both/,
+      /found 9\.9\.9\. Install the same version of both/,
     );
   });
 });

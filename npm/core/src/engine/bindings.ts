@@ -1,10 +1,10 @@
 import type * as Exports from "../../generated/engine_bg.wasm.js";
 
 /** The position of a list in the wasm memory: its address, and its number of items. */
-type Place = readonly [address: number, length: number];
+type Slice = readonly [address: number, length: number];
 
 /** A function of the module that writes the position of its list to the address `result`. */
-type Listing<Parameters extends readonly number[]> = (
+type SliceFunction<Parameters extends readonly number[]> = (
   result: number,
   ...parameters: Parameters
 ) => void;
@@ -12,10 +12,9 @@ type Listing<Parameters extends readonly number[]> = (
 /**
  * An instance of the wasm module, and the transfer of lists across its boundary.
  *
- * It replaces the glue code of wasm-bindgen, most of which handles cases that do not occur here: JavaScript objects,
- * and Rust objects that are freed. All objects of an instance are dropped with it. The functions of the module are the
- * methods of `Engine` and `Machine` in sdk-wasm, where each is documented; their first parameter is the address of the
- * object.
+ * It replaces the glue code of wasm-bindgen, most of which handles JavaScript objects and freed Rust objects. Neither
+ * occurs here: all objects are dropped with their instance. The functions of the module are the methods of `Engine` and
+ * `Machine` in sdk-wasm, where each is documented; their first parameter is the address of the object.
  */
 export class WasmExports {
   readonly wasm: typeof Exports;
@@ -28,33 +27,33 @@ export class WasmExports {
   }
 
   /** Returns the bytes that a function produces. */
-  bytes<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): Uint8Array {
-    return this.#take(1, (bytes) => bytes.slice(), listing, parameters) ?? new Uint8Array();
+  bytes<P extends readonly number[]>(call: SliceFunction<P>, ...parameters: P): Uint8Array {
+    return this.#take(1, (bytes) => bytes.slice(), call, parameters) ?? new Uint8Array();
   }
 
   /** Returns the 32-bit integers that a function produces. */
-  words<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): Uint32Array {
-    const bytes = this.#take(4, (bytes) => bytes.slice(), listing, parameters);
+  integers<P extends readonly number[]>(call: SliceFunction<P>, ...parameters: P): Uint32Array {
+    const bytes = this.#take(4, (bytes) => bytes.slice(), call, parameters);
     return new Uint32Array(bytes?.buffer ?? []);
   }
 
   /** Returns the text that a function produces, if any. */
-  text<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): string | undefined {
-    return this.#take(1, (bytes) => new TextDecoder().decode(bytes), listing, parameters);
+  text<P extends readonly number[]>(call: SliceFunction<P>, ...parameters: P): string | undefined {
+    return this.#take(1, (bytes) => new TextDecoder().decode(bytes), call, parameters);
   }
 
   /** Copies a text into the wasm memory, for one call, which takes ownership of it. */
-  give(text: string | undefined): Place {
-    return text === undefined ? [0, 0] : this.#give(new TextEncoder().encode(text), 1);
+  copyText(text: string | undefined): Slice {
+    return text === undefined ? [0, 0] : this.#copy(new TextEncoder().encode(text), 1);
   }
 
   /** Copies numbers into the wasm memory, for one call, which takes ownership of them. */
-  giveNumbers(numbers: readonly number[]): Place {
-    const [address] = this.#give(new Uint8Array(Float64Array.from(numbers).buffer), 8);
+  copyNumbers(numbers: readonly number[]): Slice {
+    const [address] = this.#copy(new Uint8Array(Float64Array.from(numbers).buffer), 8);
     return [address, numbers.length];
   }
 
-  #give(bytes: Uint8Array, alignment: number): Place {
+  #copy(bytes: Uint8Array, alignment: number): Slice {
     const address = this.wasm.__wbindgen_malloc(bytes.length, alignment);
     new Uint8Array(this.wasm.memory.buffer, address, bytes.length).set(bytes);
     return [address, bytes.length];
@@ -64,10 +63,10 @@ export class WasmExports {
   #take<P extends readonly number[], T>(
     size: number,
     read: (bytes: Uint8Array<ArrayBuffer>) => T,
-    listing: Listing<P>,
+    call: SliceFunction<P>,
     parameters: P,
   ): T | undefined {
-    listing(this.#result, ...parameters);
+    call(this.#result, ...parameters);
     const { buffer } = this.wasm.memory;
     const [address = 0, length = 0] = new Uint32Array(buffer, this.#result, 2);
     if (address === 0) {
@@ -79,7 +78,7 @@ export class WasmExports {
   }
 }
 
-/** Returns the imports of the module. It imports only functions that report a failure, so each of them throws. */
+/** Returns the imports of the module, which are only functions that report a failure. Each of them throws. */
 export function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
   const imports: Record<string, Record<string, () => never>> = {};
   for (const { module: from, name } of WebAssembly.Module.imports(module)) {
@@ -93,7 +92,7 @@ export function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
   return imports;
 }
 
-/** An `Option` of Rust, as two parameters. */
-export function optional(number: number | undefined): [isThere: number, number: number] {
+/** Returns a Rust `Option` as two parameters. */
+export function optional(number: number | undefined): [isSome: number, number: number] {
   return number === undefined ? [0, 0] : [1, number];
 }

@@ -29,7 +29,10 @@ export class ClientCore {
   readonly #host: ClientRuntime;
   #hasFailed = false;
 
-  /** The host function of each command. One may cause the next event, whose commands follow those that are queued. */
+  /**
+   * The host function of each command. A function may report another event, whose commands are queued behind the
+   * others.
+   */
   readonly #commands: Readonly<Record<Exclude<CommandKind, CommandKind.None>, () => void>> = {
     [CommandKind.Fetch]: () => this.#host.fetch(this.#number(), this.tag()),
     [CommandKind.Abort]: () => this.#host.abort(),
@@ -39,7 +42,7 @@ export class ClientCore {
     [CommandKind.Apply]: () => this.#host.apply(this.#evaluator.flags()),
     [CommandKind.Renew]: () => this.#host.renew(),
     [CommandKind.Expire]: () =>
-      this.#host.expire(this.#exports.words(this.#wasm.machine_flags, this.#machine)),
+      this.#host.expire(this.#exports.integers(this.#wasm.machine_flags, this.#machine)),
     [CommandKind.Clear]: () => this.#host.clear(),
     [CommandKind.Listen]: () => this.#host.listen(),
     [CommandKind.Unlisten]: () => this.#host.unlisten(),
@@ -85,8 +88,8 @@ export class ClientCore {
 
   /** Starts with this config document, without a request. Returns false, and starts nothing, if it is not valid. */
   provide(configuration: string, etag: string | undefined): boolean {
-    return this.#loadThen(configuration, (engine) => {
-      this.#wasm.machine_provided(this.#machine, ...this.#exports.give(etag), engine);
+    return this.#loadAndReport(configuration, (engine) => {
+      this.#wasm.machine_provided(this.#machine, ...this.#exports.copyText(etag), engine);
     });
   }
 
@@ -94,44 +97,44 @@ export class ClientCore {
    * Continues the work of a core that trapped, with its config document. Returns false if the document is not valid.
    */
   resume(configuration: Uint8Array, refreshing: boolean): boolean {
-    return this.#loadThen(configuration, (engine) => {
+    return this.#loadAndReport(configuration, (engine) => {
       this.#wasm.machine_resumed(this.#machine, Number(refreshing), engine);
     });
   }
 
   /** Reports an event that has no data, or only the number of a request. */
-  happened(event: EventKind, request = 0): void {
+  reportEvent(event: EventKind, request = 0): void {
     this.#report(() => this.#wasm.machine_happened(this.#machine, event, request));
   }
 
   reply(request: number, { status, etag, retryAfterMs, body }: Reply): void {
     this.#report(() => {
-      const { engine, input } = this.#evaluator;
-      const length = status === 200 ? input.write(body) : 0;
+      const { engine, buffer } = this.#evaluator;
+      const length = status === 200 ? buffer.write(body) : 0;
       const isConfigured = this.#wasm.machine_reply(
         this.#machine,
         request,
         status,
-        ...this.#exports.give(etag),
+        ...this.#exports.copyText(etag),
         ...optional(retryAfterMs),
         engine,
         length,
       );
       if (isConfigured) {
-        input.accept();
-        this.#host.confirmed(input.good());
+        buffer.accept();
+        this.#host.save(buffer.lastValid());
       }
     });
   }
 
-  streamTold(etag: string, spreadMs: number | undefined): void {
+  reportStreamEvent(etag: string, spreadMs: number | undefined): void {
     this.#report(() => {
-      const tag = this.#exports.give(etag);
+      const tag = this.#exports.copyText(etag);
       this.#wasm.machine_streamTold(this.#machine, ...tag, ...optional(spreadMs));
     });
   }
 
-  streamEnded(status: number, retryAfterMs: number | undefined): void {
+  reportStreamEnd(status: number, retryAfterMs: number | undefined): void {
     this.#report(() => {
       this.#wasm.machine_streamEnded(this.#machine, status, ...optional(retryAfterMs));
     });
@@ -159,7 +162,7 @@ export class ClientCore {
 
   /** Returns the text of the config document, even after a trap; undefined if none is loaded. */
   configuration(): Uint8Array | undefined {
-    return this.#evaluator.input.good();
+    return this.#evaluator.buffer.lastValid();
   }
 
   /** Returns the `ETag` of the config document. */
@@ -184,7 +187,7 @@ export class ClientCore {
   #fail(error: unknown): void {
     if (!this.#hasFailed) {
       this.#hasFailed = true;
-      this.#host.trapped(error);
+      this.#host.onTrap(error);
     }
   }
 
@@ -199,12 +202,12 @@ export class ClientCore {
     }
   }
 
-  /** Starts from the caller's store, or else from its cache. */
+  /** Starts from the caller's store, or from its cache if the store has no usable document. */
   #restore(): void {
     if (!this.#restoreDocument()) {
       const times = this.#host.restore();
       this.#report(() => {
-        this.#wasm.machine_restored(this.#machine, ...this.#exports.giveNumbers(times));
+        this.#wasm.machine_restored(this.#machine, ...this.#exports.copyNumbers(times));
       });
     }
   }
@@ -215,26 +218,26 @@ export class ClientCore {
     if (stored === undefined) {
       return false;
     }
-    const good = this.#loadThen(stored.config, (engine) => {
+    const isValid = this.#loadAndReport(stored.config, (engine) => {
       this.#host.serveStored(this.#evaluator.flags());
       this.#wasm.machine_stored(this.#machine, stored.ageMs, stored.maxAgeMs, engine);
     });
-    if (!good) {
-      this.#host.refuseStored();
+    if (!isValid) {
+      this.#host.rejectStored();
     }
-    return good;
+    return isValid;
   }
 
   /** Loads a config document and reports it with `event`. Returns false, and reports nothing, if it is not valid. */
-  #loadThen(configuration: string | Uint8Array, event: (engine: number) => void): boolean {
-    let good = false;
+  #loadAndReport(configuration: string | Uint8Array, event: (engine: number) => void): boolean {
+    let isValid = false;
     this.#report(() => {
-      good = this.#evaluator.load(configuration);
-      if (good) {
+      isValid = this.#evaluator.load(configuration);
+      if (isValid) {
         event(this.#evaluator.engine);
       }
     });
-    return good;
+    return isValid;
   }
 
   /** Returns the number that belongs to the command. */
@@ -252,7 +255,9 @@ export class ClientCore {
   }
 }
 
-/** Throws, because engine and client come from different builds. The host emits `engine:error`. */
+/** Throws, because the engine and the client come from different builds. The host then emits `engine:error`. */
 function unknown(number: number): never {
-  throw new Error(`The engine returned ${number}, which is not part of its protocol`);
+  throw new Error(
+    `The engine returned ${number}, which is not part of its protocol. Install @pennon/core again.`,
+  );
 }

@@ -4,26 +4,26 @@ import type { WasmExports } from "./bindings.js";
 import { FlagBit } from "./protocol.js";
 import { attributeReader, type ReadAttribute, Slots } from "./slots.js";
 
-/** A JSON value at the start of a text; of an array or object, only as far as its first value. */
+/** Matches the JSON value at the start of a text. For an array or object, the match ends after its first value. */
 const VALUE = /^(?:"(?:[^"\\]|\\.)*"?|[^\s,\]}]+)/;
 
 /**
- * The maximum nesting of evaluations by getters of contexts. In deeper ones all attributes are missing: a context that
- * evaluates itself would otherwise exhaust the stack and trap the wasm.
+ * The maximum nesting of evaluations that getters of contexts start. In deeper evaluations, all attributes are missing.
+ * Otherwise a context that evaluates itself would exhaust the stack and trap the wasm.
  */
-const MOST_NESTED = 8;
+const MAX_NESTING = 8;
 
 /** Evaluates the flags of the engine's configuration. */
 export class Evaluator {
   /** The address of the `Engine` in the wasm's memory. */
   readonly engine: number;
-  readonly input: ConfigBuffer;
+  readonly buffer: ConfigBuffer;
   readonly #exports: WasmExports;
   readonly #wasm: WasmExports["wasm"];
   readonly #slots: Slots;
   readonly #evaluations: readonly Evaluation[];
   /** The number of contexts that have been written to the slots. */
-  #subjects = 0;
+  #contexts = 0;
   /** The number of evaluations that are reading their contexts. */
   #nested = 0;
   /** The attributes that each flag reads from a context, for the flags that have been evaluated. */
@@ -34,7 +34,7 @@ export class Evaluator {
     this.#exports = exports;
     this.#wasm = exports.wasm;
     this.engine = this.#wasm.engine_new();
-    this.input = new ConfigBuffer(this.#wasm, this.engine);
+    this.buffer = new ConfigBuffer(this.#wasm, this.engine);
     this.#evaluations = evaluations;
     this.#slots = new Slots(this.#wasm, this.engine);
   }
@@ -43,29 +43,29 @@ export class Evaluator {
   evaluate(flag: number, context: unknown): Evaluation | undefined {
     const attributes = this.#attributes[flag] ?? this.#readAttributes(flag);
     this.#nested += 1;
-    this.#write(attributes, this.#nested > MOST_NESTED ? undefined : context);
+    this.#write(attributes, this.#nested > MAX_NESTING ? undefined : context);
     this.#nested -= 1;
     return this.#evaluations[this.#wasm.engine_evaluate(this.engine, flag)];
   }
 
   /** Writes the attributes of a context to the slots. */
   #write(attributes: readonly ReadAttribute[], context: unknown): void {
-    this.#subjects += 1;
-    const subject = this.#subjects;
+    this.#contexts += 1;
+    const number = this.#contexts;
     this.#slots.begin(attributes.length);
     for (let slot = 0; slot < attributes.length; slot += 1) {
       this.#slots.write(slot, attributes[slot]?.(context));
     }
-    if (subject !== this.#subjects) {
-      this.#writeOnceMore(attributes, context);
+    if (number !== this.#contexts) {
+      this.#rewrite(attributes, context);
     }
   }
 
   /**
-   * Writes the attributes again, because a getter of the context has evaluated another flag and left that flag's
-   * attributes in the slots.
+   * Writes the attributes again, because a getter of the context has evaluated another flag, whose attributes are in
+   * the slots now.
    */
-  #writeOnceMore(attributes: readonly ReadAttribute[], context: unknown): void {
+  #rewrite(attributes: readonly ReadAttribute[], context: unknown): void {
     const values = attributes.map((read) => read(context));
     this.#slots.begin(values.length);
     for (const [slot, value] of values.entries()) {
@@ -93,12 +93,12 @@ export class Evaluator {
 
   /** Loads a config document into the engine. Returns true if it is valid. */
   load(configuration: string | Uint8Array): boolean {
-    const length = this.input.write(configuration);
-    const good = this.#wasm.engine_load(this.engine, length) !== 0;
-    if (good) {
-      this.input.accept();
+    const length = this.buffer.write(configuration);
+    const isValid = this.#wasm.engine_load(this.engine, length) !== 0;
+    if (isValid) {
+      this.buffer.accept();
     }
-    return good;
+    return isValid;
   }
 
   /** Returns the flags of the configuration that the engine has just loaded. */
@@ -106,7 +106,7 @@ export class Evaluator {
     const [exports, wasm, engine] = [this.#exports, this.#wasm, this.engine];
     const keys = new KeyIndex(
       exports.bytes(wasm.engine_keys, engine),
-      exports.words(wasm.engine_ends, engine),
+      exports.integers(wasm.engine_ends, engine),
     );
     // An array of this length stays an array; V8 would turn an empty one into a dictionary, which is slower, at the
     // first write.
@@ -117,7 +117,7 @@ export class Evaluator {
       key: (position) => keys.key(position),
       value: (position) => this.#toValue(defaults[position], position),
       find: (key) => keys.find(key),
-      ttlSeconds: () => exports.words(wasm.engine_ttls, engine),
+      ttlSeconds: () => exports.integers(wasm.engine_ttls, engine),
       changes: () => JSON.parse(exports.text(wasm.engine_changes, engine) || "[]"),
       unsupported: this.#unsupported(defaults, keys),
       skipped: wasm.engine_skipped(engine),
@@ -129,16 +129,16 @@ export class Evaluator {
     // A loop, because it runs at each refresh, possibly for ten thousand flags.
     for (let position = 0; position < defaults.length; position += 1) {
       if (isUnsupported(defaults[position])) {
-        unsupported.push({ key: keys.key(position), word: this.#unknownWord(position) });
+        unsupported.push({ key: keys.key(position), value: this.#unknownValue(position) });
       }
     }
     return unsupported;
   }
 
   /** Returns the value that makes the flag at this position unsupported, as JSON; empty if a member is missing. */
-  #unknownWord(position: number): string {
+  #unknownValue(position: number): string {
     const start = this.#wasm.engine_unsupported(this.engine, position);
-    return VALUE.exec(this.input.text(start, 64))?.[0] ?? "";
+    return VALUE.exec(this.buffer.text(start, 64))?.[0] ?? "";
   }
 
   /** Returns the readers of the attributes of this flag, in the order of its slots. */
@@ -157,13 +157,13 @@ export class Evaluator {
   #toValue(number = NaN, index: number): FlagValue {
     const evaluation = this.#evaluations[number % FlagBit.Targeted];
     if (evaluation === undefined) {
-      throw new RangeError("the engine returned a number that is not an evaluation");
+      throw new RangeError("The engine returned a number that is not an evaluation");
     }
     return {
       evaluation,
       targeted: number >= FlagBit.Targeted,
       index: isUnsupported(number) ? UNSUPPORTED : index,
-      isTold: false,
+      hasWarned: false,
     };
   }
 }
@@ -174,22 +174,22 @@ function isUnsupported(number = 0): boolean {
 
 /** Adds the actual value to a condition. It is read here, so that the engine need not return it. */
 function withActual(condition: ConditionTrace, context: unknown): ConditionTrace {
-  const met = condition.outcome !== "missing";
-  const actual = met ? attributeReader(condition.attribute)(context) : null;
+  const isPresent = condition.outcome !== "missing";
+  const actual = isPresent ? attributeReader(condition.attribute)(context) : null;
   return { ...condition, actual: actual ?? null };
 }
 
 /**
- * Passes config documents to the engine, and keeps the last valid one. It stays in the wasm memory, where the engine
- * has read it, and is copied only before another one overwrites it.
+ * Passes config documents to the engine, and keeps the last valid one. That document stays in the wasm memory, where
+ * the engine has read it, and is copied only before another text overwrites it.
  */
 export class ConfigBuffer {
   readonly #wasm: WasmExports["wasm"];
   readonly #engine: number;
   #address = 0;
-  /** The length of the text that was written last, and the length of it that is valid (all or nothing). */
+  /** The length of the last written text, and its valid length, which is the same or 0. */
   #written = 0;
-  #good = 0;
+  #validLength = 0;
   /** A copy of the last valid document, while the memory contains another text. */
   #copy: Uint8Array | undefined;
 
@@ -200,8 +200,8 @@ export class ConfigBuffer {
 
   /** Writes a text to the engine's input, and returns its length in bytes. */
   write(text: string | Uint8Array): number {
-    this.#copy = this.good();
-    this.#good = 0;
+    this.#copy = this.lastValid();
+    this.#validLength = 0;
     this.#written =
       typeof text === "string"
         ? (this.#encode(text, text.length) ?? this.#encode(text, text.length * 3) ?? 0)
@@ -212,12 +212,12 @@ export class ConfigBuffer {
   /** Marks the text that was written last as valid. */
   accept(): void {
     this.#copy = undefined;
-    this.#good = this.#written;
+    this.#validLength = this.#written;
   }
 
   /** Returns the last valid config document. Works after a trap too, because it only reads memory. */
-  good(): Uint8Array | undefined {
-    return this.#good > 0 ? this.#view(this.#good).slice() : this.#copy;
+  lastValid(): Uint8Array | undefined {
+    return this.#validLength > 0 ? this.#view(this.#validLength).slice() : this.#copy;
   }
 
   /** Returns up to `length` bytes of the text that was written last, as a string. */
@@ -250,8 +250,8 @@ export class ConfigBuffer {
 /**
  * The keys of a configuration by position: one sorted text with all keys, and the end of each in it.
  *
- * It is built for every flag at every fetch, although applications read few of them. Creating ten thousand strings and
- * a `Map` of them would take much of the loading time, and most of the memory on the heap.
+ * It is rebuilt for all flags at every fetch, although applications read few of them. With ten thousand strings and a
+ * `Map` instead, building it would take much of the loading time and most of the heap.
  */
 export class KeyIndex {
   readonly #text: Uint8Array;
@@ -275,11 +275,11 @@ export class KeyIndex {
 
   /** Returns the position of a key, or -1 if the configuration does not contain it. */
   find(key: string): number {
-    const sought = new TextEncoder().encode(key);
+    const target = new TextEncoder().encode(key);
     let [low, high] = [0, this.size];
     while (low < high) {
       const middle = (low + high) >> 1;
-      const order = this.#compare(middle, sought);
+      const order = this.#compare(middle, target);
       if (order === 0) {
         return middle;
       }
@@ -296,16 +296,16 @@ export class KeyIndex {
    * Returns a negative number if the key at this position sorts before the sought one, a positive number if it sorts
    * after, and 0 if they are equal.
    */
-  #compare(position: number, sought: Uint8Array): number {
+  #compare(position: number, target: Uint8Array): number {
     const start = this.#start(position);
     const length = (this.#ends[position] ?? start) - start;
-    for (let index = 0; index < length && index < sought.length; index += 1) {
-      const difference = (this.#text[start + index] ?? 0) - (sought[index] ?? 0);
+    for (let index = 0; index < length && index < target.length; index += 1) {
+      const difference = (this.#text[start + index] ?? 0) - (target[index] ?? 0);
       if (difference !== 0) {
         return difference;
       }
     }
-    return length - sought.length;
+    return length - target.length;
   }
 
   #start(position: number): number {

@@ -15,7 +15,10 @@ export async function instantiate(logger: Logger): Promise<WasmExports> {
     const instance = await WebAssembly.instantiate(module, importsOf(module));
     return new WasmExports(instance.exports);
   } catch (cause) {
-    logger.info("WebAssembly is refused here: plain JavaScript is loaded in its place", cause);
+    logger.info(
+      "WebAssembly is missing or blocked, so the engine runs in plain JavaScript, which is slower",
+      cause,
+    );
     const { fallback } = await import("./fallback.js");
     return new WasmExports(fallback());
   }

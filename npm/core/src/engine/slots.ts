@@ -14,10 +14,10 @@ export class Slots {
   readonly #engine: number;
   readonly #encoder = new TextEncoder();
   /**
-   * True for an engine in plain JavaScript: when its memory grows, it moves to another buffer, and the old one keeps
+   * True for an engine in plain JavaScript. When its memory grows, it moves to another buffer, and the old buffer keeps
    * its content.
    */
-  readonly #moves: boolean;
+  readonly #movesOnGrowth: boolean;
   #slots = 16;
   /** The offset of the next string's text. */
   #end = 0;
@@ -28,13 +28,13 @@ export class Slots {
   constructor(wasm: WasmExports["wasm"], engine: number) {
     this.#wasm = wasm;
     this.#engine = engine;
-    this.#moves = String(wasm.memory) !== "[object WebAssembly.Memory]";
+    this.#movesOnGrowth = String(wasm.memory) !== "[object WebAssembly.Memory]";
   }
 
   /** Starts a context with this number of attributes. */
   begin(slots: number): void {
     this.#end = 0;
-    if (slots > this.#slots || this.#isLost()) {
+    if (slots > this.#slots || this.#isDetached()) {
       this.#reserve(Math.max(slots, this.#slots));
     }
   }
@@ -60,8 +60,10 @@ export class Slots {
    * Returns true if the memory has grown, which detaches all views of a wasm memory. Checking a view's length is faster
    * than reading `memory.buffer`.
    */
-  #isLost(): boolean {
-    return this.#moves ? this.#text.buffer !== this.#wasm.memory.buffer : this.#text.length === 0;
+  #isDetached(): boolean {
+    return this.#movesOnGrowth
+      ? this.#text.buffer !== this.#wasm.memory.buffer
+      : this.#text.length === 0;
   }
 
   #writeString(slot: number, text: string): void {
@@ -127,13 +129,13 @@ type Member = keyof EvaluationContext;
 export function attributeReader(name: string): ReadAttribute {
   const builtIn = BUILT_IN_ATTRIBUTES.find((each) => each === name);
   return builtIn === undefined
-    ? (context) => acceptable(own(member(context, "customAttributes"), name))
+    ? (context) => toAttributeValue(own(member(context, "customAttributes"), name))
     : (context) => text(member(context, builtIn));
 }
 
 /**
- * Does the same as `own` for the few names that are known in advance, in a quarter of the time: the compiler can cache
- * their offsets, and an ordinary object inherits none of them.
+ * Does the same as `own` for the few names that are known in advance, but takes a quarter of the time: the compiler can
+ * cache their offsets, and an ordinary object inherits none of these names.
  */
 function member(context: unknown, name: Member): unknown {
   try {
@@ -180,7 +182,7 @@ function own(owner: unknown, name: string): unknown {
 }
 
 /** Returns the value, or undefined if the service would reject it. */
-function acceptable(value: unknown): AttributeValue | undefined {
+function toAttributeValue(value: unknown): AttributeValue | undefined {
   switch (typeof value) {
     case "string":
       return text(value);

@@ -3,40 +3,40 @@ import { type ErrorCode, FeatureFlagsError } from "../errors.js";
 
 /** The pending calls of the application. Concurrent calls of the same kind share one promise. */
 export class Calls {
-  readonly #waiting = new Map<Call, Waiting>();
+  readonly #pending = new Map<Call, PendingCall>();
 
-  get areWaiting(): boolean {
-    return this.#waiting.size > 0;
+  get hasPending(): boolean {
+    return this.#pending.size > 0;
   }
 
   /** Returns the promise of a call, and calls `begin` if it is the first pending one of its kind. */
   wait(call: Call, begin: () => void): Promise<void> {
-    const waiting = this.#waiting.get(call);
-    if (waiting !== undefined) {
-      return waiting.promise;
+    const pending = this.#pending.get(call);
+    if (pending !== undefined) {
+      return pending.promise;
     }
-    let settle: Waiting["settle"] = () => {};
+    let settle: PendingCall["settle"] = () => {};
     const promise = new Promise<void>((resolve, reject) => {
       settle = (error) => (error === undefined ? resolve() : reject(error));
     });
-    this.#waiting.set(call, { promise, settle });
+    this.#pending.set(call, { promise, settle });
     begin();
     return promise;
   }
 
-  isWaiting(call: Call): boolean {
-    return this.#waiting.has(call);
+  isPending(call: Call): boolean {
+    return this.#pending.has(call);
   }
 
   /** Settles the pending calls of this kind. `thrown` is the last error of the transport or the engine. */
   settle(call: Call, failure: Failure | undefined, thrown: unknown): void {
-    const waiting = this.#waiting.get(call);
-    this.#waiting.delete(call);
-    waiting?.settle(failure && toError(call, failure, thrown));
+    const pending = this.#pending.get(call);
+    this.#pending.delete(call);
+    pending?.settle(failure && toError(call, failure, thrown));
   }
 }
 
-interface Waiting {
+interface PendingCall {
   readonly promise: Promise<void>;
   readonly settle: (error: Error | undefined) => void;
 }
@@ -53,12 +53,12 @@ export interface Failure {
 
 /** Returns the error for the caller. `thrown` is the last error of the transport or the engine. */
 export function toError(call: Call, failure: Failure, thrown?: unknown): FeatureFlagsError {
-  const detail = sentence(failure);
-  const cause = thrownBy(failure) ? thrown : new Error(detail);
+  const detail = describe(failure);
+  const cause = hasThrown(failure) ? thrown : new Error(detail);
   return new FeatureFlagsError(code(call, failure), `${call}() failed: ${detail}`, { cause });
 }
 
-function thrownBy({ kind }: Failure): boolean {
+function hasThrown({ kind }: Failure): boolean {
   return kind === FailureKind.Unreachable || kind === FailureKind.Trapped;
 }
 
@@ -71,18 +71,22 @@ function code(call: Call, { kind }: Failure): ErrorCode {
     : "REFRESH_FAILED";
 }
 
-function sentence({ kind, status }: Failure): string {
+function describe({ kind, status }: Failure): string {
   return kind === FailureKind.Status && status !== 401
-    ? `the service answered with status ${status}`
-    : SENTENCES[kind];
+    ? `the service responded with status ${status}`
+    : DETAILS[kind];
 }
 
-const SENTENCES: Readonly<Record<Failure["kind"], string>> = {
-  [FailureKind.Unreachable]: "the service could not be reached",
-  [FailureKind.TimedOut]: "the service did not answer in time",
-  [FailureKind.Status]: "the service does not accept the sdkKey (status 401)",
-  [FailureKind.Malformed]: "the response is not a config document (is baseUrl right?)",
-  [FailureKind.Trapped]: "the engine could not be started, or failed",
-  [FailureKind.NotInitialized]: "the client has not been initialized",
-  [FailureKind.ShutDown]: "the client has been shut down",
+const DETAILS: Readonly<Record<Failure["kind"], string>> = {
+  [FailureKind.Unreachable]:
+    "the service could not be reached. Check that it is running at baseUrl.",
+  [FailureKind.TimedOut]:
+    "the service did not respond in time. Check the network, or raise timeoutMs.",
+  [FailureKind.Status]:
+    "the service rejected the sdkKey (status 401). Use the current SDK key of the environment.",
+  [FailureKind.Malformed]:
+    "the response is not a config document. Check that baseUrl is the address of Pennon.",
+  [FailureKind.Trapped]: "the engine failed, or could not be loaded. See the cause.",
+  [FailureKind.NotInitialized]: "the client has not been initialized. Await initialize() first.",
+  [FailureKind.ShutDown]: "the client has been shut down. Create a new one.",
 };

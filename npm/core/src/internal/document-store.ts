@@ -1,12 +1,14 @@
 import type { Settings } from "../options.js";
 import type { Store } from "../store.js";
 import { sourceOf } from "./flag-store.js";
-import { contain } from "./publisher.js";
+import { callSafely } from "./publisher.js";
 
 /** The version of the stored format. Clients ignore any other version. */
 const VERSION = 1;
 
-/** The part of `maxAgeSeconds` after which an unchanged document is saved again with a new time of confirmation. */
+/**
+ * The fraction of `maxAgeSeconds` after which an unchanged document is saved again, with a new time of confirmation.
+ */
 const RENEWED_AFTER = 0.1;
 
 /** A config document from a store. */
@@ -19,7 +21,7 @@ export interface StoredDocument {
 }
 
 /** Keeps the config document in the caller's store, together with its environment. */
-export class DocumentKeeper {
+export class DocumentStore {
   readonly #store: Store;
   readonly #source: string;
   readonly #logger: Settings["logger"];
@@ -37,11 +39,11 @@ export class DocumentKeeper {
     this.#maxAgeMs = store.maxAgeSeconds * 1_000;
   }
 
-  /** Returns the stored document, if it may be served. Any other content is ignored, with one warning. */
+  /** Returns the stored document, if it may be served. Ignores any other content, with one warning. */
   load(): StoredDocument | undefined {
-    const text = contain(
+    const text = callSafely(
       () => this.#store.load(),
-      (error) => this.warn("cannot be read", error),
+      (error) => this.warn("cannot be read, so it is ignored", error),
     );
     return typeof text === "string" ? this.#parse(text) : undefined;
   }
@@ -68,9 +70,9 @@ export class DocumentKeeper {
     const confirmedAt = Date.now();
     this.#savedAt = confirmedAt;
     const head = JSON.stringify({ version: VERSION, source: this.#source, confirmedAt });
-    this.#saving = contain(
+    this.#saving = callSafely(
       () => this.#store.save(`${head.slice(0, -1)},"config":${config}}`),
-      (error) => this.#logger.error("The store failed", error),
+      (error) => this.#logger.error("The store could not save the config document", error),
     );
   }
 
@@ -83,15 +85,21 @@ export class DocumentKeeper {
     }
     const { version, source, confirmedAt, config } = parsed ?? {};
     if (version !== VERSION || typeof confirmedAt !== "number" || Object(config) !== config) {
-      return this.warn("is damaged, or was stored by another version of the client: it is ignored");
+      return this.warn(
+        "is damaged or has the format of another version, so it is ignored. The next fetch replaces it.",
+      );
     }
     if (source !== this.#source) {
-      return this.warn("belongs to another environment: it is ignored");
+      return this.warn(
+        "belongs to another environment, so it is ignored. Use one store for each environment.",
+      );
     }
     // The clock may have been set back.
     const ageMs = Math.max(0, Date.now() - confirmedAt);
     if (!(ageMs <= this.#maxAgeMs)) {
-      return this.warn("is older than maxAgeSeconds: it is ignored");
+      return this.warn(
+        "is older than maxAgeSeconds, so it is ignored. The next fetch replaces it.",
+      );
     }
     return { config: JSON.stringify(config), ageMs, maxAgeMs: this.#maxAgeMs };
   }

@@ -8,11 +8,11 @@ import type { Snapshot } from "../snapshot.js";
 import { VERSION } from "../version.js";
 import type { FlagStore } from "./flag-store.js";
 import { evaluationOf, type FlagValue, UNSUPPORTED } from "./flags.js";
-import { contain } from "./publisher.js";
+import { callSafely } from "./publisher.js";
 import { ContextCheck } from "./warnings.js";
 
-/** Receives an evaluation that a caller gets. */
-export type OnAnswer = (key: string, evaluation: Evaluation, context: unknown) => void;
+/** Receives the result of an evaluation for a caller. */
+export type OnEvaluation = (key: string, evaluation: Evaluation, context: unknown) => void;
 
 /** Evaluates flags: from memory where possible, and otherwise with the engine. */
 export class Evaluations {
@@ -20,59 +20,59 @@ export class Evaluations {
   /** True if `initialize()` has completed. */
   isReady = false;
   /** The engine, while it is loaded. */
-  decider: ClientCore | undefined;
-  /** Receives every evaluation that a caller gets, if usage is counted or a hook is set. */
-  onAnswer: OnAnswer | undefined;
-  /** The caller's `onEvaluate`, which cannot throw. */
-  readonly hook: OnAnswer | undefined;
+  engine: ClientCore | undefined;
+  /** Receives every evaluation for a caller, if usage is counted or a hook is set. */
+  onEvaluation: OnEvaluation | undefined;
+  /** The caller's `onEvaluate`, wrapped so that it cannot throw. */
+  readonly hook: OnEvaluation | undefined;
   readonly #logger: Logger;
   readonly #fallbacks: ReadonlyMap<string, Evaluation>;
   readonly #contextCheck: ContextCheck;
-  readonly #ignoredContext = new Set<string>();
+  readonly #warned = new Set<string>();
   /** Evaluations for one context, used until a configuration is loaded. */
   #prepared:
-    | { readonly subject: string; readonly answers: ReadonlyMap<string, Evaluation> }
+    | { readonly contextId: string; readonly evaluations: ReadonlyMap<string, Evaluation> }
     | undefined;
 
   constructor(flags: FlagStore, { fallbacks, logger, onEvaluate }: Settings) {
     this.flags = flags;
     this.#fallbacks = fallbacks;
     this.hook = onEvaluate && hookOf(onEvaluate, logger);
-    this.onAnswer = this.hook;
+    this.onEvaluation = this.hook;
     this.#logger = logger;
     this.#contextCheck = new ContextCheck(logger);
   }
 
   /** Uses these evaluations for this context until the engine can evaluate. */
   prepare({ context, flags }: NonNullable<Snapshot["subject"]>): void {
-    const subject = contextKey(context);
-    if (subject !== undefined) {
-      const answers = flags.map(
+    const contextId = contextKey(context);
+    if (contextId !== undefined) {
+      const evaluations = flags.map(
         ({ key, enabled, reason }) => [key, evaluationOf(enabled, reason)] as const,
       );
-      this.#prepared = { subject, answers: new Map(answers) };
+      this.#prepared = { contextId, evaluations: new Map(evaluations) };
     }
   }
 
   /** Removes all flags and evaluations. */
   clear(): void {
     this.isReady = false;
-    this.decider = undefined;
-    this.onAnswer = undefined;
+    this.engine = undefined;
+    this.onEvaluation = undefined;
     this.#prepared = undefined;
     this.flags.clear();
   }
 
   /** Returns the evaluation without a context. */
-  ahead(key: string): Evaluation {
+  withoutContext(key: string): Evaluation {
     const value = this.flags.get(key);
     if (value === undefined) {
       return this.evaluate(key, undefined);
     }
-    if (value.targeted && !value.isTold) {
-      this.#tellOfIgnored(key, value);
+    if (value.targeted && !value.hasWarned) {
+      this.#warnOfIgnoredContext(key, value);
     }
-    this.onAnswer?.(key, value.evaluation, undefined);
+    this.onEvaluation?.(key, value.evaluation, undefined);
     return value.evaluation;
   }
 
@@ -86,7 +86,7 @@ export class Evaluations {
     return evaluation;
   }
 
-  /** Does the same, but returns undefined instead of throwing. */
+  /** Evaluates the flag as `evaluate` does, but returns undefined instead of throwing. */
   read(key: string, context: unknown): Evaluation | undefined {
     const value = this.flags.get(key);
     return value === undefined || value.index === UNSUPPORTED
@@ -117,9 +117,9 @@ export class Evaluations {
   }
 
   /** Starts counting evaluations. */
-  countBy(count: OnAnswer): void {
+  countBy(count: OnEvaluation): void {
     const { hook } = this;
-    this.onAnswer =
+    this.onEvaluation =
       hook === undefined
         ? count
         : (key, evaluation, context) => {
@@ -140,7 +140,7 @@ export class Evaluations {
 
   explain(key: string, context: unknown): Explanation {
     const value = this.flags.get(key);
-    const explanation = value && this.decider?.explain(value.index, context);
+    const explanation = value && this.engine?.explain(value.index, context);
     if (explanation === undefined) {
       throw this.#error(key);
     }
@@ -150,36 +150,36 @@ export class Evaluations {
   #counted(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
     const evaluation = this.#decide(key, value, context);
     if (evaluation !== undefined) {
-      this.onAnswer?.(key, evaluation, context);
+      this.onEvaluation?.(key, evaluation, context);
     }
     return evaluation;
   }
 
   #decide(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
-    this.#contextCheck.look(context);
+    this.#contextCheck.check(context);
     if (!value.targeted) {
       return value.evaluation;
     }
     if (value.index === UNSUPPORTED) {
       return undefined;
     }
-    return this.decider?.evaluate(value.index, context) ?? this.#fromPrepared(key, context);
+    return this.engine?.evaluate(value.index, context) ?? this.#fromPrepared(key, context);
   }
 
   #fromPrepared(key: string, context: unknown): Evaluation | undefined {
     const prepared = this.#prepared;
-    return prepared !== undefined && prepared.subject === contextKey(context)
-      ? prepared.answers.get(key)
+    return prepared !== undefined && prepared.contextId === contextKey(context)
+      ? prepared.evaluations.get(key)
       : undefined;
   }
 
   /** Logs one warning for each flag whose rules or rollout `isEnabled` ignores. */
-  #tellOfIgnored(key: string, value: FlagValue): void {
-    value.isTold = true;
-    if (!this.#ignoredContext.has(key)) {
-      this.#ignoredContext.add(key);
+  #warnOfIgnoredContext(key: string, value: FlagValue): void {
+    value.hasWarned = true;
+    if (!this.#warned.has(key)) {
+      this.#warned.add(key);
       this.#logger.warn(
-        `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() ignore; use evaluate() with a context`,
+        `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() ignore. Call evaluate() with a context.`,
       );
     }
   }
@@ -198,36 +198,36 @@ export class Evaluations {
     if (value?.index === UNSUPPORTED) {
       return new FeatureFlagsError(
         "FLAG_UNSUPPORTED",
-        `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support: install a newer version, or add the flag to fallbacks`,
+        `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support. Install a newer version, or add the flag to fallbacks.`,
       );
     }
     if (value !== undefined) {
       return new FeatureFlagsError(
         "NOT_INITIALIZED",
-        `There is no configuration to evaluate '${key}' with: the client started from a cache or a snapshot and has not reached the service since, or its engine is restarting`,
+        `The flag '${key}' cannot be evaluated, because there is no configuration yet: the client started from a cache or a snapshot and has not reached the service since, or its engine is restarting. Try again later.`,
       );
     }
     if (!this.isReady) {
       return new FeatureFlagsError(
         "NOT_INITIALIZED",
-        "The client is not ready: await initialize() before reading flags, and read none after shutdown()",
+        "The client is not ready. Await initialize() before reading flags, and do not read flags after shutdown().",
       );
     }
     const detail =
       typeof key === "string"
-        ? `There is no flag '${key}' in this environment`
-        : `The key of a flag must be a string, not ${described(key)}`;
+        ? `The flag '${key}' does not exist in this environment, or has expired. Create it, or add it to fallbacks.`
+        : `A flag key must be a string, not ${described(key)}`;
     return new FeatureFlagsError("FLAG_NOT_FOUND", detail);
   }
 }
 
 /** Wraps the caller's hook; an error that it throws is logged. */
-function hookOf(onEvaluate: (event: EvaluateEvent) => void, logger: Logger): OnAnswer {
+function hookOf(onEvaluate: (event: EvaluateEvent) => void, logger: Logger): OnEvaluation {
   return (key, { enabled, reason }, context) => {
     const given = (context ?? undefined) as EvaluateEvent["context"];
-    contain(
+    callSafely(
       () => onEvaluate({ key, context: given, enabled, reason }),
-      (error) => logger.error("onEvaluate failed", error),
+      (error) => logger.error("onEvaluate threw or rejected", error),
     );
   };
 }

@@ -40,21 +40,23 @@ export interface Reply {
 /** Reads the result of a transport, which may be the application's own. Throws if it is not a response. */
 export function toReply({ status, headers, body }: TransportResponse): Reply {
   if (!Number.isInteger(status) || status < 100 || status > 599) {
-    throw new TypeError(`The transport returned the status ${String(status)}`);
+    throw new TypeError(
+      `The transport returned the status ${String(status)}, which is not an integer from 100 to 599`,
+    );
   }
   const etag: unknown = headers.get("ETag");
   return {
     status,
     etag: typeof etag === "string" ? etag : undefined,
-    retryAfterMs: milliseconds(headers.get("Retry-After")),
-    body: readable(body),
+    retryAfterMs: parseRetryAfter(headers.get("Retry-After")),
+    body: textOrBytes(body),
   };
 }
 
 /**
  * Returns a body as text or bytes. The bytes may belong to another realm, for example to a `Buffer` in a vm context.
  */
-function readable(body: TransportResponse["body"]): string | Uint8Array {
+function textOrBytes(body: TransportResponse["body"]): string | Uint8Array {
   if (typeof body === "string" || body instanceof Uint8Array) {
     return body;
   }
@@ -65,7 +67,7 @@ function readable(body: TransportResponse["body"]): string | Uint8Array {
 }
 
 /** Parses `Retry-After`, which is a number of seconds or a date. */
-export function milliseconds(retryAfter: string | null | undefined): number | undefined {
+export function parseRetryAfter(retryAfter: string | null | undefined): number | undefined {
   if (!retryAfter) {
     return undefined;
   }

@@ -9,13 +9,13 @@ import {
   type FlagValue,
   storedFlags,
 } from "./flags.js";
-import { catchRejection, contain } from "./publisher.js";
+import { callSafely, catchRejection } from "./publisher.js";
 
 /**
- * The maximum number of unknown keys to remember: enough for the keys in an application, but not for all that its users
- * could invent.
+ * The maximum number of unknown keys to remember. It exceeds the number of keys in the code of an application, and
+ * bounds the memory if keys come from users.
  */
-const MOST_MISSING = 1_000;
+const MAX_MISSING_KEYS = 1_000;
 
 const NO_FLAGS: Flags = storedFlags([]);
 
@@ -31,7 +31,7 @@ export class FlagStore {
   /** Keys that have been read and do not exist. */
   readonly #missing = new Set<string>();
   /** The positions of expired flags. */
-  #gone = new Set<number>();
+  #expired = new Set<number>();
   /** True if the flags come from a configuration rather than a cache or a snapshot. */
   #configured = false;
   #revision = 0;
@@ -39,7 +39,8 @@ export class FlagStore {
   constructor({ ttlMs, cache, logger, sdkKey, baseUrl }: Settings) {
     this.#defaultTtlMs = ttlMs;
     this.#source = sourceOf(sdkKey, baseUrl);
-    this.#onError = (error) => logger.error("The cache failed", error);
+    this.#onError = (error) =>
+      logger.error("The cache failed, so its content may be outdated", error);
     this.#cache = cache && watched(cache, this.#onError);
   }
 
@@ -49,13 +50,13 @@ export class FlagStore {
 
   *entries(): Iterable<readonly [key: string, value: FlagValue, position: number]> {
     for (let position = 0; position < this.#flags.size; position += 1) {
-      if (!this.#gone.has(position)) {
+      if (!this.#expired.has(position)) {
         yield [this.#flags.key(position), this.#flags.value(position), position];
       }
     }
   }
 
-  /** A number that changes whenever reads may return something else. */
+  /** A number that changes whenever the results of reads may have changed. */
   get revision(): number {
     return this.#revision;
   }
@@ -77,14 +78,17 @@ export class FlagStore {
     return changes;
   }
 
-  /** Does the same with flags that the service has not just confirmed: they are not written to the cache. */
+  /**
+   * Replaces the served flags by those of a store, and returns the keys of the changed ones. Does not write to the
+   * cache, because the service has not just confirmed these flags.
+   */
   serveStored(flags: ConfiguredFlags): readonly string[] {
     return this.#configure(flags)[0];
   }
 
   /** Returns the keys of the changed flags, and the previous flags. */
   #configure(flags: ConfiguredFlags): readonly [changes: readonly string[], before: Flags] {
-    const expired = Array.from(this.#gone, (position) => this.#flags.key(position));
+    const expired = Array.from(this.#expired, (position) => this.#flags.key(position));
     const before = this.#serve(flags);
     const changes = this.#configured
       ? [...new Set([...flags.changes(), ...expired])]
@@ -114,7 +118,7 @@ export class FlagStore {
   expire(positions: Iterable<number>): readonly string[] {
     const expired = [...positions];
     this.#revision += 1;
-    this.#gone = new Set([...this.#gone, ...expired]);
+    this.#expired = new Set([...this.#expired, ...expired]);
     const keys = expired.map((position) => this.#flags.key(position));
     for (const key of keys) {
       this.#known.delete(key);
@@ -130,21 +134,21 @@ export class FlagStore {
   }
 
   /**
-   * Serves the cached flags that may still be served, with `stale` also those whose TTL has expired. Returns the
-   * remaining milliseconds of each.
+   * Serves the cached flags whose TTL has not expired; with `stale`, all cached flags. Returns the remaining
+   * milliseconds of each.
    */
   restore(stale: boolean): readonly number[] {
     const cache = this.#cache;
-    const found = cache && contain(() => storedIn(cache, this.#source, stale), this.#onError);
+    const found = cache && callSafely(() => readCache(cache, this.#source, stale), this.#onError);
     if (found === undefined || found.length === 0) {
-      return this.keep();
+      return this.defaultTtls();
     }
     this.#serve(storedFlags(found));
-    return found.map(({ left }) => left);
+    return found.map(({ remainingMs }) => remainingMs);
   }
 
-  /** Keeps the served flags, and returns their TTLs: the default for each. */
-  keep(): readonly number[] {
+  /** Returns the default TTL in milliseconds for each served flag. */
+  defaultTtls(): readonly number[] {
     return Array.from({ length: this.#flags.size }, () => this.#defaultTtlMs);
   }
 
@@ -155,12 +159,12 @@ export class FlagStore {
     }
     const position = this.#flags.find(key);
     if (position < 0) {
-      if (this.#missing.size < MOST_MISSING) {
+      if (this.#missing.size < MAX_MISSING_KEYS) {
         this.#missing.add(key);
       }
       return undefined;
     }
-    if (this.#gone.has(position)) {
+    if (this.#expired.has(position)) {
       return undefined;
     }
     const value = this.#flags.value(position);
@@ -173,7 +177,7 @@ export class FlagStore {
     this.#flags = flags;
     this.#known = new Map();
     this.#missing.clear();
-    this.#gone = new Set();
+    this.#expired = new Set();
     this.#revision += 1;
     return before;
   }
@@ -181,14 +185,14 @@ export class FlagStore {
   #write(write: (cache: Cache) => void): void {
     const cache = this.#cache;
     if (cache !== undefined) {
-      contain(() => write(cache), this.#onError);
+      callSafely(() => write(cache), this.#onError);
     }
   }
 }
 
 /**
- * Wraps the cache: rejections of promises, which its methods should not return, go to `onError`. Errors that it throws
- * go to the caller.
+ * Wraps the cache. Its methods should not return promises; if one does, `onError` receives the rejection. The caller
+ * receives errors that the cache throws.
  */
 function watched(cache: Cache, onError: (error: unknown) => void): Cache {
   const watch = <T>(result: T): T => {
@@ -206,16 +210,16 @@ function watched(cache: Cache, onError: (error: unknown) => void): Cache {
 /** Returns a flag that comes from a cache or a snapshot. */
 function storedValue(enabled: boolean, reason: Reason, targeted: boolean): FlagValue {
   const evaluation = evaluationOf(enabled, reason);
-  return { evaluation, targeted, index: -1, isTold: false };
+  return { evaluation, targeted, index: -1, hasWarned: false };
 }
 
-interface Found {
+interface CachedFlagValue {
   readonly key: string;
   readonly value: FlagValue;
-  readonly left: number;
+  readonly remainingMs: number;
 }
 
-function storedIn(cache: Cache, source: string, stale: boolean): Found[] {
+function readCache(cache: Cache, source: string, stale: boolean): CachedFlagValue[] {
   const index = cache.get(INDEX_KEY);
   if (
     !index ||
@@ -233,9 +237,9 @@ function storedIn(cache: Cache, source: string, stale: boolean): Found[] {
       return [];
     }
     const { enabled, reason, targeted, ttlMs } = cached;
-    const left = stale ? Math.max(1, ttlMs - age) : ttlMs - age;
+    const remainingMs = stale ? Math.max(1, ttlMs - age) : ttlMs - age;
     const value = storedValue(enabled, reason, targeted);
-    return left >= 1 ? [{ key, value, left }] : [];
+    return remainingMs >= 1 ? [{ key, value, remainingMs }] : [];
   });
 }
 
@@ -275,7 +279,10 @@ function isFlag(entry: unknown): entry is CachedFlag {
 /** The length of an SDK key's public prefix, which identifies its environment. */
 const PUBLIC_PREFIX = 12;
 
-/** Returns the environment of stored flags: the public prefix of its SDK key, and the address of the service. */
+/**
+ * Returns the text that identifies the environment of stored flags: the public prefix of its SDK key, and the address
+ * of the service.
+ */
 export function sourceOf(sdkKey: string, baseUrl: string): string {
   return `${sdkKey.slice(0, PUBLIC_PREFIX)} ${baseUrl}`;
 }

@@ -11,8 +11,8 @@ export interface FlagValue {
    * it.
    */
   readonly index: number;
-  /** True if a warning has been logged that its rules and rollout were ignored. */
-  isTold: boolean;
+  /** True if the client has warned that `isEnabled` ignores the rules and the rollout. */
+  hasWarned: boolean;
 }
 
 /** The index of a flag that this version cannot evaluate for a context. (A separate member would slow down reads.) */
@@ -34,7 +34,7 @@ export interface ConfiguredFlags extends Flags {
   /** Returns the keys of the flags that differ from the engine's previous configuration; empty if it had none. */
   changes(): readonly string[];
   /** The flags that this version cannot evaluate for a context, each with the unknown value as JSON. */
-  readonly unsupported: readonly { readonly key: string; readonly word: string }[];
+  readonly unsupported: readonly { readonly key: string; readonly value: string }[];
   /** The number of entries without a usable key or switch. */
   readonly skipped: number;
 }

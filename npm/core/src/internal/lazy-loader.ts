@@ -6,8 +6,8 @@ import type { Settings } from "../options.js";
 import { evaluationOf } from "./flags.js";
 
 /** The receiver of a stream's events and of its end. */
-export interface Listening extends StreamListener {
-  ended(status: number, retryAfterMs: number | undefined): void;
+export interface StreamHandler extends StreamListener {
+  onEnd(status: number, retryAfterMs: number | undefined): void;
 }
 
 /** Loads the rarely used features at first use. */
@@ -22,33 +22,33 @@ export class LazyLoader {
 
   async evaluate(key: string, context: unknown): Promise<Evaluation> {
     const lazy = await this.#load();
-    const answer = await lazy.ask(key, context);
-    if ("enabled" in answer) {
-      return evaluationOf(answer.enabled, answer.reason);
+    const result = await lazy.evaluate(key, context);
+    if ("enabled" in result) {
+      return evaluationOf(result.enabled, result.reason);
     }
-    const { code, detail, cause } = answer;
+    const { code, detail, cause } = result;
     throw new FeatureFlagsError(code, `evaluateRemote('${String(key)}') failed: ${detail}`, {
       cause,
     });
   }
 
   /** Opens the stream of changes. */
-  listen(listening: Listening): void {
+  listen(handler: StreamHandler): void {
     const stream = new AbortController();
     this.#stream = stream;
-    const ifWanted = (tell: () => void) => this.#stream === stream && tell();
+    const ifCurrent = (notify: () => void) => this.#stream === stream && notify();
     this.#load()
       .then((lazy) =>
         lazy.follow(stream.signal, {
-          told: (etag, spreadMs) => ifWanted(() => listening.told(etag, spreadMs)),
-          alive: () => ifWanted(() => listening.alive()),
+          onEvent: (etag, spreadMs) => ifCurrent(() => handler.onEvent(etag, spreadMs)),
+          onAlive: () => ifCurrent(() => handler.onAlive()),
         }),
       )
       .then(
-        ({ status, retryAfterMs }) => ifWanted(() => listening.ended(status, retryAfterMs)),
+        ({ status, retryAfterMs }) => ifCurrent(() => handler.onEnd(status, retryAfterMs)),
         (error) => {
           this.#settings.logger.debug("The stream failed", error);
-          ifWanted(() => listening.ended(0, undefined));
+          ifCurrent(() => handler.onEnd(0, undefined));
         },
       );
   }
@@ -83,7 +83,12 @@ export class LazyLoader {
   #with(act: (lazy: LazyFeatures) => unknown): void {
     this.#load()
       .then(act)
-      .catch((error) => this.#settings.logger.error("A part of the client failed to load", error));
+      .catch((error) =>
+        this.#settings.logger.error(
+          "Usage reporting failed to load, so evaluations are not counted",
+          error,
+        ),
+      );
   }
 
   #load(): Promise<LazyFeatures> {

@@ -45,24 +45,24 @@ export class Publisher {
   emit(event: LifecycleEvent): void {
     for (const registered of [...this.#registered]) {
       const { type, listener, isOnce } = registered;
-      // An earlier listener may have caused an event of the same type, which already called this one.
+      // An earlier listener may have caused an event of the same type, for which this listener was already called.
       if (type === event.type && (!isOnce || this.#registered.delete(registered))) {
-        contain(() => listener(event), this.#listenerFailed);
+        callSafely(() => listener(event), this.#listenerFailed);
       }
     }
     const emitter = this.#emitter;
     if (emitter !== undefined) {
-      contain(
+      callSafely(
         () => emitter.emit(event.type, event),
-        (error) => this.#logger.error("The event emitter failed", error),
+        (error) => this.#logger.error("The event emitter threw or rejected", error),
       );
     }
   }
 
-  /** Notifies subscribers that reads may return something else now. */
-  changed(): void {
+  /** Notifies subscribers that the results of reads may have changed. */
+  notifySubscribers(): void {
     for (const { listener } of [...this.#subscribers]) {
-      contain(listener, this.#listenerFailed);
+      callSafely(listener, this.#listenerFailed);
     }
   }
 
@@ -72,15 +72,15 @@ export class Publisher {
   }
 
   readonly #listenerFailed = (error: unknown): void => {
-    this.#logger.error("A listener failed", error);
+    this.#logger.error("A listener threw or rejected", error);
   };
 }
 
 /**
- * Calls code of the application and continues regardless of the outcome: an error that it throws, or the rejection of a
- * promise that it returns, goes to `onError`.
+ * Calls code of the application. If it throws, or returns a promise that rejects, calls `onError` with the error and
+ * continues.
  */
-export function contain<T>(call: () => T, onError: (error: unknown) => void): T | undefined {
+export function callSafely<T>(call: () => T, onError: (error: unknown) => void): T | undefined {
   try {
     const result = call();
     catchRejection(result, onError);

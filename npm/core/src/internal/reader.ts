@@ -7,9 +7,9 @@ import type { Evaluations } from "./evaluations.js";
 export class BoundReader implements FlagReader {
   readonly context: EvaluationContext;
   readonly #evaluations: Evaluations;
-  /** The revision of the flags that the cached evaluations belong to. */
+  /** The revision of the flags from which the cached evaluations come. */
   #revision = -1;
-  #answers = new Map<string, Evaluation>();
+  #cached = new Map<string, Evaluation>();
   #all: Readonly<Record<string, Evaluation>> = Object.freeze(Object.create(null));
   #allOf = -1;
 
@@ -26,18 +26,18 @@ export class BoundReader implements FlagReader {
     const evaluations = this.#evaluations;
     if (this.#revision !== evaluations.flags.revision) {
       this.#revision = evaluations.flags.revision;
-      this.#answers = new Map();
+      this.#cached = new Map();
     }
-    const known = this.#answers.get(key);
+    const known = this.#cached.get(key);
     if (known !== undefined) {
-      evaluations.onAnswer?.(key, known, this.context);
+      evaluations.onEvaluation?.(key, known, this.context);
       return known;
     }
-    const answer = evaluations.read(key, this.context);
-    if (answer !== undefined) {
-      this.#answers.set(key, answer);
+    const evaluation = evaluations.read(key, this.context);
+    if (evaluation !== undefined) {
+      this.#cached.set(key, evaluation);
     }
-    return answer;
+    return evaluation;
   }
 
   readAll(): Readonly<Record<string, Evaluation>> {
@@ -63,8 +63,8 @@ export class BoundReader implements FlagReader {
   snapshot(): Snapshot {
     const snapshot = this.#evaluations.snapshot();
     const flags = snapshot.flags.flatMap(({ key, targeted }) => {
-      const answer = targeted ? this.#evaluations.peek(key, this.context) : undefined;
-      return answer === undefined ? [] : [{ key, ...answer }];
+      const evaluation = targeted ? this.#evaluations.peek(key, this.context) : undefined;
+      return evaluation === undefined ? [] : [{ key, ...evaluation }];
     });
     return { ...snapshot, subject: { context: this.context, flags } };
   }

@@ -7,7 +7,7 @@ import type { Logger } from "../logger.js";
 import type { InitializeOptions, Settings } from "../options.js";
 import type { Configuration, Snapshot } from "../snapshot.js";
 import { type Call, Calls, type Failure, toError } from "./calls.js";
-import { DocumentKeeper, type StoredDocument } from "./document-store.js";
+import { DocumentStore, type StoredDocument } from "./document-store.js";
 import type { Evaluations } from "./evaluations.js";
 import { type Reply, requestFor, toReply } from "./exchange.js";
 import type { FlagStore } from "./flag-store.js";
@@ -18,10 +18,10 @@ import { Timer } from "./timer.js";
 import { SupportCheck } from "./warnings.js";
 
 /** The minimum time between two traps for an immediate restart of the engine. */
-const SHORTEST_LIFE_MS = 1_000;
+const MIN_TRAP_INTERVAL_MS = 1_000;
 
-/** The delay of the restart otherwise. */
-const RECOVERY_MS = 30_000;
+/** The delay of the restart after traps in faster succession. */
+const RESTART_DELAY_MS = 30_000;
 
 /**
  * The host of a client: network, timer, memory and listeners. It runs the commands of a core, which is loaded when the
@@ -36,7 +36,7 @@ export class ClientRuntime {
   readonly #timer = new Timer();
   readonly #calls = new Calls();
   readonly #lazy: LazyLoader;
-  readonly #keeper: DocumentKeeper | undefined;
+  readonly #documents: DocumentStore | undefined;
   readonly #supportCheck: SupportCheck;
   #loading: Promise<void> | undefined;
   #core: ClientCore | undefined;
@@ -52,11 +52,11 @@ export class ClientRuntime {
   #hasWarnedOfRetries = false;
   #isProviding = false;
   /** True if the configuration of the bootstrap has been tried. */
-  #hasBegun = false;
+  #hasTriedBootstrap = false;
   #trappedAt = Number.NEGATIVE_INFINITY;
   #ended = false;
   /** True if the flags never change. */
-  #isFixed = false;
+  #isFrozen = false;
 
   constructor(settings: Settings, evaluations: Evaluations, publisher: Publisher) {
     this.#settings = settings;
@@ -67,7 +67,7 @@ export class ClientRuntime {
     this.#flags = evaluations.flags;
     this.#lazy = new LazyLoader(settings);
     const { snapshot, store } = settings;
-    this.#keeper = store && new DocumentKeeper(store, settings);
+    this.#documents = store && new DocumentStore(store, settings);
     if (snapshot !== undefined) {
       this.#flags.provide(snapshot.flags);
       if (snapshot.subject !== undefined) {
@@ -77,8 +77,8 @@ export class ClientRuntime {
   }
 
   /** Makes the client serve the flags of the bootstrap permanently. */
-  fix(): void {
-    this.#isFixed = true;
+  freeze(): void {
+    this.#isFrozen = true;
     this.#evaluations.isReady = true;
   }
 
@@ -88,7 +88,7 @@ export class ClientRuntime {
       if (this.#settings.reportUsage) {
         this.#lazy.startCounting((count) => this.#evaluations.countBy(count));
       }
-      this.#load((core) => this.#begin(core, options));
+      this.#load((core) => this.#start(core, options));
     });
   }
 
@@ -99,23 +99,23 @@ export class ClientRuntime {
           kind: this.#evaluations.isReady ? FailureKind.Trapped : FailureKind.NotInitialized,
         });
       } else {
-        this.#load((core) => core.happened(EventKind.Refresh));
+        this.#load((core) => core.reportEvent(EventKind.Refresh));
       }
     });
   }
 
   async shutdown(): Promise<void> {
-    this.#core?.happened(EventKind.Shutdown);
+    this.#core?.reportEvent(EventKind.Shutdown);
     // A call made in the same tick has not reached the core, so the core cannot settle it.
     this.settle("initialize", { kind: FailureKind.ShutDown });
     this.settle("refresh", { kind: FailureKind.ShutDown });
     if (!this.#ended) {
-      // No core is loaded that could shut down in order.
+      // No core is loaded that could run the commands of a shutdown.
       this.#disconnect();
       this.clear();
       this.emit("shutdown");
     }
-    await Promise.all([this.#lazy.end(), this.#keeper?.end()]);
+    await Promise.all([this.#lazy.end(), this.#documents?.end()]);
   }
 
   /** Returns the served configuration with its `ETag`; undefined if it is unknown. */
@@ -131,12 +131,15 @@ export class ClientRuntime {
 
   async evaluateRemote(key: string, context: unknown): Promise<Evaluation> {
     if (this.#ended) {
-      throw new FeatureFlagsError("NOT_INITIALIZED", "The client has been shut down");
+      throw new FeatureFlagsError(
+        "NOT_INITIALIZED",
+        "The client has been shut down. Create a new one.",
+      );
     }
-    if (this.#isFixed) {
+    if (this.#isFrozen) {
       throw new FeatureFlagsError(
         "EVALUATION_FAILED",
-        "A client from a snapshot sends no requests",
+        "A client from fromSnapshot() sends no requests. Create one with an SDK key.",
       );
     }
     const evaluation = await this.#lazy.evaluate(key, context);
@@ -159,7 +162,7 @@ export class ClientRuntime {
       (error) => {
         this.#thrown = error;
         this.#logger.debug("The transport failed", error);
-        core?.happened(EventKind.Unreachable, request);
+        core?.reportEvent(EventKind.Unreachable, request);
       },
     );
   }
@@ -169,7 +172,7 @@ export class ClientRuntime {
   }
 
   setTimer(delay: number): void {
-    this.#timer.set(delay, () => this.#core?.happened(EventKind.Timer));
+    this.#timer.set(delay, () => this.#core?.reportEvent(EventKind.Timer));
   }
 
   clearTimer(): void {
@@ -179,55 +182,62 @@ export class ClientRuntime {
   /** Serves the flags in the caller's cache, and returns the remaining milliseconds of each. */
   restore(): readonly number[] {
     if (this.#evaluations.isReady) {
-      return this.#flags.keep();
+      return this.#flags.defaultTtls();
     }
-    const left = this.#flags.restore(this.#settings.staleIfError);
-    if (left.length === 0 && this.#retry && !this.#hasWarnedOfRetries) {
+    const remainingMs = this.#flags.restore(this.#settings.staleIfError);
+    if (remainingMs.length === 0 && this.#retry && !this.#hasWarnedOfRetries) {
       this.#hasWarnedOfRetries = true;
-      this.#logger.warn("The flags could not be fetched; the client keeps trying", this.#thrown);
+      this.#logger.warn(
+        "The flags could not be fetched, and the client keeps trying. Check that the service is running at baseUrl.",
+        this.#thrown,
+      );
     }
-    return left;
+    return remainingMs;
   }
 
   /** Returns the config document in the caller's store, if it may be served. */
   stored(): StoredDocument | undefined {
-    return this.#evaluations.isReady ? undefined : this.#keeper?.load();
+    return this.#evaluations.isReady ? undefined : this.#documents?.load();
   }
 
   /** Serves the flags of the document in the caller's store. */
   serveStored(flags: ConfiguredFlags): void {
-    this.#keeper?.warn(
-      "is served, because the service could not be reached: flags may be older than their TTL",
+    this.#documents?.warn(
+      "is served, because the service could not be reached. Flags may be older than their TTL.",
     );
     this.#supportCheck.check(flags);
-    this.#changed(this.#flags.serveStored(flags));
+    this.#publishChanges(this.#flags.serveStored(flags));
   }
 
   /** Ignores the document in the caller's store, because it is not a config document. */
-  refuseStored(): void {
-    this.#keeper?.warn("is not a config document: it is ignored");
+  rejectStored(): void {
+    this.#documents?.warn(
+      "is not a config document, so it is ignored. The next fetch replaces it.",
+    );
   }
 
   /** Saves a config document that the service has returned. */
-  confirmed(config: Uint8Array | undefined): void {
+  save(config: Uint8Array | undefined): void {
     if (config !== undefined) {
-      this.#keeper?.save(config);
+      this.#documents?.save(config);
     }
   }
 
   apply(flags: ConfiguredFlags): void {
     this.#supportCheck.check(flags);
-    this.#changed(this.#flags.replace(flags));
+    this.#publishChanges(this.#flags.replace(flags));
   }
 
   renew(): void {
     this.#flags.renew();
-    this.#keeper?.renew();
+    this.#documents?.renew();
   }
 
   expire(positions: Iterable<number>): void {
-    this.#logger.warn("Flags have expired, because the service could not confirm them");
-    this.#changed(this.#flags.expire(positions));
+    this.#logger.warn(
+      "Flags have expired, because the service could not confirm them. Reads return fallbacks until it does.",
+    );
+    this.#publishChanges(this.#flags.expire(positions));
   }
 
   clear(): void {
@@ -237,9 +247,9 @@ export class ClientRuntime {
   listen(): void {
     const core = this.#core;
     this.#lazy.listen({
-      told: (etag, spreadMs) => core?.streamTold(etag, spreadMs),
-      alive: () => core?.happened(EventKind.StreamAlive),
-      ended: (status, retryAfterMs) => core?.streamEnded(status, retryAfterMs),
+      onEvent: (etag, spreadMs) => core?.reportStreamEvent(etag, spreadMs),
+      onAlive: () => core?.reportEvent(EventKind.StreamAlive),
+      onEnd: (status, retryAfterMs) => core?.reportStreamEnd(status, retryAfterMs),
     });
   }
 
@@ -266,7 +276,7 @@ export class ClientRuntime {
     }
     this.#publisher.emit({ type });
     if (type === "ready") {
-      this.#publisher.changed();
+      this.#publisher.notifySubscribers();
       // A listener may have shut down the client.
       if (this.#changedAtStart.length > 0 && !this.#ended) {
         this.#publisher.emit({ type: "change", flags: this.#changedAtStart });
@@ -282,7 +292,7 @@ export class ClientRuntime {
     this.#refreshing = false;
     const error = toError("refresh", failure, this.#thrown);
     if (failure.kind !== FailureKind.Trapped) {
-      // An engine failure has already been logged by `trapped`.
+      // An engine failure has already been logged by `onTrap`.
       this.#logger.error(error.message, error);
     }
     this.#publisher.emit({ type: "refresh:error", error });
@@ -290,21 +300,21 @@ export class ClientRuntime {
 
   settle(call: Call, failure: Failure | undefined): void {
     if (failure?.kind === FailureKind.Status || failure?.kind === FailureKind.Malformed) {
-      this.#logUnheard(call, failure);
+      this.#logUnreported(call, failure);
     }
     this.#calls.settle(call, failure, this.#thrown);
-    this.#timer.hold(this.#calls.areWaiting);
+    this.#timer.keepAlive(this.#calls.hasPending);
     if (call === "initialize" && failure !== undefined && failure.kind !== FailureKind.ShutDown) {
       this.#recoverEngine(failure);
     }
   }
 
   /** Handles a trap: the core no longer works. */
-  trapped(cause: unknown): void {
+  onTrap(cause: unknown): void {
     const configuration = this.#core?.configuration();
     const error = new FeatureFlagsError(
       "ENGINE_FAILED",
-      "The engine failed: reads continue from memory, and the engine restarts",
+      "The engine failed and restarts. Reads continue from memory. Please report the cause as a bug.",
       { cause },
     );
     this.#logger.error(error.message, error);
@@ -314,10 +324,10 @@ export class ClientRuntime {
     const before = this.#trappedAt;
     this.#trappedAt = performance.now();
     if (this.#ended || !this.#evaluations.isReady) {
-      this.#fail();
-    } else if (this.#trappedAt - before < SHORTEST_LIFE_MS) {
-      this.#fail();
-      this.#timer.set(RECOVERY_MS, () => this.#restart(configuration, false));
+      this.#failCalls();
+    } else if (this.#trappedAt - before < MIN_TRAP_INTERVAL_MS) {
+      this.#failCalls();
+      this.#timer.set(RESTART_DELAY_MS, () => this.#restart(configuration, false));
     } else {
       if (!this.#refreshing) {
         // The call was made in the same tick, so the failed engine has not seen it.
@@ -329,10 +339,10 @@ export class ClientRuntime {
 
   #call(call: Call, begin: () => void): Promise<void> {
     return this.#calls.wait(call, () => {
-      this.#timer.hold(true);
+      this.#timer.keepAlive(true);
       if (this.#ended) {
         this.settle(call, { kind: FailureKind.ShutDown });
-      } else if (this.#isFixed) {
+      } else if (this.#isFrozen) {
         this.settle(call, undefined);
       } else {
         begin();
@@ -341,10 +351,10 @@ export class ClientRuntime {
   }
 
   /** Starts with the bootstrap, or else with a request. */
-  #begin(core: ClientCore, options: InitializeOptions): void {
+  #start(core: ClientCore, options: InitializeOptions): void {
     const { configuration, snapshot } = this.#settings;
-    if (configuration !== undefined && !this.#hasBegun) {
-      this.#hasBegun = true;
+    if (configuration !== undefined && !this.#hasTriedBootstrap) {
+      this.#hasTriedBootstrap = true;
       // The flags of a snapshot equal those of its configuration, so nothing has changed.
       this.#isProviding = true;
       const isProvided = core.provide(configuration, snapshot?.etag);
@@ -352,7 +362,9 @@ export class ClientRuntime {
       if (isProvided) {
         return;
       }
-      this.#logger.error("The bootstrap is not a config document: it is ignored");
+      this.#logger.error(
+        "The bootstrap is not a config document, so it is ignored. Pass the body of GET /sdk/v1/config, or a snapshot.",
+      );
     }
     core.initialize(options);
   }
@@ -361,54 +373,54 @@ export class ClientRuntime {
   #restart(configuration: Uint8Array | undefined, refreshing: boolean): void {
     this.#load((core) => {
       if (configuration === undefined || !core.resume(configuration, refreshing)) {
-        this.#fail();
+        this.#failCalls();
         core.initialize({});
       }
       // Reads that failed in the meantime succeed now.
-      this.#publisher.changed();
+      this.#publisher.notifySubscribers();
     });
   }
 
-  /** Loads the engine, unless it is loaded, and then calls `act`. */
+  /** Loads the engine if necessary, and then calls `act`. */
   #load(act: (core: ClientCore) => void): void {
     this.#loading ??= import("../engine/client-core.js")
       .then(({ load }) => load(this.#settings, this, EVALUATIONS))
       .then((core) => {
         this.#core = this.#ended ? undefined : core;
-        this.#evaluations.decider = this.#core;
+        this.#evaluations.engine = this.#core;
       });
     this.#loading.then(
       () => this.#core && act(this.#core),
       (error) => {
         this.#thrown = error;
         this.#loading = undefined;
-        this.#fail();
+        this.#failCalls();
       },
     );
   }
 
-  /** Schedules a restart of the engine if the client must continue and no engine works. */
+  /** Schedules a restart of the engine, if no engine works and the client must continue. */
   #recoverEngine(failure: Failure): void {
     const retry = this.#retry;
     if (this.#evaluations.isReady) {
-      this.#timer.set(RECOVERY_MS, () => this.#restart(undefined, false));
+      this.#timer.set(RESTART_DELAY_MS, () => this.#restart(undefined, false));
     } else if (retry !== undefined && failure.kind === FailureKind.Trapped) {
-      this.#timer.set(RECOVERY_MS, () => this.#load((core) => this.#begin(core, { retry })));
+      this.#timer.set(RESTART_DELAY_MS, () => this.#load((core) => this.#start(core, { retry })));
     }
   }
 
   /** Logs a failure that no pending `initialize()` reports. The client keeps trying. */
-  #logUnheard(call: Call, failure: Failure): void {
-    if (call === "initialize" && !this.#calls.isWaiting(call)) {
+  #logUnreported(call: Call, failure: Failure): void {
+    if (call === "initialize" && !this.#calls.isPending(call)) {
       const error = toError(call, failure, this.#thrown);
       this.#logger.error(error.message, error);
     }
   }
 
-  /** Drops a core that trapped, and everything that runs for it. */
+  /** Drops the core, and stops its request, stream and timer. */
   #disconnect(): void {
     this.#core = undefined;
-    this.#evaluations.decider = undefined;
+    this.#evaluations.engine = undefined;
     this.#loading = undefined;
     this.abort();
     this.unlisten();
@@ -416,7 +428,7 @@ export class ClientRuntime {
   }
 
   /** Fails all pending calls, because the engine does not work. */
-  #fail(): void {
+  #failCalls(): void {
     if (this.#refreshing) {
       this.emitFailure({ kind: FailureKind.Trapped });
     }
@@ -424,12 +436,12 @@ export class ClientRuntime {
     this.settle("refresh", { kind: FailureKind.Trapped });
   }
 
-  #changed(flags: readonly string[]): void {
+  #publishChanges(flags: readonly string[]): void {
     if (!this.#evaluations.isReady) {
       this.#changedAtStart = this.#isProviding ? [] : flags;
     } else if (flags.length > 0) {
       this.#publisher.emit({ type: "change", flags });
-      this.#publisher.changed();
+      this.#publisher.notifySubscribers();
     }
   }
 

@@ -1,5 +1,5 @@
-// The build injects these in place of the globals. Every platform has them, but Jest hides them from tests under jsdom,
-// where Node.js's own are used.
+// The build injects these in place of the globals. Every platform has them, but Jest hides them from tests under jsdom.
+// There, `find` returns those of Node.js.
 
 type Text = Pick<typeof globalThis, "TextDecoder" | "TextEncoder">;
 

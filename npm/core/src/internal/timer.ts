@@ -1,7 +1,7 @@
 /** A timer that keeps a Node.js process alive only while a caller waits for its effect. */
 export class Timer {
   #handle: ReturnType<typeof setTimeout> | undefined;
-  #held = false;
+  #keepsAlive = false;
 
   /** Calls `fire` after `delay` milliseconds. Replaces the previous timer. */
   set(delay: number, fire: () => void): void {
@@ -16,14 +16,14 @@ export class Timer {
   }
 
   /** Sets whether a caller waits. */
-  hold(held: boolean): void {
-    this.#held = held;
+  keepAlive(isNeeded: boolean): void {
+    this.#keepsAlive = isNeeded;
     this.#adjust();
   }
 
   #adjust(): void {
     // In a browser the handle is a number, and nothing keeps a page alive.
     const handle = this.#handle as Partial<Record<"ref" | "unref", () => void>> | undefined;
-    handle?.[this.#held ? "ref" : "unref"]?.();
+    handle?.[this.#keepsAlive ? "ref" : "unref"]?.();
   }
 }

@@ -9,44 +9,44 @@ const ATTRIBUTES: ReadonlySet<string> = new Set<keyof EvaluationContext>([
   "customAttributes",
 ]);
 
-/** The maximum number of warnings. An application that spreads data into contexts may have any number of names. */
-const MOST_NAMES = 20;
+/** The maximum number of warnings. An application that spreads data into contexts may use any number of names. */
+const MAX_WARNINGS = 20;
 
 /**
- * The number of contexts that are all checked. After them, one in `ONE_IN` is: a check takes about as long as an
- * evaluation.
+ * The number of contexts that are checked at first. After them, one in `SAMPLE_INTERVAL` is checked, because a check
+ * takes about as long as an evaluation.
  */
 const FIRST_CONTEXTS = 1_000;
-const ONE_IN = 64;
+const SAMPLE_INTERVAL = 64;
 
 /** Logs one warning for each attribute that rules cannot see, because it is not under `customAttributes`. */
 export class ContextCheck {
   readonly #logger: Logger;
-  readonly #told = new Set<string>();
-  #looks = 0;
+  readonly #warned = new Set<string>();
+  #checks = 0;
   /** The number of contexts to skip before the next check. */
-  #passing = 0;
+  #skips = 0;
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
-  look(context: unknown): void {
-    if (this.#passing > 0) {
-      this.#passing -= 1;
+  check(context: unknown): void {
+    if (this.#skips > 0) {
+      this.#skips -= 1;
     } else {
-      this.#looks += 1;
-      this.#passing = this.#looks < FIRST_CONTEXTS ? 0 : ONE_IN - 1;
-      this.#lookAt(context);
+      this.#checks += 1;
+      this.#skips = this.#checks < FIRST_CONTEXTS ? 0 : SAMPLE_INTERVAL - 1;
+      this.#checkNames(context);
     }
   }
 
-  #lookAt(context: unknown): void {
+  #checkNames(context: unknown): void {
     for (const name of namesIn(context)) {
-      if (!ATTRIBUTES.has(name) && !this.#told.has(name) && this.#told.size < MOST_NAMES) {
-        this.#told.add(name);
+      if (!ATTRIBUTES.has(name) && !this.#warned.has(name) && this.#warned.size < MAX_WARNINGS) {
+        this.#warned.add(name);
         this.#logger.warn(
-          `The attribute '${name}' of a context is ignored: put all attributes other than userId, tenantId, email and country under customAttributes`,
+          `The attribute '${name}' of a context is ignored. Put all attributes except userId, tenantId, email and country under customAttributes.`,
         );
       }
     }
@@ -73,18 +73,18 @@ export class SupportCheck {
   }
 
   check({ unsupported, skipped }: ConfiguredFlags): void {
-    for (const { key, word } of unsupported) {
+    for (const { key, value } of unsupported) {
       if (!this.#warned.has(key)) {
         this.#warned.add(key);
         this.#logger.warn(
-          `The flag '${key}' ${word === "" ? "lacks a member" : `has ${word}, which is a value`} that @pennon/core ${VERSION} does not support: its evaluations for a context are fallbacks. Install a newer version`,
+          `The flag '${key}' ${value === "" ? "lacks a member" : `has ${value}, which is a value`} that @pennon/core ${VERSION} does not support, so it cannot be evaluated for a context. Install a newer version, or add the flag to fallbacks.`,
         );
       }
     }
     if (skipped > 0 && !this.#hasWarnedOfEntries) {
       this.#hasWarnedOfEntries = true;
       this.#logger.warn(
-        `${skipped} of the flags have a key or switch that @pennon/core ${VERSION} does not support, and are ignored. Install a newer version`,
+        `${skipped} of the flags are ignored, because @pennon/core ${VERSION} does not support their key or switch. Install a newer version.`,
       );
     }
   }

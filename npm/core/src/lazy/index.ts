@@ -3,7 +3,7 @@
 import { headersOf, requestFor, urlOf } from "../internal/exchange.js";
 import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
-import { type Answer, askRemotely } from "./remote.js";
+import { evaluateRemotely, type RemoteResult } from "./remote.js";
 import { follow, type StreamEnd, type StreamListener } from "./stream.js";
 import { Usage } from "./usage.js";
 
@@ -19,15 +19,15 @@ export class LazyFeatures {
     this.#usage = new Usage(settings.logger);
   }
 
-  /** Has the service evaluate a flag. Never rejects. */
-  async ask(key: string, context: unknown): Promise<Answer> {
+  /** Requests an evaluation from the service. Never rejects. */
+  async evaluate(key: string, context: unknown): Promise<RemoteResult> {
     const controller = new AbortController();
     this.#pending.add(controller);
-    const answer = await askRemotely(key, context, (body) =>
+    const result = await evaluateRemotely(key, context, (body) =>
       this.#post("evaluate", body, false, controller),
     );
     this.#pending.delete(controller);
-    return answer;
+    return result;
   }
 
   /** Reads the stream of changes to its end. */
@@ -81,7 +81,7 @@ export class LazyFeatures {
     // A transport may ignore the signal.
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () =>
-        reject(new Error("the service did not answer in time, or the client has been shut down")),
+        reject(new Error("the service did not respond in time, or the client has been shut down")),
       );
     });
     const headers = { ...headersOf(this.#settings), "Content-Type": "application/json" };

@@ -3,28 +3,28 @@ import type { Reason } from "../evaluation.js";
 import type { TransportResponse } from "../transport.js";
 
 /** An evaluation by the service, or the reason for its failure. */
-export type Answer =
+export type RemoteResult =
   | { readonly enabled: boolean; readonly reason: Reason }
   | { readonly code: ErrorCode; readonly detail: string; readonly cause?: unknown };
 
 /** Requests one evaluation from the service. Never rejects. */
-export async function askRemotely(
+export async function evaluateRemotely(
   key: string,
   context: unknown,
   send: (body: string) => Promise<TransportResponse>,
-): Promise<Answer> {
+): Promise<RemoteResult> {
   try {
     const { status, body } = await send(JSON.stringify({ flagKey: key, context }));
     if (status === 404) {
       return { code: "FLAG_NOT_FOUND", detail: "the flag does not exist in this environment" };
     }
-    return status === 200 ? toAnswer(body) : failed(`the service answered with status ${status}`);
+    return status === 200 ? toResult(body) : failed(`the service responded with status ${status}`);
   } catch (cause) {
-    return failed("the request to the service failed", cause);
+    return failed("the request to the service failed. See the cause.", cause);
   }
 }
 
-function toAnswer(body: TransportResponse["body"]): Answer {
+function toResult(body: TransportResponse["body"]): RemoteResult {
   try {
     const text = typeof body === "string" ? body : new TextDecoder().decode(body ?? undefined);
     const { enabled, reason } = JSON.parse(text);
@@ -34,9 +34,9 @@ function toAnswer(body: TransportResponse["body"]): Answer {
   } catch {
     // An unreadable response counts as a failure too.
   }
-  return failed("the response is not an evaluation");
+  return failed("the response is not an evaluation. Check that baseUrl is the address of Pennon.");
 }
 
-function failed(detail: string, cause: unknown = new Error(detail)): Answer {
+function failed(detail: string, cause: unknown = new Error(detail)): RemoteResult {
   return { code: "EVALUATION_FAILED", detail, cause };
 }

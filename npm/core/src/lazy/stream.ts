@@ -1,8 +1,8 @@
-import { milliseconds } from "../internal/exchange.js";
+import { parseRetryAfter } from "../internal/exchange.js";
 import type { TransportStream } from "../transport.js";
 
 /** The maximum length of a line. The service's lines are much shorter. */
-const LONGEST_LINE = 65_536;
+const MAX_LINE_LENGTH = 65_536;
 
 /** The receiver of a stream's events. */
 export interface StreamListener {
@@ -10,9 +10,9 @@ export interface StreamListener {
    * The service has a configuration with this tag, which the client should fetch at a random time within `spreadMs`, if
    * given.
    */
-  told(etag: string, spreadMs: number | undefined): void;
+  onEvent(etag: string, spreadMs: number | undefined): void;
   /** The stream has sent data without an event, such as a heartbeat. */
-  alive(): void;
+  onAlive(): void;
 }
 
 /** The end of a stream. */
@@ -34,7 +34,7 @@ export async function follow(
     // A response that is not a stream is treated as a missing endpoint.
     return {
       status: status === 200 ? 404 : status,
-      retryAfterMs: milliseconds(headers.get("Retry-After")),
+      retryAfterMs: parseRetryAfter(headers.get("Retry-After")),
     };
   }
   const reader = body.getReader();
@@ -59,14 +59,14 @@ async function read(
     }
     const lines = (rest + decoder.decode(value, { stream: true })).split(/\r\n|\n|\r/);
     rest = lines.pop() ?? "";
-    if (rest.length > LONGEST_LINE) {
+    if (rest.length > MAX_LINE_LENGTH) {
       return;
     }
     const last = lines.map(eventIn).findLast((event) => event !== undefined);
     if (last === undefined) {
-      listener.alive();
+      listener.onAlive();
     } else {
-      listener.told(last.etag, last.spreadMs);
+      listener.onEvent(last.etag, last.spreadMs);
     }
   }
 }

@@ -3,28 +3,25 @@ import type { Evaluation, Reason } from "../evaluation.js";
 import type { Logger } from "../logger.js";
 
 /** The maximum number of counts that the service accepts in one report. */
-const MOST_COUNTS_OF_REPORT = 1_000;
+const MAX_COUNTS_PER_REPORT = 1_000;
 
 /**
  * The maximum number of counts, each for one flag and reason, that are kept between reports. They are sent in several
  * reports if necessary.
  */
-const MOST_COUNTS = 50_000;
+const MAX_COUNTS = 50_000;
 
-/**
- * The maximum number of reports that wait for the service. At this limit, counts are kept rather than turned into
- * reports.
- */
-const MOST_REPORTS = 50;
+/** The maximum number of unacknowledged reports. At this limit, counts are kept and not turned into reports. */
+const MAX_REPORTS = 50;
 
 /** The largest count that the service accepts. */
-const LARGEST_COUNT = 1e9;
+const MAX_COUNT = 1e9;
 
 /**
  * The total length up to which reports are sent with `keepalive`, which lets them outlive a page. Browsers limit it to
  * 64 KiB.
  */
-const MOST_CHARACTERS = 60_000;
+const MAX_KEEPALIVE_CHARACTERS = 60_000;
 
 /** The reasons that the service counts. */
 const COUNTED: readonly Reason[] = REASONS;
@@ -40,8 +37,9 @@ export class Usage {
   #size = 0;
   #hasWarned = false;
   /**
-   * The reports that the service has not acknowledged, each with its result while it is being sent. A report is
-   * repeated byte by byte: if the first one has arrived, the service recognizes its ID and does not count it twice.
+   * The reports that the service has not acknowledged, each with its result while it is being sent. A retry sends the
+   * same bytes: if the first attempt has arrived, the service recognizes the ID of the report and does not count it
+   * twice.
    */
   readonly #reports = new Map<string, Promise<void> | undefined>();
 
@@ -57,7 +55,7 @@ export class Usage {
       return;
     }
     this.#size += before === 0 ? 1 : 0;
-    byReason[index] = Math.min(before + 1, LARGEST_COUNT);
+    byReason[index] = Math.min(before + 1, MAX_COUNT);
     this.#counts.set(key, byReason);
   };
 
@@ -86,7 +84,7 @@ export class Usage {
 
   /** Turns the counts into reports. */
   #close(): void {
-    if (this.#reports.size >= MOST_REPORTS) {
+    if (this.#reports.size >= MAX_REPORTS) {
       return;
     }
     const counts = [...this.#counts].flatMap(([flagKey, byReason]) =>
@@ -96,8 +94,8 @@ export class Usage {
     );
     this.#counts = new Map();
     this.#size = 0;
-    for (let start = 0; start < counts.length; start += MOST_COUNTS_OF_REPORT) {
-      const report = { id: randomId(), counts: counts.slice(start, start + MOST_COUNTS_OF_REPORT) };
+    for (let start = 0; start < counts.length; start += MAX_COUNTS_PER_REPORT) {
+      const report = { id: randomId(), counts: counts.slice(start, start + MAX_COUNTS_PER_REPORT) };
       this.#reports.set(JSON.stringify(report), undefined);
     }
   }
@@ -108,7 +106,7 @@ export class Usage {
     for (const [body, outcome] of this.#reports) {
       characters += body.length;
       if (outcome === undefined) {
-        this.#reports.set(body, this.#send(body, characters < MOST_CHARACTERS, send));
+        this.#reports.set(body, this.#send(body, characters < MAX_KEEPALIVE_CHARACTERS, send));
       }
     }
     await Promise.all(this.#reports.values());
@@ -124,11 +122,11 @@ export class Usage {
   }
 
   #isFull(): boolean {
-    const isFull = this.#size >= MOST_COUNTS;
+    const isFull = this.#size >= MAX_COUNTS;
     if (isFull && !this.#hasWarned) {
       this.#hasWarned = true;
       this.#logger.warn(
-        `Usage is counted for at most ${MOST_COUNTS} pairs of flag and reason between two reports: the others are not counted`,
+        `More than ${MAX_COUNTS} pairs of flag and reason were evaluated since the last report, so some evaluations are not counted`,
       );
     }
     return isFull;

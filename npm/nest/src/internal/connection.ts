@@ -4,7 +4,7 @@ import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
 import type { FeatureFlagsModuleOptions } from "../options.js";
 
-/** The time that the start waits for flags that are not required. */
+/** The maximum time that the start waits for flags, unless they are `required`. */
 const WAIT_MS = 5_000;
 
 /** A client of the module: its lifecycle, and the contexts of requests. */
@@ -12,13 +12,13 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
   readonly client: FeatureFlagsClient;
   readonly #options: FeatureFlagsModuleOptions;
   readonly #logger = new Logger("FeatureFlags");
-  readonly #isOwn: boolean;
+  readonly #ownsClient: boolean;
 
   constructor(options: FeatureFlagsModuleOptions) {
     requireSameVersion();
     this.#options = options;
-    this.client = options.client ?? made(options);
-    this.#isOwn = options.client === undefined;
+    this.client = options.client ?? createClient(options);
+    this.#ownsClient = options.client === undefined;
   }
 
   /** Returns the context of a request, or undefined if the application's resolver failed. */
@@ -26,7 +26,9 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
     try {
       return this.#options.context?.(request) ?? {};
     } catch (error) {
-      this.#logger.error(`The context of a request could not be resolved: ${error}`);
+      this.#logger.error(
+        `The context resolver threw an error, so the flag is off or has its fallback: ${error}`,
+      );
       return undefined;
     }
   }
@@ -46,12 +48,16 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
     } else {
       await this.client
         .initialize({ timeoutMs: this.#options.waitMs ?? WAIT_MS, retry: "background" })
-        .catch((error) => this.#logger.warn(`There are no flags yet: ${error}`));
+        .catch((error) =>
+          this.#logger.warn(
+            `The application starts without flags, and the client keeps trying to fetch them: ${error}`,
+          ),
+        );
     }
   }
 
   async onApplicationShutdown(): Promise<void> {
-    if (this.#isOwn) {
+    if (this.#ownsClient) {
       await this.client.shutdown();
     }
   }
@@ -67,9 +73,11 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function made({ options }: FeatureFlagsModuleOptions): FeatureFlagsClient {
+function createClient({ options }: FeatureFlagsModuleOptions): FeatureFlagsClient {
   if (options === undefined) {
-    throw new TypeError("FeatureFlagsModule needs a client, or options for one");
+    throw new TypeError(
+      "FeatureFlagsModule has neither options nor a client. Pass one of them to forRoot() or forRootAsync().",
+    );
   }
   return new FeatureFlagsClient(named(options));
 }

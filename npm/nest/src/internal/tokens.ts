@@ -1,4 +1,4 @@
-/** The name of a client without a name. */
+/** The name of the client that the application does not name. */
 export const DEFAULT = "default";
 
 /** The injection tokens of a client. They are strings, so that they are equal across `import` and `require`. */

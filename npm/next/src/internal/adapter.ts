@@ -61,7 +61,7 @@ const STATES = [
 ];
 
 const NO_FLAGS =
-  "There are no flags yet: is Pennon running at PENNON_URL, and is PENNON_SDK_KEY the key of an environment?";
+  "No flags have been fetched yet. Check that Pennon is running at PENNON_URL, and that PENNON_SDK_KEY is the SDK key of an environment.";
 
 /** Returns the address of the flag in the dashboard, which the service hosts. */
 function originOf(

@@ -10,8 +10,8 @@ interface Props {
 }
 
 /**
- * Has the server render the page again whenever its flags differ from those that the page shows. It learns of that from
- * `stream`; the browser reconnects if the connection is lost.
+ * Refreshes the page whenever the flags in `stream` differ from those that the page shows. The browser reconnects if
+ * the connection is lost.
  */
 export function Follow({ stream, shown, context }: Props) {
   const router = useRouter();
@@ -19,7 +19,7 @@ export function Follow({ stream, shown, context }: Props) {
   useEffect(() => {
     latest.current = shown;
   }, [shown]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the server answers each connection for one context.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each connection belongs to one context.
   useEffect(() => {
     const events = new EventSource(stream);
     events.onmessage = ({ data }) => {

@@ -1,7 +1,7 @@
 import type { FeatureFlagsClientOptions } from "@pennon/core";
 import { connection } from "next/server.js";
 import { requireSameVersion } from "../../../same-version.js";
-import { type Session, sessionFor } from "./session.js";
+import { type SharedClient, sharedClientFor } from "./shared-client.js";
 
 /**
  * The options of `new FeatureFlagsClient`. By default, `sdkKey` is the environment variable `PENNON_SDK_KEY`, and
@@ -9,14 +9,16 @@ import { type Session, sessionFor } from "./session.js";
  */
 export type FeatureFlagsServerOptions = Partial<FeatureFlagsClientOptions>;
 
-/** Returns the session of this process, once it has flags or the request has waited long enough. */
-export async function sessionInRequest(options?: FeatureFlagsServerOptions): Promise<Session> {
+/** Returns the client of this process, after it has flags or the request has waited long enough. */
+export async function sharedClientInRequest(
+  options?: FeatureFlagsServerOptions,
+): Promise<SharedClient> {
   requireSameVersion();
-  // This comes first, so that building an application needs neither a service nor a key, and no flag is prerendered.
+  // Called first, so that a build of the application needs neither a service nor a key, and prerenders no flag.
   await connection();
-  const session = sessionFor(withEnvironment(options));
-  await session.settled;
-  return session;
+  const shared = sharedClientFor(withEnvironment(options));
+  await shared.settled;
+  return shared;
 }
 
 function withEnvironment(options: FeatureFlagsServerOptions = {}): FeatureFlagsClientOptions {

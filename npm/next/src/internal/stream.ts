@@ -1,34 +1,34 @@
 import type { EvaluationContext, Snapshot } from "@pennon/core";
-import type { Session } from "./session.js";
+import type { SharedClient } from "./shared-client.js";
 
 /** The interval of heartbeats, which keep proxies from closing an idle connection. */
-const BEAT_MS = 20_000;
+const HEARTBEAT_MS = 20_000;
 
 /** Returns server-sent events with snapshots for this context: one at the start, and one for each change. */
 export function eventsOf<Custom extends object>(
-  session: Session,
+  shared: SharedClient,
   context: EvaluationContext<Custom> | null | undefined,
 ): ReadableStream<Uint8Array> {
-  const flags = session.client.withContext(context);
+  const flags = shared.client.withContext(context);
   const encoder = new TextEncoder();
-  const held: (() => void)[] = [];
-  const release = () => held.forEach((letGo) => void letGo());
+  const cleanups: (() => void)[] = [];
+  const release = () => cleanups.forEach((cleanUp) => void cleanUp());
   return new ReadableStream({
     start(controller) {
       let last: string | undefined;
-      const say = (text: string) => controller.enqueue(encoder.encode(text));
-      const tell = () => {
+      const write = (text: string) => controller.enqueue(encoder.encode(text));
+      const sendIfChanged = () => {
         const event = eventOf(flags.snapshot());
         if (event !== last) {
           last = event;
-          say(event);
+          write(event);
         }
       };
-      tell();
-      const beat = setInterval(() => say(":\n\n"), BEAT_MS);
-      held.push(session.client.subscribe(tell), () => clearInterval(beat));
-      held.push(
-        session.onEnd(() => {
+      sendIfChanged();
+      const heartbeat = setInterval(() => write(":\n\n"), HEARTBEAT_MS);
+      cleanups.push(shared.client.subscribe(sendIfChanged), () => clearInterval(heartbeat));
+      cleanups.push(
+        shared.onEnd(() => {
           release();
           controller.close();
         }),

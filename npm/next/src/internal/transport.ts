@@ -1,7 +1,7 @@
 import type { Transport } from "@pennon/core";
 
-/** The platform's `fetch`, under the name by which Next.js keeps it after replacing it. */
-interface Replaced {
+/** The `fetch` of Next.js, which holds the platform's `fetch` that it replaces. */
+interface PatchedFetch {
   readonly _nextOriginalFetch?: typeof fetch;
 }
 
@@ -12,7 +12,7 @@ interface Replaced {
  */
 export const transport: Transport = {
   async send({ url, method, headers, body = null, signal }) {
-    const response = await plainFetch()(url, { method, headers, body, signal, cache: "no-store" });
+    const response = await nativeFetch()(url, { method, headers, body, signal, cache: "no-store" });
     if (response.status === 200) {
       const bytes = new Uint8Array(await response.arrayBuffer());
       return { status: 200, headers: response.headers, body: bytes };
@@ -20,9 +20,9 @@ export const transport: Transport = {
     await response.body?.cancel();
     return { status: response.status, headers: response.headers };
   },
-  open: ({ url, headers, signal }) => plainFetch()(url, { headers, signal, cache: "no-store" }),
+  open: ({ url, headers, signal }) => nativeFetch()(url, { headers, signal, cache: "no-store" }),
 };
 
-function plainFetch(): typeof fetch {
-  return (fetch as Replaced)._nextOriginalFetch ?? fetch;
+function nativeFetch(): typeof fetch {
+  return (fetch as PatchedFetch)._nextOriginalFetch ?? fetch;
 }

@@ -5,7 +5,7 @@ import {
   StandardResolutionReasons,
 } from "@openfeature/core";
 import type { FeatureFlagsClient, Reason } from "@pennon/core";
-import { toSubject } from "./subject.js";
+import { toPennonContext } from "./context.js";
 
 /** OpenFeature's reasons for Pennon's, as in `pennon_core::StandardReason`. */
 const REASONS = {
@@ -26,15 +26,15 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** The parameters of an evaluation by OpenFeature. */
-export type Question<T> = [key: string, fallback: T, context: EvaluationContext];
+export type EvaluationParameters<T> = [key: string, fallback: T, context: EvaluationContext];
 
 /** Evaluates the flag for the context. On failure, returns `fallback` with the error. Never throws. */
 export function resolve(
   client: FeatureFlagsClient,
-  ...[key, fallback, context]: Question<boolean>
+  ...[key, fallback, context]: EvaluationParameters<boolean>
 ): ResolutionDetails<boolean> {
   try {
-    const { enabled, reason } = client.evaluate(key, toSubject(context));
+    const { enabled, reason } = client.evaluate(key, toPennonContext(context));
     return {
       value: enabled,
       variant: enabled ? "on" : "off",
@@ -57,16 +57,17 @@ function standardReason(client: FeatureFlagsClient, key: string, reason: Reason)
     : REASONS[reason];
 }
 
-/** Returns the result of an evaluation as another type than boolean: `fallback`, with the error. */
-export function resolveMistaken<T>(
+/** Returns the result of an evaluation as a type other than boolean: `fallback`, with an error. */
+export function resolveOtherType<T>(
   client: FeatureFlagsClient,
-  ...[key, fallback, context]: Question<T>
+  ...[key, fallback, context]: EvaluationParameters<T>
 ): ResolutionDetails<T> {
   const { errorCode, errorMessage } = resolve(client, key, false, context);
   return failed(
     fallback,
     errorCode ?? ErrorCode.TYPE_MISMATCH,
-    errorMessage ?? `The flag '${key}' is a boolean, as every flag of Pennon`,
+    errorMessage ??
+      `The flag '${key}' is a boolean, like every Pennon flag. Evaluate it as a boolean.`,
   );
 }
 

@@ -1,12 +1,12 @@
 import type { FeatureFlagsClient, FlagReader } from "@pennon/core";
 import { createContext, useContext } from "react";
 import type { FlagsStatus } from "../status.js";
-import type { Monitor } from "./monitor.js";
+import type { ClientStatus } from "./client-status.js";
 
 /** The value that a provider passes to the hooks of its children. */
 export interface Store {
   readonly client: FeatureFlagsClient;
-  readonly monitor: Monitor;
+  readonly status: ClientStatus;
   /** The current flags. */
   readonly live: FlagReader;
   /** The flags on the server, or, during hydration, those with which the server rendered the page. */
@@ -19,7 +19,9 @@ export const StoreContext = createContext<Store | undefined>(undefined);
 export function useStore(): Store {
   const store = useContext(StoreContext);
   if (store === undefined) {
-    throw new Error("This component reads flags, so it must be inside a <FeatureFlagsProvider>");
+    throw new Error(
+      "A component reads flags outside of a provider. Render it inside a <FeatureFlagsProvider>.",
+    );
   }
   return store;
 }

@@ -1,38 +1,38 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
-import { Monitor } from "./monitor.js";
+import { ClientStatus } from "./client-status.js";
 
 /** A client that a provider creates: it starts when the provider is mounted, and is shut down when it is unmounted. */
-export class Ownership {
+export class OwnedClient {
   readonly client: FeatureFlagsClient;
-  readonly monitor: Monitor;
-  #held = false;
-  #ended = false;
+  readonly status: ClientStatus;
+  #isMounted = false;
+  #isShutDown = false;
 
   /** Starts nothing, so that a render on a server, or one that React discards, leaves nothing behind. */
   constructor(options: FeatureFlagsClientOptions) {
     this.client = new FeatureFlagsClient(options);
-    this.monitor = new Monitor(this.client);
+    this.status = new ClientStatus(this.client);
   }
 
   /** True if the client has been shut down, so that a new one is needed. */
-  get ended(): boolean {
-    return this.#ended;
+  get isShutDown(): boolean {
+    return this.#isShutDown;
   }
 
-  hold(): () => void {
-    this.#held = true;
+  mount(): () => void {
+    this.#isMounted = true;
     this.client
       .initialize({ retry: "background" })
-      .catch((error) => this.#ended || this.monitor.failed(error));
+      .catch((error) => this.#isShutDown || this.status.fail(error));
     return () => {
-      this.#held = false;
+      this.#isMounted = false;
       // StrictMode and hot reloads unmount and mount again at once.
-      queueMicrotask(() => this.#held || this.#end());
+      queueMicrotask(() => this.#isMounted || this.#shutDown());
     };
   }
 
-  #end(): void {
-    this.#ended = true;
+  #shutDown(): void {
+    this.#isShutDown = true;
     void this.client.shutdown();
   }
 }

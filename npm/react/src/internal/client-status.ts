@@ -2,7 +2,7 @@ import { type FeatureFlagsClient, FeatureFlagsError } from "@pennon/core";
 import { type FlagsStatus, LOADING, READY } from "../status.js";
 
 /** Watches the status of a client, for as long as a provider is mounted. */
-export class Monitor {
+export class ClientStatus {
   readonly #client: FeatureFlagsClient;
   readonly #listeners = new Set<() => void>();
   #failure: FlagsStatus | undefined;
@@ -12,7 +12,7 @@ export class Monitor {
     this.#client = client;
   }
 
-  readonly status = (): FlagsStatus => this.#failure ?? (this.#client.isReady() ? READY : LOADING);
+  readonly current = (): FlagsStatus => this.#failure ?? (this.#client.isReady() ? READY : LOADING);
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -24,29 +24,37 @@ export class Monitor {
   /** Starts watching. Returns a function that stops. */
   watch(): () => void {
     const client = this.#client;
-    const good = () => this.#is(undefined);
-    const bad = ({ error }: { readonly error: FeatureFlagsError }) => this.failed(error);
-    const over = () =>
-      this.failed(new FeatureFlagsError("NOT_INITIALIZED", "The client has been shut down"));
-    client.on("ready", good).on("refresh:success", good).on("refresh:error", bad);
-    client.on("shutdown", over);
+    const onSuccess = () => this.#setFailure(undefined);
+    const onError = ({ error }: { readonly error: FeatureFlagsError }) => this.fail(error);
+    const onShutdown = () =>
+      this.fail(
+        new FeatureFlagsError(
+          "NOT_INITIALIZED",
+          "The client has been shut down. Create a new one.",
+        ),
+      );
+    client.on("ready", onSuccess).on("refresh:success", onSuccess).on("refresh:error", onError);
+    client.on("shutdown", onShutdown);
     // Earlier events have been missed.
-    this.#tell();
+    this.#notify();
     return () => {
-      client.off("ready", good).off("refresh:success", good).off("refresh:error", bad);
-      client.off("shutdown", over);
+      client
+        .off("ready", onSuccess)
+        .off("refresh:success", onSuccess)
+        .off("refresh:error", onError);
+      client.off("shutdown", onShutdown);
     };
   }
 
-  failed(error: FeatureFlagsError): void {
-    this.#is(Object.freeze({ ready: this.#client.isReady(), error }));
+  fail(error: FeatureFlagsError): void {
+    this.#setFailure(Object.freeze({ ready: this.#client.isReady(), error }));
   }
 
   /** Resolves when the client is ready or has failed. Returns the same promise until then. */
   settled(): Promise<void> {
     this.#settled ??= new Promise((resolve) => {
       const stop = this.subscribe(() => {
-        if (this.status() !== LOADING) {
+        if (this.current() !== LOADING) {
           stop();
           resolve();
         }
@@ -55,12 +63,12 @@ export class Monitor {
     return this.#settled;
   }
 
-  #is(failure: FlagsStatus | undefined): void {
+  #setFailure(failure: FlagsStatus | undefined): void {
     this.#failure = failure;
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of [...this.#listeners]) {
       listener();
     }

@@ -18,7 +18,7 @@ const code = (code: string) => expect.objectContaining({ name: "FeatureFlagsErro
 
 beforeEach(() => {
   vi.useFakeTimers();
-  // Every delay in full, to the millisecond.
+  // Makes every delay exact, without random shortening.
   vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
 });
 
@@ -73,7 +73,7 @@ describe("initialize", () => {
     expect(client.isReady()).toBe(false);
     expect(() => client.isEnabled("beta")).toThrow(code("NOT_INITIALIZED"));
 
-    service.nowAnswers(on);
+    service.respondWith(on);
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
     expect(events).toEqual(["ready"]);
@@ -161,7 +161,7 @@ describe("refresh", () => {
     expect(errors).toEqual([code("REFRESH_FAILED")]);
     expect(events).toEqual(["ready", "refresh:start", "refresh:error"]);
     expect(client.isEnabled("beta")).toBe(true);
-    service.nowAnswers(status(304));
+    service.respondWith(status(304));
     await client.refresh();
     expect(service.tags.at(-1)).toBe('W/"on"');
   });
@@ -257,7 +257,7 @@ describe("the TTL", () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(() => client.isEnabled("beta")).toThrow(code("FLAG_NOT_FOUND"));
     expect(client.read("beta")).toBeUndefined();
-    service.nowAnswers(status(304));
+    service.respondWith(status(304));
     await client.refresh();
     expect(client.isEnabled("beta")).toBe(true);
   });

@@ -3,8 +3,8 @@ import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core
 import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
 
-/** Emits an event of a provider, by its name in either SDK. */
-export type Tell = (
+/** Emits an event of a provider. Both SDKs use the same names. */
+export type EmitEvent = (
   event: "Ready" | "Stale" | "Error" | "ConfigurationChanged",
   details?: {
     readonly message?: string;
@@ -14,21 +14,21 @@ export type Tell = (
 ) => void;
 
 /** The client of a provider, and its events between `initialize` and `close`. */
-export class Session {
-  readonly #tell: Tell;
+export class ProviderClient {
+  readonly #emit: EmitEvent;
   /** The options of the provider's own clients; undefined if the application passed a client. */
   readonly #options: FeatureFlagsClientOptions | undefined;
   #client: FeatureFlagsClient;
   #detach: (() => void) | undefined;
   #isClosed = false;
   /** True if OpenFeature has received an error, from an event or a failed `initialize`. */
-  #isTroubled = false;
+  #hasReportedError = false;
   /** True while the engine restarts after a failure. */
-  #isBroken = false;
+  #hasEngineFailed = false;
 
-  constructor(given: FeatureFlagsClient | FeatureFlagsClientOptions, tell: Tell) {
+  constructor(given: FeatureFlagsClient | FeatureFlagsClientOptions, emit: EmitEvent) {
     requireSameVersion();
-    this.#tell = tell;
+    this.#emit = emit;
     this.#options = isClient(given) ? undefined : named(given);
     this.#client = this.#options
       ? new FeatureFlagsClient(this.#options)
@@ -39,7 +39,7 @@ export class Session {
     return this.#client;
   }
 
-  /** Resolves when the client is ready. OpenFeature itself emits events for that, and for a failure. */
+  /** Resolves when the client is ready. OpenFeature itself emits the events for success and failure. */
   async initialize(): Promise<void> {
     if (this.#isClosed) {
       this.#isClosed = false;
@@ -58,7 +58,7 @@ export class Session {
     try {
       await this.#client.initialize({ retry: "background" });
     } catch (error) {
-      this.#isTroubled = !this.#isClosed;
+      this.#hasReportedError = !this.#isClosed;
       throw error;
     }
   }
@@ -66,8 +66,8 @@ export class Session {
   /** Stops emitting events, and shuts the client down if the provider owns it. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#isTroubled = false;
-    this.#isBroken = false;
+    this.#hasReportedError = false;
+    this.#hasEngineFailed = false;
     this.#detach?.();
     this.#detach = undefined;
     if (this.#options !== undefined) {
@@ -76,36 +76,42 @@ export class Session {
   }
 
   #attach(client: FeatureFlagsClient): () => void {
-    const good = () => {
-      if (this.#isTroubled) {
-        this.#isTroubled = false;
-        this.#isBroken = false;
-        this.#tell("Ready");
+    const onSuccess = () => {
+      if (this.#hasReportedError) {
+        this.#hasReportedError = false;
+        this.#hasEngineFailed = false;
+        this.#emit("Ready");
       }
     };
     // Emitted at every failure, because a change of context makes the web SDK assume that the provider works again.
-    const stale = ({ error }: { readonly error: Error }) => {
-      this.#isTroubled = true;
-      this.#tell("Stale", { message: error.message });
+    const onRefreshError = ({ error }: { readonly error: Error }) => {
+      this.#hasReportedError = true;
+      this.#emit("Stale", { message: error.message });
     };
-    const broken = ({ error }: { readonly error: Error }) => {
-      this.#isTroubled = true;
-      this.#isBroken = true;
-      this.#tell("Error", { message: error.message, errorCode: ErrorCode.GENERAL });
+    const onEngineError = ({ error }: { readonly error: Error }) => {
+      this.#hasReportedError = true;
+      this.#hasEngineFailed = true;
+      this.#emit("Error", { message: error.message, errorCode: ErrorCode.GENERAL });
     };
-    const changed = ({ flags }: { readonly flags: readonly string[] }) =>
-      this.#tell("ConfigurationChanged", { flagsChanged: [...flags] });
-    const over = () =>
-      this.#tell("Error", {
-        message: "The client has been shut down",
+    const onChange = ({ flags }: { readonly flags: readonly string[] }) =>
+      this.#emit("ConfigurationChanged", { flagsChanged: [...flags] });
+    const onShutdown = () =>
+      this.#emit("Error", {
+        message: "The client has been shut down. Register a provider with a new one.",
         errorCode: ErrorCode.PROVIDER_FATAL,
       });
-    client.on("ready", good).on("refresh:success", good).on("refresh:error", stale);
-    client.on("engine:error", broken).on("change", changed).on("shutdown", over);
-    const unsubscribe = client.subscribe(() => this.#isBroken && good());
+    client
+      .on("ready", onSuccess)
+      .on("refresh:success", onSuccess)
+      .on("refresh:error", onRefreshError);
+    client.on("engine:error", onEngineError).on("change", onChange).on("shutdown", onShutdown);
+    const unsubscribe = client.subscribe(() => this.#hasEngineFailed && onSuccess());
     return () => {
-      client.off("ready", good).off("refresh:success", good).off("refresh:error", stale);
-      client.off("engine:error", broken).off("change", changed).off("shutdown", over);
+      client
+        .off("ready", onSuccess)
+        .off("refresh:success", onSuccess)
+        .off("refresh:error", onRefreshError);
+      client.off("engine:error", onEngineError).off("change", onChange).off("shutdown", onShutdown);
       unsubscribe();
     };
   }

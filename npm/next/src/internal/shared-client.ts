@@ -5,8 +5,8 @@ import { transport } from "./transport.js";
 /** The maximum time that a page waits for the first flags of a process, if `timeoutMs` is not set. */
 const WAIT_MS = 3_000;
 
-/** A client that lives as long as the process. */
-export class Session {
+/** A client for the lifetime of the process, shared by all requests. */
+export class SharedClient {
   readonly client: FeatureFlagsClient;
   /** Resolves when the client has flags, or when requests should stop waiting for them. */
   readonly settled: Promise<void>;
@@ -29,8 +29,8 @@ export class Session {
   }
 
   /**
-   * Calls `end` when the server is about to stop, because it waits for all of its responses. Returns a function that
-   * unsubscribes.
+   * Calls `end` when the server is about to stop, because the server waits until all responses have ended. Returns a
+   * function that unsubscribes.
    */
   onEnd(end: () => void): () => void {
     if (this.#isTerminated) {
@@ -43,11 +43,11 @@ export class Session {
 }
 
 /**
- * Adds a listener to the signals that end the process, where another listener ends it. Without any listener, the signal
- * ends the process itself; a listener of ours would prevent that.
+ * Listens for the signals that end the process, but only if another listener ends it. Without a listener, the signal
+ * itself ends the process, and adding one would prevent that.
  */
 function onTermination(listener: () => void): void {
-  // On the edge `process.on` is missing, and Next.js would warn of its use.
+  // The edge runtime lacks `process.on`, and Next.js would warn about its use.
   const { process } = globalThis as { process?: Partial<NodeJS.Process> };
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     if (process?.listenerCount?.(signal)) {
@@ -56,17 +56,17 @@ function onTermination(listener: () => void): void {
   }
 }
 
-const sessions = Symbol.for(`@pennon/next ${VERSION}`);
+const sharedClients = Symbol.for(`@pennon/next ${VERSION}`);
 
 /** Next.js loads a module several times: for pages, for the proxy, and whenever a file changes in development. */
-const scope = globalThis as { [sessions]?: Map<string, Session> };
+const scope = globalThis as { [sharedClients]?: Map<string, SharedClient> };
 
-/** Returns the session of this SDK key and service. The options of the first call apply. */
-export function sessionFor(options: FeatureFlagsClientOptions): Session {
-  scope[sessions] ??= new Map();
-  const known = scope[sessions];
+/** Returns the client for this SDK key and service. The options of the first call apply. */
+export function sharedClientFor(options: FeatureFlagsClientOptions): SharedClient {
+  scope[sharedClients] ??= new Map();
+  const known = scope[sharedClients];
   const name = JSON.stringify([options.sdkKey, options.baseUrl]);
-  const session = known.get(name) ?? new Session(options);
-  known.set(name, session);
-  return session;
+  const shared = known.get(name) ?? new SharedClient(options);
+  known.set(name, shared);
+  return shared;
 }

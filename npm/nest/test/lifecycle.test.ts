@@ -85,7 +85,7 @@ describe("a start", () => {
     const { app, get } = await starting;
     const client = app.get<FeatureFlagsClient>(getFeatureFlagsToken());
     expect(client.isReady()).toBe(false);
-    service.nowAnswers(configuration([flag("on")]));
+    service.respondWith(configuration([flag("on")]));
     const ready = new Promise((resolve) => client.on("ready", resolve));
     await vi.advanceTimersByTimeAsync(30_000);
     await ready;
@@ -125,7 +125,7 @@ describe("a start", () => {
 
   it("needs a client, or options for one", async () => {
     await expect(start({ imports: [FeatureFlagsModule.forRoot({})] })).rejects.toThrow(
-      "FeatureFlagsModule needs a client, or options for one",
+      "FeatureFlagsModule has neither options nor a client",
     );
   });
 });

@@ -76,9 +76,9 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     await failed;
     expect(events.list).toEqual([]);
     expect(provider.client.isReady()).toBe(false);
-    service.nowAnswers(on);
+    service.respondWith(on);
     await vi.advanceTimersByTimeAsync(30_000);
-    expect(await events.told(1)).toEqual(["READY"]);
+    expect(await events.received(1)).toEqual(["READY"]);
     expect(provider.client.isReady()).toBe(true);
     await provider.onClose();
   });
@@ -128,7 +128,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     await provider.initialize();
     expect(service.requests).toHaveLength(1);
     await provider.onClose();
-    service.nowAnswers(configuration([flag("on", false)], 'W/"2"'), unreachable());
+    service.respondWith(configuration([flag("on", false)], 'W/"2"'), unreachable());
     await client.refresh();
     await expect(client.refresh()).rejects.toThrow();
     await client.shutdown();
@@ -171,7 +171,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     await provider.resolveBooleanEvaluation("ruled", true, { country: "FR" });
     expect(events.list).toEqual(["ERROR"]);
     isPoisoned = false;
-    expect(await events.told(2)).toEqual(["ERROR", "READY"]);
+    expect(await events.received(2)).toEqual(["ERROR", "READY"]);
     expect(await provider.resolveBooleanEvaluation("ruled", true, { country: "FR" })).toMatchObject(
       { value: false },
     );
@@ -220,7 +220,7 @@ describe("a core of another version", () => {
     });
     const entry = await import("@pennon/openfeature/web");
     expect(() => new entry.PennonWebProvider({ sdkKey: "pnk_test" })).toThrow(
-      /found 9\.9\.9: install the same version of both/,
+      /found 9\.9\.9\. Install the same version of both/,
     );
   });
 });

@@ -1,10 +1,10 @@
 import { type EvaluationContext, InvalidContextError } from "@openfeature/core";
-import type { EvaluationContext as Subject } from "@pennon/core";
+import type { EvaluationContext as PennonContext } from "@pennon/core";
 
 type Attribute = string | number | boolean;
 
-/** The built-in attributes, and the one that replaces a missing `userId`. */
-const TEXTS = ["targetingKey", "userId", "tenantId", "email", "country"] as const;
+/** The built-in attributes, and `targetingKey`, which replaces a missing `userId`. */
+const STRING_ATTRIBUTES = ["targetingKey", "userId", "tenantId", "email", "country"] as const;
 
 /** The format of an email address, as the service checks it. */
 const EMAIL =
@@ -12,29 +12,29 @@ const EMAIL =
 
 /**
  * Converts a flat OpenFeature context to a Pennon context, as the service does for requests by OpenFeature's own
- * protocol. Contexts that the service would reject are rejected.
+ * protocol. Throws for a context that the service would reject.
  *
  * @throws {InvalidContextError}
  */
-export function toSubject(context: EvaluationContext): Subject {
-  const texts: Partial<Record<(typeof TEXTS)[number], string>> = {};
+export function toPennonContext(context: EvaluationContext): PennonContext {
+  const texts: Partial<Record<(typeof STRING_ATTRIBUTES)[number], string>> = {};
   const customAttributes: [string, Attribute][] = [];
-  const faults: string[] = [];
+  const problems: string[] = [];
   for (const [name, value] of members(context)) {
-    const text = TEXTS.find((text) => text === name);
+    const text = STRING_ATTRIBUTES.find((text) => text === name);
     if (text === undefined) {
       customAttributes.push(...attributes(name, value));
     } else if (typeof value === "string") {
       texts[text] = value;
     } else if (value !== null && value !== undefined) {
-      faults.push(`${name} must be a string`);
+      problems.push(`${name} must be a string`);
     }
   }
   if (texts.email !== undefined && !EMAIL.test(texts.email)) {
-    faults.push("email must be an e-mail address");
+    problems.push("email must be an e-mail address");
   }
-  if (faults.length > 0) {
-    throw new InvalidContextError(faults.join("; "));
+  if (problems.length > 0) {
+    throw new InvalidContextError(problems.join("; "));
   }
   const { targetingKey: userId, ...others } = texts;
   return {
@@ -50,8 +50,9 @@ export function toSubject(context: EvaluationContext): Subject {
  * context.
  */
 function attributes(name: string, value: unknown): [string, Attribute][] {
-  const own = name === "customAttributes" && typeof value === "object" && !Array.isArray(value);
-  const found = own ? members(value ?? {}) : [[name, value] as const];
+  const isPennonMember =
+    name === "customAttributes" && typeof value === "object" && !Array.isArray(value);
+  const found = isPennonMember ? members(value ?? {}) : [[name, value] as const];
   return found.filter((member): member is [string, Attribute] => isAttribute(member[1]));
 }
 
