@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     flag_key: Option<String>,
     environment: Option<String>,
     product: Option<String>,
-    concerned: AuditSubjects,
+    subjects: AuditSubjects,
     old: Option<Value>,
     new: Option<Value>,
 }
@@ -35,7 +35,7 @@ impl Entry {
             flag_key: None,
             environment: None,
             product: None,
-            concerned: AuditSubjects::default(),
+            subjects: AuditSubjects::default(),
             old: None,
             new: None,
         }
@@ -44,7 +44,7 @@ impl Entry {
     /// Adds the flag.
     pub(crate) fn flag(mut self, flag: &Flag) -> Self {
         self.flag_key = Some(flag.key.to_string());
-        self.concerned.flag = Some(flag.id);
+        self.subjects.flag = Some(flag.id);
         self
     }
 
@@ -52,25 +52,25 @@ impl Entry {
     pub(crate) fn environment(mut self, environment: &Environment) -> Self {
         self.environment = Some(environment.name.to_string());
         self.product = Some(environment.product.to_string());
-        self.concerned.environment = Some(environment.id);
+        self.subjects.environment = Some(environment.id);
         self
     }
 
     /// Adds the rule.
     pub(crate) fn rule(mut self, rule: RuleId) -> Self {
-        self.concerned.rule = Some(rule);
+        self.subjects.rule = Some(rule);
         self
     }
 
     /// Adds the account.
     pub(crate) fn user(mut self, user: UserId) -> Self {
-        self.concerned.user = Some(user);
+        self.subjects.user = Some(user);
         self
     }
 
     /// Adds the token and its owner.
     pub(crate) fn token(mut self, token: &Token) -> Self {
-        self.concerned.token = Some(token.id);
+        self.subjects.token = Some(token.id);
         self.user(token.user_id)
     }
 
@@ -94,13 +94,13 @@ impl Entry {
         actor: &Actor,
     ) -> Result<(), Error> {
         actor.confirm(tx, admin.clock.now()).await?;
-        let (entry, concerned) = self.made(admin, actor);
-        audit::insert(tx, &entry, &concerned).await
+        let (entry, subjects) = self.entry(admin, actor);
+        audit::insert(tx, &entry, &subjects).await
     }
 
     /// Returns the entry, dated now, and the IDs of its objects, for callers that write several entries at once and
     /// confirm the actor themselves.
-    pub(super) fn made(self, admin: &Admin, actor: &Actor) -> (AuditEntry, AuditSubjects) {
+    pub(super) fn entry(self, admin: &Admin, actor: &Actor) -> (AuditEntry, AuditSubjects) {
         let now = admin.clock.now();
         let id = AuditId::new(admin.entropy.id(now));
         let entry = AuditEntry {
@@ -116,13 +116,13 @@ impl Entry {
             old_value: self.old,
             new_value: self.new,
         };
-        let concerned = AuditSubjects {
+        let subjects = AuditSubjects {
             actor: actor.user().map(|user| user.id),
             actor_token: actor.token(),
             request: actor.request().cloned(),
-            ..self.concerned
+            ..self.subjects
         };
-        (entry, concerned)
+        (entry, subjects)
     }
 }
 

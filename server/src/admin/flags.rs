@@ -105,7 +105,7 @@ pub(crate) async fn restore(
     if old.archived_at.is_none() {
         return Err(Conflict::FlagNotArchived.into());
     }
-    let (new, changes) = bring_back(admin, &mut tx, actor, &old).await?;
+    let (new, changes) = unarchive(admin, &mut tx, actor, &old).await?;
     changes::commit(admin, tx, changes).await?;
     Ok(new)
 }
@@ -119,7 +119,7 @@ pub(crate) async fn archive(
 ) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
     let flag = find_active(&mut tx, id, precondition).await?;
-    let changes = put_away(admin, &mut tx, actor, &flag).await?;
+    let changes = archive_within(admin, &mut tx, actor, &flag).await?;
     changes::commit(admin, tx, changes).await
 }
 
@@ -213,7 +213,7 @@ pub(super) async fn rewrite(
 }
 
 /// Restores an archived flag, within a transaction.
-pub(super) async fn bring_back(
+pub(super) async fn unarchive(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,
@@ -229,7 +229,7 @@ pub(super) async fn bring_back(
 }
 
 /// Archives a flag, within a transaction. The flag must be disabled in all active environments.
-pub(super) async fn put_away(
+pub(super) async fn archive_within(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,

@@ -151,7 +151,7 @@ impl Admin {
 
     /// Closes the database. Call it after the server has answered its last request.
     pub(crate) async fn close(&self) {
-        self.bring_last_counts().await;
+        self.flush_usage_at_shutdown().await;
         // Connections that are still in use end with the process.
         let _ = tokio::time::timeout(CLOSING_TIMEOUT, self.db.close()).await;
     }

@@ -16,13 +16,13 @@ use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::{self, Tx};
 
 /// The maximum number of tokens per user.
-const MOST_TOKENS: usize = 50;
+const MAX_TOKENS: usize = 50;
 
 /// The default lifetime of a token, in days.
 const DEFAULT_DAYS: i64 = 90;
 
 /// The maximum lifetime of a token, in days.
-pub(crate) const MOST_DAYS: i64 = 366;
+pub(crate) const MAX_DAYS: i64 = 366;
 
 /// The number of days until a token expires, 1 to 366.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl TryFrom<i64> for TokenDays {
     type Error = &'static str;
 
     fn try_from(days: i64) -> Result<Self, Self::Error> {
-        let is_allowed = (1..=MOST_DAYS).contains(&days);
+        let is_allowed = (1..=MAX_DAYS).contains(&days);
         is_allowed.then_some(Self(days)).ok_or("must be 1 to 366")
     }
 }
@@ -103,7 +103,7 @@ pub(super) async fn create_within(
         .to(token)?
         .record(admin, tx, actor)
         .await?;
-    if store::tokens::of_user(tx, token.user_id).await?.len() >= MOST_TOKENS {
+    if store::tokens::of_user(tx, token.user_id).await?.len() >= MAX_TOKENS {
         return Err(Conflict::TooManyTokens.into());
     }
     if !store::tokens::insert(tx, token, SecretHash::of(secret.expose())).await? {
@@ -166,7 +166,7 @@ fn expiry(wanted: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Error>
     let problem = match wanted {
         None => return Ok(TokenDays::default().after(now)),
         Some(time) if time <= now => "must be in the future",
-        Some(time) if time > now.plus_days(MOST_DAYS) => "must be at most 366 days ahead",
+        Some(time) if time > now.plus_days(MAX_DAYS) => "must be at most 366 days ahead",
         Some(time) => return Ok(time),
     };
     Err(Error::Invalid(vec![Fault::pointer("/expiresAt", problem)]))

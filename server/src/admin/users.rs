@@ -134,9 +134,9 @@ pub(crate) async fn with_sign_ins(
 pub(crate) async fn get(
     admin: &Admin,
     actor: &Actor,
-    whose: AccountSelector,
+    account: AccountSelector,
 ) -> Result<User, Error> {
-    find(&mut admin.db.read().await?, actor, whose).await
+    find(&mut admin.db.read().await?, actor, account).await
 }
 
 impl Existence for AccountSelector {
@@ -161,17 +161,17 @@ pub(crate) async fn by_email(
 pub(crate) async fn update(
     admin: &Admin,
     actor: &Administrator,
-    whose: AccountSelector,
+    account: AccountSelector,
     precondition: &Precondition,
     patch: UserPatch,
 ) -> Result<User, Error> {
-    let proven = prove_own_password(admin, actor, whose, &patch).await?;
+    let proven = prove_own_password(admin, actor, account, &patch).await?;
     let hash = match &patch.password {
         Some(password) => Some(hash(admin, password).await?),
         None => None,
     };
     let mut tx = admin.db.write().await?;
-    let old = find(&mut tx, actor, whose).await?;
+    let old = find(&mut tx, actor, account).await?;
     precondition.check(old.revision)?;
     if let Some(proven) = proven {
         // The password may have been changed while the old one was being verified.
@@ -215,11 +215,11 @@ pub(crate) async fn update(
 pub(crate) async fn delete(
     admin: &Admin,
     actor: &Administrator,
-    whose: AccountSelector,
+    account: AccountSelector,
     precondition: &Precondition,
 ) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
-    let user = find(&mut tx, actor, whose).await?;
+    let user = find(&mut tx, actor, account).await?;
     precondition.check(user.revision)?;
     keep_an_administrator(&mut tx, &user).await?;
     // Recorded before the deletion, because callers who delete themselves no longer exist.
@@ -259,13 +259,13 @@ pub(crate) async fn change_password(
 async fn prove_own_password(
     admin: &Admin,
     actor: &Actor,
-    whose: AccountSelector,
+    account: AccountSelector,
     patch: &UserPatch,
 ) -> Result<Option<String>, Error> {
     if patch.password.is_some() {
         needs_session(actor)?;
     }
-    let own = actor.user().filter(|user| match whose {
+    let own = actor.user().filter(|user| match account {
         AccountSelector::Mine => true,
         AccountSelector::Of(id) => id == Some(user.id),
     });
@@ -321,9 +321,9 @@ async fn verify_current(
 pub(super) async fn find(
     tx: &mut Tx,
     actor: &Actor,
-    whose: AccountSelector,
+    account: AccountSelector,
 ) -> Result<User, Error> {
-    let id = match whose {
+    let id = match account {
         AccountSelector::Mine => actor.user().map(|user| user.id),
         AccountSelector::Of(id) => id,
     };

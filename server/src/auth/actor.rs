@@ -13,7 +13,7 @@ use pennon_model::token::TokenName;
 use pennon_model::user::{Role, User};
 
 use super::secret::{SDK_KEY_PREFIX, TOKEN_PREFIX};
-use super::{Auth, Presented, presented};
+use super::{Auth, PresentedCredential, presented};
 use crate::error::Error;
 use crate::store::{self, Tx};
 
@@ -249,11 +249,13 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         match presented(&parts.headers) {
-            Presented::Bearer(credential) => {
+            PresentedCredential::Bearer(credential) => {
                 let actor = Self::from_bearer(&Auth::from_ref(state), credential).await?;
                 Ok(actor.requesting(&parts.extensions))
             }
-            Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
+            PresentedCredential::Nothing | PresentedCredential::Unusable => {
+                Err(Error::Unauthenticated)
+            }
         }
     }
 }

@@ -52,7 +52,7 @@ impl Deref for Auth {
 }
 
 /// The credential of an `Authorization` header.
-pub(crate) enum Presented<'a> {
+pub(crate) enum PresentedCredential<'a> {
     /// The header is missing.
     Nothing,
     /// A bearer credential.
@@ -62,10 +62,10 @@ pub(crate) enum Presented<'a> {
 }
 
 /// Reads the `Authorization` header. The scheme's case does not matter (RFC 9110, 11.1).
-pub(crate) fn presented(headers: &HeaderMap) -> Presented<'_> {
+pub(crate) fn presented(headers: &HeaderMap) -> PresentedCredential<'_> {
     let mut values = headers.get_all(AUTHORIZATION).into_iter();
     let Some(value) = values.next() else {
-        return Presented::Nothing;
+        return PresentedCredential::Nothing;
     };
     let credential = value.to_str().ok().and_then(|text| {
         let (scheme, credential) = text.split_once(' ')?;
@@ -74,7 +74,9 @@ pub(crate) fn presented(headers: &HeaderMap) -> Presented<'_> {
             .then(|| credential.trim_matches(' '))
     });
     match (credential, values.next()) {
-        (Some(credential), None) if !credential.is_empty() => Presented::Bearer(credential),
-        _ => Presented::Unusable,
+        (Some(credential), None) if !credential.is_empty() => {
+            PresentedCredential::Bearer(credential)
+        }
+        _ => PresentedCredential::Unusable,
     }
 }

@@ -16,7 +16,7 @@ use crate::error::Error;
 pub(crate) const CHARACTERS: RangeInclusive<usize> = 12..=256;
 
 /// The length of a generated password, in characters: 144 random bits.
-const MADE_UP_CHARACTERS: usize = 24;
+const GENERATED_CHARACTERS: usize = 24;
 
 /// Hashes and verifies passwords, on threads that do not serve requests.
 pub(crate) struct Passwords {
@@ -32,7 +32,7 @@ impl NewPassword {
     /// Generates a password.
     pub(crate) fn generate(entropy: &Entropy) -> Self {
         let secret = secret::generate(entropy);
-        let characters = secret.expose().chars().take(MADE_UP_CHARACTERS);
+        let characters = secret.expose().chars().take(GENERATED_CHARACTERS);
         Self(Secret::new(characters.collect()))
     }
 
@@ -129,7 +129,7 @@ fn verify(password: &[u8], hash: &str) -> Result<bool, Error> {
 struct Hasher;
 
 /// The minimum allocation, in blocks of 1 KiB.
-const ROOM: usize = 33 * 1024;
+const MIN_BLOCKS: usize = 33 * 1024;
 
 impl CustomizedPasswordHasher<PasswordHash> for Hasher {
     type Params = Params;
@@ -144,7 +144,7 @@ impl CustomizedPasswordHasher<PasswordHash> for Hasher {
     ) -> password_hash::Result<PasswordHash> {
         let algorithm = algorithm.map_or(Ok(Algorithm::Argon2id), Algorithm::try_from)?;
         let version = version.map_or(Ok(Version::V0x13), Version::try_from)?;
-        let mut memory = Vec::with_capacity(params.block_count().max(ROOM));
+        let mut memory = Vec::with_capacity(params.block_count().max(MIN_BLOCKS));
         memory.resize(params.block_count(), Block::default());
         let length = params.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
         let mut output = vec![0; length];

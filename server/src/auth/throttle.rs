@@ -21,7 +21,7 @@ const HOUR: i64 = 60 * MINUTE;
 
 /// The maximum number of windows. When an attack from very many addresses fills the table, windows with a single
 /// attempt are removed first, and then all windows.
-const MOST_WINDOWS: usize = 100_000;
+const MAX_WINDOWS: usize = 100_000;
 
 /// Counts attempts to sign in.
 pub(crate) struct Throttle {
@@ -44,7 +44,7 @@ struct Window {
     ends: i64,
     counted: u32,
     /// The number of counted attempts that may still succeed.
-    under_way: u32,
+    in_progress: u32,
 }
 
 /// An attempt to prove ownership of an account.
@@ -95,7 +95,7 @@ impl Drop for Admitted<'_> {
         let mut windows = self.throttle.windows.lock();
         for source in &self.attempt.sources {
             if let Some(window) = windows.get_mut(source) {
-                window.under_way = window.under_way.saturating_sub(1);
+                window.in_progress = window.in_progress.saturating_sub(1);
                 let given_back = u32::from(self.succeeded);
                 window.counted = window.counted.saturating_sub(given_back);
             }
@@ -140,7 +140,7 @@ impl Throttle {
 
     /// Refuses an attempt after too many failed attempts.
     pub(crate) fn check(&self, attempt: &Attempt, now: Timestamp) -> Result<(), Error> {
-        let failed = |window: &Window| window.counted.saturating_sub(window.under_way);
+        let failed = |window: &Window| window.counted.saturating_sub(window.in_progress);
         self.refuse(&self.windows.lock(), attempt, now.millis(), failed)
     }
 
@@ -153,20 +153,20 @@ impl Throttle {
         let now = now.millis();
         let mut windows = self.windows.lock();
         self.refuse(&windows, attempt, now, |window| window.counted)?;
-        make_room(&mut windows, now);
+        evict(&mut windows, now);
         for source in &attempt.sources {
             let (_, length) = source.rule();
             let fresh = || Window {
                 ends: now.saturating_add(length),
                 counted: 0,
-                under_way: 0,
+                in_progress: 0,
             };
             let window = windows.entry(*source).or_insert_with(fresh);
             if window.ends <= now {
                 *window = fresh();
             }
             window.counted = window.counted.saturating_add(1);
-            window.under_way = window.under_way.saturating_add(1);
+            window.in_progress = window.in_progress.saturating_add(1);
         }
         Ok(Admitted {
             throttle: self,
@@ -202,14 +202,14 @@ impl Throttle {
     }
 }
 
-fn make_room(windows: &mut HashMap<Source, Window>, now: i64) {
-    if windows.len() >= MOST_WINDOWS {
+fn evict(windows: &mut HashMap<Source, Window>, now: i64) {
+    if windows.len() >= MAX_WINDOWS {
         windows.retain(|_, window| window.ends > now);
     }
-    if windows.len() >= MOST_WINDOWS {
+    if windows.len() >= MAX_WINDOWS {
         windows.retain(|_, window| window.counted > 1);
     }
-    if windows.len() >= MOST_WINDOWS {
+    if windows.len() >= MAX_WINDOWS {
         windows.clear();
     }
 }

@@ -32,7 +32,7 @@ pub struct Arguments {
 /// Prints the server's response. Fails unless the status is 200.
 pub(super) async fn run(Arguments { listen, ready }: Arguments) -> Result<(), Box<dyn Error>> {
     let path = if ready { "/health/ready" } else { "/health" };
-    let (status, body) = tokio::time::timeout(TIMEOUT, ask(&listen, path))
+    let (status, body) = tokio::time::timeout(TIMEOUT, get(&listen, path))
         .await
         .map_err(|_| format!("{listen} did not respond within {TIMEOUT:?}"))?
         .map_err(|error| format!("cannot reach {listen}: {error}"))?;
@@ -54,7 +54,7 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-async fn ask(listen: &ListenAddress, path: &str) -> Result<(StatusCode, Bytes), Box<dyn Error>> {
+async fn get(listen: &ListenAddress, path: &str) -> Result<(StatusCode, Bytes), Box<dyn Error>> {
     let addresses = listen.resolve().await?.into_iter().map(reachable);
     let stream = TcpStream::connect(addresses.collect::<Vec<_>>().as_slice()).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;

@@ -135,7 +135,7 @@ async fn update(
 ) -> Result<User, Box<dyn Error>> {
     let user = users::by_email(admin, actor, email).await?;
     let whose = AccountSelector::Of(Some(user.id));
-    Ok(users::update(admin, actor, whose, &Precondition::None, patch).await?)
+    Ok(users::update(admin, actor, account, &Precondition::None, patch).await?)
 }
 
 /// Returns all users, newest first, one per line.

@@ -26,8 +26,8 @@ impl PeopleAdmin for SignedIn {
     async fn person(&self, id: UserId) -> Result<(User, Vec<Token>), AdminError> {
         let actor = self.actor.administrator()?;
         let whose = AccountSelector::Of(Some(id));
-        let user = users::get(&self.admin, &actor, whose).await?;
-        let tokens = tokens::list(&self.admin, &actor, whose).await?;
+        let user = users::get(&self.admin, &actor, account).await?;
+        let tokens = tokens::list(&self.admin, &actor, account).await?;
         Ok((user, tokens))
     }
 
@@ -77,11 +77,11 @@ impl PeopleAdmin for SignedIn {
 
     async fn delete_person(&self, which: Expected<UserId>) -> Result<(), AdminError> {
         let actor = self.actor.administrator()?;
-        let (whose, expected) = (
+        let (account, expected) = (
             AccountSelector::Of(Some(which.id)),
             expected(which.revision),
         );
-        Ok(users::delete(&self.admin, &actor, whose, &expected).await?)
+        Ok(users::delete(&self.admin, &actor, account, &expected).await?)
     }
 
     async fn revoke_token_of(&self, owner: UserId, token: TokenId) -> Result<(), AdminError> {
@@ -107,10 +107,10 @@ impl SignedIn {
 
     async fn update(&self, which: Expected<UserId>, patch: UserPatch) -> Result<User, AdminError> {
         let actor = self.actor.administrator()?;
-        let (whose, expected) = (
+        let (account, expected) = (
             AccountSelector::Of(Some(which.id)),
             expected(which.revision),
         );
-        Ok(users::update(&self.admin, &actor, whose, &expected, patch).await?)
+        Ok(users::update(&self.admin, &actor, account, &expected, patch).await?)
     }
 }

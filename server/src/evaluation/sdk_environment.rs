@@ -8,7 +8,7 @@ use http::request::Parts;
 use pennon_model::secret::SecretHash;
 
 use super::Serving;
-use crate::auth::{Presented, presented};
+use crate::auth::{PresentedCredential, presented};
 use crate::error::Error;
 use crate::snapshot::{EnvironmentSnapshot, Follower, RateLimiter};
 
@@ -90,8 +90,10 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         match presented(&parts.headers) {
-            Presented::Bearer(key) => Self::find(Serving::from_ref(state), key),
-            Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
+            PresentedCredential::Bearer(key) => Self::find(Serving::from_ref(state), key),
+            PresentedCredential::Nothing | PresentedCredential::Unusable => {
+                Err(Error::Unauthenticated)
+            }
         }
     }
 }

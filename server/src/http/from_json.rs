@@ -19,7 +19,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::openapi::Schemas;
 
-use crate::admin::tokens::{MOST_DAYS, TokenDays};
+use crate::admin::tokens::{MAX_DAYS, TokenDays};
 use crate::auth::password::{CHARACTERS, NewPassword};
 use crate::auth::secret::{GivenSdkKey, GivenToken};
 
@@ -115,7 +115,7 @@ impl FromJson for TokenDays {
         ObjectBuilder::new()
             .schema_type(Type::Integer)
             .minimum(Some(1))
-            .maximum(Some(MOST_DAYS))
+            .maximum(Some(MAX_DAYS))
             .into()
     }
 }

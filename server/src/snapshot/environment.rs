@@ -143,7 +143,7 @@ impl EnvironmentSnapshot {
     }
 
     /// Returns the revision after which to read flags to get all changes, including repairs of unreadable flags.
-    pub(super) fn known_up_to(&self) -> i64 {
+    pub(super) fn latest_revision(&self) -> i64 {
         let unreadable = self.unreadable.values().map(|flag| flag.revision);
         let before = |oldest: i64| oldest.saturating_sub(1).min(self.revision);
         unreadable.min().map_or(self.revision, before)

@@ -48,12 +48,12 @@ impl Faults {
     pub(super) fn failed(&self, error: &Error) {
         if !matches!(error, Error::Unavailable(_)) {
             let error = error.to_string().into();
-            self.are(HashMap::from([(Unreadable::Environments, error)]));
+            self.replace(HashMap::from([(Unreadable::Environments, error)]));
         }
     }
 
     /// Records all data that a refill could not read, in place of the previous faults.
-    pub(super) fn are(&self, found: Found) {
+    pub(super) fn replace(&self, found: Found) {
         let mut known = self.0.lock();
         for (data, error) in &found {
             if known.get(data) != Some(error) {

@@ -12,10 +12,10 @@ const MOST: usize = 8;
 
 /// The documents of the most recent filters, so that the server does not hash and compress them for each request.
 #[derive(Default)]
-pub(super) struct Filtered(Mutex<VecDeque<Remembered>>);
+pub(super) struct Filtered(Mutex<VecDeque<CachedDocument>>);
 
 /// The keys that were found, in order, and their document.
-type Remembered = (Box<[Arc<str>]>, Arc<Document>);
+type CachedDocument = (Box<[Arc<str>]>, Arc<Document>);
 
 impl Filtered {
     /// Returns the document with the flags of these keys, and builds it if it is not remembered.
@@ -52,7 +52,7 @@ impl Filtered {
 mod tests {
     use super::*;
 
-    fn ask(filtered: &Filtered, key: usize) -> Arc<Document> {
+    fn get(filtered: &Filtered, key: usize) -> Arc<Document> {
         let key = Arc::from(key.to_string());
         filtered.get_or_make(&[&key], || Document::new(std::iter::once(&*key)))
     }
@@ -60,17 +60,17 @@ mod tests {
     #[test]
     fn filters_that_are_asked_for_again_are_remembered_and_only_so_many() {
         let filtered = Filtered::default();
-        let first = ask(&filtered, 0);
-        let second = ask(&filtered, 1);
+        let first = get(&filtered, 0);
+        let second = get(&filtered, 1);
         assert_ne!(first.etag(), second.etag());
         for key in 2..MOST {
-            ask(&filtered, key);
+            get(&filtered, key);
         }
-        assert!(Arc::ptr_eq(&first, &ask(&filtered, 0)));
+        assert!(Arc::ptr_eq(&first, &get(&filtered, 0)));
         // The second filter is now the least recent.
-        ask(&filtered, MOST);
-        assert!(Arc::ptr_eq(&first, &ask(&filtered, 0)));
-        let anew = ask(&filtered, 1);
+        get(&filtered, MOST);
+        assert!(Arc::ptr_eq(&first, &get(&filtered, 0)));
+        let anew = get(&filtered, 1);
         assert!(!Arc::ptr_eq(&second, &anew) && second.etag() == anew.etag());
     }
 }

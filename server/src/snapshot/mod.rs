@@ -102,7 +102,7 @@ impl Snapshots {
             let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
             let found = self.refill(db).await;
             let found = found.inspect_err(|error| self.faults.failed(error))?;
-            self.faults.are(found);
+            self.faults.replace(found);
             *refilled = number;
         }
         Ok(())
@@ -122,7 +122,7 @@ impl Snapshots {
             return false;
         };
         let current = served.current();
-        let is_next = current.known_up_to().checked_add(1) == Some(revision);
+        let is_next = current.latest_revision().checked_add(1) == Some(revision);
         if !is_next || flags.iter().any(|flag| flag.fault.is_some()) {
             return false;
         }
@@ -278,7 +278,7 @@ async fn load(
 async fn update(served: &Arc<Served>, head: &Head, tx: &mut Tx) -> Result<(), Error> {
     let current = served.current();
     let (known, behind) = (
-        current.known_up_to(),
+        current.latest_revision(),
         head.config_revision - current.revision(),
     );
     if behind < 0 {

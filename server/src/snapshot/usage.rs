@@ -17,19 +17,19 @@ use super::rate_limiter::RateLimiters;
 
 /// The maximum number of counts to keep in memory from reports with an ID, about 40 bytes each. Counts without an ID
 /// are summed, and are not limited.
-const MOST_REPORTED: usize = 500_000;
+const MAX_REPORTED: usize = 500_000;
 
 /// The number of free permits below which reports are written to the database at once.
-const FEW_PLACES: usize = MOST_REPORTED / 2;
+const LOW_CAPACITY: usize = MAX_REPORTED / 2;
 
 /// The counts of all served environments, and of those that are no longer served until their counts are taken.
 pub(crate) struct Usage {
     environments: Mutex<Vec<Arc<EnvironmentUsage>>>,
-    places: Arc<ReportPlaces>,
+    places: Arc<ReportCapacity>,
 }
 
 /// The permits for counts of reports that wait for the database.
-struct ReportPlaces {
+struct ReportCapacity {
     free: Arc<Semaphore>,
     /// Notified when few permits are free.
     few: Notify,
@@ -42,7 +42,7 @@ pub(crate) struct EnvironmentUsage {
     flags: Mutex<HashMap<FlagId, Arc<FlagUsage>>>,
     /// Reports with an ID. Only the write to the database shows whether another instance has counted a report.
     reports: Mutex<Vec<UsageReport>>,
-    places: Arc<ReportPlaces>,
+    places: Arc<ReportCapacity>,
     polls: [AtomicU64; PollKind::ALL.len()],
     clients: Arc<ClientUsage>,
     pub(crate) rate_limiters: RateLimiters,
@@ -75,8 +75,8 @@ pub(crate) struct Counts {
 
 impl Default for Usage {
     fn default() -> Self {
-        let places = ReportPlaces {
-            free: Arc::new(Semaphore::new(MOST_REPORTED)),
+        let places = ReportCapacity {
+            free: Arc::new(Semaphore::new(MAX_REPORTED)),
             few: Notify::new(),
         };
         Self {
@@ -134,7 +134,7 @@ impl EnvironmentUsage {
     pub(super) fn reported(&self, id: Uuid, counts: Vec<(FlagId, Reason, u64)>) -> bool {
         let size = u32::try_from(counts.len()).unwrap_or(u32::MAX);
         let free = &self.places.free;
-        if free.available_permits() < FEW_PLACES {
+        if free.available_permits() < LOW_CAPACITY {
             self.places.few.notify_one();
         }
         let Ok(places) = Arc::clone(free).try_acquire_many_owned(size) else {
@@ -229,10 +229,10 @@ mod tests {
         let report =
             |size| environment.reported(Uuid::nil(), vec![(flag, Reason::Rollout, 1); size]);
         let is_time = async || timeout(Duration::ZERO, usage.many_reports()).await.is_ok();
-        assert!(report(MOST_REPORTED / 2));
+        assert!(report(MAX_REPORTED / 2));
         assert!(report(1));
         assert!(!is_time().await);
-        assert!(report(MOST_REPORTED / 2 - 1));
+        assert!(report(MAX_REPORTED / 2 - 1));
         assert!(is_time().await);
         assert!(!report(1));
         let taken = usage.take().reports;

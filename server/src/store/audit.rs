@@ -35,7 +35,7 @@ struct AuditRow {
 pub(crate) async fn insert(
     tx: &mut Tx,
     entry: &AuditEntry,
-    concerned: &AuditSubjects,
+    subjects: &AuditSubjects,
 ) -> Result<(), Error> {
     let group = tx.audit_group(entry.id);
     on_conn!(tx, conn => sqlx::query(
@@ -53,16 +53,16 @@ pub(crate) async fn insert(
     .bind(&entry.product)
     .bind(entry.old_value.as_ref().map(Json))
     .bind(entry.new_value.as_ref().map(Json))
-    .bind(concerned.actor.map(UserId::uuid))
-    .bind(concerned.actor_token.map(TokenId::uuid))
-    .bind(concerned.flag.map(FlagId::uuid))
-    .bind(concerned.environment.map(EnvironmentId::uuid))
-    .bind(concerned.rule.map(RuleId::uuid))
-    .bind(concerned.user.map(UserId::uuid))
-    .bind(concerned.token.map(TokenId::uuid))
+    .bind(subjects.actor.map(UserId::uuid))
+    .bind(subjects.actor_token.map(TokenId::uuid))
+    .bind(subjects.flag.map(FlagId::uuid))
+    .bind(subjects.environment.map(EnvironmentId::uuid))
+    .bind(subjects.rule.map(RuleId::uuid))
+    .bind(subjects.user.map(UserId::uuid))
+    .bind(subjects.token.map(TokenId::uuid))
     .bind(entry.action.is_about_accounts())
     .bind(group.uuid())
-    .bind(concerned.request.as_ref().map(RequestId::as_str))
+    .bind(subjects.request.as_ref().map(RequestId::as_str))
     .execute(conn).await.map(drop))
 }
 

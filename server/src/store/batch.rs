@@ -180,7 +180,7 @@ impl Batch {
             "insert into staged_entries ",
             self.entries,
             |list, row| {
-                let (entry, concerned) = row;
+                let (entry, subjects) = row;
                 list.push_bind(entry.id.uuid())
                     .push_bind(entry.action.as_str())
                     .push_bind(&entry.actor_identity)
@@ -189,13 +189,13 @@ impl Batch {
                     .push_bind(&entry.product)
                     .push_bind(entry.old_value.as_ref().map(Json))
                     .push_bind(entry.new_value.as_ref().map(Json))
-                    .push_bind(concerned.actor.map(UserId::uuid))
-                    .push_bind(concerned.actor_token.map(TokenId::uuid))
-                    .push_bind(concerned.flag.map(FlagId::uuid))
-                    .push_bind(concerned.environment.map(EnvironmentId::uuid))
-                    .push_bind(concerned.rule.map(RuleId::uuid))
-                    .push_bind(concerned.user.map(UserId::uuid))
-                    .push_bind(concerned.token.map(TokenId::uuid))
+                    .push_bind(subjects.actor.map(UserId::uuid))
+                    .push_bind(subjects.actor_token.map(TokenId::uuid))
+                    .push_bind(subjects.flag.map(FlagId::uuid))
+                    .push_bind(subjects.environment.map(EnvironmentId::uuid))
+                    .push_bind(subjects.rule.map(RuleId::uuid))
+                    .push_bind(subjects.user.map(UserId::uuid))
+                    .push_bind(subjects.token.map(TokenId::uuid))
                     .push_bind(entry.action.is_about_accounts())
             }
         );

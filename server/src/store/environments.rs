@@ -174,10 +174,10 @@ pub(crate) async fn revoke(tx: &mut Tx, id: EnvironmentId) -> Result<(), Error> 
     ).bind(id.uuid()).execute(conn).await.map(drop))
 }
 
-/// Gives `heir` a higher config revision than `predecessor` ever had, and makes it share the predecessor's usage.
+/// Gives `successor` a higher config revision than `predecessor` ever had, and makes it share the predecessor's usage.
 pub(crate) async fn inherit_config_revision(
     tx: &mut Tx,
-    heir: EnvironmentId,
+    successor: EnvironmentId,
     predecessor: EnvironmentId,
 ) -> Result<i64, Error> {
     on_conn!(tx, conn => sqlx::query_scalar(
@@ -185,7 +185,7 @@ pub(crate) async fn inherit_config_revision(
             (select before.config_revision + 1 from environments before where before.id = $2),
             lineage_id = (select before.lineage_id from environments before where before.id = $2)
          where id = $1 returning config_revision",
-    ).bind(heir.uuid()).bind(predecessor.uuid()).fetch_one(conn).await)
+    ).bind(successor.uuid()).bind(predecessor.uuid()).fetch_one(conn).await)
 }
 
 /// Records that the flags of an environment have changed.

@@ -22,7 +22,7 @@ use crate::error::Error;
 const CHANNEL: &str = "pennon";
 
 /// The time without notifications after which the connection is tested.
-const QUIET: Duration = Duration::from_secs(10);
+const MAX_SILENCE: Duration = Duration::from_secs(10);
 
 /// The polling interval if `listen` is unavailable. A change of another instance is served within 250 ms, including the
 /// time to read it.
@@ -125,18 +125,22 @@ async fn source(server: &Server) -> Result<Source, sqlx::Error> {
 impl Listener {
     /// Waits until an instance other than `own` has made changes, and combines all changes so far. An error means that
     /// changes may have been missed.
-    pub(crate) async fn heard(&mut self, own: Uuid) -> Result<(), Error> {
+    pub(crate) async fn foreign_change(&mut self, own: Uuid) -> Result<(), Error> {
         let Self { source, lease } = self;
         match source {
-            Source::Notifications(listener) => heard(listener, lease, own).await,
+            Source::Notifications(listener) => foreign_change(listener, lease, own).await,
             Source::Polled(poll) => poll.changed(lease).await,
         }
     }
 }
 
-async fn heard(listener: &mut PgListener, lease: &mut Lease, own: Uuid) -> Result<(), Error> {
+async fn foreign_change(
+    listener: &mut PgListener,
+    lease: &mut Lease,
+    own: Uuid,
+) -> Result<(), Error> {
     let own = own.to_string();
-    let is_foreign = |heard: &PgNotification| !heard.payload().starts_with(&own);
+    let is_foreign = |notification: &PgNotification| !notification.payload().starts_with(&own);
     loop {
         let mut foreign = is_foreign(&next(listener, lease).await?);
         // Takes all notifications that have arrived, because a change of many environments is announced once for each
@@ -154,7 +158,7 @@ async fn heard(listener: &mut PgListener, lease: &mut Lease, own: Uuid) -> Resul
 async fn next(listener: &mut PgListener, lease: &mut Lease) -> Result<PgNotification, Error> {
     loop {
         let next = lease.until_lost(listener.try_recv());
-        match timeout(QUIET, next).await {
+        match timeout(MAX_SILENCE, next).await {
             Ok(next) => return next?.ok_or(Error::Unavailable(None)),
             Err(_quiet) => answer(listener.execute("select 1")).await.map(drop)?,
         }

@@ -49,5 +49,5 @@ async fn arrives(target: &Target, connection: &mut PgConnection) -> bool {
     let sent = connection.execute(notify).await.is_ok();
     sent && timeout(NOTIFICATION_TIMEOUT, listener.try_recv())
         .await
-        .is_ok_and(|heard| heard.is_ok())
+        .is_ok_and(|result| result.is_ok())
 }

@@ -54,7 +54,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_millis(1250);
 const LOST_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The longest pause between two attempts to reach a lost server.
-const REST: Duration = Duration::from_secs(1);
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A server that is shared with other instances.
 #[derive(Clone)]
@@ -157,7 +157,7 @@ impl Server {
                 LOST_PROBE_TIMEOUT
             };
             let asking = async {
-                let mut asked = self.ask(connection.take()).await?;
+                let mut asked = self.probe(connection.take()).await?;
                 if let Some(connection) = &mut asked {
                     skew.compare(connection, clock).await?;
                 }
@@ -173,8 +173,8 @@ impl Server {
                 Err(error) => {
                     // Randomized, so that instances do not reconnect together.
                     let [random] = entropy.bytes();
-                    let rest = REST / 2 + REST / 2 * u32::from(random) / 255;
-                    join(self.give_up(&error), sleep(rest)).await;
+                    let delay = PROBE_INTERVAL / 2 + PROBE_INTERVAL / 2 * u32::from(random) / 255;
+                    join(self.abandon_connections(&error), sleep(delay)).await;
                 }
             }
         }
@@ -182,7 +182,7 @@ impl Server {
 
     /// Tests the server on the last connection or on a new one, and returns that connection. Returns none if the server
     /// accepts no more connections, but existing ones still work.
-    async fn ask(
+    async fn probe(
         &self,
         connection: Option<PgConnection>,
     ) -> Result<Option<PgConnection>, sqlx::Error> {
@@ -193,10 +193,10 @@ impl Server {
         }
         match PgConnection::connect_with(&self.0.target.options_for("probing")).await {
             Err(sqlx::Error::Database(answer)) if answer.code().as_deref() == Some("53300") => {
-                self.ask_reader().await.map(|()| None)
+                self.probe_reader().await.map(|()| None)
             }
             Ok(mut connection) if !self.is_present() => {
-                self.end_what_was_given_up(&mut connection).await?;
+                self.terminate_abandoned(&mut connection).await?;
                 Ok(Some(connection))
             }
             connected => connected.map(Some),
@@ -205,7 +205,7 @@ impl Server {
 
     /// Pings the server on a connection for reads. Fails if none is usable, because then the server is of no use, even
     /// if it is alive.
-    async fn ask_reader(&self) -> Result<(), sqlx::Error> {
+    async fn probe_reader(&self) -> Result<(), sqlx::Error> {
         let (pools, _lease) = self.lease()?;
         pools.readers.acquire().await?.ping().await
     }
@@ -213,10 +213,7 @@ impl Server {
     /// Ends this instance's earlier connections on the server's side. If the network lost them, the server keeps them
     /// open, and one of them may hold the write lock. Idle connections of a pooler stay open, because other clients use
     /// them.
-    async fn end_what_was_given_up(
-        &self,
-        connection: &mut PgConnection,
-    ) -> Result<(), sqlx::Error> {
+    async fn terminate_abandoned(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
         let name = self.0.target.options.get_application_name();
         let mut tx = connection.begin().await?;
         sqlx::query(
@@ -243,7 +240,7 @@ impl Server {
         }
     }
 
-    async fn give_up(&self, error: &sqlx::Error) {
+    async fn abandon_connections(&self, error: &sqlx::Error) {
         let Some(pools) = self.0.pools.borrow().clone() else {
             return;
         };
@@ -253,7 +250,7 @@ impl Server {
         let closing = pools.close();
         self.0.pools.send_replace(None);
         // Connections that take longer to close end on their own, at the latest when the network times out.
-        let _ = timeout(REST / 2, closing).await;
+        let _ = timeout(PROBE_INTERVAL / 2, closing).await;
     }
 }
 

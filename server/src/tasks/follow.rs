@@ -23,7 +23,7 @@ pub(super) async fn listen(admin: &Admin) {
         let began = Instant::now();
         let lost = match admin.db.listen().await {
             Ok(None) => return,
-            Ok(Some(listener)) => Box::pin(hear(admin, listener, backoff.is_first())).await,
+            Ok(Some(listener)) => Box::pin(listen(admin, listener, backoff.is_first())).await,
             Err(error) => error,
         };
         let is_away = !admin.db.is_present();
@@ -37,7 +37,7 @@ pub(super) async fn listen(admin: &Admin) {
 }
 
 /// Follows announcements for as long as the connection lasts, and returns the error that ended it.
-async fn hear(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
+async fn listen(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
     let read_all = async {
         if is_first {
             // The start has just read everything.
@@ -51,7 +51,7 @@ async fn hear(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
     let changed = Notify::new();
     match tokio::try_join!(
         read_all,
-        hear_on(admin, &mut listener, &changed),
+        receive(admin, &mut listener, &changed),
         catch_up_whenever(admin, &changed)
     ) {
         Err(error) => error,
@@ -61,13 +61,13 @@ async fn hear(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
 
 /// Receives announcements while changes are being read, so that a revoked key is refused before the changes that were
 /// announced earlier are read.
-async fn hear_on(
+async fn receive(
     admin: &Admin,
     listener: &mut Listener,
     changed: &Notify,
 ) -> Result<Infallible, Error> {
     loop {
-        listener.heard(admin.instance).await?;
+        listener.foreign_change(admin.instance).await?;
         changed.notify_one();
         if let Err(error) = admin.serving.snapshots.drop_revoked(&admin.db).await {
             tracing::warn!(%error, "keys revoked by another instance may still be accepted");

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::store::{self, Tx};
 
 /// The maximum number of entries of an action that can be reverted.
-const MOST_ENTRIES: usize = 1_000;
+const MAX_ENTRIES: usize = 1_000;
 
 /// The entries of one action, and the plan of its reversal.
 pub(crate) struct Reversal {
@@ -42,7 +42,7 @@ pub(crate) enum Obstacle {
     #[error("a revoked or rotated key cannot be restored")]
     KeyGone,
     #[error("this change is already reverted")]
-    AlreadySo,
+    AlreadyReverted,
     #[error("the changed object no longer exists")]
     Gone,
     #[error("the flag is archived; restore it first")]
@@ -50,9 +50,9 @@ pub(crate) enum Obstacle {
     #[error("the environment is revoked and cannot be changed")]
     EnvironmentRevoked,
     #[error("another rule now has the priority of this one; move that rule first")]
-    PlaceTaken,
+    PositionTaken,
     #[error(
-        "the action made more than {MOST_ENTRIES} changes; import a document that was exported before it instead"
+        "the action made more than {MAX_ENTRIES} changes; import a document that was exported before it instead"
     )]
     TooMany,
 }
@@ -146,13 +146,13 @@ pub(crate) async fn revert(
     if plan.fingerprint != fingerprint {
         return Err(Error::Stale { current: None }.into());
     }
-    let changed = pending.carry_out(admin, &mut tx, actor).await?;
+    let changed = pending.apply(admin, &mut tx, actor).await?;
     Ok(changes::commit(admin, tx, changed).await?)
 }
 
 /// Returns the entries of the action that wrote this one, if the actor may revert them.
 async fn action(tx: &mut Tx, actor: &Actor, one: &AuditRecord) -> Result<Vec<AuditRecord>, Error> {
-    let most = i64::try_from(MOST_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
+    let most = i64::try_from(MAX_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
     let entries = store::audit::group(tx, one.entry.group_id, most).await?;
     let needed = entries.iter().filter_map(|each| needed(each.entry.action));
     match needed.max() {
@@ -167,7 +167,7 @@ async fn pending(
     tx: &mut Tx,
     entries: &[AuditRecord],
 ) -> Result<(PendingRevert, Plan), RevertError> {
-    if entries.len() > MOST_ENTRIES {
+    if entries.len() > MAX_ENTRIES {
         return Err(Obstacle::TooMany.into());
     }
     match PendingRevert::of(admin, tx, entries).await {

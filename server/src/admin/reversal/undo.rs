@@ -55,11 +55,11 @@ impl PendingRevert {
         }
         let mut configurations = pending.configurations.iter();
         if configurations.any(|configuration| has_two_in_one_place(&configuration.then)) {
-            return Err(Obstacle::PlaceTaken.into());
+            return Err(Obstacle::PositionTaken.into());
         }
         let plan = pending.plan(admin)?;
         if plan.changes.is_empty() {
-            return Err(Obstacle::AlreadySo.into());
+            return Err(Obstacle::AlreadyReverted.into());
         }
         Ok((pending, plan))
     }
@@ -227,7 +227,7 @@ impl PendingRevert {
 
     /// Restores the previous state. It restores archived flags first, and archives flags last, because an archived flag
     /// cannot be changed.
-    pub(super) async fn carry_out(
+    pub(super) async fn apply(
         self,
         admin: &Admin,
         tx: &mut Tx,
@@ -243,7 +243,7 @@ impl PendingRevert {
         for BeforeAfter { now, then } in self.flags {
             let mut flag = now;
             if flag.archived_at.is_some() && then.archived_at.is_none() {
-                let (restored, raised) = flags::bring_back(admin, tx, actor, &flag).await?;
+                let (restored, raised) = flags::unarchive(admin, tx, actor, &flag).await?;
                 changes.extend(raised);
                 flag = restored;
             }
@@ -260,7 +260,7 @@ impl PendingRevert {
             changes.extend(targeting::apply(admin, tx, actor, id, &configuration.then).await?);
         }
         for flag in &archived {
-            changes.extend(flags::put_away(admin, tx, actor, flag).await?);
+            changes.extend(flags::archive_within(admin, tx, actor, flag).await?);
         }
         Ok(changes)
     }

@@ -115,7 +115,7 @@ pub(super) async fn take(
 ) -> Result<EnvironmentChange, Error> {
     let environment = target.environment.id;
     let revision = store::environments::raise_config_revision(tx, environment).await?;
-    make_room(tx, steps).await?;
+    free_priorities(tx, steps).await?;
     let mut configuration = &target.configuration;
     for step in steps {
         match step {
@@ -140,7 +140,7 @@ pub(super) async fn take(
 }
 
 /// Deletes rules, and sets moved rules aside, so that their priorities are free for other rules.
-async fn make_room(tx: &mut Tx, steps: &[Step]) -> Result<(), Error> {
+async fn free_priorities(tx: &mut Tx, steps: &[Step]) -> Result<(), Error> {
     for step in steps {
         match step {
             Step::DeleteRule(old) => store::rules::delete(tx, old.id).await?,

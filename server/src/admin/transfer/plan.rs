@@ -133,7 +133,7 @@ impl Planner<'_> {
     fn flag(&mut self, wanted: &PortableFlag) -> Result<(), Error> {
         let mut flag = match self.start.flags.get(&wanted.key) {
             None => self.create(wanted)?,
-            Some(flag) if self.is_so(flag, wanted) => return Ok(()),
+            Some(flag) if self.is_unchanged(flag, wanted) => return Ok(()),
             Some(flag) => self.make_writable(flag, wanted)?,
         };
         for configuration in &wanted.environments {
@@ -147,7 +147,7 @@ impl Planner<'_> {
     }
 
     /// Returns true if the flag already matches the document.
-    fn is_so(&self, flag: &Flag, wanted: &PortableFlag) -> bool {
+    fn is_unchanged(&self, flag: &Flag, wanted: &PortableFlag) -> bool {
         let is_set_up = |wanted: &PortableConfiguration| {
             let environment = self.start.environment(wanted);
             let current = environment.and_then(|one| self.start.current(flag, one));
@@ -222,7 +222,7 @@ impl Planner<'_> {
         self.carry_differences(&flag.flag, wanted, differences(&current.target, &steps));
         for step in steps {
             let entry = step.entry(&current.target)?;
-            self.batch.entries.push(entry.made(self.admin, self.actor));
+            self.batch.entries.push(entry.entry(self.admin, self.actor));
             match step {
                 Step::Configure(new) => drop(flag.configurations.insert(environment.id, new)),
                 Step::DeleteRule(old) => self.batch.deleted_rules.push(old.id),
@@ -270,7 +270,7 @@ impl Planner<'_> {
 
     fn record(&mut self, action: AuditAction, old: Option<&Flag>, new: &Flag) -> Result<(), Error> {
         let entry = flags::entry(action, old, new)?;
-        self.batch.entries.push(entry.made(self.admin, self.actor));
+        self.batch.entries.push(entry.entry(self.admin, self.actor));
         Ok(())
     }
 

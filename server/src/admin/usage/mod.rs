@@ -75,12 +75,12 @@ impl Admin {
         let now = self.clock.now();
         let mut pending = self.pending_usage.0.lock().await;
         pending.add(self.serving.snapshots.take_usage(), now);
-        while pending.bring_some(self, now).await? {}
+        while pending.flush_some(self, now).await? {}
         pending.clean(self, now).await
     }
 
     /// Writes the last counts within a time limit, if this process serves flags.
-    pub(super) async fn bring_last_counts(&self) {
+    pub(super) async fn flush_usage_at_shutdown(&self) {
         if !self.serving.snapshots.is_in_use() {
             return;
         }

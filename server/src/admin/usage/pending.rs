@@ -69,7 +69,7 @@ impl Sums {
     }
 
     /// Adds one batch of sums to those in the database, and returns true if more may remain.
-    pub(super) async fn bring_some(
+    pub(super) async fn flush_some(
         &mut self,
         admin: &Admin,
         now: Timestamp,

@@ -73,10 +73,10 @@ async fn list(
 async fn one(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(whose): Path<AccountSelector>,
+    Path(account): Path<AccountSelector>,
     _: NoQuery,
 ) -> Result<Tagged<User>, Error> {
-    users::get(&admin, &actor, whose).await.map(Tagged)
+    users::get(&admin, &actor, account).await.map(Tagged)
 }
 
 /// Changes the role of a user, or resets the password.
@@ -94,8 +94,8 @@ async fn update(
     ClientAddress(address): ClientAddress,
     body: Body<UserChange>,
 ) -> Result<Tagged<User>, Error> {
-    let (whose, change) = target.with(&admin, &actor, body.read()).await?;
-    users::update(&admin, &actor, whose, &precondition, change.from(address))
+    let (account, change) = target.with(&admin, &actor, body.read()).await?;
+    users::update(&admin, &actor, account, &precondition, change.from(address))
         .await
         .map(Tagged)
 }
@@ -107,11 +107,11 @@ async fn update(
 async fn delete(
     State(admin): State<Admin>,
     actor: Administrator,
-    Path(whose): Path<AccountSelector>,
+    Path(account): Path<AccountSelector>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
 ) -> Result<NoContent, Error> {
-    users::delete(&admin, &actor, whose, &precondition).await?;
+    users::delete(&admin, &actor, account, &precondition).await?;
     Ok(NoContent)
 }
 

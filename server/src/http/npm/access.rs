@@ -5,7 +5,7 @@ use http::request::Parts;
 
 use super::refusal::Refusal;
 use crate::auth::actor::Actor;
-use crate::auth::{Presented, presented};
+use crate::auth::{PresentedCredential, presented};
 use crate::config::NpmAccess;
 use crate::state::Service;
 
@@ -19,7 +19,7 @@ impl FromRequestParts<Service> for Reader {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Refusal> {
-        let is_anonymous = matches!(presented(&parts.headers), Presented::Nothing);
+        let is_anonymous = matches!(presented(&parts.headers), PresentedCredential::Nothing);
         match service.runtime.settings.npm {
             NpmAccess::Off => Err(Refusal::off()),
             NpmAccess::Open if is_anonymous => Ok(Self { actor: None }),

@@ -16,7 +16,7 @@ use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::refusal::Refusal;
-use crate::auth::{Presented, presented};
+use crate::auth::{PresentedCredential, presented};
 use crate::error::{Error, Fault};
 use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
 use crate::http::body::{Body, object};
@@ -37,9 +37,9 @@ impl FromRequestParts<Service> for OfrepEnvironment {
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Refusal> {
         let key = match presented(&parts.headers) {
-            Presented::Bearer(key) => Some(key),
-            Presented::Nothing => api_key(&parts.headers),
-            Presented::Unusable => None,
+            PresentedCredential::Bearer(key) => Some(key),
+            PresentedCredential::Nothing => api_key(&parts.headers),
+            PresentedCredential::Unusable => None,
         };
         let key = key.ok_or(Error::Unauthenticated)?;
         let key = SdkKey::find(service.serving.clone(), key)?;
