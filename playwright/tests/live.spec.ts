@@ -225,6 +225,34 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(role).toHaveValue("admin");
   });
 
+  test("shows a notice even if it was made before the stream was open", async ({
+    page,
+    server,
+    api,
+  }) => {
+    const ben = await api.createUser("ben@example.com", "viewer");
+    await signIn(page, server);
+    // Tests cannot delay the requests of a shared worker.
+    await page.addInitScript("delete window.SharedWorker");
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    await page.route("**/dashboard/events", async (route) => {
+      await opened;
+      await route.continue();
+    });
+    await page.goto("/dashboard/people");
+    const role = page.getByRole("row", { name: ben.email }).getByRole("combobox");
+    await role.selectOption("editor");
+    await api.setRole(ben, "admin");
+    open();
+    await expect(page.locator(".bars")).toContainText(
+      "This page changed while you were editing. What you typed is still here.",
+    );
+    await expect(role).toHaveValue("editor");
+  });
+
   test("keeps rules movable", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     const first = await api.addRule(flag, production, country("DE", 1));

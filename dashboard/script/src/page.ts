@@ -99,6 +99,7 @@ export function keepUpToDate(
   /** Updates the page. Returns the delay before the next attempt if it is not up to date yet. */
   async function ask(): Promise<number | undefined> {
     const { href } = location;
+    const change = last;
     const page = await fetchPage(href, { cache: "no-store" });
     if (page?.answer.redirected) {
       return undefined;
@@ -122,8 +123,13 @@ export function keepUpToDate(
     const kept = swap.to(freshMain);
     drawn = Number(freshMain.dataset.drawn);
     document.title = fresh.title;
-    if (kept === "typed" && last !== undefined && !ownRequests.has(last.request ?? "")) {
-      const text = `${last.by} ${last.what} while you were editing. What you typed is still here.`;
+    if (last === change) {
+      last = undefined;
+    }
+    if (kept === "typed" && !ownRequests.has(change?.request ?? "")) {
+      // A change from before the stream was open has no event.
+      const what = change === undefined ? "This page changed" : `${change.by} ${change.what}`;
+      const text = `${what} while you were editing. What you typed is still here.`;
       bars.show("overtaken", text, { href, text: "Reload to see the change" });
     }
     return undefined;
