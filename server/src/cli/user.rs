@@ -134,7 +134,7 @@ async fn update(
     patch: UserPatch,
 ) -> Result<User, Box<dyn Error>> {
     let user = users::by_email(admin, actor, email).await?;
-    let whose = AccountSelector::Of(Some(user.id));
+    let account = AccountSelector::Of(Some(user.id));
     Ok(users::update(admin, actor, account, &Precondition::None, patch).await?)
 }
 

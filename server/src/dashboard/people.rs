@@ -25,7 +25,7 @@ impl PeopleAdmin for SignedIn {
 
     async fn person(&self, id: UserId) -> Result<(User, Vec<Token>), AdminError> {
         let actor = self.actor.administrator()?;
-        let whose = AccountSelector::Of(Some(id));
+        let account = AccountSelector::Of(Some(id));
         let user = users::get(&self.admin, &actor, account).await?;
         let tokens = tokens::list(&self.admin, &actor, account).await?;
         Ok((user, tokens))

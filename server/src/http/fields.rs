@@ -323,11 +323,11 @@ impl<'f> Fields<'f> {
         if let Some(kind) = self.required(name) {
             return reader(self, kind);
         }
-        self.skip(true);
+        self.set_skips(true);
         for kind in ValueType::ALL {
             reader(self, *kind);
         }
-        self.skip(false);
+        self.set_skips(false);
         None
     }
 
@@ -337,7 +337,7 @@ impl<'f> Fields<'f> {
         }
     }
 
-    fn skip(&mut self, skips: bool) {
+    fn set_skips(&mut self, skips: bool) {
         if let Purpose::Read(object) = &mut self.purpose {
             object.skips = skips;
         }

@@ -185,11 +185,11 @@ from_json! {
     // Integers with a range.
     |value| Self::try_from(integer(&value)?).map_err(Invalid::detail) => Integer, Percentage, Priority, Ttl;
     // Integers of queries.
-    |value| Self::try_from(integer(&String::from_json(value)?)?).map_err(Invalid::detail) => Limit, PageNumber;
+    |value| Self::try_from(parsed_integer(&String::from_json(value)?)?).map_err(Invalid::detail) => Limit, PageNumber;
 }
 
 /// Parses an integer in a query.
-fn integer(text: &str) -> Result<i64, &'static str> {
+fn parsed_integer(text: &str) -> Result<i64, &'static str> {
     text.parse().map_err(|_| "must be an integer")
 }
 

@@ -243,7 +243,7 @@ mod tests {
     }
 
     /// Sends a request for a path without waiting for the response.
-    async fn get(stream: &mut TcpStream, path: &str) {
+    async fn send_get(stream: &mut TcpStream, path: &str) {
         let request = format!("GET {path} HTTP/1.1\r\nhost: pennon\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
     }
@@ -284,11 +284,11 @@ mod tests {
         tokio::spawn(async move { listener.accept_until(std::future::pending()).await });
 
         let mut patient = TcpStream::connect(address).await.unwrap();
-        get(&mut patient, "/slow").await;
+        send_get(&mut patient, "/slow").await;
         begun.notified().await;
         let mut unlucky = TcpStream::connect(address).await.unwrap();
         for path in ["/panics", "/sdk/v1/panics", "/panics"] {
-            get(&mut unlucky, path).await;
+            send_get(&mut unlucky, path).await;
             let answer = read(&mut unlucky, "}").await;
             assert!(answer.starts_with("HTTP/1.1 500 "), "{answer}");
             assert!(answer.contains("INTERNAL_ERROR") && !answer.contains("secret"));
@@ -298,7 +298,7 @@ mod tests {
             );
         }
         // The connection of the panicking requests still works, and so do waiting connections.
-        get(&mut unlucky, "/slow").await;
+        send_get(&mut unlucky, "/slow").await;
         begun.notified().await;
         go_on.notify_waiters();
         for stream in [&mut patient, &mut unlucky] {

@@ -54,7 +54,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_millis(1250);
 const LOST_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The longest pause between two attempts to reach a lost server.
-const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// A server that is shared with other instances.
 #[derive(Clone)]
@@ -156,24 +156,24 @@ impl Server {
             } else {
                 LOST_PROBE_TIMEOUT
             };
-            let asking = async {
-                let mut asked = self.probe(connection.take()).await?;
-                if let Some(connection) = &mut asked {
+            let probing = async {
+                let mut working = self.working_connection(connection.take()).await?;
+                if let Some(connection) = &mut working {
                     skew.compare(connection, clock).await?;
                 }
-                Ok(asked)
+                Ok(working)
             };
-            let asked = timeout(probe_timeout, asking).await;
-            match asked.unwrap_or_else(|_| Err(silent())) {
-                Ok(asked) => {
-                    connection = asked;
+            let probed = timeout(probe_timeout, probing).await;
+            match probed.unwrap_or_else(|_| Err(silent())) {
+                Ok(working) => {
+                    connection = working;
                     self.answered();
                     sleep(PROBE_INTERVAL).await;
                 }
                 Err(error) => {
                     // Randomized, so that instances do not reconnect together.
                     let [random] = entropy.bytes();
-                    let delay = PROBE_INTERVAL / 2 + PROBE_INTERVAL / 2 * u32::from(random) / 255;
+                    let delay = MAX_RETRY_DELAY / 2 + MAX_RETRY_DELAY / 2 * u32::from(random) / 255;
                     join(self.abandon_connections(&error), sleep(delay)).await;
                 }
             }
@@ -182,7 +182,7 @@ impl Server {
 
     /// Tests the server on the last connection or on a new one, and returns that connection. Returns none if the server
     /// accepts no more connections, but existing ones still work.
-    async fn probe(
+    async fn working_connection(
         &self,
         connection: Option<PgConnection>,
     ) -> Result<Option<PgConnection>, sqlx::Error> {
@@ -250,7 +250,7 @@ impl Server {
         let closing = pools.close();
         self.0.pools.send_replace(None);
         // Connections that take longer to close end on their own, at the latest when the network times out.
-        let _ = timeout(PROBE_INTERVAL / 2, closing).await;
+        let _ = timeout(MAX_RETRY_DELAY / 2, closing).await;
     }
 }
 

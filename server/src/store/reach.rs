@@ -250,7 +250,7 @@ mod tests {
     }
 
     /// Returns the error of starting with a server that answers every connection with an error.
-    async fn complaint_about(code: &str, message: &str) -> String {
+    async fn complaint_after(code: &str, message: &str) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let fields = format!("SFATAL\0VFATAL\0C{code}\0M{message}\0\0");
@@ -282,12 +282,12 @@ mod tests {
             ("42501", "grant the user `connect`"),
             ("0A000", "the log of PostgreSQL"),
         ] {
-            let complaint = complaint_about(code, "not like this").await;
+            let complaint = complaint_after(code, "not like this").await;
             assert!(complaint.contains("refuses the connection"), "{complaint}");
             assert!(complaint.contains(remedy), "{complaint}");
         }
         for code in TEMPORARY {
-            let complaint = complaint_about(code, "not now").await;
+            let complaint = complaint_after(code, "not now").await;
             assert!(
                 complaint.starts_with("cannot reach PostgreSQL"),
                 "{complaint}"

@@ -23,7 +23,7 @@ pub(super) async fn listen(admin: &Admin) {
         let began = Instant::now();
         let lost = match admin.db.listen().await {
             Ok(None) => return,
-            Ok(Some(listener)) => Box::pin(listen(admin, listener, backoff.is_first())).await,
+            Ok(Some(listener)) => Box::pin(follow(admin, listener, backoff.is_first())).await,
             Err(error) => error,
         };
         let is_away = !admin.db.is_present();
@@ -37,7 +37,7 @@ pub(super) async fn listen(admin: &Admin) {
 }
 
 /// Follows announcements for as long as the connection lasts, and returns the error that ended it.
-async fn listen(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
+async fn follow(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
     let read_all = async {
         if is_first {
             // The start has just read everything.
