@@ -241,9 +241,7 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await shoot("flag-many-environments-open");
 });
 
-test("people, account and help", async ({ page, server, api, complaints }, {
-  project,
-}) => {
+test("people, account and help", async ({ page, server, api, complaints }, { project }) => {
   complaints.forgive(/status of 4\d\d|Failed to load|ERR_/);
   const shoot = camera(page, project.name);
   await fill(api);

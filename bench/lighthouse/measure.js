@@ -51,7 +51,9 @@ async function look(path, config) {
   const flags = { port: chrome.port, onlyCategories: categories, logLevel: "error", extraHeaders };
   const result = await lighthouse(`${PENNON_URL}${path}`, flags, config);
   if (result === undefined || result.lhr.runtimeError !== undefined) {
-    throw new Error(`${path}: ${result?.lhr.runtimeError?.message ?? "Lighthouse returned no result"}`);
+    throw new Error(
+      `${path}: ${result?.lhr.runtimeError?.message ?? "Lighthouse returned no result"}`,
+    );
   }
   return result.lhr;
 }
