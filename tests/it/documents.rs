@@ -179,10 +179,11 @@ async fn expect_all(app: &TestApp, examples: &[Example]) {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let commands = examples.iter().map(|example| example.commands.as_str());
-    let commands: String = commands
+    let steps: Vec<String> = commands
         .map(|commands| format!("printf '{SEPARATOR}'\n{commands}\n"))
         .collect();
-    let script = commands
+    let script = steps
+        .concat()
         .replace(
             "http://127.0.0.1:3000",
             &format!("http://{}", app.address()),
