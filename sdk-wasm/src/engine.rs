@@ -11,10 +11,10 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::json::{Trace, array};
 use crate::protocol::FlagBit;
-use crate::slots::{Nobody, Slots};
+use crate::slots::{EmptySubject, Slots};
 
 /// The result for an unknown flag.
-const NONE: u32 = u32::MAX;
+const NO_EVALUATION: u32 = u32::MAX;
 
 /// The engine with one config document. A flag's number is its position in the document, sorted by key.
 #[wasm_bindgen]
@@ -99,7 +99,10 @@ impl Engine {
     /// Returns the evaluation of each flag ahead of time: for a subject without attributes, and without rollouts. Each
     /// number is that of `Evaluation::encode` plus [`FlagBit`]s.
     pub fn defaults(&self) -> Vec<u8> {
-        self.snapshot.flags().map(default).collect()
+        self.snapshot
+            .flags()
+            .map(evaluate_without_context)
+            .collect()
     }
 
     /// Returns the position in the input of the value that makes a flag unsupported; 2^32 - 1 if the flag is supported.
@@ -154,7 +157,7 @@ impl Engine {
     pub fn evaluate(&self, flag: usize) -> u32 {
         match self.snapshot.get(flag) {
             Some(Ok(flag)) => evaluate(flag, &self.slots, MissingBucketingValue::Excluded).encode(),
-            _ => NONE,
+            _ => NO_EVALUATION,
         }
     }
 
@@ -173,10 +176,10 @@ impl Engine {
     }
 }
 
-fn default(flag: Result<&CompiledFlag, &UnsupportedFlag>) -> u8 {
+fn evaluate_without_context(flag: Result<&CompiledFlag, &UnsupportedFlag>) -> u8 {
     let number = match flag {
         Ok(flag) => {
-            let evaluation = evaluate(flag, &Nobody, MissingBucketingValue::FallsThrough);
+            let evaluation = evaluate(flag, &EmptySubject, MissingBucketingValue::FallsThrough);
             let targeted = if flag.is_targeted() {
                 FlagBit::Targeted as u32
             } else {
