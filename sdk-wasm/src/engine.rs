@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use pennon_core::evaluate::decide;
 use pennon_core::ttl::Ttl;
-use pennon_core::{CompiledFlag, MissingBucketingValue, Snapshot, UnsupportedFlag, evaluate};
+use pennon_core::{CompiledFlag, MissingBucketingKey, Snapshot, UnsupportedFlag, evaluate};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::json::{Trace, array};
@@ -73,7 +73,7 @@ impl Engine {
 
     /// Returns the concatenated keys of all flags.
     pub fn keys(&self) -> Vec<u8> {
-        let mut text = Vec::with_capacity(self.snapshot.bytes_of_keys());
+        let mut text = Vec::with_capacity(self.snapshot.key_bytes());
         for key in self.snapshot.keys() {
             text.extend_from_slice(key.as_bytes());
         }
@@ -156,7 +156,7 @@ impl Engine {
     /// flag is unknown or unsupported.
     pub fn evaluate(&self, flag: usize) -> u32 {
         match self.snapshot.get(flag) {
-            Some(Ok(flag)) => evaluate(flag, &self.slots, MissingBucketingValue::Excluded).encode(),
+            Some(Ok(flag)) => evaluate(flag, &self.slots, MissingBucketingKey::Excluded).encode(),
             _ => NO_EVALUATION,
         }
     }
@@ -166,7 +166,7 @@ impl Engine {
     pub fn explain(&self, flag: usize) -> Option<String> {
         let flag = self.snapshot.get(flag)?.ok()?;
         let mut trace = Trace::default();
-        let missing = MissingBucketingValue::Excluded;
+        let missing = MissingBucketingKey::Excluded;
         let evaluation = decide(flag, &self.slots, missing, &mut trace);
         Some(trace.end(evaluation))
     }
@@ -179,7 +179,7 @@ impl Engine {
 fn evaluate_without_context(flag: Result<&CompiledFlag, &UnsupportedFlag>) -> u8 {
     let number = match flag {
         Ok(flag) => {
-            let evaluation = evaluate(flag, &EmptySubject, MissingBucketingValue::FallsThrough);
+            let evaluation = evaluate(flag, &EmptySubject, MissingBucketingKey::FallsThrough);
             let targeted = if flag.is_targeted() {
                 FlagBit::Targeted as u32
             } else {
@@ -188,7 +188,9 @@ fn evaluate_without_context(flag: Result<&CompiledFlag, &UnsupportedFlag>) -> u8
             evaluation.encode() | targeted
         }
         Err(_) => {
-            UnsupportedFlag::AHEAD.encode() | FlagBit::Targeted as u32 | FlagBit::Unsupported as u32
+            UnsupportedFlag::WITHOUT_CONTEXT.encode()
+                | FlagBit::Targeted as u32
+                | FlagBit::Unsupported as u32
         }
     };
     u8::try_from(number).unwrap_or(u8::MAX)
