@@ -15,7 +15,7 @@ use super::patch::renamed;
 use super::precondition::Precondition;
 use super::{Admin, Existence, audit, changes};
 use crate::auth::actor::{Actor, Administrator};
-use crate::auth::secret::Labelled;
+use crate::auth::secret::PrefixedSecret;
 use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::{self, Tx};
 
@@ -35,7 +35,7 @@ pub(crate) async fn create(
     if let Some(detail) = refused_product(admin, &product) {
         return Err(Error::Invalid(vec![Fault::pointer("/product", detail)]));
     }
-    let key = Labelled::sdk_key(&admin.entropy);
+    let key = PrefixedSecret::sdk_key(&admin.entropy);
     let environment = new_environment(admin, product, name, &key);
     let mut tx = admin.db.write().await?;
     let change = create_within(admin, &mut tx, actor, &environment, &key).await?;
@@ -52,7 +52,7 @@ pub(super) async fn create_within(
     tx: &mut Tx,
     actor: &Administrator,
     environment: &Environment,
-    key: &Labelled,
+    key: &PrefixedSecret,
 ) -> Result<EnvironmentChange, Error> {
     let hash = SecretHash::of(key.secret.expose());
     store::environments::insert(tx, environment, hash).await?;
@@ -144,7 +144,7 @@ pub(crate) async fn rotate_key(
     let mut tx = admin.db.write().await?;
     let old = find_active(&mut tx, id, precondition).await?;
     revoked(&mut tx, &old).await?;
-    let key = Labelled::sdk_key(&admin.entropy);
+    let key = PrefixedSecret::sdk_key(&admin.entropy);
     let new = new_environment(admin, old.product.clone(), old.name.clone(), &key);
     let hash = SecretHash::of(key.secret.expose());
     store::environments::insert(&mut tx, &new, hash).await?;
@@ -166,7 +166,7 @@ pub(super) fn new_environment(
     admin: &Admin,
     product: ProductName,
     name: EnvironmentName,
-    key: &Labelled,
+    key: &PrefixedSecret,
 ) -> Environment {
     let now = admin.clock.now();
     Environment {

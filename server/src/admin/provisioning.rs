@@ -14,7 +14,7 @@ use super::environments::{self, NewEnvironment};
 use super::tokens::TokenDays;
 use super::{Admin, tokens, transfer};
 use crate::auth::actor::{Actor, Administrator};
-use crate::auth::secret::{GivenSdkKey, GivenToken, Labelled};
+use crate::auth::secret::{GivenSdkKey, GivenToken, PrefixedSecret};
 use crate::error::{Conflict, Error, Fault};
 use crate::store::{self, Tx};
 
@@ -105,7 +105,7 @@ async fn create_environments(
         } else {
             let detail = "another environment of the file has this SDK key";
             fault("sdkKey", detail.to_owned());
-            substitute = Labelled::sdk_key(&admin.entropy);
+            substitute = PrefixedSecret::sdk_key(&admin.entropy);
             &substitute
         };
         let environment = environments::new_environment(admin, product.clone(), name.clone(), key);

@@ -11,7 +11,7 @@ use pennon_model::user::Role;
 use super::users::{self, AccountSelector};
 use super::{Admin, audit};
 use crate::auth::actor::{Actor, Person};
-use crate::auth::secret::Labelled;
+use crate::auth::secret::PrefixedSecret;
 use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::{self, Tx};
 
@@ -74,7 +74,7 @@ pub(crate) async fn create(
         return Err(Error::Forbidden(new.role));
     }
     let now = admin.clock.now();
-    let Labelled { secret, prefix } = Labelled::token(&admin.entropy);
+    let PrefixedSecret { secret, prefix } = PrefixedSecret::token(&admin.entropy);
     let token = Token {
         id: TokenId::new(admin.entropy.id(now)),
         user_id: person.user().id,

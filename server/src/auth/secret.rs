@@ -50,12 +50,12 @@ fn masked(key: &str, bytes: [u8; 32]) -> [u8; 32] {
 }
 
 /// A new secret with a prefix for its kind, and the part of it that is shown.
-pub(crate) struct Labelled {
+pub(crate) struct PrefixedSecret {
     pub(crate) secret: Secret,
     pub(crate) prefix: String,
 }
 
-impl Labelled {
+impl PrefixedSecret {
     /// A new SDK key.
     pub(crate) fn sdk_key(entropy: &Entropy) -> Self {
         Self::generate(SDK_KEY_PREFIX, entropy)
@@ -66,13 +66,13 @@ impl Labelled {
         Self::generate(TOKEN_PREFIX, entropy)
     }
 
-    fn generate(label: &str, entropy: &Entropy) -> Self {
-        Self::new(format!("{label}{}", generate(entropy).expose()))
+    fn generate(prefix: &str, entropy: &Entropy) -> Self {
+        Self::new(format!("{prefix}{}", generate(entropy).expose()))
     }
 
-    /// Reads a secret that was generated elsewhere; none unless it has the label and 256 bits, as those made here have.
-    fn parse(label: &str, secret: String) -> Option<Self> {
-        let bits = BASE64_URL_SAFE_NO_PAD.decode(secret.strip_prefix(label)?);
+    /// Reads a secret that was generated elsewhere. Returns `None` unless it has the prefix and 256 bits.
+    fn parse(prefix: &str, secret: String) -> Option<Self> {
+        let bits = BASE64_URL_SAFE_NO_PAD.decode(secret.strip_prefix(prefix)?);
         (bits.ok()?.len() == 32).then(|| Self::new(secret))
     }
 
@@ -85,26 +85,26 @@ impl Labelled {
 }
 
 /// An SDK key that was generated elsewhere.
-pub(crate) struct GivenSdkKey(pub(crate) Labelled);
+pub(crate) struct GivenSdkKey(pub(crate) PrefixedSecret);
 
 impl TryFrom<String> for GivenSdkKey {
     type Error = &'static str;
 
     fn try_from(key: String) -> Result<Self, Self::Error> {
-        Labelled::parse(SDK_KEY_PREFIX, key)
+        PrefixedSecret::parse(SDK_KEY_PREFIX, key)
             .map(Self)
             .ok_or("must be an SDK key of 256 bits; `pennon generate sdk-key` prints one")
     }
 }
 
 /// A personal access token that was generated elsewhere.
-pub(crate) struct GivenToken(pub(crate) Labelled);
+pub(crate) struct GivenToken(pub(crate) PrefixedSecret);
 
 impl TryFrom<String> for GivenToken {
     type Error = &'static str;
 
     fn try_from(token: String) -> Result<Self, Self::Error> {
-        Labelled::parse(TOKEN_PREFIX, token).map(Self).ok_or(
+        PrefixedSecret::parse(TOKEN_PREFIX, token).map(Self).ok_or(
             "must be a personal access token of 256 bits; `pennon generate personal-access-token` prints one",
         )
     }

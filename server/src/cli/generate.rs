@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 
-use crate::auth::secret::{self, Labelled};
+use crate::auth::secret::{self, PrefixedSecret};
 use crate::clock::Entropy;
 
 /// The secret to generate.
@@ -29,8 +29,8 @@ enum Kind {
 pub(super) fn run(Arguments { kind }: &Arguments) -> Result<(), Box<dyn Error>> {
     let entropy = Entropy::from_system()?;
     let secret = match kind {
-        Kind::SdkKey => Labelled::sdk_key(&entropy).secret,
-        Kind::PersonalAccessToken => Labelled::token(&entropy).secret,
+        Kind::SdkKey => PrefixedSecret::sdk_key(&entropy).secret,
+        Kind::PersonalAccessToken => PrefixedSecret::token(&entropy).secret,
         Kind::JwtSecret => secret::generate(&entropy),
     };
     writeln!(std::io::stdout(), "{}", secret.expose())?;
