@@ -288,16 +288,16 @@ fn nullable<T>(reader: &mut Reader<'_>, value: fn(&mut Reader<'_>) -> Read<T>) -
 /// Reads an integer of a domain type.
 fn integer<T: TryFrom<i64, Error = Invalid>>(reader: &mut Reader<'_>) -> Read<T> {
     let number = reader.integer()?;
-    T::try_from(number).map_err(|invalid| reader.refused_value(invalid.detail()))
+    T::try_from(number).map_err(|invalid| reader.refuse_value(invalid.detail()))
 }
 
 /// Reads a text of a domain type.
 fn text<T: TryFrom<Box<str>, Error = Invalid>>(reader: &mut Reader<'_>) -> Read<T> {
     let text = reader.string()?.into();
-    T::try_from(text).map_err(|invalid| reader.refused_value(invalid.detail()))
+    T::try_from(text).map_err(|invalid| reader.refuse_value(invalid.detail()))
 }
 
 /// Reads a string that must be one of a fixed set.
 fn variant<T>(reader: &mut Reader<'_>, parse: fn(&str) -> Result<T, Invalid>) -> Read<T> {
-    parse(reader.string()?).map_err(|invalid| reader.refused_value(invalid.detail()))
+    parse(reader.string()?).map_err(|invalid| reader.refuse_value(invalid.detail()))
 }

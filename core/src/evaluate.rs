@@ -216,7 +216,7 @@ fn matches<O: Observer>(
         }
         if (outcome == Outcome::Held) == deciding {
             matched = deciding;
-            if !O::SEES_ALL_CONDITIONS {
+            if !O::NEEDS_ALL_CONDITIONS {
                 break;
             }
         }
@@ -232,7 +232,7 @@ fn value<'s>(flag: &CompiledFlag, slot: usize, subject: &'s impl Subject) -> Opt
 /// An observer of an evaluation, which cannot change it.
 pub trait Observer {
     /// True to compare all conditions of a rule, even after its result is certain.
-    const SEES_ALL_CONDITIONS: bool = false;
+    const NEEDS_ALL_CONDITIONS: bool = false;
 
     /// Reports that a rule is about to be evaluated.
     fn rule(&mut self, _priority: Priority, _logic: Logic, _value: bool) {}
@@ -288,7 +288,7 @@ struct TraceRecorder {
 }
 
 impl Observer for TraceRecorder {
-    const SEES_ALL_CONDITIONS: bool = true;
+    const NEEDS_ALL_CONDITIONS: bool = true;
 
     fn rule(&mut self, priority: Priority, logic: Logic, value: bool) {
         self.rules.push(RuleTrace {

@@ -79,7 +79,7 @@ impl<'t> Reader<'t> {
 
     /// Refuses the last string or number.
     #[cold]
-    pub(crate) fn refused_value(&mut self, problem: &'static str) -> Refused {
+    pub(crate) fn refuse_value(&mut self, problem: &'static str) -> Refused {
         self.at = self.value;
         if cfg!(feature = "problems") {
             self.problem = problem;
@@ -196,7 +196,7 @@ impl<'t> Reader<'t> {
         let number = self.number()?;
         let digits = number.trim_start_matches('-').as_bytes();
         if digits.len() > MAX_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
-            return Err(self.refused_value("expected an integer"));
+            return Err(self.refuse_value("expected an integer"));
         }
         let value = digits
             .iter()

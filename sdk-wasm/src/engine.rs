@@ -168,7 +168,7 @@ impl Engine {
         let mut trace = Trace::default();
         let missing = MissingBucketingKey::Excluded;
         let evaluation = decide(flag, &self.slots, missing, &mut trace);
-        Some(trace.end(evaluation))
+        Some(trace.finish(evaluation))
     }
 
     pub(crate) fn snapshot(&self) -> &Snapshot {
