@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn nobody_is_in_at_0_and_everybody_at_100(id in id(), strategy in strategy()) {
+    fn no_subject_is_included_at_0_and_every_subject_at_100(id in id(), strategy in strategy()) {
         let context = context_with_id(strategy, &id);
         prop_assert!(!is_included(0, strategy, &context)?);
         prop_assert!(is_included(100, strategy, &context)?);

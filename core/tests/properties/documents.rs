@@ -210,21 +210,21 @@ proptest! {
 
     #[test]
     fn an_unreadable_member_affects_only_its_flag(
-        document in document(), victim in any::<Index>(), position in any::<Index>(), value in json(),
+        document in document(), damaged in any::<Index>(), position in any::<Index>(), value in json(),
     ) {
         prop_assume!(!document.flags.is_empty());
         let mut json = serde_json::to_value(&document).map_err(fail)?;
         let flags = json["flags"].as_array_mut().ok_or_else(|| TestCaseError::fail("no flags"))?;
-        let victim = victim.index(flags.len());
-        let pointers = pointers(&flags[victim]);
+        let damaged = damaged.index(flags.len());
+        let pointers = pointers(&flags[damaged]);
         let pointer = &pointers[position.index(pointers.len())];
-        if let Some(target) = flags[victim].pointer_mut(pointer) {
+        if let Some(target) = flags[damaged].pointer_mut(pointer) {
             *target = value;
         }
         let text = json.to_string();
         let snapshot = Snapshot::parse(text.as_bytes()).map_err(fail)?;
-        let untouched = document.flags.iter().enumerate().filter(|(index, _)| *index != victim);
-        let key_after = json["flags"][victim]["key"].as_str();
+        let untouched = document.flags.iter().enumerate().filter(|(index, _)| *index != damaged);
+        let key_after = json["flags"][damaged]["key"].as_str();
         for (index, flag) in untouched {
             let is_last = document.flags[index + 1..].iter().all(|later| later.key != flag.key);
             if !is_last || key_after == Some(&*flag.key) {

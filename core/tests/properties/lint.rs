@@ -15,7 +15,7 @@ use crate::generate::{context, flag};
 
 proptest! {
     #[test]
-    fn a_finding_is_true_of_everybody(flag in flag(), context in context()) {
+    fn a_finding_is_true_for_every_context(flag in flag(), context in context()) {
         let mut priorities: Vec<Priority> = flag.rules.iter().map(|rule| rule.priority).collect();
         priorities.sort_unstable();
         let findings = lint(&flag);
@@ -181,7 +181,7 @@ fn a_contradiction_is_found() {
 }
 
 #[test]
-fn a_condition_that_holds_for_nobody_is_found_where_others_may_hold() {
+fn a_condition_that_never_holds_is_found_where_others_may_hold() {
     let findings = lint_rules(
         &[(true, "or", &["country == \"DE\"", "userId == 3"])],
         Some(50),
@@ -223,7 +223,7 @@ fn a_rule_after_one_that_matches_all_its_subjects_is_found() {
 }
 
 #[test]
-fn a_flag_that_is_the_same_for_everybody_is_found() {
+fn a_constant_flag_is_found() {
     assert_eq!(
         lint_rules(&[], Some(0)),
         [Finding::Constant { value: false }]
