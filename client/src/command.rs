@@ -88,10 +88,10 @@ pub enum Failure {
 impl Failure {
     /// Returns true if a retry may succeed soon. An invalid response after a valid one comes from a proxy during an
     /// outage, and ends with it. An invalid first response means a wrong address.
-    pub(crate) const fn is_passing(self, has_answered: bool) -> bool {
+    pub(crate) const fn is_transient(self, is_ready: bool) -> bool {
         match self {
             Self::Unreachable | Self::TimedOut | Self::Status(429 | 500..=599) => true,
-            Self::Malformed => has_answered,
+            Self::Malformed => is_ready,
             _ => false,
         }
     }

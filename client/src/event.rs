@@ -9,9 +9,9 @@ use pennon_core::ttl::Ttl;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// `initialize()` was called.
-    Initialize(Start),
+    Initialize(InitializeOptions),
     /// `initialize()` was called with a bootstrap config document, which the host has loaded.
-    Provided {
+    Bootstrap {
         /// The TTL of each of its flags.
         flags: Vec<Option<Ttl>>,
         /// Its tag, if known.
@@ -53,7 +53,7 @@ pub enum Event {
         max_age: u64,
     },
     /// The stream announced the service's current config document.
-    StreamTold {
+    StreamAnnounced {
         /// The tag of the config document.
         etag: String,
         /// The period in milliseconds over which clients should spread their fetches, if the service has set one.
@@ -76,7 +76,7 @@ pub enum Event {
 
 /// The options of `initialize()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Start {
+pub struct InitializeOptions {
     /// The milliseconds after which the call fails; none to wait for all attempts.
     pub timeout: Option<u64>,
     /// The reaction to the failure of all attempts.
@@ -96,7 +96,7 @@ pub enum Retry {
     Forever,
 }
 
-impl Start {
+impl InitializeOptions {
     pub(crate) fn deadline(self, moment: Moment) -> Option<u64> {
         self.timeout
             .map(|timeout| moment.now.saturating_add(timeout))

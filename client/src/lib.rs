@@ -14,12 +14,12 @@ extern crate alloc;
 
 pub mod command;
 pub mod event;
-pub mod lifetimes;
 pub mod machine;
 pub mod options;
 pub mod retry;
+pub mod ttl_timers;
 
 pub use command::{Call, Command, Failure, Lifecycle};
-pub use event::{Event, Moment, Reply, Retry, Start};
+pub use event::{Event, InitializeOptions, Moment, Reply, Retry};
 pub use machine::Machine;
 pub use options::Options;

@@ -20,7 +20,7 @@ pub struct Options {
     /// True to listen for changes on a stream.
     pub streaming: bool,
     /// True to report usage.
-    pub reports: bool,
+    pub report_usage: bool,
 }
 
 impl Default for Options {
@@ -33,7 +33,7 @@ impl Default for Options {
             timeout: 3_000,
             stale_if_error: false,
             streaming: false,
-            reports: false,
+            report_usage: false,
         }
     }
 }

@@ -1,24 +1,27 @@
 //! Backoff and random delays.
 
 /// The maximum backoff, in milliseconds.
-pub const CEILING: u64 = 30_000;
+pub const MAX_BACKOFF: u64 = 30_000;
 
 /// The delay after the first refusal, in milliseconds.
-const REFUSED: u64 = 60_000;
+const REFUSAL_BACKOFF: u64 = 60_000;
 
 /// The maximum delay after many refusals, in milliseconds.
-const REFUSED_CEILING: u64 = 10 * 60_000;
+const MAX_REFUSAL_BACKOFF: u64 = 10 * 60_000;
 
-/// Returns the delay after the attempt `attempt` (from 0) has failed: `delay · 2^attempt`, limited to the [`CEILING`]
+/// Returns the delay after the attempt `attempt` (from 0) has failed: `delay · 2^attempt`, limited to [`MAX_BACKOFF`]
 /// and reduced at random by up to a half, so that clients that failed together do not retry together.
 pub fn backoff(delay: u64, attempt: u32, random: u32) -> u64 {
-    between_half_and_whole(doubled(delay, attempt, CEILING), random)
+    between_half_and_whole(doubled(delay, attempt, MAX_BACKOFF), random)
 }
 
 /// Returns the delay after a refusal that follows `before` earlier ones. A refused key rarely works a second later, but
 /// may work some minutes later, if it was revoked by mistake.
-pub fn refused(before: u32, random: u32) -> u64 {
-    between_half_and_whole(doubled(REFUSED, before, REFUSED_CEILING), random)
+pub fn refusal_backoff(before: u32, random: u32) -> u64 {
+    between_half_and_whole(
+        doubled(REFUSAL_BACKOFF, before, MAX_REFUSAL_BACKOFF),
+        random,
+    )
 }
 
 /// Returns a random time from 0 to `whole`, uniformly distributed.
@@ -35,20 +38,20 @@ pub fn between_half_and_whole(whole: u64, random: u32) -> u64 {
 }
 
 /// Returns a random time from 0.5 to 1.5 times `whole`, uniformly distributed.
-pub fn around(whole: u64, random: u32) -> u64 {
+pub fn jitter(whole: u64, random: u32) -> u64 {
     (whole / 2).saturating_add(spread(whole, random))
 }
 
-fn doubled(delay: u64, times: u32, ceiling: u64) -> u64 {
+fn doubled(delay: u64, times: u32, max: u64) -> u64 {
     1_u64
         .checked_shl(times)
-        .map_or(ceiling, |factor| delay.saturating_mul(factor))
-        .min(ceiling)
+        .map_or(max, |factor| delay.saturating_mul(factor))
+        .min(max)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CEILING, around, backoff, refused, spread};
+    use super::{MAX_BACKOFF, backoff, jitter, refusal_backoff, spread};
 
     #[test]
     fn the_wait_doubles_with_every_attempt() {
@@ -65,25 +68,25 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_never_exceeds_the_ceiling() {
+    fn the_wait_never_exceeds_the_maximum() {
         for attempt in [5, 10, 63, 64, u32::MAX] {
-            assert_eq!(backoff(1_000, attempt, u32::MAX), CEILING);
-            assert_eq!(backoff(u64::MAX, attempt, 0), CEILING / 2);
+            assert_eq!(backoff(1_000, attempt, u32::MAX), MAX_BACKOFF);
+            assert_eq!(backoff(u64::MAX, attempt, 0), MAX_BACKOFF / 2);
         }
     }
 
     #[test]
     fn refusals_slow_down_from_a_minute_to_ten() {
-        let waits = [0, 1, 2, 3, 4, 99].map(|before| refused(before, u32::MAX) / 60_000);
+        let waits = [0, 1, 2, 3, 4, 99].map(|before| refusal_backoff(before, u32::MAX) / 60_000);
         assert_eq!(waits, [1, 2, 4, 8, 10, 10]);
-        assert_eq!(refused(0, 0), 30_000);
+        assert_eq!(refusal_backoff(0, 0), 30_000);
     }
 
     #[test]
-    fn around_a_time_is_from_its_half_to_one_and_a_half() {
-        let times = [0, 1 << 31, u32::MAX].map(|random| around(30_000, random));
+    fn jitter_is_from_half_the_time_to_one_and_a_half() {
+        let times = [0, 1 << 31, u32::MAX].map(|random| jitter(30_000, random));
         assert_eq!(times, [15_000, 30_000, 45_000]);
-        assert_eq!(around(u64::MAX, u32::MAX), u64::MAX);
+        assert_eq!(jitter(u64::MAX, u32::MAX), u64::MAX);
     }
 
     #[test]

@@ -59,8 +59,8 @@ impl CompiledFlag {
     ) -> Self {
         let targeting = (!rules.is_empty() || rollout.is_some()).then(|| {
             let mut slots = Slots::default();
-            let rules = compiled_rules(rules, &mut slots);
-            let rollout = rollout.map(|rollout| compiled_rollout(rollout, &mut slots));
+            let rules = compile_rules(rules, &mut slots);
+            let rollout = rollout.map(|rollout| compile_rollout(rollout, &mut slots));
             Box::new(Targeting {
                 attributes: slots.0.into(),
                 rules,
@@ -128,16 +128,16 @@ impl From<FlagConfig> for CompiledFlag {
 
 /// Sorts rules by ascending priority, and keeps the order of rules with the same priority. The service sends rules
 /// sorted, so each insertion appends. The standard library's sort would make up a tenth of the wasm engine.
-fn compiled_rules(rules: Vec<Rule>, slots: &mut Slots) -> Box<[CompiledRule]> {
+fn compile_rules(rules: Vec<Rule>, slots: &mut Slots) -> Box<[CompiledRule]> {
     let mut sorted: Vec<CompiledRule> = Vec::with_capacity(rules.len());
     for rule in rules {
-        let place = sorted.partition_point(|other| other.priority <= rule.priority);
-        sorted.insert(place, compiled_rule(rule, slots));
+        let index = sorted.partition_point(|other| other.priority <= rule.priority);
+        sorted.insert(index, compile_rule(rule, slots));
     }
     sorted.into()
 }
 
-fn compiled_rule(rule: Rule, slots: &mut Slots) -> CompiledRule {
+fn compile_rule(rule: Rule, slots: &mut Slots) -> CompiledRule {
     let condition = |Condition {
                          attribute,
                          operator,
@@ -155,7 +155,7 @@ fn compiled_rule(rule: Rule, slots: &mut Slots) -> CompiledRule {
     }
 }
 
-fn compiled_rollout(rollout: Rollout, slots: &mut Slots) -> CompiledRollout {
+fn compile_rollout(rollout: Rollout, slots: &mut Slots) -> CompiledRollout {
     CompiledRollout {
         slot: slots.number(rollout.strategy.attribute()),
         strategy: rollout.strategy,

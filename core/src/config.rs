@@ -75,7 +75,7 @@ pub(crate) struct FlagState {
 pub fn parse(text: &[u8]) -> Result<Vec<FlagConfig>, ParseError> {
     let mut flags = Vec::new();
     let mut unknown = None;
-    each(text, |entry| match entry {
+    for_each_entry(text, |entry| match entry {
         Ok((key, flag)) => {
             flags.push(FlagConfig {
                 key: key.into(),
@@ -92,13 +92,13 @@ pub fn parse(text: &[u8]) -> Result<Vec<FlagConfig>, ParseError> {
     unknown.map_or(Ok(flags), Err)
 }
 
-/// Reads a config document and calls `take` for each entry, so that all entries need not be in memory at once.
-pub(crate) fn each(text: &[u8], take: impl FnMut(Entry<'_>)) -> Result<(), ParseError> {
+/// Reads a config document and calls `handle` for each entry, so that all entries need not be in memory at once.
+pub(crate) fn for_each_entry(text: &[u8], handle: impl FnMut(Entry<'_>)) -> Result<(), ParseError> {
     let mut reader = Reader::new(text)?;
-    document(&mut reader, take).map_err(|Refused| reader.error())
+    document(&mut reader, handle).map_err(|Refused| reader.error())
 }
 
-fn document(reader: &mut Reader<'_>, mut take: impl FnMut(Entry<'_>)) -> Read<()> {
+fn document(reader: &mut Reader<'_>, mut handle: impl FnMut(Entry<'_>)) -> Read<()> {
     let mut found = false;
     let mut key = String::new();
     let mut document = reader.object()?;
@@ -110,7 +110,7 @@ fn document(reader: &mut Reader<'_>, mut take: impl FnMut(Entry<'_>)) -> Read<()
                 let mut flags = reader.items()?;
                 while reader.has_next(&mut flags)? {
                     let flag = flag(reader, &mut key)?;
-                    take(flag.map(|flag| (&*key, flag)));
+                    handle(flag.map(|flag| (&*key, flag)));
                 }
             }
             _ => reader.skip()?,
@@ -208,7 +208,7 @@ fn rule(reader: &mut Reader<'_>) -> Read<Rule> {
     while let Some(member) = reader.next_member(&mut rule)? {
         match member {
             "priority" => priority = Some(integer::<Priority>(reader)?),
-            "logic" => logic = Some(word(reader, Logic::parse)?),
+            "logic" => logic = Some(variant(reader, Logic::parse)?),
             "value" => value = Some(reader.boolean()?),
             "conditions" => conditions = Some(reader.array(condition)?),
             _ => reader.skip()?,
@@ -234,8 +234,8 @@ fn condition(reader: &mut Reader<'_>) -> Read<Condition> {
     while let Some(member) = reader.next_member(&mut condition)? {
         match member {
             "attribute" => attribute = Some(text::<Attribute>(reader)?),
-            "operator" => operator = Some(word(reader, Operator::parse)?),
-            "valueType" => value_type = Some(word(reader, ValueType::parse)?),
+            "operator" => operator = Some(variant(reader, Operator::parse)?),
+            "valueType" => value_type = Some(variant(reader, ValueType::parse)?),
             "valueString" => string = Some(text::<OperandText>(reader)?),
             "valueInt" => number = Some(integer::<Integer>(reader)?),
             "valueBool" => boolean = Some(reader.boolean()?),
@@ -264,7 +264,7 @@ fn rollout(reader: &mut Reader<'_>) -> Read<Rollout> {
     while let Some(member) = reader.next_member(&mut rollout)? {
         match member {
             "percentage" => percentage = Some(integer::<Percentage>(reader)?),
-            "strategy" => strategy = Some(word(reader, Strategy::parse)?),
+            "strategy" => strategy = Some(variant(reader, Strategy::parse)?),
             _ => reader.skip()?,
         }
     }
@@ -288,16 +288,16 @@ fn nullable<T>(reader: &mut Reader<'_>, value: fn(&mut Reader<'_>) -> Read<T>) -
 /// Reads an integer of a domain type.
 fn integer<T: TryFrom<i64, Error = Invalid>>(reader: &mut Reader<'_>) -> Read<T> {
     let number = reader.integer()?;
-    T::try_from(number).map_err(|invalid| reader.refused_value(invalid.detail()))
+    T::try_from(number).map_err(|invalid| reader.refuse_value(invalid.detail()))
 }
 
 /// Reads a text of a domain type.
 fn text<T: TryFrom<Box<str>, Error = Invalid>>(reader: &mut Reader<'_>) -> Read<T> {
     let text = reader.string()?.into();
-    T::try_from(text).map_err(|invalid| reader.refused_value(invalid.detail()))
+    T::try_from(text).map_err(|invalid| reader.refuse_value(invalid.detail()))
 }
 
 /// Reads a string that must be one of a fixed set.
-fn word<T>(reader: &mut Reader<'_>, parse: fn(&str) -> Result<T, Invalid>) -> Read<T> {
-    parse(reader.string()?).map_err(|invalid| reader.refused_value(invalid.detail()))
+fn variant<T>(reader: &mut Reader<'_>, parse: fn(&str) -> Result<T, Invalid>) -> Read<T> {
+    parse(reader.string()?).map_err(|invalid| reader.refuse_value(invalid.detail()))
 }

@@ -15,7 +15,7 @@ use crate::rule::{Attribute, Condition, Logic, Operand, Operator, Priority};
 
 /// The effect of a rollout on a subject without a bucketing key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MissingBucketingValue {
+pub enum MissingBucketingKey {
     /// The rollout excludes the subject. Every evaluation with a caller's context uses this.
     Excluded,
     /// The rollout is skipped. Only the evaluations that clients compute ahead of time, without a context, use this.
@@ -26,7 +26,7 @@ pub enum MissingBucketingValue {
 pub fn evaluate(
     flag: &CompiledFlag,
     subject: &impl Subject,
-    missing: MissingBucketingValue,
+    missing: MissingBucketingKey,
 ) -> Evaluation {
     decide(flag, subject, missing, &mut NoObserver)
 }
@@ -35,7 +35,7 @@ pub fn evaluate(
 pub fn evaluate_with_cause(
     flag: &CompiledFlag,
     subject: &impl Subject,
-    missing: MissingBucketingValue,
+    missing: MissingBucketingKey,
 ) -> (Evaluation, Cause) {
     let mut recorder = CauseRecorder::default();
     let evaluation = decide(flag, subject, missing, &mut recorder);
@@ -55,7 +55,7 @@ pub struct Cause {
 pub fn explain(
     flag: &CompiledFlag,
     subject: &impl Subject,
-    missing: MissingBucketingValue,
+    missing: MissingBucketingKey,
 ) -> Explanation {
     let mut steps = TraceRecorder::default();
     let evaluation = decide(flag, subject, missing, &mut steps);
@@ -126,7 +126,7 @@ pub struct RolloutTrace {
 pub fn decide(
     flag: &CompiledFlag,
     subject: &impl Subject,
-    missing: MissingBucketingValue,
+    missing: MissingBucketingKey,
     observer: &mut impl Observer,
 ) -> Evaluation {
     flag_archived(flag)
@@ -171,27 +171,27 @@ fn targeting_rule(
 fn rollout(
     flag: &CompiledFlag,
     subject: &impl Subject,
-    missing: MissingBucketingValue,
+    missing: MissingBucketingKey,
     observer: &mut impl Observer,
 ) -> Option<Evaluation> {
     let rollout = flag.rollout()?;
     let bucket = value(flag, rollout.slot, subject)
-        .and_then(bucketing_value)
+        .and_then(bucketing_key)
         .map(bucket);
     observer.rollout(rollout.strategy, rollout.percentage, bucket);
-    let admitted = match (bucket, missing) {
+    let is_included = match (bucket, missing) {
         (Some(bucket), _) => bucket < u32::from(rollout.percentage.get()),
-        (None, MissingBucketingValue::Excluded) => false,
-        (None, MissingBucketingValue::FallsThrough) => return None,
+        (None, MissingBucketingKey::Excluded) => false,
+        (None, MissingBucketingKey::FallsThrough) => return None,
     };
     Some(Evaluation {
-        enabled: admitted,
+        enabled: is_included,
         reason: Reason::Rollout,
     })
 }
 
 /// Returns a value as a bucketing key. An empty string counts as missing here, but not in conditions.
-fn bucketing_value(value: Value<'_>) -> Option<&str> {
+fn bucketing_key(value: Value<'_>) -> Option<&str> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text),
         _ => None,
@@ -216,7 +216,7 @@ fn matches<O: Observer>(
         }
         if (outcome == Outcome::Held) == deciding {
             matched = deciding;
-            if !O::SEES_ALL_CONDITIONS {
+            if !O::NEEDS_ALL_CONDITIONS {
                 break;
             }
         }
@@ -232,7 +232,7 @@ fn value<'s>(flag: &CompiledFlag, slot: usize, subject: &'s impl Subject) -> Opt
 /// An observer of an evaluation, which cannot change it.
 pub trait Observer {
     /// True to compare all conditions of a rule, even after its result is certain.
-    const SEES_ALL_CONDITIONS: bool = false;
+    const NEEDS_ALL_CONDITIONS: bool = false;
 
     /// Reports that a rule is about to be evaluated.
     fn rule(&mut self, _priority: Priority, _logic: Logic, _value: bool) {}
@@ -288,7 +288,7 @@ struct TraceRecorder {
 }
 
 impl Observer for TraceRecorder {
-    const SEES_ALL_CONDITIONS: bool = true;
+    const NEEDS_ALL_CONDITIONS: bool = true;
 
     fn rule(&mut self, priority: Priority, logic: Logic, value: bool) {
         self.rules.push(RuleTrace {

@@ -37,7 +37,7 @@ pub(crate) struct Mark {
 }
 
 /// An array or object that the reader has entered.
-pub(crate) struct Inside {
+pub(crate) struct Container {
     end: u8,
     is_first: bool,
 }
@@ -79,7 +79,7 @@ impl<'t> Reader<'t> {
 
     /// Refuses the last string or number.
     #[cold]
-    pub(crate) fn refused_value(&mut self, problem: &'static str) -> Refused {
+    pub(crate) fn refuse_value(&mut self, problem: &'static str) -> Refused {
         self.at = self.value;
         if cfg!(feature = "problems") {
             self.problem = problem;
@@ -125,14 +125,14 @@ impl<'t> Reader<'t> {
     }
 
     /// Enters an object. [`next_member`](Self::next_member) then returns its members.
-    pub(crate) fn object(&mut self) -> Read<Inside> {
+    pub(crate) fn object(&mut self) -> Read<Container> {
         self.expect(b'{', "expected an object")?;
         self.enter(b'}')
     }
 
     /// Returns the name of the next member, or `None` at the end of the object. The caller must then read the member's
     /// value.
-    pub(crate) fn next_member(&mut self, object: &mut Inside) -> Read<Option<&str>> {
+    pub(crate) fn next_member(&mut self, object: &mut Container) -> Read<Option<&str>> {
         if !self.has_next(object)? {
             return Ok(None);
         }
@@ -152,16 +152,16 @@ impl<'t> Reader<'t> {
     }
 
     /// Enters an array. Its items follow while [`has_next`](Self::has_next) returns true.
-    pub(crate) fn items(&mut self) -> Read<Inside> {
+    pub(crate) fn items(&mut self) -> Read<Container> {
         self.expect(b'[', "expected an array")?;
         self.enter(b']')
     }
 
     /// Returns true if another item or member follows; otherwise leaves the array or object.
-    pub(crate) fn has_next(&mut self, inside: &mut Inside) -> Read<bool> {
-        let is_first = core::mem::replace(&mut inside.is_first, false);
+    pub(crate) fn has_next(&mut self, container: &mut Container) -> Read<bool> {
+        let is_first = core::mem::replace(&mut container.is_first, false);
         match self.peek() {
-            Some(byte) if byte == inside.end => {
+            Some(byte) if byte == container.end => {
                 self.at += 1;
                 self.depth -= 1;
                 Ok(false)
@@ -179,24 +179,24 @@ impl<'t> Reader<'t> {
     pub(crate) fn null(&mut self) -> Read<bool> {
         let is_null = self.peek() == Some(b'n');
         if is_null {
-            self.word("null")?;
+            self.literal("null")?;
         }
         Ok(is_null)
     }
 
     pub(crate) fn boolean(&mut self) -> Read<bool> {
         let value = self.peek() == Some(b't');
-        self.word(if value { "true" } else { "false" })?;
+        self.literal(if value { "true" } else { "false" })?;
         Ok(value)
     }
 
     /// Reads a number without fraction and exponent, with at most 18 digits, which always fit into 64 bits.
     pub(crate) fn integer(&mut self) -> Read<i64> {
-        const MOST_DIGITS: usize = 18;
+        const MAX_DIGITS: usize = 18;
         let number = self.number()?;
         let digits = number.trim_start_matches('-').as_bytes();
-        if digits.len() > MOST_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
-            return Err(self.refused_value("expected an integer"));
+        if digits.len() > MAX_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
+            return Err(self.refuse_value("expected an integer"));
         }
         let value = digits
             .iter()
@@ -224,18 +224,18 @@ impl<'t> Reader<'t> {
             }
             Some(b'[') => self.array(Self::skip).map(drop),
             Some(b'"') => self.quoted().map(drop),
-            Some(b'n') => self.word("null"),
+            Some(b'n') => self.literal("null"),
             Some(b't' | b'f') => self.boolean().map(drop),
             _ => self.number().map(drop),
         }
     }
 
-    fn enter(&mut self, end: u8) -> Read<Inside> {
+    fn enter(&mut self, end: u8) -> Read<Container> {
         if self.depth == MAX_DEPTH {
             return self.refuse("the document nests too deeply");
         }
         self.depth += 1;
-        Ok(Inside {
+        Ok(Container {
             end,
             is_first: true,
         })
@@ -357,12 +357,12 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn word(&mut self, word: &'static str) -> Read<()> {
+    fn literal(&mut self, literal: &'static str) -> Read<()> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        if !rest.starts_with(word.as_bytes()) {
+        if !rest.starts_with(literal.as_bytes()) {
             return self.refuse("unexpected value");
         }
-        self.at += word.len();
+        self.at += literal.len();
         Ok(())
     }
 
@@ -385,10 +385,10 @@ impl<'t> Reader<'t> {
     }
 
     /// Consumes the next byte if the predicate accepts it.
-    fn take(&mut self, is_one: impl FnOnce(u8) -> bool) -> bool {
-        let taken = self.byte().is_some_and(is_one);
-        self.at += usize::from(taken);
-        taken
+    fn take(&mut self, predicate: impl FnOnce(u8) -> bool) -> bool {
+        let is_consumed = self.byte().is_some_and(predicate);
+        self.at += usize::from(is_consumed);
+        is_consumed
     }
 
     fn next_byte(&mut self) -> Option<u8> {

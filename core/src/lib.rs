@@ -33,7 +33,7 @@ pub use compiled::CompiledFlag;
 pub use config::{FlagConfig, ParseError};
 pub use context::{Context, Subject, Value};
 pub use evaluate::{
-    Cause, Explanation, MissingBucketingValue, evaluate, evaluate_with_cause, explain,
+    Cause, Explanation, MissingBucketingKey, evaluate, evaluate_with_cause, explain,
 };
 pub use evaluation::{Evaluation, Reason, StandardReason};
 pub use invalid::Invalid;

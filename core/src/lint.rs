@@ -3,7 +3,7 @@
 //! The linter has no evaluation logic. It runs the engine for representative subjects: for each attribute, every value
 //! in the rules, the values between and around them, and no value. Values that no condition distinguishes have the same
 //! result, so one of them represents all, and the representatives have every result that a subject can have. A check
-//! that needs more than `MOST_SUBJECTS` representatives reports nothing.
+//! that needs more than `MAX_SUBJECTS` representatives reports nothing.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,13 +11,13 @@ use alloc::vec::Vec;
 use crate::compiled::CompiledFlag;
 use crate::config::FlagConfig;
 use crate::context::{CustomValue, Subject, Value};
-use crate::evaluate::{Cause, MissingBucketingValue, evaluate_with_cause};
+use crate::evaluate::{Cause, MissingBucketingKey, evaluate_with_cause};
 use crate::evaluation::{Evaluation, Reason};
 use crate::rollout::{Rollout, Strategy};
 use crate::rule::{Attribute, Condition, Logic, Operand, Priority, Rule};
 
 /// The maximum number of subjects for one check.
-const MOST_SUBJECTS: usize = 1024;
+const MAX_SUBJECTS: usize = 1024;
 
 /// A probable mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum Finding {
         /// The rule.
         rule: Priority,
         /// The earlier rule that alone matches all of them, if one does.
-        behind: Option<Priority>,
+        shadowed_by: Option<Priority>,
     },
     /// The enabled flag has the same value for everyone, despite its rules or rollout.
     Constant {
@@ -56,7 +56,7 @@ pub fn lint(flag: &FlagConfig) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, rule) in rules.iter().enumerate() {
         let earlier = rules.get(..index).unwrap_or_default();
-        match never_decides(rule, earlier, reached.as_deref()) {
+        match find_ineffective_rule(rule, earlier, reached.as_deref()) {
             Some(finding) => findings.push(finding),
             None => findings.extend(idle_conditions(rule)),
         }
@@ -67,19 +67,23 @@ pub fn lint(flag: &FlagConfig) -> Vec<Finding> {
 }
 
 /// Returns a finding if a rule never determines a result.
-fn never_decides(rule: &Rule, earlier: &[&Rule], reached: Option<&[Priority]>) -> Option<Finding> {
+fn find_ineffective_rule(
+    rule: &Rule,
+    earlier: &[&Rule],
+    reached: Option<&[Priority]>,
+) -> Option<Finding> {
     let priority = rule.priority;
     if !can_match(rule) {
         return Some(Finding::NeverMatches { rule: priority });
     }
-    let behind = earlier
+    let shadowed_by = earlier
         .iter()
-        .find(|before| takes_all(before, rule))
+        .find(|before| is_shadowed_by(rule, before))
         .map(|before| before.priority);
     let is_reached = reached.is_none_or(|reached| reached.contains(&priority));
-    (behind.is_some() || !is_reached).then_some(Finding::NeverReached {
+    (shadowed_by.is_some() || !is_reached).then_some(Finding::NeverReached {
         rule: priority,
-        behind,
+        shadowed_by,
     })
 }
 
@@ -121,7 +125,7 @@ fn all_can_hold(conditions: &[&Condition]) -> bool {
 }
 
 /// Returns true if an earlier rule matches every subject that a later one matches.
-fn takes_all(before: &Rule, rule: &Rule) -> bool {
+fn is_shadowed_by(rule: &Rule, before: &Rule) -> bool {
     decisions(&[before, rule], None)
         .is_some_and(|mut all| all.all(|(_, cause)| cause.rule != Some(1)))
 }
@@ -138,7 +142,7 @@ fn reached(rules: &[&Rule]) -> Option<Vec<Priority>> {
 
 /// Returns true if a change turns a flag from off to on for some context; `None` if there are too many combinations of
 /// attributes to try.
-pub fn turns_somebody_on(before: &FlagConfig, after: &FlagConfig) -> Option<bool> {
+pub fn enables_any_context(before: &FlagConfig, after: &FlagConfig) -> Option<bool> {
     let rules = before.rules.iter().chain(&after.rules);
     let conditions: Vec<&Condition> = rules.flat_map(|rule| &rule.conditions).collect();
     let flags = [before, after].map(|flag| (CompiledFlag::from(flag.clone()), flag.rollout));
@@ -147,18 +151,20 @@ pub fn turns_somebody_on(before: &FlagConfig, after: &FlagConfig) -> Option<bool
     attributes.dedup();
     let choices = all_choices(&attributes, &conditions);
     Some((0..combinations(&choices)?).any(|number| {
-        let subject = Named {
+        let subject = NamedAttributes {
             attributes: &attributes,
             values: Representative::new(number, &choices),
         };
-        let [was, will] = flags.each_ref().map(|(flag, rollout)| {
-            let missing = MissingBucketingValue::Excluded;
+        let [before, after] = flags.each_ref().map(|(flag, rollout)| {
+            let missing = MissingBucketingKey::Excluded;
             Share::of(*rollout, evaluate_with_cause(flag, &subject, missing))
         });
-        match (was.strategy, will.strategy) {
+        match (before.strategy, after.strategy) {
             // Buckets of different attributes are independent.
-            (Some(one), Some(other)) if one != other => will.percentage > 0 && was.percentage < 100,
-            _ => will.percentage > was.percentage,
+            (Some(one), Some(other)) if one != other => {
+                after.percentage > 0 && before.percentage < 100
+            }
+            _ => after.percentage > before.percentage,
         }
     }))
 }
@@ -214,7 +220,7 @@ fn decisions(
     let choices = all_choices(flag.attributes(), &conditions);
     Some((0..combinations(&choices)?).map(move |number| {
         let subject = Representative::new(number, &choices);
-        evaluate_with_cause(&flag, &subject, MissingBucketingValue::Excluded)
+        evaluate_with_cause(&flag, &subject, MissingBucketingKey::Excluded)
     }))
 }
 
@@ -223,7 +229,7 @@ fn combinations(choices: &[Choices]) -> Option<usize> {
     choices
         .iter()
         .try_fold(1_usize, |count, choices| count.checked_mul(choices.len()))
-        .filter(|count| *count <= MOST_SUBJECTS)
+        .filter(|count| *count <= MAX_SUBJECTS)
 }
 
 /// The representative values of one attribute: no value, and those that conditions can distinguish.
@@ -311,14 +317,14 @@ impl Subject for Representative<'_> {
 }
 
 /// A subject for two flags, in which an attribute may have different slots.
-struct Named<'c> {
+struct NamedAttributes<'c> {
     attributes: &'c [Attribute],
     values: Representative<'c>,
 }
 
-impl Subject for Named<'_> {
+impl Subject for NamedAttributes<'_> {
     fn value(&self, attribute: &Attribute, _slot: usize) -> Option<Value<'_>> {
-        let place = self.attributes.iter().position(|each| each == attribute)?;
-        self.values.value(attribute, place)
+        let slot = self.attributes.iter().position(|each| each == attribute)?;
+        self.values.value(attribute, slot)
     }
 }

@@ -181,7 +181,7 @@ impl TryFrom<Box<str>> for Attribute {
             "email" => Ok(Self::Email),
             "country" => Ok(Self::Country),
             text if has_null(text) => Err(Invalid::new("must not contain U+0000")),
-            text => match characters(text) {
+            text => match count_characters(text) {
                 1..=128 => Ok(Self::Custom(name)),
                 _ => Err(Invalid::new("must have 1 to 128 characters")),
             },
@@ -219,7 +219,7 @@ impl TryFrom<Box<str>> for OperandText {
         if has_null(&text) {
             return Err(Invalid::new("must not contain U+0000"));
         }
-        if characters(&text) > 1024 {
+        if count_characters(&text) > 1024 {
             return Err(Invalid::new("must have at most 1024 characters"));
         }
         Ok(Self(text))
@@ -228,7 +228,7 @@ impl TryFrom<Box<str>> for OperandText {
 
 /// Counts the Unicode scalar values in a text, by their first bytes. The standard library counts long texts faster, but
 /// its code would make up a twentieth of the wasm engine.
-fn characters(text: &str) -> usize {
+fn count_characters(text: &str) -> usize {
     text.bytes().filter(|byte| byte & 0xC0 != 0x80).count()
 }
 

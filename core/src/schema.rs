@@ -10,7 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::rule::{Attribute, Condition, Integer, OperandText, Operator, ValueType};
 
 /// Schemas by name, as [`ToSchema::schemas`] collects them.
-pub type Named = Vec<(String, RefOr<Schema>)>;
+pub type NamedSchemas = Vec<(String, RefOr<Schema>)>;
 
 impl ToSchema for Attribute {}
 
@@ -31,11 +31,11 @@ impl PartialSchema for Attribute {
 }
 
 impl ToSchema for Condition {
-    fn schemas(schemas: &mut Named) {
-        named::<Attribute>(schemas);
-        named::<Operator>(schemas);
-        named::<OperandText>(schemas);
-        named::<Integer>(schemas);
+    fn schemas(schemas: &mut NamedSchemas) {
+        add_schema::<Attribute>(schemas);
+        add_schema::<Operator>(schemas);
+        add_schema::<OperandText>(schemas);
+        add_schema::<Integer>(schemas);
     }
 }
 
@@ -62,7 +62,7 @@ impl PartialSchema for Condition {
 }
 
 fn comparison(kind: ValueType, member: &str, value: RefOr<Schema>) -> ObjectBuilder {
-    let word = ObjectBuilder::new()
+    let string = ObjectBuilder::new()
         .schema_type(Type::String)
         .enum_values(Some([kind.as_str()]));
     ObjectBuilder::new()
@@ -71,14 +71,14 @@ fn comparison(kind: ValueType, member: &str, value: RefOr<Schema>) -> ObjectBuil
         .required("attribute")
         .property("operator", reference::<Operator>())
         .required("operator")
-        .property("valueType", word)
+        .property("valueType", string)
         .required("valueType")
         .property(member, value)
         .required(member)
 }
 
 /// Adds the schema of a type, and the schemas that it references.
-pub fn named<T: ToSchema>(schemas: &mut Named) {
+pub fn add_schema<T: ToSchema>(schemas: &mut NamedSchemas) {
     schemas.push((T::name().into_owned(), T::schema()));
     T::schemas(schemas);
 }

@@ -37,8 +37,8 @@ struct Entry {
     flag: Result<CompiledFlag, UnsupportedFlag>,
 }
 
-/// An enabled flag with a part that this version cannot read, such as a newer operator. It can be evaluated only [ahead
-/// of time](Self::AHEAD), without a context.
+/// An enabled flag with a part that this version cannot read, such as a newer operator. It can be evaluated only
+/// [without a context](Self::WITHOUT_CONTEXT).
 #[derive(Clone, Copy, Debug)]
 pub struct UnsupportedFlag {
     offset: usize,
@@ -46,7 +46,7 @@ pub struct UnsupportedFlag {
 
 impl UnsupportedFlag {
     /// The evaluation without a context, which skips rules and rollout.
-    pub const AHEAD: Evaluation = Evaluation {
+    pub const WITHOUT_CONTEXT: Evaluation = Evaluation {
         enabled: true,
         reason: Reason::FlagEnabled,
     };
@@ -93,23 +93,23 @@ impl Snapshot {
         let mut keys = String::with_capacity(key_bytes.next_multiple_of(KEYS_STEP));
         let mut flags = Vec::with_capacity(flags.next_multiple_of(FLAGS_STEP));
         let mut skipped = 0;
-        config::each(text, |entry| {
+        config::for_each_entry(text, |entry| {
             let Ok((key, flag)) = entry else {
                 skipped += 1;
                 return;
             };
-            let place = place(&keys, &flags, key);
+            let found = search(&keys, &flags, key);
             let start = keys.len();
             keys.push_str(key);
             let entry = Entry {
                 key: start..keys.len(),
                 ttl: flag.ttl,
-                flag: compiled(flag),
+                flag: compile(flag),
             };
-            match place.map(|same| flags.get_mut(same)) {
-                Ok(Some(same)) => *same = entry,
+            match found.map(|index| flags.get_mut(index)) {
+                Ok(Some(existing)) => *existing = entry,
                 Ok(None) => {}
-                Err(between) => flags.insert(between, entry),
+                Err(index) => flags.insert(index, entry),
             }
         })?;
         keys.shrink_to(keys.len().next_multiple_of(KEYS_STEP));
@@ -147,7 +147,7 @@ impl Snapshot {
     }
 
     /// Returns the size of all keys in bytes, or slightly more.
-    pub fn bytes_of_keys(&self) -> usize {
+    pub fn key_bytes(&self) -> usize {
         self.keys.len()
     }
 
@@ -163,7 +163,7 @@ impl Snapshot {
 
     /// Returns the index of the flag with this key.
     pub fn find(&self, key: &str) -> Option<usize> {
-        place(&self.keys, &self.flags, key).ok()
+        search(&self.keys, &self.flags, key).ok()
     }
 
     /// Returns the keys of the flags that are new, changed or removed since another snapshot, in order.
@@ -207,7 +207,7 @@ impl Entry {
 
 /// Compiles a flag. A kill switch must work even if other values are unknown, so a flag that is off is never
 /// unsupported.
-fn compiled(flag: FlagState) -> Result<CompiledFlag, UnsupportedFlag> {
+fn compile(flag: FlagState) -> Result<CompiledFlag, UnsupportedFlag> {
     match flag.unreadable {
         Some(ParseError { offset, .. }) if flag.enabled && !flag.archived => {
             Err(UnsupportedFlag { offset })
@@ -223,7 +223,7 @@ fn compiled(flag: FlagState) -> Result<CompiledFlag, UnsupportedFlag> {
 
 /// Finds the flag with this key, or the index at which to insert it. The service sends flags sorted, so the index is
 /// usually after the last flag.
-fn place(keys: &str, flags: &[Entry], key: &str) -> Result<usize, usize> {
+fn search(keys: &str, flags: &[Entry], key: &str) -> Result<usize, usize> {
     match flags.last() {
         Some(last) if last.key(keys) < key => Err(flags.len()),
         _ => flags.binary_search_by(|entry| entry.key(keys).cmp(key)),

@@ -13,7 +13,7 @@ use pennon_core::config::{self, FlagConfig};
 use pennon_core::context::CustomValue;
 use pennon_core::rule::Attribute;
 use pennon_core::{
-    CompiledFlag, Context, Evaluation, MissingBucketingValue, Snapshot, Subject, UnsupportedFlag,
+    CompiledFlag, Context, Evaluation, MissingBucketingKey, Snapshot, Subject, UnsupportedFlag,
     Value, evaluate, explain,
 };
 use serde::{Deserialize, Deserializer};
@@ -80,12 +80,12 @@ struct FutureCase {
 #[serde(untagged)]
 enum FutureEvaluation {
     Known(Evaluation),
-    Word(FutureWord),
+    Unavailable(FutureOutcome),
 }
 
 #[derive(Deserialize, PartialEq, Debug)]
 #[serde(rename_all = "lowercase")]
-enum FutureWord {
+enum FutureOutcome {
     Unsupported,
 }
 
@@ -97,7 +97,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 }
 
 #[test]
-fn every_case_gives_the_expected_answer() -> Outcome {
+fn every_case_gives_the_expected_evaluation() -> Outcome {
     let index = index()?;
     let (mut run, mut failures) = (0, Vec::new());
     for name in &index.files {
@@ -134,16 +134,12 @@ fn an_unknown_value_of_a_newer_service_affects_only_one_flag() -> Outcome {
                 .and_then(|index| snapshot.get(index));
             let context = context(&case.context)?;
             let evaluated = flag.map(|flag| match flag {
-                Ok(flag) => FutureEvaluation::Known(ask(flag, &context)),
-                Err(_) => FutureEvaluation::Word(FutureWord::Unsupported),
+                Ok(flag) => FutureEvaluation::Known(evaluate_flag(flag, &context)),
+                Err(_) => FutureEvaluation::Unavailable(FutureOutcome::Unsupported),
             });
             let ahead = flag.map(|flag| match flag {
-                Ok(flag) => evaluate(
-                    flag,
-                    &Context::default(),
-                    MissingBucketingValue::FallsThrough,
-                ),
-                Err(_) => UnsupportedFlag::AHEAD,
+                Ok(flag) => evaluate(flag, &Context::default(), MissingBucketingKey::FallsThrough),
+                Err(_) => UnsupportedFlag::WITHOUT_CONTEXT,
             });
             assert_eq!(evaluated, case.expected, "{name}: {}", case.description);
             assert_eq!(ahead, case.ahead, "{name}: {}", case.description);
@@ -182,7 +178,8 @@ fn every_file_of_the_folder_is_listed_once() -> Outcome {
 
 #[test]
 fn one_service_can_hold_all_files_at_once() -> Outcome {
-    let (mut owners, mut asked, mut unknown) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
+    let (mut owners, mut evaluated_keys, mut unknown) =
+        (BTreeMap::new(), BTreeSet::new(), Vec::new());
     for name in index()?.files {
         let text = fs::read_to_string(folder().join(&name))?;
         let file: File<'_, Case> = serde_json::from_str(&text)?;
@@ -202,7 +199,7 @@ fn one_service_can_hold_all_files_at_once() -> Outcome {
             if case.expected.is_none() {
                 unknown.push(case.key);
             } else {
-                asked.insert(case.key);
+                evaluated_keys.insert(case.key);
             }
         }
     }
@@ -214,7 +211,7 @@ fn one_service_can_hold_all_files_at_once() -> Outcome {
     }
     assert_eq!(
         owners.into_keys().collect::<BTreeSet<_>>(),
-        asked,
+        evaluated_keys,
         "some flags have no case"
     );
     Ok(())
@@ -251,33 +248,36 @@ impl Engine {
             .and_then(|index| self.snapshot.get(index)?.ok());
         let by_serde = self.by_serde.get(&*case.key);
         let context = context(&case.context)?;
-        let answers = [
-            ("evaluate", found.map(|flag| ask(flag, &context))),
-            ("explain", found.map(|flag| ask_why(flag, &context))),
+        let evaluations = [
+            ("evaluate", found.map(|flag| evaluate_flag(flag, &context))),
+            ("explain", found.map(|flag| explain_flag(flag, &context))),
             (
                 "evaluate by slots",
-                found.map(|flag| ask(flag, &Slots::new(flag, &context))),
+                found.map(|flag| evaluate_flag(flag, &Slots::new(flag, &context))),
             ),
             (
                 "evaluate as read by serde",
-                by_serde.map(|flag| ask(flag, &context)),
+                by_serde.map(|flag| evaluate_flag(flag, &context)),
             ),
         ];
-        for (way, answer) in answers {
-            if answer != case.expected {
-                return Err(format!("{way}: {answer:?} instead of {:?}", case.expected));
+        for (way, evaluation) in evaluations {
+            if evaluation != case.expected {
+                return Err(format!(
+                    "{way}: {evaluation:?} instead of {:?}",
+                    case.expected
+                ));
             }
         }
         Ok(())
     }
 }
 
-fn ask(flag: &CompiledFlag, subject: &impl Subject) -> Evaluation {
-    evaluate(flag, subject, MissingBucketingValue::Excluded)
+fn evaluate_flag(flag: &CompiledFlag, subject: &impl Subject) -> Evaluation {
+    evaluate(flag, subject, MissingBucketingKey::Excluded)
 }
 
-fn ask_why(flag: &CompiledFlag, subject: &impl Subject) -> Evaluation {
-    explain(flag, subject, MissingBucketingValue::Excluded).evaluation
+fn explain_flag(flag: &CompiledFlag, subject: &impl Subject) -> Evaluation {
+    explain(flag, subject, MissingBucketingKey::Excluded).evaluation
 }
 
 /// The values that a flag reads, in its order, as they cross the wasm boundary.

@@ -1,7 +1,7 @@
 //! The effect of a change, before it is saved.
 
 use pennon_core::{
-    CompiledFlag, Context, FlagConfig, MissingBucketingValue, evaluate, rule::Priority,
+    CompiledFlag, Context, FlagConfig, MissingBucketingKey, evaluate, rule::Priority,
 };
 use pennon_model::json::Json;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ impl SampleEffect {
         let before = CompiledFlag::from(before.clone());
         let after = CompiledFlag::from(after.clone());
         let is_on = |flag: &CompiledFlag, context: &Context<'_>| {
-            evaluate(flag, context, MissingBucketingValue::Excluded).enabled
+            evaluate(flag, context, MissingBucketingKey::Excluded).enabled
         };
         let mut effect = Self::default();
         for context in contexts(sample) {

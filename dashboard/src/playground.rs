@@ -1,8 +1,8 @@
 //! The playground: the same engine on the server and in the browser, and the data to compare their results.
 
 use pennon_core::{
-    CompiledFlag, Context, Explanation, FlagConfig, MissingBucketingValue, config,
-    evaluate::Outcome, explain,
+    CompiledFlag, Context, Explanation, FlagConfig, MissingBucketingKey, config, evaluate::Outcome,
+    explain,
 };
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ impl Served {
 /// Evaluates a flag with the local engine, and explains the result.
 pub fn explained(flag: &FlagConfig, context: &Context<'_>) -> Explanation {
     let flag = CompiledFlag::from(flag.clone());
-    explain(&flag, context, MissingBucketingValue::Excluded)
+    explain(&flag, context, MissingBucketingKey::Excluded)
 }
 
 /// Returns the steps of an explanation as short text. Server and browser agree if their texts for the same input are

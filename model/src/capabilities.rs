@@ -19,7 +19,7 @@ const FIRST: Version = Version::new(0, 1, 0);
 
 /// A value in the config document that a client must support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum Capability {
     /// The format of the document itself.
     Document,
     /// The logic of a rule.
@@ -36,29 +36,29 @@ pub enum Word {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// The values, at least one.
-    pub words: Vec<Word>,
+    pub capabilities: Vec<Capability>,
     /// The clients, at least one.
     pub clients: Vec<Client>,
 }
 
-impl Word {
+impl Capability {
     /// Returns all values.
     fn all() -> impl Iterator<Item = Self> {
         let logics = Logic::ALL.iter().copied().map(Self::Logic);
         let operators = Operator::ALL.iter().copied().map(Self::Operator);
         let types = ValueType::ALL.iter().copied().map(Self::ValueType);
         let strategies = Strategy::ALL.iter().copied().map(Self::Strategy);
-        let rest = logics.chain(operators).chain(types).chain(strategies);
-        std::iter::once(Self::Document).chain(rest)
+        let others = logics.chain(operators).chain(types).chain(strategies);
+        std::iter::once(Self::Document).chain(others)
     }
 }
 
 /// Returns the first version that supports a value.
-pub fn since(word: Word) -> Version {
-    match word {
-        Word::Document
-        | Word::Logic(Logic::And | Logic::Or)
-        | Word::Operator(
+pub fn since(capability: Capability) -> Version {
+    match capability {
+        Capability::Document
+        | Capability::Logic(Logic::And | Logic::Or)
+        | Capability::Operator(
             Operator::Equal
             | Operator::NotEqual
             | Operator::Greater
@@ -66,25 +66,25 @@ pub fn since(word: Word) -> Version {
             | Operator::GreaterOrEqual
             | Operator::LessOrEqual,
         )
-        | Word::ValueType(ValueType::String | ValueType::Number | ValueType::Boolean)
-        | Word::Strategy(Strategy::PerUser | Strategy::PerTenant) => FIRST,
+        | Capability::ValueType(ValueType::String | ValueType::Number | ValueType::Boolean)
+        | Capability::Strategy(Strategy::PerUser | Strategy::PerTenant) => FIRST,
     }
 }
 
 /// Returns the values of a flag that a version does not support, without duplicates, in the order of the document.
 /// `since` is the lookup: [`since()`], or a fake in tests.
-pub fn unreadable(
+pub fn unsupported(
     flag: &FlagConfig,
     version: &Version,
-    since: impl Fn(Word) -> Version,
-) -> Vec<Word> {
-    let words = distinct([flag]);
-    lacking(&words, version, &since).collect()
+    since: impl Fn(Capability) -> Version,
+) -> Vec<Capability> {
+    let capabilities = distinct([flag]);
+    missing(&capabilities, version, &since).collect()
 }
 
 /// Returns true if a version supports all values.
-pub fn reads_everything(version: &Version, since: impl Fn(Word) -> Version) -> bool {
-    Word::all().all(|word| *version >= since(word))
+pub fn supports_all(version: &Version, since: impl Fn(Capability) -> Version) -> bool {
+    Capability::all().all(|capability| *version >= since(capability))
 }
 
 /// Returns the values in these flags that clients do not support. Clients that lack the same values form one gap.
@@ -92,7 +92,7 @@ pub fn reads_everything(version: &Version, since: impl Fn(Word) -> Version) -> b
 pub fn gaps<'f>(
     flags: impl IntoIterator<Item = &'f FlagConfig>,
     clients: &[Client],
-    since: impl Fn(Word) -> Version,
+    since: impl Fn(Capability) -> Version,
 ) -> Vec<Gap> {
     let used = distinct(flags);
     let mut gaps: Vec<Gap> = Vec::new();
@@ -100,12 +100,12 @@ pub fn gaps<'f>(
         let Client::Known(_, version) = client else {
             continue;
         };
-        let words: Vec<Word> = lacking(&used, version, &since).collect();
-        match gaps.iter_mut().find(|gap| gap.words == words) {
-            _ if words.is_empty() => {}
+        let capabilities: Vec<Capability> = missing(&used, version, &since).collect();
+        match gaps.iter_mut().find(|gap| gap.capabilities == capabilities) {
+            _ if capabilities.is_empty() => {}
             Some(gap) => gap.clients.push(client.clone()),
             None => gaps.push(Gap {
-                words,
+                capabilities,
                 clients: vec![client.clone()],
             }),
         }
@@ -114,46 +114,50 @@ pub fn gaps<'f>(
 }
 
 /// Returns the values that a version does not support.
-fn lacking(
-    words: &[Word],
+fn missing(
+    capabilities: &[Capability],
     version: &Version,
-    since: &impl Fn(Word) -> Version,
-) -> impl Iterator<Item = Word> {
-    let words = words.iter().copied();
-    words.filter(move |word| *version < since(*word))
+    since: &impl Fn(Capability) -> Version,
+) -> impl Iterator<Item = Capability> {
+    let capabilities = capabilities.iter().copied();
+    capabilities.filter(move |capability| *version < since(*capability))
 }
 
 /// Returns the values of flags, without duplicates.
-fn distinct<'f>(flags: impl IntoIterator<Item = &'f FlagConfig>) -> Vec<Word> {
+fn distinct<'f>(flags: impl IntoIterator<Item = &'f FlagConfig>) -> Vec<Capability> {
     let mut distinct = Vec::new();
-    for word in flags.into_iter().flat_map(words) {
-        if !distinct.contains(&word) {
-            distinct.push(word);
+    for capability in flags.into_iter().flat_map(capabilities) {
+        if !distinct.contains(&capability) {
+            distinct.push(capability);
         }
     }
     distinct
 }
 
 /// Returns the values of a flag in the document; none for an archived flag, which the document omits.
-fn words(flag: &FlagConfig) -> impl Iterator<Item = Word> {
+fn capabilities(flag: &FlagConfig) -> impl Iterator<Item = Capability> {
     let flag = (!flag.archived).then_some(flag);
     flag.into_iter().flat_map(|flag| {
         let rules = flag.rules.iter().flat_map(|rule| {
             let conditions = rule.conditions.iter().flat_map(|condition| {
                 [
-                    Word::Operator(condition.operator),
-                    Word::ValueType(condition.operand.value_type()),
+                    Capability::Operator(condition.operator),
+                    Capability::ValueType(condition.operand.value_type()),
                 ]
             });
-            std::iter::once(Word::Logic(rule.logic)).chain(conditions)
+            std::iter::once(Capability::Logic(rule.logic)).chain(conditions)
         });
-        let rollout = flag.rollout.map(|rollout| Word::Strategy(rollout.strategy));
-        std::iter::once(Word::Document).chain(rules).chain(rollout)
+        let rollout = flag
+            .rollout
+            .map(|rollout| Capability::Strategy(rollout.strategy));
+        std::iter::once(Capability::Document)
+            .chain(rules)
+            .chain(rollout)
     })
 }
 
 /// Formats a phrase such as ``the operator `==` ``.
-impl fmt::Display for Word {
+impl fmt::Display for Capability {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Document => formatter.write_str("the config document"),
@@ -180,18 +184,18 @@ impl fmt::Display for Gap {
         } else {
             "they"
         };
-        let words: Vec<String> = self.words.iter().map(ToString::to_string).collect();
+        let capabilities: Vec<String> = self.capabilities.iter().map(ToString::to_string).collect();
         write!(
             formatter,
             "Update {}, in use within the last 7 days: {pronoun} cannot read {}.",
-            listed(&names),
-            listed(&words),
+            join(&names),
+            join(&capabilities),
         )
     }
 }
 
 /// Joins items: `a`, `a and b`, or `a, b and c`.
-fn listed(items: &[String]) -> String {
+fn join(items: &[String]) -> String {
     match items {
         [] => String::new(),
         [one] => one.clone(),

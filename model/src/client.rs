@@ -62,7 +62,7 @@ impl Client {
         if value.len() > MAX_HEADER {
             return Self::Other;
         }
-        match named(value) {
+        match parse_name(value) {
             Some((package, version)) => match version.cmp_precedence(server) {
                 Ordering::Greater => Self::Newer(package),
                 Ordering::Less | Ordering::Equal => Self::Known(package, version),
@@ -73,7 +73,7 @@ impl Client {
 
     /// Parses the output of [`Display`](fmt::Display).
     pub fn from_text(text: &str) -> Self {
-        if let Some((package, version)) = named(text) {
+        if let Some((package, version)) = parse_name(text) {
             return Self::Known(package, version);
         }
         let newer = text
@@ -93,7 +93,7 @@ impl Client {
 }
 
 /// Parses the package and version of a name such as `@pennon/core/1.2.3`.
-fn named(text: &str) -> Option<(Package, Version)> {
+fn parse_name(text: &str) -> Option<(Package, Version)> {
     let (package, version) = text.rsplit_once('/')?;
     let package = Package::parse(package).ok()?;
     let version = Version::parse(version).ok()?;

@@ -123,11 +123,11 @@ pub struct FlagOverview {
     pub flag: Flag,
     /// The active environments by product, from development to production, each with the flag's state; none where the
     /// flag is not configured.
-    pub places: Vec<(Environment, Option<FlagCell>)>,
+    pub environments: Vec<(Environment, Option<FlagCell>)>,
     /// The selected environment, which may be a revoked one; none if there is no environment.
     pub environment: Option<Environment>,
     /// The configuration in the selected environment; none if the flag is not configured there.
-    pub shown: Option<FlagConfiguration>,
+    pub configuration: Option<FlagConfiguration>,
 }
 
 /// The switch and the TTL: a flag's configuration without rules and rollout.

@@ -82,30 +82,26 @@ pub fn looks_like_production(name: &str) -> bool {
 }
 
 /// Returns the rank of an environment in lists, derived from its name: 0 for development to 4 for production.
-pub fn nearness_to_users(name: &str) -> u8 {
+pub fn rank(name: &str) -> u8 {
     if looks_like_production(name) {
         return 4;
     }
     let name = name.to_lowercase();
     let mut words = name.split(|character: char| !character.is_alphabetic());
-    let nearness = |word: &str| match word {
+    let rank = |word: &str| match word {
         "dev" | "develop" | "development" | "local" => Some(0),
         "test" | "testing" | "ci" | "qa" | "integration" => Some(1),
         "staging" | "stage" | "preview" | "preprod" | "uat" | "acceptance" => Some(3),
         _ => None,
     };
-    words.find_map(nearness).unwrap_or(2)
+    words.find_map(rank).unwrap_or(2)
 }
 
 /// Sorts environments for lists: by product, and from development to production.
 pub fn sort(environments: &mut [Environment]) {
     environments.sort_by_cached_key(|environment| {
         let name = environment.name.to_string();
-        (
-            environment.product.to_string(),
-            nearness_to_users(&name),
-            name,
-        )
+        (environment.product.to_string(), rank(&name), name)
     });
 }
 
@@ -140,7 +136,7 @@ mod tests {
     #[test]
     fn environments_are_ordered_from_development_to_production() {
         let mut names = ["eu-prod", "Staging", "demo", "development", "QA 2"];
-        names.sort_by_key(|name| nearness_to_users(name));
+        names.sort_by_key(|name| rank(name));
         assert_eq!(names, ["development", "QA 2", "demo", "Staging", "eu-prod"]);
     }
 }

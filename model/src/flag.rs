@@ -46,10 +46,10 @@ text! {
         schema(max_length = 128, pattern = r"^[A-Za-z0-9_][A-Za-z0-9_.:-]*$", example = "pay_by_invoice")
     )]
     pub struct FlagKey = |text| {
-        let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let is_word_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let valid = (1..=128).contains(&text.len())
-            && text.bytes().all(|byte| word(byte) || b"-.:".contains(&byte))
-            && text.bytes().next().is_some_and(word);
+            && text.bytes().all(|byte| is_word_byte(byte) || b"-.:".contains(&byte))
+            && text.bytes().next().is_some_and(is_word_byte);
         if valid { Ok(()) } else { Err(Invalid::new(
             "must be 1 to 128 letters, digits, `_`, `-`, `.` or `:`, and start with a letter, a digit or `_`"
         )) }
@@ -85,12 +85,12 @@ string_enum! {
         Oldest = "createdAt",
         /// By key, byte by byte.
         Key = "key",
-        /// By key, in reverse.
-        KeyBackwards = "-key",
+        /// By key, descending.
+        KeyDescending = "-key",
         /// By name, ignoring case.
         Name = "name",
-        /// By name, in reverse.
-        NameBackwards = "-name",
+        /// By name, descending.
+        NameDescending = "-name",
     }
     else "must be `createdAt`, `key` or `name`, optionally with a leading `-` for descending order"
 }

@@ -98,7 +98,7 @@ pub struct FlagRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaleReason {
     /// No application has evaluated it for 14 days.
-    Unasked,
+    Unused,
     /// Applications evaluate it, and it has the same value for everyone in every active environment.
     Constant,
 }

@@ -32,9 +32,9 @@ pub struct PlannedChange {
     /// The environment.
     pub environment: Option<Environment>,
     /// The current object, if it exists.
-    pub now: Option<Value>,
+    pub old_value: Option<Value>,
     /// The object after the revert, if it will exist.
-    pub then: Option<Value>,
+    pub new_value: Option<Value>,
 }
 
 /// A flag in an environment before and after the revert.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pennon_core::schema::{Named, named, reference};
+use pennon_core::schema::{NamedSchemas, add_schema, reference};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
@@ -14,9 +14,9 @@ impl<T: ToSchema> ToSchema for Page<T> {
         format!("{}Page", T::name()).into()
     }
 
-    fn schemas(schemas: &mut Named) {
-        named::<T>(schemas);
-        named::<Pagination>(schemas);
+    fn schemas(schemas: &mut NamedSchemas) {
+        add_schema::<T>(schemas);
+        add_schema::<Pagination>(schemas);
     }
 }
 

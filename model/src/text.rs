@@ -54,7 +54,7 @@ macro_rules! name {
             )]
             pub struct $name = |text| {
                 let too_long = concat!("must have at most ", $max, " characters");
-                $crate::text::line(text, $max, too_long)
+                $crate::text::check_line(text, $max, too_long)
             }
         }
     };
@@ -63,7 +63,7 @@ macro_rules! name {
 pub(crate) use {name, text};
 
 /// Checks that a text is a single line of at most `max` characters, without control characters, and not blank.
-pub(crate) fn line(text: &str, max: usize, too_long: &'static str) -> Result<(), Invalid> {
+pub(crate) fn check_line(text: &str, max: usize, too_long: &'static str) -> Result<(), Invalid> {
     if text.chars().count() > max {
         return Err(Invalid::new(too_long));
     }

@@ -3,7 +3,7 @@
 use pennon_core::FlagConfig;
 use pennon_core::rollout::Strategy;
 use pennon_core::rule::{Operator, ValueType};
-use pennon_model::capabilities::{Word, gaps, reads_everything, since, unreadable};
+use pennon_model::capabilities::{Capability, gaps, since, supports_all, unsupported};
 use pennon_model::client::{Client, Package, Version};
 use proptest::prelude::*;
 use serde_json::json;
@@ -15,16 +15,16 @@ mod generate;
 use self::generate::flag;
 
 /// A table in which later versions introduced two values.
-fn made_up(word: Word) -> Version {
-    match word {
-        Word::Operator(Operator::Greater) => Version::new(0, 3, 0),
-        Word::Strategy(Strategy::PerTenant) => Version::new(0, 2, 0),
+fn fake_since(capability: Capability) -> Version {
+    match capability {
+        Capability::Operator(Operator::Greater) => Version::new(0, 3, 0),
+        Capability::Strategy(Strategy::PerTenant) => Version::new(0, 2, 0),
         _ => Version::new(0, 1, 0),
     }
 }
 
 /// A flag with both values, one of them twice.
-fn flag_with_later_words() -> FlagConfig {
+fn flag_with_later_capabilities() -> FlagConfig {
     let condition = json!({
         "attribute": "age", "operator": ">", "valueType": "number", "valueInt": 1,
     });
@@ -40,14 +40,14 @@ fn flag_with_later_words() -> FlagConfig {
 
 #[test]
 fn a_version_does_not_support_values_that_came_after_it() {
-    let flag = flag_with_later_words();
+    let flag = flag_with_later_capabilities();
     let of = |version: &str| {
         let version = Version::parse(version).unwrap_or(Version::new(0, 0, 0));
-        unreadable(&flag, &version, made_up)
+        unsupported(&flag, &version, fake_since)
     };
     let (greater, per_tenant) = (
-        Word::Operator(Operator::Greater),
-        Word::Strategy(Strategy::PerTenant),
+        Capability::Operator(Operator::Greater),
+        Capability::Strategy(Strategy::PerTenant),
     );
     assert_eq!(of("0.1.0"), [greater, per_tenant]);
     assert_eq!(of("0.2.0-rc.1"), [greater, per_tenant]);
@@ -59,7 +59,7 @@ fn a_version_does_not_support_values_that_came_after_it() {
         ..flag.clone()
     };
     let first = Version::new(0, 1, 0);
-    assert_eq!(unreadable(&archived, &first, made_up), []);
+    assert_eq!(unsupported(&archived, &first, fake_since), []);
 }
 
 #[test]
@@ -74,8 +74,8 @@ fn clients_that_lack_the_same_values_form_one_gap() {
         Client::Newer(Package::Core),
         Client::Other,
     ];
-    let flag = flag_with_later_words();
-    let found: Vec<String> = gaps([&flag, &flag], &clients, made_up)
+    let flag = flag_with_later_capabilities();
+    let found: Vec<String> = gaps([&flag, &flag], &clients, fake_since)
         .iter()
         .map(ToString::to_string)
         .collect();
@@ -88,26 +88,26 @@ fn clients_that_lack_the_same_values_form_one_gap() {
     let many: Vec<Client> = (0..7)
         .map(|patch| Client::Known(Package::Core, Version::new(0, 2, patch)))
         .collect();
-    let found = gaps([&flag], &many, made_up);
+    let found = gaps([&flag], &many, fake_since);
     let text = found.first().map(ToString::to_string).unwrap_or_default();
     assert!(
         text.contains("`@pennon/core/0.2.4` and 2 more, in use"),
         "{text}"
     );
-    assert!(!reads_everything(&version(2), made_up) && reads_everything(&version(3), made_up));
-    assert!(reads_everything(&version(1), since));
+    assert!(!supports_all(&version(2), fake_since) && supports_all(&version(3), fake_since));
+    assert!(supports_all(&version(1), since));
 }
 
 #[test]
 fn values_are_named_as_in_the_document() {
     let named = [
-        Word::Document,
-        Word::Operator(Operator::GreaterOrEqual),
-        Word::ValueType(ValueType::Boolean),
-        Word::Strategy(Strategy::PerUser),
+        Capability::Document,
+        Capability::Operator(Operator::GreaterOrEqual),
+        Capability::ValueType(ValueType::Boolean),
+        Capability::Strategy(Strategy::PerUser),
     ];
     assert_eq!(
-        named.map(|word| word.to_string()),
+        named.map(|capability| capability.to_string()),
         [
             "the config document",
             "the operator `>=`",
@@ -122,8 +122,8 @@ proptest! {
     fn this_version_reads_every_flag_and_versions_before_the_first_read_none(flag in flag()) {
         let this = Version::parse(env!("CARGO_PKG_VERSION"));
         let this = this.unwrap_or_else(|error| panic!("the version is valid: {error}"));
-        prop_assert_eq!(unreadable(&flag, &this, since), []);
-        let before = unreadable(&flag, &Version::new(0, 0, 1), since);
-        prop_assert_eq!(before.first(), (!flag.archived).then_some(&Word::Document));
+        prop_assert_eq!(unsupported(&flag, &this, since), []);
+        let before = unsupported(&flag, &Version::new(0, 0, 1), since);
+        prop_assert_eq!(before.first(), (!flag.archived).then_some(&Capability::Document));
     }
 }

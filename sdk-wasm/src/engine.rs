@@ -6,15 +6,15 @@ use alloc::vec::Vec;
 
 use pennon_core::evaluate::decide;
 use pennon_core::ttl::Ttl;
-use pennon_core::{CompiledFlag, MissingBucketingValue, Snapshot, UnsupportedFlag, evaluate};
+use pennon_core::{CompiledFlag, MissingBucketingKey, Snapshot, UnsupportedFlag, evaluate};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::json::{Trace, array};
 use crate::protocol::FlagBit;
-use crate::slots::{Nobody, Slots};
+use crate::slots::{EmptySubject, Slots};
 
 /// The result for an unknown flag.
-const NONE: u32 = u32::MAX;
+const NO_EVALUATION: u32 = u32::MAX;
 
 /// The engine with one config document. A flag's number is its position in the document, sorted by key.
 #[wasm_bindgen]
@@ -73,7 +73,7 @@ impl Engine {
 
     /// Returns the concatenated keys of all flags.
     pub fn keys(&self) -> Vec<u8> {
-        let mut text = Vec::with_capacity(self.snapshot.bytes_of_keys());
+        let mut text = Vec::with_capacity(self.snapshot.key_bytes());
         for key in self.snapshot.keys() {
             text.extend_from_slice(key.as_bytes());
         }
@@ -99,7 +99,10 @@ impl Engine {
     /// Returns the evaluation of each flag ahead of time: for a subject without attributes, and without rollouts. Each
     /// number is that of `Evaluation::encode` plus [`FlagBit`]s.
     pub fn defaults(&self) -> Vec<u8> {
-        self.snapshot.flags().map(default).collect()
+        self.snapshot
+            .flags()
+            .map(evaluate_without_context)
+            .collect()
     }
 
     /// Returns the position in the input of the value that makes a flag unsupported; 2^32 - 1 if the flag is supported.
@@ -153,8 +156,8 @@ impl Engine {
     /// flag is unknown or unsupported.
     pub fn evaluate(&self, flag: usize) -> u32 {
         match self.snapshot.get(flag) {
-            Some(Ok(flag)) => evaluate(flag, &self.slots, MissingBucketingValue::Excluded).encode(),
-            _ => NONE,
+            Some(Ok(flag)) => evaluate(flag, &self.slots, MissingBucketingKey::Excluded).encode(),
+            _ => NO_EVALUATION,
         }
     }
 
@@ -163,9 +166,9 @@ impl Engine {
     pub fn explain(&self, flag: usize) -> Option<String> {
         let flag = self.snapshot.get(flag)?.ok()?;
         let mut trace = Trace::default();
-        let missing = MissingBucketingValue::Excluded;
+        let missing = MissingBucketingKey::Excluded;
         let evaluation = decide(flag, &self.slots, missing, &mut trace);
-        Some(trace.end(evaluation))
+        Some(trace.finish(evaluation))
     }
 
     pub(crate) fn snapshot(&self) -> &Snapshot {
@@ -173,10 +176,10 @@ impl Engine {
     }
 }
 
-fn default(flag: Result<&CompiledFlag, &UnsupportedFlag>) -> u8 {
+fn evaluate_without_context(flag: Result<&CompiledFlag, &UnsupportedFlag>) -> u8 {
     let number = match flag {
         Ok(flag) => {
-            let evaluation = evaluate(flag, &Nobody, MissingBucketingValue::FallsThrough);
+            let evaluation = evaluate(flag, &EmptySubject, MissingBucketingKey::FallsThrough);
             let targeted = if flag.is_targeted() {
                 FlagBit::Targeted as u32
             } else {
@@ -185,7 +188,9 @@ fn default(flag: Result<&CompiledFlag, &UnsupportedFlag>) -> u8 {
             evaluation.encode() | targeted
         }
         Err(_) => {
-            UnsupportedFlag::AHEAD.encode() | FlagBit::Targeted as u32 | FlagBit::Unsupported as u32
+            UnsupportedFlag::WITHOUT_CONTEXT.encode()
+                | FlagBit::Targeted as u32
+                | FlagBit::Unsupported as u32
         }
     };
     u8::try_from(number).unwrap_or(u8::MAX)

@@ -27,7 +27,7 @@ pub(crate) struct Trace {
 
 impl Trace {
     /// Returns the complete trace.
-    pub(crate) fn end(self, evaluation: Evaluation) -> String {
+    pub(crate) fn finish(self, evaluation: Evaluation) -> String {
         let mut json = String::new();
         let out = &mut json;
         push("{\"enabled\":", out);
@@ -51,7 +51,7 @@ impl Trace {
 }
 
 impl Observer for Trace {
-    const SEES_ALL_CONDITIONS: bool = true;
+    const NEEDS_ALL_CONDITIONS: bool = true;
 
     fn rule(&mut self, priority: Priority, logic: Logic, value: bool) {
         let out = &mut self.rules;

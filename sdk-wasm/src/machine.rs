@@ -3,7 +3,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use pennon_client::{Command, Event, Failure, Lifecycle, Moment, Options, Reply, Start};
+use pennon_client::{
+    Command, Event, Failure, InitializeOptions, Lifecycle, Moment, Options, Reply,
+};
 use pennon_core::ttl::Ttl;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -13,7 +15,7 @@ use crate::protocol::{CommandKind, EventKind, FailureKind, OptionBit, RetryKind}
 /// The state machine of a client. The host sets the time, reports an event, and then takes the commands one by one.
 #[wasm_bindgen]
 pub struct Machine {
-    life: pennon_client::Machine,
+    machine: pennon_client::Machine,
     moment: Moment,
     /// The commands, in order.
     commands: Vec<Command>,
@@ -22,7 +24,7 @@ pub struct Machine {
 
 #[wasm_bindgen]
 impl Machine {
-    /// Creates a client with these options, in milliseconds and attempts. `switches` is the sum of [`OptionBit`]s.
+    /// Creates a client with these options, in milliseconds and attempts. `option_bits` is the sum of [`OptionBit`]s.
     #[wasm_bindgen(constructor)]
     pub fn new(
         poll_interval: f64,
@@ -30,21 +32,21 @@ impl Machine {
         retries: u32,
         retry_delay: f64,
         timeout: f64,
-        switches: u32,
+        option_bits: u32,
     ) -> Self {
-        let has = |option: OptionBit| switches & option as u32 != 0;
+        let has = |option: OptionBit| option_bits & option as u32 != 0;
         let options = Options {
-            poll_interval: whole(poll_interval),
-            ttl: whole(ttl),
+            poll_interval: to_integer(poll_interval),
+            ttl: to_integer(ttl),
             retries,
-            retry_delay: whole(retry_delay),
-            timeout: whole(timeout),
+            retry_delay: to_integer(retry_delay),
+            timeout: to_integer(timeout),
             stale_if_error: has(OptionBit::StaleIfError),
             streaming: has(OptionBit::Streaming),
-            reports: has(OptionBit::ReportUsage),
+            report_usage: has(OptionBit::ReportUsage),
         };
         Self {
-            life: pennon_client::Machine::new(options),
+            machine: pennon_client::Machine::new(options),
             moment: Moment { now: 0, random: 0 },
             commands: Vec::new(),
             current: None,
@@ -54,7 +56,7 @@ impl Machine {
     /// Sets the moment of the next event: monotonic milliseconds, and a 32-bit random number.
     pub fn at(&mut self, now: f64, random: u32) {
         self.moment = Moment {
-            now: whole(now),
+            now: to_integer(now),
             random,
         };
     }
@@ -72,8 +74,8 @@ impl Machine {
 
     /// Reports that `initialize()` was called. It fails after `timeout` milliseconds, if given.
     pub fn initialize(&mut self, timeout: Option<f64>, retry: RetryKind) {
-        self.handle(Event::Initialize(Start {
-            timeout: timeout.map(whole),
+        self.handle(Event::Initialize(InitializeOptions {
+            timeout: timeout.map(to_integer),
             retry: retry.into(),
         }));
     }
@@ -81,8 +83,8 @@ impl Machine {
     /// Reports that `initialize()` was called with a bootstrap config document, which the engine has loaded. `etag` is
     /// its tag.
     pub fn provided(&mut self, etag: Option<String>, engine: &Engine) {
-        self.handle(Event::Provided {
-            flags: times(engine),
+        self.handle(Event::Bootstrap {
+            flags: ttls(engine),
             etag,
         });
     }
@@ -90,7 +92,7 @@ impl Machine {
     /// Reports that this machine replaces one that trapped. The engine has loaded the last valid config document.
     pub fn resumed(&mut self, refreshing: bool, engine: &Engine) {
         self.handle(Event::Resumed {
-            flags: times(engine),
+            flags: ttls(engine),
             refreshing,
         });
     }
@@ -106,29 +108,31 @@ impl Machine {
         engine: &mut Engine,
         length: usize,
     ) -> bool {
-        let configured = status == 200 && self.life.awaits(request) && engine.load(length);
+        let is_loaded = status == 200 && self.machine.awaits(request) && engine.load(length);
         let reply = Reply {
             status,
             etag,
-            retry_after: retry_after.map(whole),
-            flags: configured.then(|| times(engine)),
+            retry_after: retry_after.map(to_integer),
+            flags: is_loaded.then(|| ttls(engine)),
         };
         self.handle(Event::Reply { request, reply });
-        configured
+        is_loaded
     }
 
     /// Reports that the host serves flags from its cache, with the remaining milliseconds of each.
     pub fn restored(&mut self, times: &[f64]) {
-        self.handle(Event::Restored(times.iter().copied().map(whole).collect()));
+        self.handle(Event::Restored(
+            times.iter().copied().map(to_integer).collect(),
+        ));
     }
 
     /// Reports that the host serves the engine's config document from a store. The service confirmed it `age`
     /// milliseconds ago, and its maximum age is `max_age` milliseconds.
     pub fn stored(&mut self, age: f64, max_age: f64, engine: &Engine) {
         self.handle(Event::Stored {
-            flags: times(engine),
-            age: whole(age),
-            max_age: whole(max_age),
+            flags: ttls(engine),
+            age: to_integer(age),
+            max_age: to_integer(max_age),
         });
     }
 
@@ -136,9 +140,9 @@ impl Machine {
     /// milliseconds over which clients should spread their fetches.
     #[wasm_bindgen(js_name = streamTold)]
     pub fn stream_told(&mut self, etag: String, spread: Option<f64>) {
-        self.handle(Event::StreamTold {
+        self.handle(Event::StreamAnnounced {
             etag,
-            spread: spread.map(whole),
+            spread: spread.map(to_integer),
         });
     }
 
@@ -147,7 +151,7 @@ impl Machine {
     pub fn stream_ended(&mut self, status: u16, retry_after: Option<f64>) {
         self.handle(Event::StreamEnded {
             status,
-            retry_after: retry_after.map(whole),
+            retry_after: retry_after.map(to_integer),
         });
     }
 
@@ -174,7 +178,7 @@ impl Machine {
 
     /// Returns the tag of the config document being served, to send as `If-None-Match`.
     pub fn etag(&self) -> Option<String> {
-        self.life.etag().map(String::from)
+        self.machine.etag().map(String::from)
     }
 
     /// Returns the flags to stop serving.
@@ -193,7 +197,7 @@ impl Machine {
 
     #[inline(never)]
     fn handle(&mut self, event: Event) {
-        let mut commands = self.life.handle(event, self.moment);
+        let mut commands = self.machine.handle(event, self.moment);
         self.commands.append(&mut commands);
     }
 
@@ -209,7 +213,7 @@ impl Machine {
 
 /// Returns the TTL of each flag in the engine.
 #[inline(never)]
-fn times(engine: &Engine) -> Vec<Option<Ttl>> {
+fn ttls(engine: &Engine) -> Vec<Option<Ttl>> {
     engine.snapshot().ttls().collect()
 }
 
@@ -219,6 +223,6 @@ fn times(engine: &Engine) -> Vec<Option<Ttl>> {
     clippy::cast_sign_loss,
     reason = "the saturating cast is intended"
 )]
-const fn whole(number: f64) -> u64 {
+const fn to_integer(number: f64) -> u64 {
     number as u64
 }

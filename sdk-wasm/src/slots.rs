@@ -74,9 +74,9 @@ impl Subject for Slots {
 }
 
 /// A subject without attributes.
-pub(crate) struct Nobody;
+pub(crate) struct EmptySubject;
 
-impl Subject for Nobody {
+impl Subject for EmptySubject {
     fn value(&self, _: &Attribute, _: usize) -> Option<Value<'_>> {
         None
     }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use pennon_core::context::Context;
-use pennon_core::{CompiledFlag, Evaluation, FlagConfig, MissingBucketingValue, evaluate};
+use pennon_core::{CompiledFlag, Evaluation, FlagConfig, MissingBucketingKey, evaluate};
 use pennon_tests::TestApp;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ pub(crate) fn text(evaluation: Option<Evaluation>) -> String {
 fn natively(flags: &[FlagConfig], contexts: &[Context<'static>]) -> Vec<Evaluation> {
     let compiled = flags.iter().cloned().map(CompiledFlag::from);
     let about = |flag: CompiledFlag| {
-        let decide = move |context| evaluate(&flag, context, MissingBucketingValue::Excluded);
+        let decide = move |context| evaluate(&flag, context, MissingBucketingKey::Excluded);
         contexts.iter().map(decide)
     };
     compiled.flat_map(about).collect()

@@ -10,16 +10,16 @@ use alloc::vec::Vec;
 use pennon_core::ttl::Ttl;
 
 use crate::command::{Call, Command, Failure, Lifecycle};
-use crate::event::{Event, Moment, Retry, Start};
-use crate::lifetimes::Lifetimes;
+use crate::event::{Event, InitializeOptions, Moment, Retry};
 use crate::options::Options;
 use crate::retry::between_half_and_whole;
+use crate::ttl_timers::TtlTimers;
 use requests::Request;
 use stream::Stream;
 
 /// The maximum delay of a timer, in milliseconds. Hosts store the delay in 31 bits, so a longer wait takes several
 /// timers.
-const LONGEST_TIMER: u64 = 0x7fff_ffff;
+const MAX_TIMER_DELAY: u64 = 0x7fff_ffff;
 
 /// The interval between usage reports, in milliseconds.
 const REPORT_INTERVAL: u64 = 60_000;
@@ -32,26 +32,26 @@ pub struct Machine {
     phase: Phase,
     request: Option<Request>,
     /// The number of the last request.
-    requests: u32,
+    last_request: u32,
     /// The reaction to a failure of the first fetch.
     retry: Retry,
     /// True while a call of `initialize()` is pending.
-    initialize_waits: bool,
+    initialize_pending: bool,
     /// The deadline of that call.
-    initialize_by: Option<u64>,
+    initialize_deadline: Option<u64>,
     /// True once the deadline has passed. The call then fails if the host's cache is empty.
-    overdue: bool,
+    is_overdue: bool,
     /// True while a `refresh()` waits for the pending request.
-    refresh_waits: bool,
+    refresh_pending: bool,
     /// The tag of the config document being served.
     etag: Option<String>,
-    lifetimes: Lifetimes,
+    ttl_timers: TtlTimers,
     /// The cause, if the last request failed. Flags whose TTL then expires are removed at once.
-    failing: Option<Failure>,
+    last_failure: Option<Failure>,
     /// The number of consecutive requests that were refused because of the key.
     refusals: u32,
     /// The time before which no request may start.
-    rest_until: u64,
+    backoff_until: u64,
     poll_at: Option<u64>,
     stream: Stream,
     report_at: Option<u64>,
@@ -82,17 +82,17 @@ impl Machine {
             options,
             phase: Phase::Idle,
             request: None,
-            requests: 0,
+            last_request: 0,
             retry: Retry::None,
-            initialize_waits: false,
-            initialize_by: None,
-            overdue: false,
-            refresh_waits: false,
+            initialize_pending: false,
+            initialize_deadline: None,
+            is_overdue: false,
+            refresh_pending: false,
             etag: None,
-            lifetimes: Lifetimes::default(),
-            failing: None,
+            ttl_timers: TtlTimers::default(),
+            last_failure: None,
             refusals: 0,
-            rest_until: 0,
+            backoff_until: 0,
             poll_at: None,
             stream: Stream::Closed,
             report_at: None,
@@ -105,24 +105,26 @@ impl Machine {
     pub fn handle(&mut self, event: Event, moment: Moment) -> Vec<Command> {
         match event {
             Event::Initialize(start) => self.initialize(start, moment),
-            Event::Provided { flags, etag } => self.provided(&flags, etag, moment),
-            Event::Resumed { flags, refreshing } => self.resumed(&flags, refreshing, moment),
+            Event::Bootstrap { flags, etag } => self.on_bootstrap(&flags, etag, moment),
+            Event::Resumed { flags, refreshing } => self.on_resumed(&flags, refreshing, moment),
             Event::Refresh => self.refresh(moment),
-            Event::Reply { request, reply } => self.replied(request, reply, moment),
-            Event::Unreachable { request } => self.unreachable(request, moment),
-            Event::Restored(times) => self.restored(times, moment),
+            Event::Reply { request, reply } => self.on_reply(request, reply, moment),
+            Event::Unreachable { request } => self.on_unreachable(request, moment),
+            Event::Restored(times) => self.on_restored(times, moment),
             Event::Stored {
                 flags,
                 age,
                 max_age,
-            } => self.stored(&flags, age, max_age, moment),
-            Event::StreamTold { etag, spread } => self.stream_told(etag, spread, moment),
-            Event::StreamAlive => self.stream_alive(moment),
+            } => self.on_stored(&flags, age, max_age, moment),
+            Event::StreamAnnounced { etag, spread } => {
+                self.on_stream_announced(etag, spread, moment)
+            }
+            Event::StreamAlive => self.on_stream_alive(moment),
             Event::StreamEnded {
                 status,
                 retry_after,
-            } => self.stream_ended(status, retry_after, moment),
-            Event::Timer => self.timer_fired(moment),
+            } => self.on_stream_ended(status, retry_after, moment),
+            Event::Timer => self.on_timer(moment),
             Event::Shutdown => self.shut_down(),
         }
         self.adjust_timer(moment);
@@ -132,7 +134,7 @@ impl Machine {
     /// Returns true if the response to this request would be used. Aborted requests are ignored, because their response
     /// may be outdated.
     pub fn awaits(&self, request: u32) -> bool {
-        matches!(self.request, Some(Request::UnderWay { number, .. }) if number == request)
+        matches!(self.request, Some(Request::Pending { number, .. }) if number == request)
     }
 
     /// Returns the tag of the config document being served.
@@ -140,19 +142,19 @@ impl Machine {
         self.etag.as_deref()
     }
 
-    fn initialize(&mut self, start: Start, moment: Moment) {
+    fn initialize(&mut self, start: InitializeOptions, moment: Moment) {
         match self.phase {
             Phase::Idle => {
                 self.phase = Phase::Initializing;
                 self.retry = start.retry;
-                self.initialize_waits = true;
-                self.initialize_by = start.deadline(moment);
+                self.initialize_pending = true;
+                self.initialize_deadline = start.deadline(moment);
                 self.fetch(0, moment);
             }
             Phase::Initializing | Phase::Restoring { .. } => {
                 self.retry = self.retry.max(start.retry);
-                self.initialize_by = self.initialize_by.or(start.deadline(moment));
-                let is_first = !core::mem::replace(&mut self.initialize_waits, true);
+                self.initialize_deadline = self.initialize_deadline.or(start.deadline(moment));
+                let is_first = !core::mem::replace(&mut self.initialize_pending, true);
                 if is_first && let Some(Request::Waiting { .. }) = self.request {
                     self.fetch(0, moment);
                 }
@@ -163,26 +165,26 @@ impl Machine {
     }
 
     /// Starts with a config document from the caller, without a request.
-    fn provided(&mut self, flags: &[Option<Ttl>], etag: Option<String>, moment: Moment) {
+    fn on_bootstrap(&mut self, flags: &[Option<Ttl>], etag: Option<String>, moment: Moment) {
         if self.phase == Phase::Idle {
             self.serve(flags, etag, moment);
             self.become_ready(moment);
         } else {
-            self.initialize(Start::default(), moment);
+            self.initialize(InitializeOptions::default(), moment);
         }
     }
 
     /// Takes over from a machine whose engine trapped. If a request was pending, its response may trap again, so the
     /// next request is delayed.
-    fn resumed(&mut self, flags: &[Option<Ttl>], refreshing: bool, moment: Moment) {
+    fn on_resumed(&mut self, flags: &[Option<Ttl>], refreshing: bool, moment: Moment) {
         if self.phase != Phase::Idle {
             return;
         }
         self.phase = Phase::Ready;
         self.serve(flags, None, moment);
-        self.begin_upkeep(moment);
+        self.start_background_tasks(moment);
         if refreshing {
-            self.refresh_waits = true;
+            self.refresh_pending = true;
             self.give_up(0, Failure::Trapped, moment);
         }
     }
@@ -191,11 +193,11 @@ impl Machine {
         match self.phase {
             Phase::Idle => self.settle(Call::Refresh, Err(Failure::NotInitialized)),
             Phase::ShutDown => self.settle(Call::Refresh, Err(Failure::ShutDown)),
-            Phase::Initializing | Phase::Restoring { .. } => self.refresh_waits = true,
+            Phase::Initializing | Phase::Restoring { .. } => self.refresh_pending = true,
             Phase::Ready => {
-                self.refresh_waits = true;
+                self.refresh_pending = true;
                 match self.request {
-                    Some(Request::UnderWay { .. }) => {}
+                    Some(Request::Pending { .. }) => {}
                     Some(Request::Waiting { .. }) => self.fetch(0, moment),
                     None => self.start_refresh(moment),
                 }
@@ -205,41 +207,41 @@ impl Machine {
 
     fn become_ready(&mut self, moment: Moment) {
         self.phase = Phase::Ready;
-        self.overdue = false;
-        self.begin_upkeep(moment);
+        self.is_overdue = false;
+        self.start_background_tasks(moment);
         self.emit(Lifecycle::Ready);
         self.settle_initialize(Ok(()));
     }
 
     /// Starts polling, the stream, and usage reports.
-    fn begin_upkeep(&mut self, moment: Moment) {
-        self.plan_first_poll(moment);
+    fn start_background_tasks(&mut self, moment: Moment) {
+        self.schedule_first_poll(moment);
         if self.options.streaming {
             self.open_stream(0, moment);
         }
-        if self.options.reports {
-            self.plan_report(moment);
+        if self.options.report_usage {
+            self.schedule_report(moment);
         }
     }
 
-    fn timer_fired(&mut self, moment: Moment) {
+    fn on_timer(&mut self, moment: Moment) {
         self.timer = None;
-        self.look_after_deadline(moment);
-        self.look_after_request(moment);
+        self.check_deadline(moment);
+        self.check_request(moment);
         if self.phase == Phase::Ready {
-            self.look_after_stream(moment);
-            self.look_after_flags(moment);
+            self.check_stream(moment);
+            self.check_flags(moment);
             if self
                 .report_at
                 .is_some_and(|report_at| report_at <= moment.now)
             {
                 self.commands.push(Command::Report);
-                self.plan_report(moment);
+                self.schedule_report(moment);
             }
         }
     }
 
-    fn plan_report(&mut self, moment: Moment) {
+    fn schedule_report(&mut self, moment: Moment) {
         let wait = between_half_and_whole(REPORT_INTERVAL, moment.random);
         self.report_at = Some(moment.now.saturating_add(wait));
     }
@@ -254,7 +256,7 @@ impl Machine {
         self.poll_at = None;
         self.report_at = None;
         self.etag = None;
-        self.lifetimes = Lifetimes::default();
+        self.ttl_timers = TtlTimers::default();
         self.commands.push(Command::Clear);
         if matches!(phase, Phase::Initializing | Phase::Restoring { .. }) {
             self.settle_initialize(Err(Failure::ShutDown));
@@ -272,13 +274,13 @@ impl Machine {
     }
 
     fn settle_initialize(&mut self, outcome: Result<(), Failure>) {
-        self.initialize_waits = false;
-        self.initialize_by = None;
+        self.initialize_pending = false;
+        self.initialize_deadline = None;
         self.settle(Call::Initialize, outcome);
     }
 
     fn settle_refresh(&mut self, outcome: Result<(), Failure>) {
-        if core::mem::take(&mut self.refresh_waits) {
+        if core::mem::take(&mut self.refresh_pending) {
             self.settle(Call::Refresh, outcome);
         }
     }
@@ -291,7 +293,7 @@ impl Machine {
         }
         self.timer = next;
         self.commands.push(match next {
-            Some(at) => Command::SetTimer(at.saturating_sub(moment.now).min(LONGEST_TIMER)),
+            Some(at) => Command::SetTimer(at.saturating_sub(moment.now).min(MAX_TIMER_DELAY)),
             None => Command::ClearTimer,
         });
     }
@@ -299,12 +301,12 @@ impl Machine {
     fn next_wake(&self) -> Option<u64> {
         let request = self.request.map(Request::wakes_at);
         let expiry = match self.phase {
-            Phase::Ready => self.lifetimes.next(),
+            Phase::Ready => self.ttl_timers.next_expiry(),
             _ => None,
         };
         let all = [
             request,
-            self.initialize_by,
+            self.initialize_deadline,
             self.poll_at,
             expiry,
             self.stream.wakes_at(),

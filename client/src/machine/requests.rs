@@ -8,18 +8,18 @@ use pennon_core::ttl::Ttl;
 use super::{Machine, Phase};
 use crate::command::{Command, Failure, Lifecycle};
 use crate::event::{Moment, Reply, Retry};
-use crate::lifetimes::Lifetimes;
-use crate::retry::{CEILING, backoff, between_half_and_whole, refused};
+use crate::retry::{MAX_BACKOFF, backoff, between_half_and_whole, refusal_backoff};
+use crate::ttl_timers::TtlTimers;
 
 /// The maximum `Retry-After` that the client respects, in milliseconds. A longer time comes from a broken clock.
-pub(super) const LONGEST_REST: u64 = 60 * 60 * 1_000;
+pub(super) const MAX_RETRY_AFTER: u64 = 60 * 60 * 1_000;
 
 /// The minimum initial delay of unlimited retries, in milliseconds.
-const SHORTEST_DELAY: u64 = 1_000;
+const MIN_RETRY_DELAY: u64 = 1_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Request {
-    UnderWay {
+    Pending {
         number: u32,
         attempt: u32,
         times_out_at: u64,
@@ -31,7 +31,7 @@ pub(super) enum Request {
 impl Request {
     pub(super) const fn wakes_at(self) -> u64 {
         match self {
-            Self::UnderWay { times_out_at, .. } => times_out_at,
+            Self::Pending { times_out_at, .. } => times_out_at,
             Self::Waiting { until, .. } => until,
         }
     }
@@ -44,23 +44,23 @@ impl Machine {
     }
 
     pub(super) fn fetch(&mut self, attempt: u32, moment: Moment) {
-        self.requests = self.requests.wrapping_add(1);
+        self.last_request = self.last_request.wrapping_add(1);
         self.poll_at = None;
-        self.request = Some(Request::UnderWay {
-            number: self.requests,
+        self.request = Some(Request::Pending {
+            number: self.last_request,
             attempt,
             times_out_at: moment.now.saturating_add(self.options.timeout),
         });
         self.commands.push(Command::Fetch {
-            request: self.requests,
+            request: self.last_request,
             attempt,
         });
     }
 
     /// Aborts an attempt that has timed out, or starts one whose delay has passed.
-    pub(super) fn look_after_request(&mut self, moment: Moment) {
+    pub(super) fn check_request(&mut self, moment: Moment) {
         match self.request {
-            Some(Request::UnderWay {
+            Some(Request::Pending {
                 attempt,
                 times_out_at,
                 ..
@@ -77,18 +77,21 @@ impl Machine {
     }
 
     /// Ends a call of `initialize()` at its deadline.
-    pub(super) fn look_after_deadline(&mut self, moment: Moment) {
-        if self.initialize_by.is_none_or(|by| by > moment.now) {
+    pub(super) fn check_deadline(&mut self, moment: Moment) {
+        if self
+            .initialize_deadline
+            .is_none_or(|deadline| deadline > moment.now)
+        {
             return;
         }
-        self.initialize_by = None;
-        self.overdue = true;
+        self.initialize_deadline = None;
+        self.is_overdue = true;
         match self.request {
             // The request continues without the call.
-            Some(Request::UnderWay { attempt, .. }) if self.retry != Retry::None => {
+            Some(Request::Pending { attempt, .. }) if self.retry != Retry::None => {
                 self.restore(attempt, Failure::TimedOut);
             }
-            Some(Request::UnderWay { attempt, .. }) => {
+            Some(Request::Pending { attempt, .. }) => {
                 self.abort_request();
                 self.give_up(attempt, Failure::TimedOut, moment);
             }
@@ -101,7 +104,7 @@ impl Machine {
     }
 
     pub(super) fn abort_request(&mut self) {
-        if let Some(Request::UnderWay { .. }) = self.request.take() {
+        if let Some(Request::Pending { .. }) = self.request.take() {
             self.commands.push(Command::Abort);
         }
     }
@@ -109,7 +112,7 @@ impl Machine {
     /// Ends the pending attempt if this is its number, and returns it.
     fn end_attempt(&mut self, request: u32) -> Option<u32> {
         match self.request {
-            Some(Request::UnderWay {
+            Some(Request::Pending {
                 number, attempt, ..
             }) if number == request => {
                 self.request = None;
@@ -119,7 +122,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn replied(&mut self, request: u32, reply: Reply, moment: Moment) {
+    pub(super) fn on_reply(&mut self, request: u32, reply: Reply, moment: Moment) {
         let Some(attempt) = self.end_attempt(request) else {
             return;
         };
@@ -139,20 +142,20 @@ impl Machine {
         }
     }
 
-    pub(super) fn unreachable(&mut self, request: u32, moment: Moment) {
+    pub(super) fn on_unreachable(&mut self, request: u32, moment: Moment) {
         if let Some(attempt) = self.end_attempt(request) {
             self.fail(attempt, Failure::Unreachable, None, moment);
         }
     }
 
     fn succeed(&mut self, moment: Moment) {
-        let was_failing = self.failing.is_some();
+        let was_failing = self.last_failure.is_some();
         self.recover();
         if self.phase == Phase::Ready {
             if was_failing {
-                self.plan_poll_after_outage(moment);
+                self.schedule_poll_after_outage(moment);
             } else {
-                self.plan_poll(moment);
+                self.schedule_poll(moment);
             }
             // Settle first: a refresh that a listener starts is a new one.
             self.settle_refresh(Ok(()));
@@ -165,24 +168,24 @@ impl Machine {
 
     /// Resets the record of failures, because the service has confirmed the flags.
     pub(super) fn recover(&mut self) {
-        self.failing = None;
+        self.last_failure = None;
         self.refusals = 0;
-        self.rest_until = 0;
+        self.backoff_until = 0;
     }
 
     /// Handles a failed attempt: schedules a retry, unless it would be pointless, none is left, or `Retry-After`
-    /// exceeds the [`CEILING`].
+    /// exceeds [`MAX_BACKOFF`].
     fn fail(&mut self, attempt: u32, failure: Failure, retry_after: Option<u64>, moment: Moment) {
-        let asked = retry_after.unwrap_or(0).min(LONGEST_REST);
-        let is_passing = failure.is_passing(self.phase == Phase::Ready);
-        if is_passing && attempt < self.options.retries && asked <= CEILING {
-            let wait = self.retry_wait(attempt, moment).max(asked);
+        let retry_after = retry_after.unwrap_or(0).min(MAX_RETRY_AFTER);
+        let is_transient = failure.is_transient(self.phase == Phase::Ready);
+        if is_transient && attempt < self.options.retries && retry_after <= MAX_BACKOFF {
+            let wait = self.next_retry_delay(attempt, moment).max(retry_after);
             self.request = Some(Request::Waiting {
                 attempt: attempt.saturating_add(1),
                 until: moment.now.saturating_add(wait),
             });
         } else {
-            self.rest_until = moment.now.saturating_add(asked);
+            self.backoff_until = moment.now.saturating_add(retry_after);
             self.give_up(attempt, failure, moment);
         }
     }
@@ -190,30 +193,30 @@ impl Machine {
     /// Returns the delay before the next attempt. Once a refresh has failed with all its retries, the service is known
     /// to be down. Retries without a waiting caller are then as far apart as polls, but at most 30 s. Otherwise, a
     /// recovering service would receive four times its usual load.
-    fn retry_wait(&self, attempt: u32, moment: Moment) -> u64 {
+    fn next_retry_delay(&self, attempt: u32, moment: Moment) -> u64 {
         let usual = backoff(self.options.retry_delay, attempt, moment.random);
         match self.poll_interval() {
-            Some(interval) if self.is_away() && !self.refresh_waits => {
-                usual.max(between_half_and_whole(interval.min(CEILING), moment.random))
-            }
+            Some(interval) if self.is_in_outage() && !self.refresh_pending => usual.max(
+                between_half_and_whole(interval.min(MAX_BACKOFF), moment.random),
+            ),
             _ => usual,
         }
     }
 
     /// Returns true if the last refresh failed with all its retries.
-    fn is_away(&self) -> bool {
-        self.phase == Phase::Ready && self.failing.is_some()
+    fn is_in_outage(&self) -> bool {
+        self.phase == Phase::Ready && self.last_failure.is_some()
     }
 
     /// Handles the final failure of a request, which may delay the next one.
     pub(super) fn give_up(&mut self, attempt: u32, failure: Failure, moment: Moment) {
-        self.failing = Some(failure);
-        let rest = self.rest(failure, moment);
-        self.rest_until = self.rest_until.max(moment.now.saturating_add(rest));
+        self.last_failure = Some(failure);
+        let delay = self.next_request_delay(failure, moment);
+        self.backoff_until = self.backoff_until.max(moment.now.saturating_add(delay));
         match self.phase {
             Phase::Ready => {
                 self.expire(moment);
-                self.plan_poll(moment);
+                self.schedule_poll(moment);
                 self.settle_refresh(Err(failure));
                 self.emit(Lifecycle::RefreshError(failure));
             }
@@ -229,14 +232,14 @@ impl Machine {
     }
 
     /// Returns the time for which further requests are pointless, in milliseconds.
-    fn rest(&mut self, failure: Failure, moment: Moment) -> u64 {
+    fn next_request_delay(&mut self, failure: Failure, moment: Moment) -> u64 {
         match failure {
             Failure::Status(401 | 403) => {
                 let refusals = self.refusals;
                 self.refusals = refusals.saturating_add(1);
-                refused(refusals, moment.random)
+                refusal_backoff(refusals, moment.random)
             }
-            Failure::Trapped => between_half_and_whole(CEILING, moment.random),
+            Failure::Trapped => between_half_and_whole(MAX_BACKOFF, moment.random),
             _ => 0,
         }
     }
@@ -245,75 +248,81 @@ impl Machine {
     fn fail_initialize(&mut self, attempt: u32, failure: Failure, moment: Moment) {
         let call_fails = match self.retry {
             Retry::None => true,
-            Retry::Background => self.initialize_waits,
+            Retry::Background => self.initialize_pending,
             Retry::Forever => false,
         };
         if self.retry == Retry::None {
             self.phase = Phase::Idle;
         } else {
             self.phase = Phase::Initializing;
-            self.plan_attempt_after(attempt, moment);
+            self.schedule_attempt_after(attempt, moment);
         }
-        let is_overdue = core::mem::take(&mut self.overdue);
+        let is_overdue = core::mem::take(&mut self.is_overdue);
         // The host reports a refusal even if no call is pending.
-        if call_fails || is_overdue || !failure.is_passing(false) {
+        if call_fails || is_overdue || !failure.is_transient(false) {
             self.settle_initialize(Err(failure));
             self.settle_refresh(Err(failure));
         }
     }
 
     /// Schedules another attempt to initialize, unless one is pending.
-    fn plan_attempt_after(&mut self, attempt: u32, moment: Moment) {
+    fn schedule_attempt_after(&mut self, attempt: u32, moment: Moment) {
         if self.request.is_none() {
-            let delay = self.options.retry_delay.max(SHORTEST_DELAY);
+            let delay = self.options.retry_delay.max(MIN_RETRY_DELAY);
             let wait = backoff(delay, attempt, moment.random);
             self.request = Some(Request::Waiting {
                 attempt: attempt.saturating_add(1),
-                until: moment.now.saturating_add(wait).max(self.rest_until),
+                until: moment.now.saturating_add(wait).max(self.backoff_until),
             });
         }
     }
 
-    pub(super) fn restored(&mut self, times: Vec<u64>, moment: Moment) {
+    pub(super) fn on_restored(&mut self, times: Vec<u64>, moment: Moment) {
         let Phase::Restoring { failure, attempt } = self.phase else {
             return;
         };
         if times.is_empty() {
             self.fail_initialize(attempt, failure, moment);
         } else {
-            self.restored_with(times, moment);
+            self.become_ready_with(times, moment);
         }
     }
 
     /// Becomes ready with the flags that the host serves. `times` has the remaining milliseconds of each flag.
-    fn restored_with(&mut self, times: Vec<u64>, moment: Moment) {
+    fn become_ready_with(&mut self, times: Vec<u64>, moment: Moment) {
         let Phase::Restoring { failure, .. } = self.phase else {
             return;
         };
         self.abort_request();
-        self.lifetimes = Lifetimes::start(moment.now, times);
+        self.ttl_timers = TtlTimers::start(moment.now, times);
         self.become_ready(moment);
         self.settle_refresh(Err(failure));
     }
 
     /// Serves the newest config document, whose flags have these TTLs.
     pub(super) fn serve(&mut self, flags: &[Option<Ttl>], etag: Option<String>, moment: Moment) {
-        let times = flags.iter().map(|ttl| self.time(*ttl));
-        self.lifetimes = Lifetimes::start(moment.now, times.collect());
+        let times = flags.iter().map(|ttl| self.ttl_millis(*ttl));
+        self.ttl_timers = TtlTimers::start(moment.now, times.collect());
         self.etag = etag;
         self.commands.push(Command::Apply);
     }
 
     /// Becomes ready with a config document from the host's store. The client does not send that document's tag,
     /// because a `304 Not Modified` would restart the extended TTLs instead of the flags' own.
-    pub(super) fn stored(&mut self, flags: &[Option<Ttl>], age: u64, max_age: u64, moment: Moment) {
-        let times = flags.iter().map(|ttl| self.time(*ttl).max(max_age));
-        let left: Vec<u64> = times.map(|time| time.saturating_sub(age).max(1)).collect();
-        self.restored_with(left, moment);
+    pub(super) fn on_stored(
+        &mut self,
+        flags: &[Option<Ttl>],
+        age: u64,
+        max_age: u64,
+        moment: Moment,
+    ) {
+        let times = flags.iter().map(|ttl| self.ttl_millis(*ttl).max(max_age));
+        let remaining: Vec<u64> = times.map(|time| time.saturating_sub(age).max(1)).collect();
+        self.become_ready_with(remaining, moment);
     }
 
     /// Returns the TTL of a flag in milliseconds.
-    fn time(&self, ttl: Option<Ttl>) -> u64 {
+    fn ttl_millis(&self, ttl: Option<Ttl>) -> u64 {
         ttl.map_or(self.options.ttl, |ttl| {
             u64::from(ttl.seconds()).saturating_mul(1_000)
         })
@@ -321,7 +330,7 @@ impl Machine {
 
     /// Handles the confirmation that the client serves the service's current config document.
     pub(super) fn confirm(&mut self, moment: Moment) {
-        let expired = self.lifetimes.renew(moment.now);
+        let expired = self.ttl_timers.renew(moment.now);
         self.commands.push(if expired {
             Command::Apply
         } else {

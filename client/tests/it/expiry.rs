@@ -1,14 +1,14 @@
 use pennon_client::{Event, Options};
 
-use crate::world::{QUIET, World, configuration, status};
+use crate::harness::{Harness, QUIET, configuration, status};
 
 #[test]
 fn an_expired_flag_is_served_while_it_is_refreshed_in_the_background() {
-    let mut world = World::ready(QUIET, &[None, Some(10)]);
-    world.passes(10_000);
-    world.answers(status(304));
+    let mut harness = Harness::ready(QUIET, &[None, Some(10)]);
+    harness.advance(10_000);
+    harness.respond(status(304));
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "10000: emit refresh:start",
             "10000: fetch 0 with v1",
@@ -16,25 +16,25 @@ fn an_expired_flag_is_served_while_it_is_refreshed_in_the_background() {
             "10000: emit refresh:success",
         ]
     );
-    world.passes(9_999);
-    assert!(world.journal().is_empty());
+    harness.advance(9_999);
+    assert!(harness.take_journal().is_empty());
 }
 
 #[test]
 fn an_expired_flag_is_removed_once_its_refresh_has_finally_failed() {
-    let mut world = World::ready(
+    let mut harness = Harness::ready(
         Options {
             retries: 1,
             ..QUIET
         },
         &[None, Some(10)],
     );
-    world.passes(10_000);
-    world.is_unreachable();
-    world.passes(1_000);
-    world.is_unreachable();
+    harness.advance(10_000);
+    harness.fail_request();
+    harness.advance(1_000);
+    harness.fail_request();
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "10000: emit refresh:start",
             "10000: fetch 0 with v1",
@@ -47,8 +47,8 @@ fn an_expired_flag_is_removed_once_its_refresh_has_finally_failed() {
 
 #[test]
 fn an_invalid_response_expires_a_flag_no_earlier_than_no_response() {
-    let expires_at = |fails: fn(&mut World)| {
-        let mut world = World::ready(
+    let expires_at = |fail: fn(&mut Harness)| {
+        let mut harness = Harness::ready(
             Options {
                 poll_interval: 55_000,
                 retries: 3,
@@ -57,29 +57,29 @@ fn an_invalid_response_expires_a_flag_no_earlier_than_no_response() {
             &[None],
         );
         for wait in [55_000, 1_000, 2_000, 4_000] {
-            world.passes(wait);
-            fails(&mut world);
+            harness.advance(wait);
+            fail(&mut harness);
         }
-        let journal = world.journal();
+        let journal = harness.take_journal();
         journal.into_iter().find(|line| line.contains("expire"))
     };
-    let after_silence = expires_at(World::is_unreachable);
+    let after_silence = expires_at(Harness::fail_request);
     assert_eq!(after_silence.as_deref(), Some("62000: expire [0]"));
     assert_eq!(
-        expires_at(|world| world.answers(status(200))),
+        expires_at(|harness| harness.respond(status(200))),
         after_silence
     );
 }
 
 #[test]
 fn after_a_failed_refresh_a_flag_is_removed_as_soon_as_it_expires() {
-    let mut world = World::ready(QUIET, &[None, Some(70)]);
-    world.happens(Event::Refresh);
-    world.is_unreachable();
-    world.journal();
-    world.passes(60_000);
+    let mut harness = Harness::ready(QUIET, &[None, Some(70)]);
+    harness.handle(Event::Refresh);
+    harness.fail_request();
+    harness.take_journal();
+    harness.advance(60_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "60000: expire [0]",
             "60000: emit refresh:start",
@@ -90,14 +90,14 @@ fn after_a_failed_refresh_a_flag_is_removed_as_soon_as_it_expires() {
 
 #[test]
 fn expired_flags_return_when_the_service_confirms_them() {
-    let mut world = World::ready(QUIET, &[Some(10)]);
-    world.passes(10_000);
-    world.is_unreachable();
-    world.happens(Event::Refresh);
-    world.journal();
-    world.answers(status(304));
+    let mut harness = Harness::ready(QUIET, &[Some(10)]);
+    harness.advance(10_000);
+    harness.fail_request();
+    harness.handle(Event::Refresh);
+    harness.take_journal();
+    harness.respond(status(304));
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "10000: apply",
             "10000: refresh Ok(())",
@@ -108,27 +108,27 @@ fn expired_flags_return_when_the_service_confirms_them() {
 
 #[test]
 fn an_override_counts_from_the_next_fetch_on() {
-    let mut world = World::ready(QUIET, &[None]);
-    world.passes(5_000);
-    world.happens(Event::Refresh);
-    world.answers(configuration("v2", &[Some(2)]));
-    world.journal();
-    world.passes(2_000);
+    let mut harness = Harness::ready(QUIET, &[None]);
+    harness.advance(5_000);
+    harness.handle(Event::Refresh);
+    harness.respond(configuration("v2", &[Some(2)]));
+    harness.take_journal();
+    harness.advance(2_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["7000: emit refresh:start", "7000: fetch 0 with v2"]
     );
 }
 
 #[test]
 fn a_ttl_that_expires_during_a_refresh_needs_no_second_one() {
-    let mut world = World::ready(QUIET, &[Some(10)]);
-    world.passes(9_000);
-    world.happens(Event::Refresh);
-    world.passes(2_000);
-    world.is_unreachable();
+    let mut harness = Harness::ready(QUIET, &[Some(10)]);
+    harness.advance(9_000);
+    harness.handle(Event::Refresh);
+    harness.advance(2_000);
+    harness.fail_request();
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "9000: emit refresh:start",
             "9000: fetch 0 with v1",
@@ -141,15 +141,15 @@ fn a_ttl_that_expires_during_a_refresh_needs_no_second_one() {
 
 #[test]
 fn without_polling_an_unreachable_service_is_retried_at_the_interval_of_the_ttl() {
-    let mut world = World::ready(QUIET, &[None]);
-    world.passes(60_000);
-    world.is_unreachable();
-    world.journal();
+    let mut harness = Harness::ready(QUIET, &[None]);
+    harness.advance(60_000);
+    harness.fail_request();
+    harness.take_journal();
     for minute in [120_000, 180_000] {
-        world.passes(60_000);
-        world.is_unreachable();
+        harness.advance(60_000);
+        harness.fail_request();
         assert_eq!(
-            world.journal(),
+            harness.take_journal(),
             [
                 format!("{minute}: emit refresh:start"),
                 format!("{minute}: fetch 0 with v1"),
@@ -157,43 +157,43 @@ fn without_polling_an_unreachable_service_is_retried_at_the_interval_of_the_ttl(
             ]
         );
     }
-    world.passes(60_000);
-    world.answers(status(304));
-    world.journal();
-    world.passes(59_999);
-    assert!(world.journal().is_empty());
+    harness.advance(60_000);
+    harness.respond(status(304));
+    harness.take_journal();
+    harness.advance(59_999);
+    assert!(harness.take_journal().is_empty());
 }
 
-const STALE: Options = Options {
+const STALE_IF_ERROR: Options = Options {
     stale_if_error: true,
     ..QUIET
 };
 
 #[test]
 fn flags_can_outlive_an_outage_while_requests_continue() {
-    let mut world = World::ready(STALE, &[None, Some(10)]);
+    let mut harness = Harness::ready(STALE_IF_ERROR, &[None, Some(10)]);
     for _ in 0..3 {
-        world.passes(60_000);
-        world.is_unreachable();
+        harness.advance(60_000);
+        harness.fail_request();
     }
-    let journal = world.journal();
+    let journal = harness.take_journal();
     assert!(!journal.iter().any(|line| line.contains("expire")));
     assert!(journal.len() >= 9, "{journal:?}");
-    world.passes(60_000);
-    world.answers(status(304));
+    harness.advance(60_000);
+    harness.respond(status(304));
     assert_eq!(
-        world.journal()[2..],
+        harness.take_journal()[2..],
         ["240000: renew", "240000: emit refresh:success"]
     );
 }
 
 #[test]
 fn flags_do_not_outlive_a_refusal() {
-    let mut world = World::ready(STALE, &[None]);
-    world.passes(60_000);
-    world.answers(status(401));
+    let mut harness = Harness::ready(STALE_IF_ERROR, &[None]);
+    harness.advance(60_000);
+    harness.respond(status(401));
     assert_eq!(
-        world.journal()[2..],
+        harness.take_journal()[2..],
         ["60000: expire [0]", "60000: emit refresh:error 401"]
     );
 }

@@ -1,13 +1,13 @@
 //! The complete behavior of a client, in virtual time.
 
-mod any;
-mod beginnings;
+mod bootstrap;
 mod expiry;
-mod herds;
+mod fleet;
+mod harness;
 mod initialize;
 mod initialize_options;
+mod invariants;
 mod refresh;
 mod retries;
 mod shutdown;
 mod stream;
-mod world;

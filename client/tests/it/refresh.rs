@@ -1,6 +1,6 @@
-use pennon_client::{Event, Options, Start};
+use pennon_client::{Event, InitializeOptions, Options};
 
-use crate::world::{QUIET, World, configuration, status};
+use crate::harness::{Harness, QUIET, configuration, status};
 
 const POLLING: Options = Options {
     poll_interval: 30_000,
@@ -9,20 +9,20 @@ const POLLING: Options = Options {
 
 #[test]
 fn refreshing_before_initializing_fails() {
-    let mut world = World::new(QUIET);
-    world.happens(Event::Refresh);
-    assert_eq!(world.journal(), ["0: refresh Err(NotInitialized)"]);
+    let mut harness = Harness::new(QUIET);
+    harness.handle(Event::Refresh);
+    assert_eq!(harness.take_journal(), ["0: refresh Err(NotInitialized)"]);
 }
 
 #[test]
 fn refreshing_sends_the_last_tag_and_adopts_the_new_one() {
-    let mut world = World::ready(QUIET, &[None]);
-    world.happens(Event::Refresh);
-    world.answers(configuration("v2", &[None]));
-    world.happens(Event::Refresh);
-    world.answers(status(304));
+    let mut harness = Harness::ready(QUIET, &[None]);
+    harness.handle(Event::Refresh);
+    harness.respond(configuration("v2", &[None]));
+    harness.handle(Event::Refresh);
+    harness.respond(status(304));
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "0: emit refresh:start",
             "0: fetch 0 with v1",
@@ -40,27 +40,27 @@ fn refreshing_sends_the_last_tag_and_adopts_the_new_one() {
 
 #[test]
 fn concurrent_refreshes_share_one_request() {
-    let mut world = World::ready(QUIET, &[None]);
-    world.happens(Event::Refresh);
-    world.happens(Event::Refresh);
+    let mut harness = Harness::ready(QUIET, &[None]);
+    harness.handle(Event::Refresh);
+    harness.handle(Event::Refresh);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["0: emit refresh:start", "0: fetch 0 with v1"]
     );
 }
 
 #[test]
 fn polls_come_at_the_interval_and_never_overlap() {
-    let mut world = World::ready(POLLING, &[None]);
-    world.passes(32_000);
+    let mut harness = Harness::ready(POLLING, &[None]);
+    harness.advance(32_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["30000: emit refresh:start", "30000: fetch 0 with v1"]
     );
-    world.answers(status(304));
-    world.passes(30_000);
+    harness.respond(status(304));
+    harness.advance(30_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "32000: renew",
             "32000: emit refresh:success",
@@ -72,45 +72,45 @@ fn polls_come_at_the_interval_and_never_overlap() {
 
 #[test]
 fn a_refresh_postpones_the_next_poll() {
-    let mut world = World::ready(POLLING, &[None]);
-    world.passes(20_000);
-    world.happens(Event::Refresh);
-    world.answers(status(304));
-    world.journal();
-    world.passes(29_999);
-    assert!(world.journal().is_empty());
-    world.passes(1);
+    let mut harness = Harness::ready(POLLING, &[None]);
+    harness.advance(20_000);
+    harness.handle(Event::Refresh);
+    harness.respond(status(304));
+    harness.take_journal();
+    harness.advance(29_999);
+    assert!(harness.take_journal().is_empty());
+    harness.advance(1);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["50000: emit refresh:start", "50000: fetch 0 with v1"]
     );
 }
 
 #[test]
 fn without_polling_nothing_is_fetched_until_flags_expire() {
-    let mut world = World::ready(QUIET, &[None]);
-    world.passes(59_999);
-    assert!(world.journal().is_empty());
+    let mut harness = Harness::ready(QUIET, &[None]);
+    harness.advance(59_999);
+    assert!(harness.take_journal().is_empty());
 }
 
 #[test]
 fn the_response_to_an_aborted_request_is_ignored() {
-    let mut world = World::ready(
+    let mut harness = Harness::ready(
         Options {
             retries: 1,
             ..QUIET
         },
         &[None],
     );
-    world.happens(Event::Refresh);
-    world.passes(4_000);
-    world.answers_request(2, configuration("older", &[]));
-    world.answers(configuration("newer", &[]));
-    world.answers_request(2, configuration("older", &[]));
-    world.happens(Event::Unreachable { request: 2 });
-    world.happens(Event::Refresh);
+    harness.handle(Event::Refresh);
+    harness.advance(4_000);
+    harness.respond_to(2, configuration("older", &[]));
+    harness.respond(configuration("newer", &[]));
+    harness.respond_to(2, configuration("older", &[]));
+    harness.handle(Event::Unreachable { request: 2 });
+    harness.handle(Event::Refresh);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "0: emit refresh:start",
             "0: fetch 0 with v1",
@@ -127,20 +127,20 @@ fn the_response_to_an_aborted_request_is_ignored() {
 
 #[test]
 fn a_malformed_response_keeps_flags_and_tag_and_is_retried_like_an_outage() {
-    let mut world = World::ready(
+    let mut harness = Harness::ready(
         Options {
             retries: 1,
             ..QUIET
         },
         &[None],
     );
-    world.happens(Event::Refresh);
-    world.answers(status(200));
-    world.passes(1_000);
-    world.answers(status(200));
-    world.happens(Event::Refresh);
+    harness.handle(Event::Refresh);
+    harness.respond(status(200));
+    harness.advance(1_000);
+    harness.respond(status(200));
+    harness.handle(Event::Refresh);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "0: emit refresh:start",
             "0: fetch 0 with v1",
@@ -155,10 +155,10 @@ fn a_malformed_response_keeps_flags_and_tag_and_is_retried_like_an_outage() {
 
 #[test]
 fn a_host_that_slept_refreshes_once() {
-    let mut world = World::ready(POLLING, &[None]);
-    world.sleeps(86_400_000);
+    let mut harness = Harness::ready(POLLING, &[None]);
+    harness.suspend(86_400_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["86400000: emit refresh:start", "86400000: fetch 0 with v1"]
     );
 }
@@ -166,7 +166,7 @@ fn a_host_that_slept_refreshes_once() {
 #[test]
 fn an_interval_longer_than_any_timer_uses_several_timers() {
     let interval = 5_000_000_000;
-    let mut world = World::ready(
+    let mut harness = Harness::ready(
         Options {
             poll_interval: interval,
             ttl: u64::MAX,
@@ -174,13 +174,13 @@ fn an_interval_longer_than_any_timer_uses_several_timers() {
         },
         &[None],
     );
-    world.happens(Event::Refresh);
-    world.answers(status(304));
-    world.journal();
-    assert_eq!(world.timer(), Some(0x7fff_ffff));
-    world.passes(interval);
+    harness.handle(Event::Refresh);
+    harness.respond(status(304));
+    harness.take_journal();
+    assert_eq!(harness.timer(), Some(0x7fff_ffff));
+    harness.advance(interval);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "5000000000: emit refresh:start",
             "5000000000: fetch 0 with v1"
@@ -191,24 +191,24 @@ fn an_interval_longer_than_any_timer_uses_several_timers() {
 #[test]
 fn the_first_poll_is_random_within_the_interval_and_later_ones_keep_it() {
     for (random, first) in [(0, 0), (1 << 31, 15_000), (u32::MAX, 30_000)] {
-        let mut world = World::new(POLLING);
-        world.random(random);
-        world.happens(Event::Initialize(Start::default()));
-        world.answers(configuration("v1", &[None]));
-        world.journal();
-        world.passes(first);
+        let mut harness = Harness::new(POLLING);
+        harness.set_random(random);
+        harness.handle(Event::Initialize(InitializeOptions::default()));
+        harness.respond(configuration("v1", &[None]));
+        harness.take_journal();
+        harness.advance(first);
         assert_eq!(
-            world.journal(),
+            harness.take_journal(),
             [
                 format!("{first}: emit refresh:start"),
                 format!("{first}: fetch 0 with v1")
             ]
         );
-        world.answers(status(304));
-        world.journal();
-        world.passes(29_999);
-        assert!(world.journal().is_empty());
-        world.passes(1);
-        assert_eq!(world.journal().len(), 2);
+        harness.respond(status(304));
+        harness.take_journal();
+        harness.advance(29_999);
+        assert!(harness.take_journal().is_empty());
+        harness.advance(1);
+        assert_eq!(harness.take_journal().len(), 2);
     }
 }

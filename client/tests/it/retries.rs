@@ -1,13 +1,13 @@
 use pennon_client::{Event, Options, Reply};
 
-use crate::world::{QUIET, World, configuration, status};
+use crate::harness::{Harness, QUIET, configuration, status};
 
-const PATIENT: Options = Options {
+const WITH_RETRIES: Options = Options {
     retries: 3,
     ..QUIET
 };
 
-fn asked_to_wait(code: u16, retry_after: u64) -> Reply {
+fn retry_later(code: u16, retry_after: u64) -> Reply {
     Reply {
         retry_after: Some(retry_after),
         ..status(code)
@@ -16,14 +16,14 @@ fn asked_to_wait(code: u16, retry_after: u64) -> Reply {
 
 #[test]
 fn an_unreachable_service_is_retried_with_doubling_delays() {
-    let mut world = World::ready(PATIENT, &[None]);
-    world.happens(Event::Refresh);
+    let mut harness = Harness::ready(WITH_RETRIES, &[None]);
+    harness.handle(Event::Refresh);
     for _ in 0..4 {
-        world.is_unreachable();
-        world.passes(10_000);
+        harness.fail_request();
+        harness.advance(10_000);
     }
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "0: emit refresh:start",
             "0: fetch 0 with v1",
@@ -41,23 +41,23 @@ fn an_unreachable_service_is_retried_with_doubling_delays() {
 
 #[test]
 fn the_wait_is_shortened_at_random_by_up_to_a_half() {
-    let mut world = World::ready(PATIENT, &[None]);
-    world.random(0);
-    world.happens(Event::Refresh);
-    world.is_unreachable();
-    assert_eq!(world.timer(), Some(500));
+    let mut harness = Harness::ready(WITH_RETRIES, &[None]);
+    harness.set_random(0);
+    harness.handle(Event::Refresh);
+    harness.fail_request();
+    assert_eq!(harness.timer(), Some(500));
 }
 
 #[test]
 fn too_many_requests_and_server_errors_are_retried() {
     for code in [429, 500, 503, 599] {
-        let mut world = World::ready(PATIENT, &[None]);
-        world.happens(Event::Refresh);
-        world.answers(status(code));
-        world.passes(1_000);
-        world.answers(configuration("v2", &[]));
+        let mut harness = Harness::ready(WITH_RETRIES, &[None]);
+        harness.handle(Event::Refresh);
+        harness.respond(status(code));
+        harness.advance(1_000);
+        harness.respond(configuration("v2", &[]));
         assert_eq!(
-            world.journal(),
+            harness.take_journal(),
             [
                 "0: emit refresh:start",
                 "0: fetch 0 with v1",
@@ -73,11 +73,11 @@ fn too_many_requests_and_server_errors_are_retried() {
 #[test]
 fn other_statuses_are_not_retried() {
     for code in [204, 302, 400, 401, 403, 404, 0] {
-        let mut world = World::ready(PATIENT, &[None]);
-        world.happens(Event::Refresh);
-        world.answers(status(code));
+        let mut harness = Harness::ready(WITH_RETRIES, &[None]);
+        harness.handle(Event::Refresh);
+        harness.respond(status(code));
         assert_eq!(
-            world.journal()[2..],
+            harness.take_journal()[2..],
             [
                 format!("0: refresh Err(Status({code}))"),
                 format!("0: emit refresh:error {code}"),
@@ -88,34 +88,34 @@ fn other_statuses_are_not_retried() {
 
 #[test]
 fn retry_after_is_respected() {
-    let mut world = World::ready(PATIENT, &[None]);
-    world.happens(Event::Refresh);
-    world.answers(asked_to_wait(429, 20_000));
-    assert_eq!(world.timer(), Some(20_000));
+    let mut harness = Harness::ready(WITH_RETRIES, &[None]);
+    harness.handle(Event::Refresh);
+    harness.respond(retry_later(429, 20_000));
+    assert_eq!(harness.timer(), Some(20_000));
 }
 
 #[test]
 fn a_shorter_retry_after_than_the_backoff_changes_nothing() {
-    let mut world = World::ready(PATIENT, &[None]);
-    world.happens(Event::Refresh);
-    world.answers(asked_to_wait(503, 1));
-    assert_eq!(world.timer(), Some(1_000));
+    let mut harness = Harness::ready(WITH_RETRIES, &[None]);
+    harness.handle(Event::Refresh);
+    harness.respond(retry_later(503, 1));
+    assert_eq!(harness.timer(), Some(1_000));
 }
 
 #[test]
 fn a_very_long_retry_after_ends_the_attempts_and_delays_polls_and_renewals() {
-    let mut world = World::ready(
+    let mut harness = Harness::ready(
         Options {
             poll_interval: 30_000,
-            ..PATIENT
+            ..WITH_RETRIES
         },
         &[None],
     );
-    world.happens(Event::Refresh);
-    world.answers(asked_to_wait(429, 100_000));
-    world.passes(100_000);
+    harness.handle(Event::Refresh);
+    harness.respond(retry_later(429, 100_000));
+    harness.advance(100_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "0: emit refresh:start",
             "0: fetch 0 with v1",
@@ -130,13 +130,13 @@ fn a_very_long_retry_after_ends_the_attempts_and_delays_polls_and_renewals() {
 
 #[test]
 fn a_refresh_between_two_attempts_does_not_wait() {
-    let mut world = World::ready(PATIENT, &[None]);
-    world.happens(Event::Refresh);
-    world.is_unreachable();
-    world.passes(100);
-    world.happens(Event::Refresh);
+    let mut harness = Harness::ready(WITH_RETRIES, &[None]);
+    harness.handle(Event::Refresh);
+    harness.fail_request();
+    harness.advance(100);
+    harness.handle(Event::Refresh);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "0: emit refresh:start",
             "0: fetch 0 with v1",
@@ -147,46 +147,46 @@ fn a_refresh_between_two_attempts_does_not_wait() {
 
 #[test]
 fn in_a_known_outage_attempts_are_as_far_apart_as_polls_unless_a_caller_waits() {
-    let mut world = World::ready(
+    let mut harness = Harness::ready(
         Options {
             poll_interval: 20_000,
-            ..PATIENT
+            ..WITH_RETRIES
         },
         &[Some(86_400)],
     );
-    world.happens(Event::Refresh);
+    harness.handle(Event::Refresh);
     for wait in [1_000, 2_000, 4_000] {
-        world.is_unreachable();
-        world.passes(wait);
+        harness.fail_request();
+        harness.advance(wait);
     }
-    world.is_unreachable();
-    world.passes(20_000);
-    world.journal();
+    harness.fail_request();
+    harness.advance(20_000);
+    harness.take_journal();
     // From half an interval to a whole interval.
     for random in [0, 1 << 31, u32::MAX] {
-        world.random(random);
-        world.is_unreachable();
+        harness.set_random(random);
+        harness.fail_request();
         let wait =
             [10_000, 15_000, 20_000][usize::from(random > 0) + usize::from(random > 1 << 31)];
-        world.passes(wait - 1);
-        assert!(world.journal().is_empty(), "{random}");
-        world.passes(1);
-        assert_eq!(world.journal().len(), 1, "{random}");
+        harness.advance(wait - 1);
+        assert!(harness.take_journal().is_empty(), "{random}");
+        harness.advance(1);
+        assert_eq!(harness.take_journal().len(), 1, "{random}");
     }
-    world.happens(Event::Refresh);
-    world.is_unreachable();
-    world.journal();
-    world.passes(20_000);
-    world.happens(Event::Refresh);
-    world.is_unreachable();
-    world.journal();
-    world.passes(1_000);
-    assert_eq!(world.journal(), ["93000: fetch 1 with v1"]);
+    harness.handle(Event::Refresh);
+    harness.fail_request();
+    harness.take_journal();
+    harness.advance(20_000);
+    harness.handle(Event::Refresh);
+    harness.fail_request();
+    harness.take_journal();
+    harness.advance(1_000);
+    assert_eq!(harness.take_journal(), ["93000: fetch 1 with v1"]);
 }
 
 #[test]
 fn flags_expire_on_time_although_attempts_are_far_apart() {
-    let mut world = World::ready(
+    let mut harness = Harness::ready(
         Options {
             poll_interval: 30_000,
             retries: 1,
@@ -194,70 +194,74 @@ fn flags_expire_on_time_although_attempts_are_far_apart() {
         },
         &[Some(70)],
     );
-    world.passes(30_000);
-    world.is_unreachable();
-    world.passes(1_000);
-    world.is_unreachable();
-    world.passes(30_000);
-    world.is_unreachable();
-    world.journal();
-    world.passes(10_000);
-    assert_eq!(world.journal(), ["70000: expire [0]"]);
+    harness.advance(30_000);
+    harness.fail_request();
+    harness.advance(1_000);
+    harness.fail_request();
+    harness.advance(30_000);
+    harness.fail_request();
+    harness.take_journal();
+    harness.advance(10_000);
+    assert_eq!(harness.take_journal(), ["70000: expire [0]"]);
 }
 
 #[test]
 fn a_refused_key_is_retried_after_minutes_that_double_up_to_ten() {
     for code in [401, 403] {
-        let mut world = World::ready(
+        let mut harness = Harness::ready(
             Options {
                 poll_interval: 30_000,
-                ..PATIENT
+                ..WITH_RETRIES
             },
             &[Some(86_400)],
         );
-        world.passes(30_000);
+        harness.advance(30_000);
         let mut polls = Vec::new();
         for minutes in [1, 2, 4, 8, 10, 10] {
-            world.answers(status(code));
-            world.journal();
-            world.passes(minutes * 60_000 - 1);
-            assert!(world.journal().is_empty());
-            world.passes(1);
-            polls.extend(world.journal());
+            harness.respond(status(code));
+            harness.take_journal();
+            harness.advance(minutes * 60_000 - 1);
+            assert!(harness.take_journal().is_empty());
+            harness.advance(1);
+            polls.extend(harness.take_journal());
         }
         assert_eq!(polls.len(), 12);
-        world.answers(status(304));
-        world.journal();
-        world.passes(45_000);
-        assert_eq!(world.journal().len(), 2, "the usual interval is back");
+        harness.respond(status(304));
+        harness.take_journal();
+        harness.advance(45_000);
+        assert_eq!(
+            harness.take_journal().len(),
+            2,
+            "the usual interval is back"
+        );
     }
 }
 
 #[test]
 fn expiring_flags_do_not_retry_a_refused_key_early() {
-    let mut world = World::ready(PATIENT, &[None]);
-    world.passes(59_000);
-    world.happens(Event::Refresh);
-    world.answers(status(401));
-    world.journal();
-    world.passes(59_999);
-    assert_eq!(world.journal(), ["60000: expire [0]"]);
-    world.passes(1);
+    let mut harness = Harness::ready(WITH_RETRIES, &[None]);
+    harness.advance(59_000);
+    harness.handle(Event::Refresh);
+    harness.respond(status(401));
+    harness.take_journal();
+    harness.advance(59_999);
+    assert_eq!(harness.take_journal(), ["60000: expire [0]"]);
+    harness.advance(1);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["119000: emit refresh:start", "119000: fetch 0 with v1"]
     );
 }
 
 #[test]
 fn a_requested_refresh_does_not_wait_for_refused_polls() {
-    let mut world = World::ready(PATIENT, &[None]);
-    world.happens(Event::Refresh);
-    world.answers(status(403));
-    world.happens(Event::Refresh);
-    world.answers(status(304));
+    let mut harness = Harness::ready(WITH_RETRIES, &[None]);
+    harness.handle(Event::Refresh);
+    harness.respond(status(403));
+    harness.handle(Event::Refresh);
+    harness.respond(status(304));
     assert_eq!(
-        world.journal()[4..],
+        harness.take_journal()[4..],
         [
             "0: emit refresh:start",
             "0: fetch 0 with v1",

@@ -1,16 +1,16 @@
-use pennon_client::{Event, Options, Start};
+use pennon_client::{Event, InitializeOptions, Options};
 
-use crate::world::{QUIET, World, configuration, status};
+use crate::harness::{Harness, QUIET, configuration, status};
 
 #[test]
 fn shutting_down_aborts_clears_and_then_emits_its_event() {
-    let mut world = World::ready(QUIET, &[None]);
-    world.happens(Event::Refresh);
-    world.happens(Event::Shutdown);
-    world.answers(configuration("v2", &[]));
-    world.passes(1_000_000);
+    let mut harness = Harness::ready(QUIET, &[None]);
+    harness.handle(Event::Refresh);
+    harness.handle(Event::Shutdown);
+    harness.respond(configuration("v2", &[]));
+    harness.advance(1_000_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "0: emit refresh:start",
             "0: fetch 0 with v1",
@@ -20,16 +20,16 @@ fn shutting_down_aborts_clears_and_then_emits_its_event() {
             "0: emit shutdown",
         ]
     );
-    assert_eq!(world.timer(), None);
+    assert_eq!(harness.timer(), None);
 }
 
 #[test]
 fn shutting_down_while_initializing_fails_that_call() {
-    let mut world = World::new(QUIET);
-    world.happens(Event::Initialize(Start::default()));
-    world.happens(Event::Shutdown);
+    let mut harness = Harness::new(QUIET);
+    harness.handle(Event::Initialize(InitializeOptions::default()));
+    harness.handle(Event::Shutdown);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "0: fetch 0 with nothing",
             "0: abort",
@@ -42,42 +42,42 @@ fn shutting_down_while_initializing_fails_that_call() {
 
 #[test]
 fn shutting_down_before_initializing_is_fine() {
-    let mut world = World::new(QUIET);
-    world.happens(Event::Shutdown);
-    assert_eq!(world.journal(), ["0: clear", "0: emit shutdown"]);
+    let mut harness = Harness::new(QUIET);
+    harness.handle(Event::Shutdown);
+    assert_eq!(harness.take_journal(), ["0: clear", "0: emit shutdown"]);
 }
 
 #[test]
 fn shutting_down_between_two_attempts_ends_them() {
-    let mut world = World::ready(
+    let mut harness = Harness::ready(
         Options {
             retries: 3,
             ..QUIET
         },
         &[None],
     );
-    world.happens(Event::Refresh);
-    world.answers(status(500));
-    world.journal();
-    world.happens(Event::Shutdown);
-    world.passes(1_000_000);
+    harness.handle(Event::Refresh);
+    harness.respond(status(500));
+    harness.take_journal();
+    harness.handle(Event::Shutdown);
+    harness.advance(1_000_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["0: clear", "0: refresh Err(ShutDown)", "0: emit shutdown",]
     );
 }
 
 #[test]
 fn shutting_down_twice_emits_one_event_and_later_calls_fail() {
-    let mut world = World::ready(QUIET, &[None]);
-    world.happens(Event::Shutdown);
-    world.journal();
-    world.happens(Event::Shutdown);
-    world.happens(Event::Initialize(Start::default()));
-    world.happens(Event::Refresh);
-    world.happens(Event::Restored(vec![1]));
+    let mut harness = Harness::ready(QUIET, &[None]);
+    harness.handle(Event::Shutdown);
+    harness.take_journal();
+    harness.handle(Event::Shutdown);
+    harness.handle(Event::Initialize(InitializeOptions::default()));
+    harness.handle(Event::Refresh);
+    harness.handle(Event::Restored(vec![1]));
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["0: initialize Err(ShutDown)", "0: refresh Err(ShutDown)"]
     );
 }

@@ -1,6 +1,6 @@
-use pennon_client::{Event, Options, Start};
+use pennon_client::{Event, InitializeOptions, Options};
 
-use crate::world::{QUIET, World, configuration, status};
+use crate::harness::{Harness, QUIET, configuration, status};
 
 const STREAMING: Options = Options {
     poll_interval: 30_000,
@@ -8,37 +8,37 @@ const STREAMING: Options = Options {
     ..QUIET
 };
 
-fn told(etag: &str) -> Event {
-    told_with(etag, None)
+fn announced(etag: &str) -> Event {
+    announced_with(etag, None)
 }
 
-fn told_with(etag: &str, spread: Option<u64>) -> Event {
-    Event::StreamTold {
+fn announced_with(etag: &str, spread: Option<u64>) -> Event {
+    Event::StreamAnnounced {
         etag: etag.into(),
         spread,
     }
 }
 
-const LOST: Event = Event::StreamEnded {
+const STREAM_LOST: Event = Event::StreamEnded {
     status: 0,
     retry_after: None,
 };
 
-/// Returns a world in which the stream has confirmed the fetched config document.
-fn listening() -> World {
-    let mut world = World::ready(STREAMING, &[None]);
-    world.happens(told("v1"));
-    world.journal();
-    world
+/// Returns a harness in which the stream has confirmed the fetched config document.
+fn listening() -> Harness {
+    let mut harness = Harness::ready(STREAMING, &[None]);
+    harness.handle(announced("v1"));
+    harness.take_journal();
+    harness
 }
 
 #[test]
 fn the_stream_is_opened_when_the_client_is_ready() {
-    let mut world = World::new(STREAMING);
-    world.happens(Event::Initialize(Start::default()));
-    world.answers(configuration("v1", &[None]));
+    let mut harness = Harness::new(STREAMING);
+    harness.handle(Event::Initialize(InitializeOptions::default()));
+    harness.respond(configuration("v1", &[None]));
     assert_eq!(
-        world.journal()[1..],
+        harness.take_journal()[1..],
         [
             "0: apply",
             "0: listen",
@@ -50,35 +50,35 @@ fn the_stream_is_opened_when_the_client_is_ready() {
 
 #[test]
 fn without_the_option_no_stream_is_opened() {
-    let mut world = World::ready(QUIET, &[None]);
-    world.happens(told("v2"));
-    world.happens(Event::StreamAlive);
-    world.happens(LOST);
-    assert!(world.journal().is_empty());
+    let mut harness = Harness::ready(QUIET, &[None]);
+    harness.handle(announced("v2"));
+    harness.handle(Event::StreamAlive);
+    harness.handle(STREAM_LOST);
+    assert!(harness.take_journal().is_empty());
 }
 
 #[test]
 fn a_live_stream_replaces_polls_and_confirms_flags() {
-    let mut world = listening();
+    let mut harness = listening();
     for _ in 0..20 {
-        world.passes(15_000);
-        world.happens(Event::StreamAlive);
+        harness.advance(15_000);
+        harness.handle(Event::StreamAlive);
     }
-    let journal = world.journal();
+    let journal = harness.take_journal();
     assert_eq!(journal.len(), 20);
     assert!(journal.iter().all(|line| line.ends_with("renew")));
 }
 
 #[test]
 fn a_change_is_fetched_soon_after_the_stream_announces_it() {
-    let mut world = listening();
-    world.passes(1_000);
-    world.happens(told("v2"));
-    world.passes(250);
-    world.answers(configuration("v2", &[None]));
-    world.passes(60_000);
+    let mut harness = listening();
+    harness.advance(1_000);
+    harness.handle(announced("v2"));
+    harness.advance(250);
+    harness.respond(configuration("v2", &[None]));
+    harness.advance(60_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "1250: emit refresh:start",
             "1250: fetch 0 with v1",
@@ -102,50 +102,50 @@ fn clients_fetch_a_change_within_the_period_that_the_service_sets() {
         (Some(0), u32::MAX, 0),
         (Some(u64::MAX), u32::MAX, 60_000),
     ] {
-        let mut world = World::ready(STREAMING, &[Some(86_400)]);
-        world.happens(told("v1"));
-        world.random(random);
-        world.happens(told_with("v2", spread));
-        assert_eq!(world.timer(), Some(wait.min(45_000)), "{spread:?}");
+        let mut harness = Harness::ready(STREAMING, &[Some(86_400)]);
+        harness.handle(announced("v1"));
+        harness.set_random(random);
+        harness.handle(announced_with("v2", spread));
+        assert_eq!(harness.timer(), Some(wait.min(45_000)), "{spread:?}");
     }
 }
 
 #[test]
 fn a_change_that_is_reverted_before_its_fetch_needs_no_request() {
-    let mut world = listening();
-    world.happens(told("v2"));
-    world.passes(100);
-    world.happens(told("v1"));
-    world.passes(10_000);
-    assert_eq!(world.journal(), ["100: renew"]);
+    let mut harness = listening();
+    harness.handle(announced("v2"));
+    harness.advance(100);
+    harness.handle(announced("v1"));
+    harness.advance(10_000);
+    assert_eq!(harness.take_journal(), ["100: renew"]);
 }
 
 #[test]
 fn many_changes_do_not_postpone_the_fetch() {
-    let mut world = listening();
+    let mut harness = listening();
     for etag in ["v2", "v3", "v4"] {
-        world.happens(told(etag));
-        world.passes(100);
+        harness.handle(announced(etag));
+        harness.advance(100);
     }
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["250: emit refresh:start", "250: fetch 0 with v1"]
     );
 }
 
 #[test]
 fn a_response_older_than_the_announced_tag_is_requested_once_more() {
-    let mut world = listening();
-    world.random(0);
-    world.happens(told("v2"));
-    world.passes(0);
-    world.answers(status(304));
-    world.journal();
-    world.passes(500);
-    world.answers(status(304));
-    world.passes(29_999);
+    let mut harness = listening();
+    harness.set_random(0);
+    harness.handle(announced("v2"));
+    harness.advance(0);
+    harness.respond(status(304));
+    harness.take_journal();
+    harness.advance(500);
+    harness.respond(status(304));
+    harness.advance(29_999);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "500: emit refresh:start",
             "500: fetch 0 with v1",
@@ -153,9 +153,9 @@ fn a_response_older_than_the_announced_tag_is_requested_once_more() {
             "500: emit refresh:success",
         ]
     );
-    world.passes(1);
+    harness.advance(1);
     assert_eq!(
-        world.journal().len(),
+        harness.take_journal().len(),
         2,
         "polling continues at the usual interval"
     );
@@ -163,12 +163,12 @@ fn a_response_older_than_the_announced_tag_is_requested_once_more() {
 
 #[test]
 fn a_stream_that_ends_is_reopened_with_backoff_while_polls_replace_it() {
-    let mut world = listening();
+    let mut harness = listening();
     let mut lines = Vec::new();
     for wait in [1_000, 2_000, 4_000, 8_000] {
-        world.happens(LOST);
-        world.passes(wait);
-        lines.extend(world.journal());
+        harness.handle(STREAM_LOST);
+        harness.advance(wait);
+        lines.extend(harness.take_journal());
     }
     assert_eq!(
         lines,
@@ -179,19 +179,19 @@ fn a_stream_that_ends_is_reopened_with_backoff_while_polls_replace_it() {
             "15000: listen"
         ]
     );
-    world.passes(15_000);
+    harness.advance(15_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["30000: emit refresh:start", "30000: fetch 0 with v1"]
     );
-    world.happens(told("v1"));
-    world.answers(status(304));
-    world.passes(30_000);
-    world.happens(LOST);
-    world.journal();
-    world.passes(1_000);
+    harness.handle(announced("v1"));
+    harness.respond(status(304));
+    harness.advance(30_000);
+    harness.handle(STREAM_LOST);
+    harness.take_journal();
+    harness.advance(1_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["61000: listen"],
         "the stream has worked in the meantime"
     );
@@ -199,15 +199,15 @@ fn a_stream_that_ends_is_reopened_with_backoff_while_polls_replace_it() {
 
 #[test]
 fn a_stream_that_is_cut_after_its_first_event_is_reopened_with_backoff() {
-    let mut world = listening();
+    let mut harness = listening();
     let mut now = 0;
     for wait in [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000] {
-        world.happens(told("v1"));
-        world.happens(LOST);
-        world.journal();
-        world.passes(wait);
+        harness.handle(announced("v1"));
+        harness.handle(STREAM_LOST);
+        harness.take_journal();
+        harness.advance(wait);
         now += wait;
-        let journal = world.journal();
+        let journal = harness.take_journal();
         let opened: Vec<_> = journal
             .iter()
             .filter(|line| line.ends_with("listen"))
@@ -218,20 +218,25 @@ fn a_stream_that_is_cut_after_its_first_event_is_reopened_with_backoff() {
 
 #[test]
 fn a_huge_retry_after_does_not_keep_the_stream_closed_forever() {
-    let mut world = listening();
-    world.happens(Event::StreamEnded {
+    let mut harness = listening();
+    harness.handle(Event::StreamEnded {
         status: 503,
         retry_after: Some(u64::MAX),
     });
-    world.journal();
-    world.passes(60 * 60 * 1_000);
-    assert!(world.journal().iter().any(|line| line == "3600000: listen"));
+    harness.take_journal();
+    harness.advance(60 * 60 * 1_000);
+    assert!(
+        harness
+            .take_journal()
+            .iter()
+            .any(|line| line == "3600000: listen")
+    );
 }
 
 #[test]
 fn a_refused_stream_is_retried_after_minutes() {
     for status in [401, 403, 404] {
-        let mut world = World::ready(
+        let mut harness = Harness::ready(
             Options {
                 poll_interval: 0,
                 ..STREAMING
@@ -242,76 +247,86 @@ fn a_refused_stream_is_retried_after_minutes() {
             status,
             retry_after: None,
         };
-        world.happens(refused.clone());
-        world.passes(60_000);
-        world.happens(refused);
-        world.passes(120_000);
-        assert_eq!(world.journal(), ["60000: listen", "180000: listen"]);
+        harness.handle(refused.clone());
+        harness.advance(60_000);
+        harness.handle(refused);
+        harness.advance(120_000);
+        assert_eq!(harness.take_journal(), ["60000: listen", "180000: listen"]);
     }
 }
 
 #[test]
 fn the_stream_respects_retry_after() {
-    let mut world = listening();
-    world.happens(Event::StreamEnded {
+    let mut harness = listening();
+    harness.handle(Event::StreamEnded {
         status: 503,
         retry_after: Some(7_000),
     });
-    world.passes(7_000);
-    assert_eq!(world.journal(), ["7000: listen"]);
+    harness.advance(7_000);
+    assert_eq!(harness.take_journal(), ["7000: listen"]);
 }
 
 #[test]
 fn a_silent_stream_is_closed() {
-    let mut world = World::ready(
+    let mut harness = Harness::ready(
         Options {
             poll_interval: 0,
             ..STREAMING
         },
         &[Some(86_400)],
     );
-    world.passes(46_000);
-    assert_eq!(world.journal(), ["45000: unlisten", "46000: listen"]);
+    harness.advance(46_000);
+    assert_eq!(harness.take_journal(), ["45000: unlisten", "46000: listen"]);
 }
 
 #[test]
 fn a_refusal_delays_fetches_that_the_stream_triggers() {
-    let mut world = listening();
-    world.happens(Event::Refresh);
-    world.answers(status(401));
-    world.journal();
-    world.happens(told("v2"));
-    world.passes(59_999);
-    assert!(world.journal().iter().all(|line| !line.contains("fetch")));
-    world.passes(1);
-    assert!(world.journal().iter().any(|line| line.contains("fetch")));
+    let mut harness = listening();
+    harness.handle(Event::Refresh);
+    harness.respond(status(401));
+    harness.take_journal();
+    harness.handle(announced("v2"));
+    harness.advance(59_999);
+    assert!(
+        harness
+            .take_journal()
+            .iter()
+            .all(|line| !line.contains("fetch"))
+    );
+    harness.advance(1);
+    assert!(
+        harness
+            .take_journal()
+            .iter()
+            .any(|line| line.contains("fetch"))
+    );
 }
 
 #[test]
 fn the_stream_ends_with_the_client() {
-    let mut world = listening();
-    world.happens(Event::Shutdown);
+    let mut harness = listening();
+    harness.handle(Event::Shutdown);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         ["0: unlisten", "0: clear", "0: emit shutdown"]
     );
-    assert_eq!(world.timer(), None);
+    assert_eq!(harness.timer(), None);
 }
 
 #[test]
 fn usage_is_reported_about_once_a_minute() {
-    let mut world = World::ready(
+    let mut harness = Harness::ready(
         Options {
-            reports: true,
+            report_usage: true,
             ..QUIET
         },
         &[Some(86_400)],
     );
-    world.passes(59_999);
-    world.random(0);
-    world.passes(1);
-    world.passes(30_000);
-    assert_eq!(world.journal(), ["60000: report", "90000: report"]);
-    world.happens(Event::Shutdown);
-    assert_eq!(world.timer(), None);
+    harness.advance(59_999);
+    harness.set_random(0);
+    harness.advance(1);
+    harness.advance(30_000);
+    assert_eq!(harness.take_journal(), ["60000: report", "90000: report"]);
+    harness.handle(Event::Shutdown);
+    assert_eq!(harness.timer(), None);
 }

@@ -4,7 +4,7 @@ use pennon_core::bucketing::{BUCKETS, bucket};
 use pennon_core::config::FlagConfig;
 use pennon_core::context::Context;
 use pennon_core::rollout::{Percentage, Rollout, Strategy as Bucketing};
-use pennon_core::{CompiledFlag, Evaluation, MissingBucketingValue, Reason, evaluate};
+use pennon_core::{CompiledFlag, Evaluation, MissingBucketingKey, Reason, evaluate};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -25,7 +25,7 @@ fn strategy() -> impl Strategy<Value = Bucketing> {
 }
 
 /// Returns a context with only `id`, in the attribute that `strategy` uses.
-fn known_by(strategy: Bucketing, id: &str) -> Context<'_> {
+fn context_with_id(strategy: Bucketing, id: &str) -> Context<'_> {
     let (user_id, tenant_id) = match strategy {
         Bucketing::PerUser => (Some(id.into()), None),
         Bucketing::PerTenant => (None, Some(id.into())),
@@ -38,7 +38,7 @@ fn known_by(strategy: Bucketing, id: &str) -> Context<'_> {
 }
 
 /// Returns true if a rollout includes the subject of `context`.
-fn admits(
+fn is_included(
     percentage: i64,
     strategy: Bucketing,
     context: &Context<'_>,
@@ -56,7 +56,7 @@ fn admits(
         }),
         ttl: None,
     });
-    let Evaluation { enabled, reason } = evaluate(&flag, context, MissingBucketingValue::Excluded);
+    let Evaluation { enabled, reason } = evaluate(&flag, context, MissingBucketingKey::Excluded);
     prop_assert_eq!(reason, Reason::Rollout);
     Ok(enabled)
 }
@@ -72,25 +72,25 @@ proptest! {
     fn a_rollout_includes_the_buckets_below_its_percentage(
         id in id(), strategy in strategy(), percentage in 0..=100i64,
     ) {
-        let admitted = admits(percentage, strategy, &known_by(strategy, &id))?;
-        prop_assert_eq!(admitted, i64::from(bucket(&id)) < percentage);
+        let included = is_included(percentage, strategy, &context_with_id(strategy, &id))?;
+        prop_assert_eq!(included, i64::from(bucket(&id)) < percentage);
     }
 
     #[test]
     fn an_included_subject_stays_included_when_the_percentage_rises(
         id in id(), strategy in strategy(), percentage in 0..100i64,
     ) {
-        let context = known_by(strategy, &id);
-        if admits(percentage, strategy, &context)? {
-            prop_assert!(admits(percentage + 1, strategy, &context)?);
+        let context = context_with_id(strategy, &id);
+        if is_included(percentage, strategy, &context)? {
+            prop_assert!(is_included(percentage + 1, strategy, &context)?);
         }
     }
 
     #[test]
-    fn nobody_is_in_at_0_and_everybody_at_100(id in id(), strategy in strategy()) {
-        let context = known_by(strategy, &id);
-        prop_assert!(!admits(0, strategy, &context)?);
-        prop_assert!(admits(100, strategy, &context)?);
+    fn no_subject_is_included_at_0_and_every_subject_at_100(id in id(), strategy in strategy()) {
+        let context = context_with_id(strategy, &id);
+        prop_assert!(!is_included(0, strategy, &context)?);
+        prop_assert!(is_included(100, strategy, &context)?);
     }
 
     #[test]
@@ -98,12 +98,12 @@ proptest! {
         id in id(), empty in any::<bool>(), percentage in 0..=100i64,
     ) {
         let nothing = empty.then(|| "".into());
-        let mut context = known_by(Bucketing::PerTenant, &id);
+        let mut context = context_with_id(Bucketing::PerTenant, &id);
         context.user_id.clone_from(&nothing);
-        prop_assert!(!admits(percentage, Bucketing::PerUser, &context)?);
-        let mut context = known_by(Bucketing::PerUser, &id);
+        prop_assert!(!is_included(percentage, Bucketing::PerUser, &context)?);
+        let mut context = context_with_id(Bucketing::PerUser, &id);
         context.tenant_id = nothing;
-        prop_assert!(!admits(percentage, Bucketing::PerTenant, &context)?);
+        prop_assert!(!is_included(percentage, Bucketing::PerTenant, &context)?);
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use pennon_core::config::FlagConfig;
 use pennon_core::context::{Context, CustomValue};
 use pennon_core::rule::{Attribute, Condition, Logic, Operand, Operator, Priority, Rule};
-use pennon_core::{CompiledFlag, MissingBucketingValue, Reason, evaluate};
+use pennon_core::{CompiledFlag, MissingBucketingKey, Reason, evaluate};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -33,7 +33,7 @@ fn holds(condition: Condition, context: &Context<'_>) -> Result<bool, TestCaseEr
         rollout: None,
         ttl: None,
     });
-    let evaluation = evaluate(&flag, context, MissingBucketingValue::Excluded);
+    let evaluation = evaluate(&flag, context, MissingBucketingKey::Excluded);
     Ok(evaluation.reason == Reason::TargetingRule)
 }
 
@@ -54,7 +54,7 @@ fn compares(
 }
 
 /// Returns a value and an operand of the same type.
-fn alike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
+fn same_type() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
     let finite = double().prop_filter("a finite number", |number| number.is_finite());
     prop_oneof![
         (
@@ -62,7 +62,7 @@ fn alike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
             string_operand()
         ),
         (finite.prop_map(CustomValue::Number), number_operand()),
-        neighbours(),
+        neighbors(),
         (
             any::<bool>().prop_map(CustomValue::Boolean),
             any::<bool>().prop_map(Operand::Boolean)
@@ -71,7 +71,7 @@ fn alike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
 }
 
 /// Returns a value and an operand of different types. A number that is not finite has no type.
-fn unlike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
+fn different_types() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
     (custom_value(), operand()).prop_filter("two types", |(value, operand)| {
         match (value, operand) {
             (CustomValue::Number(number), Operand::Number(_)) => !number.is_finite(),
@@ -83,7 +83,7 @@ fn unlike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
 }
 
 /// Returns a number and an integer that differ by at most one.
-fn neighbours() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
+fn neighbors() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
     (number_operand(), -2..=2i32).prop_map(|(operand, halves)| {
         let number = match &operand {
             Operand::Number(integer) => integer.to_f64() + f64::from(halves) / 2.0,
@@ -95,7 +95,7 @@ fn neighbours() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
 
 proptest! {
     #[test]
-    fn each_operator_and_its_negation_divide_the_values_of_its_type((value, operand) in alike()) {
+    fn each_operator_and_its_negation_divide_the_values_of_its_type((value, operand) in same_type()) {
         for (operator, negation) in [
             (Operator::Equal, Operator::NotEqual),
             (Operator::Less, Operator::GreaterOrEqual),
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn a_value_is_less_than_equal_to_or_greater_than_an_operand((value, operand) in alike()) {
+    fn a_value_is_less_than_equal_to_or_greater_than_an_operand((value, operand) in same_type()) {
         let expected = oracle::order(&value, &operand);
         for (operator, ordering) in [
             (Operator::Less, Ordering::Less),
@@ -121,7 +121,7 @@ proptest! {
 
     #[test]
     fn an_attribute_of_another_type_matches_no_condition(
-        (value, operand) in unlike(), operator in operator(),
+        (value, operand) in different_types(), operator in operator(),
     ) {
         prop_assert!(!compares(&value, operator, &operand)?);
     }

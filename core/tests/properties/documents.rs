@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io;
 
 use pennon_core::config::{self, FlagConfig};
-use pennon_core::{CompiledFlag, Context, MissingBucketingValue, ParseError, Snapshot, evaluate};
+use pennon_core::{CompiledFlag, Context, MissingBucketingKey, ParseError, Snapshot, evaluate};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -107,28 +107,28 @@ enum Damage {
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
-    let place = any::<Index>;
+    let position = any::<Index>;
     let byte = || {
         let token = proptest::sample::select(&b"{}[]:,\"\\ntfu019-+.eE \n\0\x7f\xff"[..]);
         prop_oneof![token, any::<u8>()]
     };
     prop_oneof![
-        (place(), byte()).prop_map(|(place, byte)| Damage::Replace(place, byte)),
-        (place(), byte()).prop_map(|(place, byte)| Damage::Insert(place, byte)),
-        place().prop_map(Damage::Remove),
-        (place(), place()).prop_map(|(from, to)| Damage::Repeat(from, to)),
+        (position(), byte()).prop_map(|(position, byte)| Damage::Replace(position, byte)),
+        (position(), byte()).prop_map(|(position, byte)| Damage::Insert(position, byte)),
+        position().prop_map(Damage::Remove),
+        (position(), position()).prop_map(|(from, to)| Damage::Repeat(from, to)),
     ]
 }
 
 impl Damage {
-    fn to(&self, text: &mut Vec<u8>) {
+    fn apply_to(&self, text: &mut Vec<u8>) {
         if text.is_empty() {
             return;
         }
         match self {
-            Self::Replace(place, byte) => *place.get_mut(text) = *byte,
-            Self::Insert(place, byte) => text.insert(place.index(text.len()), *byte),
-            Self::Remove(place) => drop(text.remove(place.index(text.len()))),
+            Self::Replace(position, byte) => *position.get_mut(text) = *byte,
+            Self::Insert(position, byte) => text.insert(position.index(text.len()), *byte),
+            Self::Remove(position) => drop(text.remove(position.index(text.len()))),
             Self::Repeat(from, to) => {
                 let (one, other) = (from.index(text.len()), to.index(text.len()));
                 let part: Vec<_> = text
@@ -145,7 +145,7 @@ impl Damage {
 
 /// Checks the invariants for any text: the reader terminates, and every text that it accepts is JSON that serde reads
 /// identically.
-fn reads_soundly(text: &[u8]) -> Result<(), TestCaseError> {
+fn check_reading(text: &[u8]) -> Result<(), TestCaseError> {
     match config::parse(text) {
         Err(ParseError { offset, problem }) => {
             prop_assert!(offset <= text.len(), "{problem} at {offset}");
@@ -210,21 +210,21 @@ proptest! {
 
     #[test]
     fn an_unreadable_member_affects_only_its_flag(
-        document in document(), victim in any::<Index>(), place in any::<Index>(), value in json(),
+        document in document(), damaged in any::<Index>(), position in any::<Index>(), value in json(),
     ) {
         prop_assume!(!document.flags.is_empty());
         let mut json = serde_json::to_value(&document).map_err(fail)?;
         let flags = json["flags"].as_array_mut().ok_or_else(|| TestCaseError::fail("no flags"))?;
-        let victim = victim.index(flags.len());
-        let pointers = pointers(&flags[victim]);
-        let pointer = &pointers[place.index(pointers.len())];
-        if let Some(place) = flags[victim].pointer_mut(pointer) {
-            *place = value;
+        let damaged = damaged.index(flags.len());
+        let pointers = pointers(&flags[damaged]);
+        let pointer = &pointers[position.index(pointers.len())];
+        if let Some(target) = flags[damaged].pointer_mut(pointer) {
+            *target = value;
         }
         let text = json.to_string();
         let snapshot = Snapshot::parse(text.as_bytes()).map_err(fail)?;
-        let untouched = document.flags.iter().enumerate().filter(|(index, _)| *index != victim);
-        let key_after = json["flags"][victim]["key"].as_str();
+        let untouched = document.flags.iter().enumerate().filter(|(index, _)| *index != damaged);
+        let key_after = json["flags"][damaged]["key"].as_str();
         for (index, flag) in untouched {
             let is_last = document.flags[index + 1..].iter().all(|later| later.key != flag.key);
             if !is_last || key_after == Some(&*flag.key) {
@@ -233,57 +233,57 @@ proptest! {
             let found = snapshot.find(&flag.key).and_then(|index| snapshot.get(index));
             prop_assert_eq!(found, Some(Ok(&CompiledFlag::from(flag.clone()))));
         }
-        reads_soundly(text.as_bytes())?;
+        check_reading(text.as_bytes())?;
     }
 
     #[test]
-    fn a_flag_that_is_off_is_never_unsupported(flag in flag(), place in any::<Index>(), value in json()) {
+    fn a_flag_that_is_off_is_never_unsupported(flag in flag(), position in any::<Index>(), value in json()) {
         let flag = FlagConfig { enabled: false, ..flag };
         let mut json = serde_json::to_value(&flag).map_err(fail)?;
         let pointers = pointers(&json["rules"]);
-        if let Some(place) = json["rules"].pointer_mut(&pointers[place.index(pointers.len())]) {
-            *place = value;
+        if let Some(target) = json["rules"].pointer_mut(&pointers[position.index(pointers.len())]) {
+            *target = value;
         }
         let text = format!("{{\"flags\":[{json}]}}");
         let snapshot = Snapshot::parse(text.as_bytes()).map_err(fail)?;
         let decided = snapshot.get(0).and_then(Result::ok).map(|flag| {
-            evaluate(flag, &Context::default(), MissingBucketingValue::Excluded).enabled
+            evaluate(flag, &Context::default(), MissingBucketingKey::Excluded).enabled
         });
         prop_assert_eq!(decided, Some(false));
     }
 
     #[test]
-    fn a_document_cut_short_is_refused(document in document(), place in any::<Index>()) {
+    fn a_document_cut_short_is_refused(document in document(), position in any::<Index>()) {
         let text = serde_json::to_vec(&document).map_err(fail)?;
-        let cut = text.get(..place.index(text.len())).unwrap_or_default();
+        let cut = text.get(..position.index(text.len())).unwrap_or_default();
         prop_assert!(config::parse(cut).is_err());
-        reads_soundly(cut)?;
+        check_reading(cut)?;
     }
 
     #[test]
     fn a_damaged_document_never_panics(document in document(), damages in vec(damage(), 1..4)) {
         let mut text = serde_json::to_vec(&document).map_err(fail)?;
         for damage in damages {
-            damage.to(&mut text);
+            damage.apply_to(&mut text);
         }
-        reads_soundly(&text)?;
+        check_reading(&text)?;
     }
 
     #[test]
     fn a_document_of_any_json_never_panics(json in json()) {
-        reads_soundly(json.to_string().as_bytes())?;
-        reads_soundly(format!("{{\"flags\":{json}}}").as_bytes())?;
-        reads_soundly(format!("{{\"flags\":[{json}]}}").as_bytes())?;
+        check_reading(json.to_string().as_bytes())?;
+        check_reading(format!("{{\"flags\":{json}}}").as_bytes())?;
+        check_reading(format!("{{\"flags\":[{json}]}}").as_bytes())?;
     }
 
     #[test]
     fn arbitrary_bytes_never_panic(text in vec(any::<u8>(), 0..200)) {
-        reads_soundly(&text)?;
+        check_reading(&text)?;
     }
 
     #[test]
     fn a_random_sequence_of_tokens_never_panics(text in "([{}\\[\\]:,\" ]|\"flags\":|\"key\":|\\\\u[dD][89cC]|-?[0-9.eE]{1,4}|true|null){0,40}") {
-        reads_soundly(text.as_bytes())?;
+        check_reading(text.as_bytes())?;
     }
 
     #[test]

@@ -6,21 +6,21 @@
 )]
 
 use pennon_core::config::FlagConfig;
-use pennon_core::lint::{Finding, lint, turns_somebody_on};
+use pennon_core::lint::{Finding, enables_any_context, lint};
 use pennon_core::rule::Priority;
-use pennon_core::{CompiledFlag, Context, MissingBucketingValue, evaluate_with_cause};
+use pennon_core::{CompiledFlag, Context, MissingBucketingKey, evaluate_with_cause};
 use proptest::prelude::*;
 
 use crate::generate::{context, flag};
 
 proptest! {
     #[test]
-    fn a_finding_is_true_of_everybody(flag in flag(), context in context()) {
+    fn a_finding_is_true_for_every_context(flag in flag(), context in context()) {
         let mut priorities: Vec<Priority> = flag.rules.iter().map(|rule| rule.priority).collect();
         priorities.sort_unstable();
         let findings = lint(&flag);
         let on = FlagConfig { enabled: true, archived: false, ..flag };
-        let (evaluation, cause) = ask(on, &context);
+        let (evaluation, cause) = evaluate(on, &context);
         for finding in findings {
             match finding {
                 Finding::NeverMatches { rule } | Finding::NeverReached { rule, .. } => {
@@ -36,25 +36,28 @@ proptest! {
 
 proptest! {
     #[test]
-    fn a_change_that_turns_nobody_on_turns_no_context_on(before in flag(), after in flag(), context in context()) {
-        if turns_somebody_on(&before, &after) == Some(false) {
-            let (was, _) = ask(before, &context);
-            let (will, _) = ask(after, &context);
-            prop_assert!(was.enabled || !will.enabled);
+    fn a_change_that_enables_no_context_enables_none(before in flag(), after in flag(), context in context()) {
+        if enables_any_context(&before, &after) == Some(false) {
+            let (evaluation_before, _) = evaluate(before, &context);
+            let (evaluation_after, _) = evaluate(after, &context);
+            prop_assert!(evaluation_before.enabled || !evaluation_after.enabled);
         }
     }
 }
 
-fn ask(flag: FlagConfig, context: &Context<'_>) -> (pennon_core::Evaluation, pennon_core::Cause) {
+fn evaluate(
+    flag: FlagConfig,
+    context: &Context<'_>,
+) -> (pennon_core::Evaluation, pennon_core::Cause) {
     evaluate_with_cause(
         &CompiledFlag::from(flag),
         context,
-        MissingBucketingValue::Excluded,
+        MissingBucketingKey::Excluded,
     )
 }
 
 /// Lints a flag with these rules, each with its value, logic and conditions. Their priorities count from 1.
-fn found(rules: &[(bool, &str, &[&str])], rollout: Option<u8>) -> Vec<Finding> {
+fn lint_rules(rules: &[(bool, &str, &[&str])], rollout: Option<u8>) -> Vec<Finding> {
     let rules: Vec<serde_json::Value> = (1_u32..)
         .zip(rules)
         .map(|(priority, (value, logic, conditions))| {
@@ -76,10 +79,10 @@ fn found(rules: &[(bool, &str, &[&str])], rollout: Option<u8>) -> Vec<Finding> {
 
 /// Parses `country == "DE"`, `seats > 3`, `beta == true`.
 fn condition(text: &str) -> serde_json::Value {
-    let mut words = text.split(' ');
-    let mut word = || words.next().expect("a word");
-    let (attribute, operator) = (word(), word());
-    let operand: serde_json::Value = serde_json::from_str(word()).expect("a value");
+    let mut tokens = text.split(' ');
+    let mut token = || tokens.next().expect("a token");
+    let (attribute, operator) = (token(), token());
+    let operand: serde_json::Value = serde_json::from_str(token()).expect("a value");
     let (value_type, member) = match operand {
         serde_json::Value::String(_) => ("string", "valueString"),
         serde_json::Value::Number(_) => ("number", "valueInt"),
@@ -98,7 +101,7 @@ fn rule(number: i64) -> Priority {
 }
 
 #[test]
-fn a_change_that_turns_somebody_on_is_detected() {
+fn a_change_that_enables_a_context_is_detected() {
     let flag = |enabled: bool, country: Option<&str>, rollout: serde_json::Value| -> FlagConfig {
         let rules = country.map(|country| {
             serde_json::json!({
@@ -135,7 +138,7 @@ fn a_change_that_turns_somebody_on_is_detected() {
         ),
     ] {
         assert_eq!(
-            turns_somebody_on(before, after),
+            enables_any_context(before, after),
             Some(expected),
             "{before:?} {after:?}"
         );
@@ -153,8 +156,8 @@ fn plain_rules_have_no_findings() {
         ),
         (true, "and", &["seats > 1", "seats < 5"]),
     ];
-    assert_eq!(found(rules, Some(25)), []);
-    assert_eq!(found(&[], None), []);
+    assert_eq!(lint_rules(rules, Some(25)), []);
+    assert_eq!(lint_rules(&[], None), []);
 }
 
 #[test]
@@ -171,15 +174,15 @@ fn a_contradiction_is_found() {
         ["userId == 3", "country == \"DE\""],
         ["email < \"\"", "country == \"DE\""],
     ] {
-        let findings = found(&[(true, "and", &conditions)], Some(50));
+        let findings = lint_rules(&[(true, "and", &conditions)], Some(50));
         let never = Finding::NeverMatches { rule: rule(1) };
         assert_eq!(findings, [never], "{conditions:?}");
     }
 }
 
 #[test]
-fn a_condition_that_holds_for_nobody_is_found_where_others_may_hold() {
-    let findings = found(
+fn a_condition_that_never_holds_is_found_where_others_may_hold() {
+    let findings = lint_rules(
         &[(true, "or", &["country == \"DE\"", "userId == 3"])],
         Some(50),
     );
@@ -200,11 +203,11 @@ fn a_rule_after_one_that_matches_all_its_subjects_is_found() {
         let rules = [first, &[(false, "and", &conditions)]].concat();
         let never = Finding::NeverReached {
             rule: rule(2),
-            behind: Some(rule(1)),
+            shadowed_by: Some(rule(1)),
         };
-        assert_eq!(found(&rules, Some(50)), [never], "{conditions:?}");
+        assert_eq!(lint_rules(&rules, Some(50)), [never], "{conditions:?}");
     }
-    let together = found(
+    let together = lint_rules(
         &[
             (true, "and", &["seats < 3"]),
             (false, "and", &["seats >= 3"]),
@@ -214,18 +217,21 @@ fn a_rule_after_one_that_matches_all_its_subjects_is_found() {
     );
     let never = Finding::NeverReached {
         rule: rule(3),
-        behind: None,
+        shadowed_by: None,
     };
     assert_eq!(together, [never]);
 }
 
 #[test]
-fn a_flag_that_is_the_same_for_everybody_is_found() {
-    assert_eq!(found(&[], Some(0)), [Finding::Constant { value: false }]);
-    assert_eq!(found(&[], Some(100)), []);
+fn a_constant_flag_is_found() {
+    assert_eq!(
+        lint_rules(&[], Some(0)),
+        [Finding::Constant { value: false }]
+    );
+    assert_eq!(lint_rules(&[], Some(100)), []);
     let on: (bool, &str, &[&str]) = (true, "and", &["country == \"DE\""]);
-    assert_eq!(found(&[on], None), [Finding::Constant { value: true }]);
-    assert_eq!(found(&[on], Some(0)), []);
+    assert_eq!(lint_rules(&[on], None), [Finding::Constant { value: true }]);
+    assert_eq!(lint_rules(&[on], Some(0)), []);
 }
 
 #[test]
@@ -234,7 +240,7 @@ fn with_too_many_combinations_there_are_no_findings() {
     let conditions: Vec<String> = names.map(|name| format!("{name} == 1")).into();
     let conditions: Vec<&str> = conditions.iter().map(String::as_str).collect();
     assert_eq!(
-        found(
+        lint_rules(
             &[(true, "and", &conditions), (true, "and", &conditions)],
             None
         ),

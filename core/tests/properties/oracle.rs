@@ -6,12 +6,12 @@ use pennon_core::config::FlagConfig;
 use pennon_core::context::{Context, CustomValue};
 use pennon_core::rollout::{Rollout, Strategy};
 use pennon_core::rule::{Attribute, Condition, Logic, Operand, Operator, Rule};
-use pennon_core::{Evaluation, MissingBucketingValue, Reason};
+use pennon_core::{Evaluation, MissingBucketingKey, Reason};
 
 pub(crate) fn decide(
     flag: &FlagConfig,
     context: &Context<'_>,
-    missing: MissingBucketingValue,
+    missing: MissingBucketingKey,
 ) -> Evaluation {
     let matching = flag.rules.iter().filter(|rule| matches(rule, context));
     let (enabled, reason) = if flag.archived {
@@ -21,13 +21,13 @@ pub(crate) fn decide(
     } else if let Some(rule) = matching.min_by_key(|rule| rule.priority.get()) {
         (rule.value, Reason::TargetingRule)
     } else if let Some(rollout) = flag.rollout {
-        match (bucketing_value(rollout, context), missing) {
-            (Some(value), _) => (
-                bucket(value) < rollout.percentage.get().into(),
+        match (bucketing_key(rollout, context), missing) {
+            (Some(key), _) => (
+                bucket(key) < rollout.percentage.get().into(),
                 Reason::Rollout,
             ),
-            (None, MissingBucketingValue::Excluded) => (false, Reason::Rollout),
-            (None, MissingBucketingValue::FallsThrough) => (true, Reason::FlagEnabled),
+            (None, MissingBucketingKey::Excluded) => (false, Reason::Rollout),
+            (None, MissingBucketingKey::FallsThrough) => (true, Reason::FlagEnabled),
         }
     } else {
         (true, Reason::FlagEnabled)
@@ -100,7 +100,7 @@ fn exact_order(double: f64, integer: i64) -> Ordering {
     (whole as i128).cmp(&integer.into()).then(above)
 }
 
-fn bucketing_value<'c>(rollout: Rollout, context: &'c Context<'_>) -> Option<&'c str> {
+fn bucketing_key<'c>(rollout: Rollout, context: &'c Context<'_>) -> Option<&'c str> {
     let value = match rollout.strategy {
         Strategy::PerUser => &context.user_id,
         Strategy::PerTenant => &context.tenant_id,

@@ -5,7 +5,7 @@ use pennon_core::context::{Context, CustomValue};
 use pennon_core::evaluate::Outcome;
 use pennon_core::rule::Attribute;
 use pennon_core::{
-    CompiledFlag, Evaluation, MissingBucketingValue, Reason, StandardReason, Subject, Value,
+    CompiledFlag, Evaluation, MissingBucketingKey, Reason, StandardReason, Subject, Value,
     evaluate, evaluate_with_cause, explain,
 };
 use proptest::prelude::*;
@@ -14,16 +14,20 @@ use proptest::sample::select;
 use crate::generate::{context, custom_value, flag, text};
 use crate::oracle;
 
-const BOTH: &[MissingBucketingValue] = &[
-    MissingBucketingValue::Excluded,
-    MissingBucketingValue::FallsThrough,
+const BOTH: &[MissingBucketingKey] = &[
+    MissingBucketingKey::Excluded,
+    MissingBucketingKey::FallsThrough,
 ];
 
-fn missing() -> impl Strategy<Value = MissingBucketingValue> {
+fn missing() -> impl Strategy<Value = MissingBucketingKey> {
     select(BOTH)
 }
 
-fn ask(flag: &FlagConfig, context: &Context<'_>, missing: MissingBucketingValue) -> Evaluation {
+fn evaluate_flag(
+    flag: &FlagConfig,
+    context: &Context<'_>,
+    missing: MissingBucketingKey,
+) -> Evaluation {
     evaluate(&CompiledFlag::from(flag.clone()), context, missing)
 }
 
@@ -66,7 +70,7 @@ proptest! {
     fn the_engine_agrees_with_the_oracle(
         flag in flag(), context in context(), missing in missing(),
     ) {
-        prop_assert_eq!(ask(&flag, &context, missing), oracle::decide(&flag, &context, missing));
+        prop_assert_eq!(evaluate_flag(&flag, &context, missing), oracle::decide(&flag, &context, missing));
     }
 
     #[test]
@@ -76,7 +80,7 @@ proptest! {
         let compiled = CompiledFlag::from(flag.clone());
         let first = evaluate(&compiled, &context, missing);
         prop_assert_eq!(evaluate(&compiled, &context, missing), first);
-        prop_assert_eq!(ask(&flag, &context.clone(), missing), first);
+        prop_assert_eq!(evaluate_flag(&flag, &context.clone(), missing), first);
     }
 
     #[test]
@@ -105,7 +109,7 @@ proptest! {
         flag in flag(), context in context(), other in context(),
     ) {
         let compiled = CompiledFlag::from(flag);
-        let missing = MissingBucketingValue::Excluded;
+        let missing = MissingBucketingKey::Excluded;
         let evaluation = evaluate(&compiled, &context, missing);
         let reason = compiled.standard_reason(evaluation.reason);
         if matches!(reason, StandardReason::Static | StandardReason::Disabled) {
@@ -125,7 +129,7 @@ proptest! {
     #[test]
     fn an_explanation_shows_the_step_that_determined_the_result(flag in flag(), context in context()) {
         let compiled = CompiledFlag::from(flag.clone());
-        let explanation = explain(&compiled, &context, MissingBucketingValue::Excluded);
+        let explanation = explain(&compiled, &context, MissingBucketingKey::Excluded);
         let matched = explanation.rules.iter().filter(|rule| rule.matched).count();
         let last = explanation.rules.last();
         match explanation.evaluation.reason {
@@ -144,10 +148,10 @@ proptest! {
                 let Some(rollout) = explanation.rollout else {
                     return Err(TestCaseError::fail("the explanation lacks the deciding rollout"));
                 };
-                let admitted = rollout
+                let included = rollout
                     .bucket
                     .is_some_and(|bucket| bucket < u32::from(rollout.percentage.get()));
-                prop_assert_eq!(admitted, explanation.evaluation.enabled);
+                prop_assert_eq!(included, explanation.evaluation.enabled);
             }
             Reason::FlagEnabled => {
                 prop_assert_eq!(matched, 0);
@@ -162,7 +166,7 @@ proptest! {
         flag in flag(), context in context(),
     ) {
         let compiled = CompiledFlag::from(flag.clone());
-        for tried in explain(&compiled, &context, MissingBucketingValue::Excluded).rules {
+        for tried in explain(&compiled, &context, MissingBucketingKey::Excluded).rules {
             let rule = flag.rules.iter().find(|rule| rule.priority == tried.priority);
             let shown: Vec<_> = tried.conditions.iter().map(|shown| shown.condition.clone()).collect();
             prop_assert_eq!(rule.map(|rule| &rule.conditions), Some(&shown));
@@ -180,7 +184,7 @@ proptest! {
     ) {
         let flag = FlagConfig { archived: true, ..flag };
         let expected = Evaluation { enabled: false, reason: Reason::FlagArchived };
-        prop_assert_eq!(ask(&flag, &context, missing), expected);
+        prop_assert_eq!(evaluate_flag(&flag, &context, missing), expected);
     }
 
     #[test]
@@ -189,14 +193,14 @@ proptest! {
     ) {
         let flag = FlagConfig { archived: false, enabled: false, ..flag };
         let expected = Evaluation { enabled: false, reason: Reason::FlagDisabled };
-        prop_assert_eq!(ask(&flag, &context, missing), expected);
+        prop_assert_eq!(evaluate_flag(&flag, &context, missing), expected);
     }
 
     #[test]
     fn the_document_s_order_of_rules_and_conditions_does_not_matter(
         (flag, other) in reordered(), context in context(), missing in missing(),
     ) {
-        prop_assert_eq!(ask(&flag, &context, missing), ask(&other, &context, missing));
+        prop_assert_eq!(evaluate_flag(&flag, &context, missing), evaluate_flag(&other, &context, missing));
     }
 
     #[test]
@@ -204,7 +208,7 @@ proptest! {
         flag in flag(), key in text(), context in context(), missing in missing(),
     ) {
         let other = FlagConfig { key: key.into(), ttl: None, ..flag.clone() };
-        prop_assert_eq!(ask(&flag, &context, missing), ask(&other, &context, missing));
+        prop_assert_eq!(evaluate_flag(&flag, &context, missing), evaluate_flag(&other, &context, missing));
     }
 
     #[test]
@@ -225,7 +229,7 @@ proptest! {
         for name in ["userId", "tenantId", "email", "country"] {
             other.custom.insert(name.into(), value.clone());
         }
-        prop_assert_eq!(ask(&flag, &context, missing), ask(&flag, &other, missing));
+        prop_assert_eq!(evaluate_flag(&flag, &context, missing), evaluate_flag(&flag, &other, missing));
     }
 
     #[test]
@@ -238,7 +242,7 @@ proptest! {
             compiled.attributes().iter().any(|attribute| attribute.as_str() == name.as_ref())
         });
         other.custom.insert("nobody asks for this".into(), CustomValue::Boolean(true));
-        prop_assert_eq!(ask(&flag, &context, missing), ask(&flag, &other, missing));
+        prop_assert_eq!(evaluate_flag(&flag, &context, missing), evaluate_flag(&flag, &other, missing));
     }
 
     #[test]
@@ -251,17 +255,17 @@ proptest! {
             ..context
         };
         let [excluded, falls_through] = [
-            MissingBucketingValue::Excluded,
-            MissingBucketingValue::FallsThrough,
+            MissingBucketingKey::Excluded,
+            MissingBucketingKey::FallsThrough,
         ]
-        .map(|missing| ask(&flag, &context, missing));
+        .map(|missing| evaluate_flag(&flag, &context, missing));
         prop_assert_eq!(excluded, falls_through);
     }
 
     #[test]
     fn ahead_of_time_an_active_flag_is_on_and_a_disabled_one_off(flag in flag()) {
-        let answer = ask(&flag, &Context::default(), MissingBucketingValue::FallsThrough);
-        prop_assert_eq!(answer.enabled, flag.enabled && !flag.archived);
-        prop_assert!(!matches!(answer.reason, Reason::TargetingRule | Reason::Rollout));
+        let evaluation = evaluate_flag(&flag, &Context::default(), MissingBucketingKey::FallsThrough);
+        prop_assert_eq!(evaluation.enabled, flag.enabled && !flag.archived);
+        prop_assert!(!matches!(evaluation.reason, Reason::TargetingRule | Reason::Rollout));
     }
 }

@@ -41,7 +41,7 @@ fn accepts(text: &str) -> (bool, bool) {
 }
 
 /// Checks that both readers accept `form` of the right part, and refuse `form` of each wrong part.
-fn only(right: &str, wrong: &[&str], form: impl Fn(&str) -> String) {
+fn assert_only(right: &str, wrong: &[&str], form: impl Fn(&str) -> String) {
     assert_eq!(accepts(&form(right)), (true, true), "{}", form(right));
     for part in wrong {
         assert_eq!(accepts(&form(part)), (false, false), "{}", form(part));
@@ -69,7 +69,7 @@ fn invalid_json_is_refused() {
         "\u{feff}{\"flags\":[]}",
         "\u{a0}{\"flags\":[]}",
     ];
-    only(" {\t\"flags\" :\r\n[ ] } ", &wrong, str::to_owned);
+    assert_only(" {\t\"flags\" :\r\n[ ] } ", &wrong, str::to_owned);
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn invalid_json_is_refused_even_in_unread_members() {
         "{1:2}",
     ];
     let form = |json: &str| format!("{{\"new\":{json},\"flags\":[]}}");
-    only("-0.5e+10", &wrong, form);
-    only(
+    assert_only("-0.5e+10", &wrong, form);
+    assert_only(
         r#"{"a":[1,-2.5E-3,{},[],"\u00e9\/\b\f"],"b":null}"#,
         &wrong,
         form,
@@ -116,14 +116,14 @@ fn invalid_json_is_refused_even_in_unread_members() {
 
 #[test]
 fn a_document_without_an_array_of_flags_is_refused() {
-    only(
+    assert_only(
         "[]",
         &[
             "null", "{}", "\"\"", "0", "false", "[null]", "[[]]", "[\"a\"]",
         ],
         document,
     );
-    only(
+    assert_only(
         "{\"flags\":[]}",
         &["{}", "null", "[]", "{\"Flags\":[]}"],
         str::to_owned,
@@ -153,8 +153,8 @@ fn a_flag_with_a_member_missing_or_wrong_is_refused() {
         r#""key":"a","enabled":true,"rules":[],"ttlOverrideSeconds":31536001"#,
         r#""key":"a","enabled":true,"rules":[],"ttlOverrideSeconds":"60""#,
     ];
-    only(r#""key":"","enabled":true,"rules":[]"#, &wrong, flag);
-    only(
+    assert_only(r#""key":"","enabled":true,"rules":[]"#, &wrong, flag);
+    assert_only(
         r#""rollout":null,"rules":[],"enabled":false,"key":"\ud83d\ude00""#,
         &wrong,
         flag,
@@ -180,7 +180,7 @@ fn a_rule_with_a_member_missing_or_wrong_is_refused() {
         r#""priority":1,"logic":"and","value":null"#,
     ];
     let form = |members: &str| rule(&format!("{members},\"conditions\":[{CONDITION}]"));
-    only(
+    assert_only(
         r#""priority":2147483647,"logic":"or","value":false"#,
         &wrong,
         form,
@@ -196,7 +196,7 @@ fn a_rule_with_a_member_missing_or_wrong_is_refused() {
             r#""priority":1,"logic":"or","value":true,{member}"#
         ))
     };
-    only(&format!("\"conditions\":[{CONDITION}]"), &wrong, form);
+    assert_only(&format!("\"conditions\":[{CONDITION}]"), &wrong, form);
 }
 
 /// A rule without conditions would match everyone, by the definition of `and`.
@@ -207,19 +207,19 @@ fn a_rule_without_conditions_is_refused() {
 
 #[test]
 fn a_condition_with_a_member_missing_or_wrong_is_refused() {
-    only(CONDITION, &["null", "{}", "[]", "\"plan\""], condition);
+    assert_only(CONDITION, &["null", "{}", "[]", "\"plan\""], condition);
     let changed = |from: &'static str| move |to: &str| condition(&CONDITION.replace(from, to));
     let (longest, longer) = ("é".repeat(128), "n".repeat(129));
-    only(&longest, &["", &longer, "\\u0000", "a\\"], changed("plan"));
-    only("!=", &["=", "===", "<>", "contains", ""], changed("=="));
-    only(
+    assert_only(&longest, &["", &longer, "\\u0000", "a\\"], changed("plan"));
+    assert_only("!=", &["=", "===", "<>", "contains", ""], changed("=="));
+    assert_only(
         "\"string\"",
         &["\"String\"", "\"number\"", "\"boolean\"", "null"],
         changed("\"string\""),
     );
     let (longest, longer) = ("é".repeat(1024), "x".repeat(1025));
-    only(&longest, &[&longer, "\\u0000"], changed("pro"));
-    only(
+    assert_only(&longest, &[&longer, "\\u0000"], changed("pro"));
+    assert_only(
         r#""valueString":"""#,
         &[
             r#""valueString":1"#,
@@ -247,8 +247,8 @@ fn an_operand_that_a_double_does_not_hold_exactly_is_refused() {
         "null",
         "true",
     ];
-    only("9007199254740991", &wrong, form);
-    only("-9007199254740991", &wrong, form);
+    assert_only("9007199254740991", &wrong, form);
+    assert_only("-9007199254740991", &wrong, form);
 }
 
 #[test]
@@ -267,8 +267,8 @@ fn a_rollout_with_a_member_missing_or_wrong_is_refused() {
         r#"{"percentage":50,"strategy":"per_flag"}"#,
         r#"{"percentage":50,"strategy":null}"#,
     ];
-    only(r#"{"percentage":0,"strategy":"per_user"}"#, &wrong, rollout);
-    only(
+    assert_only(r#"{"percentage":0,"strategy":"per_user"}"#, &wrong, rollout);
+    assert_only(
         r#"{"percentage":100,"strategy":"per_tenant"}"#,
         &wrong,
         rollout,

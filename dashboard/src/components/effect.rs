@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use pennon_core::{
     FlagConfig,
-    lint::{Finding, lint, turns_somebody_on},
+    lint::{Finding, enables_any_context, lint},
     rule::{Priority, Rule},
 };
 use pennon_model::{
@@ -90,7 +90,7 @@ pub fn Effect(
 
 /// Returns true if a change may turn the flag on for somebody.
 pub fn is_alarming(before: &FlagConfig, after: &FlagConfig) -> bool {
-    after.enabled && turns_somebody_on(before, after) != Some(false)
+    after.enabled && enables_any_context(before, after) != Some(false)
 }
 
 /// Returns true if the description of a flag differs before and after a change.
@@ -226,13 +226,16 @@ fn told(rules: &[Rule], finding: Finding) -> String {
         }
         Finding::NeverReached {
             rule,
-            behind: Some(behind),
+            shadowed_by: Some(earlier),
         } => format!(
             "{} has no effect: {} already decides for everyone it matches.",
             name(rules, rule),
-            name(rules, behind).to_lowercase()
+            name(rules, earlier).to_lowercase()
         ),
-        Finding::NeverReached { rule, behind: None } => format!(
+        Finding::NeverReached {
+            rule,
+            shadowed_by: None,
+        } => format!(
             "{} has no effect: earlier rules already decide for everyone it matches.",
             name(rules, rule)
         ),

@@ -224,7 +224,7 @@ impl Columns {
 /// Describes why a flag is stale.
 fn why(stale: StaleReason) -> &'static str {
     match stale {
-        StaleReason::Unasked => "Unchanged for 30 days and not evaluated for 14 days",
+        StaleReason::Unused => "Unchanged for 30 days and not evaluated for 14 days",
         StaleReason::Constant => {
             "Unchanged for 30 days and the same for everyone in every environment"
         }

@@ -85,7 +85,7 @@ impl Found {
             Err(AdminError::NotFound) => (None, None, None),
             detail => {
                 let detail = detail?;
-                let config = detail.shown.map(|current| current.config());
+                let config = detail.configuration.map(|current| current.config());
                 let environment = detail.environment.map(|environment| environment.id);
                 (Some(detail.flag), environment, config)
             }

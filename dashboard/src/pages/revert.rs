@@ -209,7 +209,7 @@ fn shown_as_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> b
         let (Some(flag), Some(environment)) = (&change.flag, &change.environment) else {
             return false;
         };
-        let changes_ttl = changes(change.now.as_ref(), change.then.as_ref())
+        let changes_ttl = changes(change.old_value.as_ref(), change.new_value.as_ref())
             .iter()
             .any(|change| change.name == TIME_TO_LIVE);
         !changes_ttl
@@ -221,9 +221,9 @@ fn shown_as_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> b
 
 /// Renders the modified members of one change.
 fn member_changes(change: &PlannedChange) -> Html {
-    let effect = effect(change.action, change.now.as_ref());
+    let effect = effect(change.action, change.old_value.as_ref());
     html! {
         {effect.map(|effect| view! { <p>{effect}</p> })}
-        <Changes old=change.now.clone() new=change.then.clone()/>
+        <Changes old=change.old_value.clone() new=change.new_value.clone()/>
     }
 }

@@ -30,12 +30,17 @@ fn declare(enumeration: &Enumeration, out: &mut String) {
     out.push_str("}\n");
 }
 
-fn declare_list<'w>(name: &str, doc: &str, words: impl Iterator<Item = &'w str>, out: &mut String) {
-    let words: Vec<String> = words.map(|word| format!("  \"{word}\",\n")).collect();
-    let words = words.concat();
+fn declare_list<'s>(
+    name: &str,
+    doc: &str,
+    strings: impl Iterator<Item = &'s str>,
+    out: &mut String,
+) {
+    let lines: Vec<String> = strings.map(|string| format!("  \"{string}\",\n")).collect();
+    let lines = lines.concat();
     let _infallible = write!(
         out,
-        "\n/** {doc} */\n// biome-ignore format: one word a line\nexport const {name} = [\n{words}] as const;\n"
+        "\n/** {doc} */\n// biome-ignore format: one word a line\nexport const {name} = [\n{lines}] as const;\n"
     );
 }
 

@@ -16,7 +16,7 @@ use crate::store::flag_table::StaleSince;
 const UNCHANGED_DAYS: i64 = 30;
 
 /// The number of days without a request from an application after which a flag can be stale.
-const UNEVALUATED_DAYS: i64 = 14;
+const UNUSED_DAYS: i64 = 14;
 
 /// The number of hours of usage to show, including the current hour.
 const HOURS: usize = 24;
@@ -30,7 +30,7 @@ pub(crate) async fn page(
     let now = admin.clock.now();
     let since = StaleSince {
         unchanged: now.plus_days(-UNCHANGED_DAYS),
-        unasked: now.plus_days(-UNEVALUATED_DAYS),
+        unused: now.plus_days(-UNUSED_DAYS),
     };
     let mut tx = admin.db.read().await?;
     let mut environments = store::environments::active(&mut tx).await?;

@@ -66,14 +66,13 @@ impl PrefixedSecret {
         Self::generate(TOKEN_PREFIX, entropy)
     }
 
-    fn generate(label: &str, entropy: &Entropy) -> Self {
-        Self::new(format!("{label}{}", generate(entropy).expose()))
+    fn generate(prefix: &str, entropy: &Entropy) -> Self {
+        Self::new(format!("{prefix}{}", generate(entropy).expose()))
     }
 
-    /// Parses a secret that was generated elsewhere; none unless it has the prefix and 256 bits, like those generated
-    /// here.
-    fn parse(label: &str, secret: String) -> Option<Self> {
-        let bits = BASE64_URL_SAFE_NO_PAD.decode(secret.strip_prefix(label)?);
+    /// Parses a secret that was generated elsewhere. Returns `None` unless it has the prefix and 256 bits.
+    fn parse(prefix: &str, secret: String) -> Option<Self> {
+        let bits = BASE64_URL_SAFE_NO_PAD.decode(secret.strip_prefix(prefix)?);
         (bits.ok()?.len() == 32).then(|| Self::new(secret))
     }
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::usage::{FlagUsage, UsageAdmin};
-use pennon_model::environment::nearness_to_users;
+use pennon_model::environment;
 use pennon_model::time::Timestamp;
 
 use super::SignedIn;
@@ -23,7 +23,7 @@ impl UsageAdmin for SignedIn {
         let mut environments = usage.environments;
         environments.sort_by_cached_key(|each| {
             let name = each.environment.clone();
-            (each.product.clone(), nearness_to_users(&name), name)
+            (each.product.clone(), environment::rank(&name), name)
         });
         Ok(FlagUsage { flag, environments })
     }

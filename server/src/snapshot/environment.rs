@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use imbl::HashMap;
 use pennon_core::{
-    CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, Reason, StandardReason,
+    CompiledFlag, Context, Evaluation, Explanation, MissingBucketingKey, Reason, StandardReason,
     evaluate, explain,
 };
 use pennon_model::id::RuleId;
@@ -249,13 +249,13 @@ impl ServedFlag {
 
     /// Evaluates the flag for a context.
     pub(crate) fn evaluate(&self, context: &Context<'_>) -> Evaluation {
-        evaluate(&self.compiled, context, MissingBucketingValue::Excluded)
+        evaluate(&self.compiled, context, MissingBucketingKey::Excluded)
     }
 
     /// Evaluates the flag like [`evaluate`](Self::evaluate), and returns every step, with the IDs of the flag's rules
     /// by ascending priority.
     pub(crate) fn explain(&self, context: &Context<'_>) -> (Explanation, &[RuleId]) {
-        let explanation = explain(&self.compiled, context, MissingBucketingValue::Excluded);
+        let explanation = explain(&self.compiled, context, MissingBucketingKey::Excluded);
         (explanation, &self.rule_ids)
     }
 

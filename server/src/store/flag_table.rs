@@ -21,7 +21,7 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StaleSince {
     pub(crate) unchanged: Timestamp,
-    pub(crate) unasked: Timestamp,
+    pub(crate) unused: Timestamp,
 }
 
 /// The last use of a flag, and the reason that it is stale, if it is.
@@ -37,7 +37,7 @@ struct UseRow {
     id: Uuid,
     last_evaluated_at: Option<i64>,
     is_stale: bool,
-    is_unasked: bool,
+    is_unused: bool,
 }
 
 #[derive(sqlx::FromRow)]
@@ -56,12 +56,11 @@ struct PageRow {
 }
 
 /// A condition on `flag_table` and `since`: applications have requested other flags, but not this one. If no
-/// application has requested any flag, all of them may evaluate locally without reports, so the use of flags is
-/// unknown.
-macro_rules! unasked {
+/// application has requested any flag, all of them may evaluate locally without reports, so the use of flags is unknown.
+macro_rules! unused {
     () => {
-        "((evaluated_at is null or evaluated_at < since.unasked)
-          and exists (select 1 from flags_last_seen seen where seen.evaluated_at >= since.unasked))"
+        "((evaluated_at is null or evaluated_at < since.unused)
+          and exists (select 1 from flags_last_seen seen where seen.evaluated_at >= since.unused))"
     };
 }
 
@@ -72,7 +71,7 @@ macro_rules! stale {
             "(archived_at is null and created_at < since.unchanged
               and (changed_at is null or changed_at < since.unchanged)
               and (",
-            unasked!(),
+            unused!(),
             " or is_constant))"
         )
     };
@@ -81,9 +80,9 @@ macro_rules! stale {
 /// Begins a query with `since`, a table of one row. It is a macro because each driver has its own builder.
 macro_rules! push_since {
     ($query:expr, $since:expr) => {{
-        $query.push("with since (unchanged, unasked) as (select ");
+        $query.push("with since (unchanged, unused) as (select ");
         $query.push_bind($since.unchanged.millis()).push(", ");
-        $query.push_bind($since.unasked.millis()).push(") ");
+        $query.push_bind($since.unused.millis()).push(") ");
     }};
 }
 
@@ -225,15 +224,15 @@ pub(crate) async fn uses(
         query.push("select id, ");
         push_last_evaluated!(query, environment);
         query.push(concat!(
-            " as last_evaluated_at, ", stale!(), " as is_stale, ", unasked!(), " as is_unasked
+            " as last_evaluated_at, ", stale!(), " as is_stale, ", unused!(), " as is_unused
              from flag_table cross join since where id ",
         ));
         push_one_of!(query, flags);
         query.build_query_as().fetch_all(conn).await
     })?;
     let used = |row: UseRow| {
-        let reason = if row.is_unasked {
-            StaleReason::Unasked
+        let reason = if row.is_unused {
+            StaleReason::Unused
         } else {
             StaleReason::Constant
         };

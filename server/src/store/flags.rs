@@ -100,9 +100,9 @@ pub(crate) async fn list(
             FlagOrder::Newest => " order by created_at desc, id desc",
             FlagOrder::Oldest => " order by created_at, id",
             FlagOrder::Key => " order by key",
-            FlagOrder::KeyBackwards => " order by key desc",
+            FlagOrder::KeyDescending => " order by key desc",
             FlagOrder::Name => " order by lower(name), id",
-            FlagOrder::NameBackwards => " order by lower(name) desc, id desc",
+            FlagOrder::NameDescending => " order by lower(name) desc, id desc",
         });
         query.push(" limit ").push_bind(page.limit.get()).push(" offset ").push_bind(page.offset());
         query.build_query_as().fetch_all(conn).await

@@ -99,7 +99,7 @@ fn question(shown: &Shown, environment: &Environment, current: &FlagConfiguratio
 fn time_to_live(shown: &Shown, current: &FlagConfiguration) -> impl IntoView + use<> {
     let kept = describe::time_to_live(current.target.configuration.ttl);
     let links = shown.may_edit().then(|| {
-        let several = shown.detail.places.len() > 1;
+        let several = shown.detail.environments.len() > 1;
         let copy = several.then(|| {
             view! {
                 <LinkButton href=shown.address.editing(Edit::Copy(None)) icon=Icon::COPY label="Copy to…"/>

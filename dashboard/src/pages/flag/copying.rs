@@ -25,7 +25,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
     };
     let choices = shown
         .detail
-        .places
+        .environments
         .iter()
         .filter(|(place, cell)| place.id != environment.id && cell.is_some());
     let choices = choices.map(|(place, _)| (place.id.to_string(), shown.name_of(place)));
@@ -73,7 +73,7 @@ fn confirmation(
     to: EnvironmentId,
     preview: &CopyPreview,
 ) -> Html {
-    let mut places = shown.detail.places.iter().map(|(place, _)| place);
+    let mut places = shown.detail.environments.iter().map(|(place, _)| place);
     let name = places.find(|place| place.id == to);
     let name = name.map(|place| shown.name_of(place)).unwrap_or_default();
     if preview.diff.differences.is_empty() {

@@ -107,7 +107,7 @@ fn archived(shown: &Shown) -> Option<Html> {
 pub(super) fn still_on(shown: &Shown) -> Html {
     let on = shown
         .detail
-        .places
+        .environments
         .iter()
         .filter(|(_, cell)| cell.is_some_and(|cell| cell.enabled));
     let links = on.map(|(place, _)| {

@@ -178,14 +178,14 @@ impl Shown {
 
     /// Returns true if the reader may change the flag's configuration in this environment.
     fn may_edit(&self) -> bool {
-        let configured = self.detail.shown.is_some();
+        let configured = self.detail.configuration.is_some();
         self.editor && configured && !self.archived() && !self.revoked()
     }
 
     /// Returns true if the open confirmation has lost its purpose: the object is gone, or already has the requested
     /// state.
     fn is_moot(&self) -> bool {
-        let Some(current) = &self.detail.shown else {
+        let Some(current) = &self.detail.configuration else {
             return false;
         };
         match self.edit {
@@ -225,7 +225,7 @@ impl Shown {
     fn draw(self) -> Html {
         let title = format!("{} · Flags", self.detail.flag.key);
         let error = self.error().filter(|_| !self.told_in_place()).cloned();
-        let body = match (&self.detail.environment, &self.detail.shown) {
+        let body = match (&self.detail.environment, &self.detail.configuration) {
             (None, _) => html! {
                 <Empty title="No environments yet">
                     <p>"A flag takes effect in an environment, such as production. Create one first."</p>
@@ -305,7 +305,7 @@ impl Shown {
     }
 
     fn naming(&self) -> Naming {
-        Naming::among(self.detail.places.iter().map(|(place, _)| place))
+        Naming::among(self.detail.environments.iter().map(|(place, _)| place))
     }
 
     /// Returns the name of an environment.

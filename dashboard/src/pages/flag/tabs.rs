@@ -18,7 +18,7 @@ const SIDE_BY_SIDE: usize = 5;
 
 /// Renders a tab for each environment, with the flag's status there.
 pub(super) fn tabs(shown: &Shown) -> Html {
-    let places = &shown.detail.places;
+    let places = &shown.detail.environments;
     if places.len() <= SIDE_BY_SIDE {
         let tabs = places.iter().map(|(place, cell)| tab(shown, place, *cell));
         return html! {
@@ -67,7 +67,7 @@ pub(super) fn more(shown: &Shown) -> Html {
 }
 
 fn tab(shown: &Shown, place: &Environment, cell: Option<FlagCell>) -> impl IntoView + use<> {
-    let several = shown.detail.places.len() <= SIDE_BY_SIDE;
+    let several = shown.detail.environments.len() <= SIDE_BY_SIDE;
     let name = if several {
         shown.name_of(place)
     } else {

@@ -27,9 +27,9 @@ use crate::error::Error;
 use crate::store::{self, Tx};
 
 /// The current and the desired state of an object.
-struct BeforeAfter<Now, Then = Now> {
-    now: Now,
-    then: Then,
+struct BeforeAfter<Before, After = Before> {
+    before: Before,
+    after: After,
 }
 
 /// All objects that a reversal concerns.
@@ -54,7 +54,7 @@ impl PendingRevert {
             pending.undo(admin, tx, recorded).await?;
         }
         let mut configurations = pending.configurations.iter();
-        if configurations.any(|configuration| has_two_in_one_place(&configuration.then)) {
+        if configurations.any(|configuration| has_two_in_one_place(&configuration.after)) {
             return Err(Obstacle::PositionTaken.into());
         }
         let plan = pending.plan(admin)?;
@@ -109,20 +109,20 @@ impl PendingRevert {
 
     /// Returns the desired state of a flag.
     async fn flag(&mut self, tx: &mut Tx, id: FlagId) -> Result<&mut Flag, RevertError> {
-        if self.flags.iter().all(|known| known.now.id != id) {
-            let now = flags::find(tx, id).await?;
-            let then = now.clone();
-            self.flags.push(BeforeAfter { now, then });
+        if self.flags.iter().all(|known| known.before.id != id) {
+            let before = flags::find(tx, id).await?;
+            let after = before.clone();
+            self.flags.push(BeforeAfter { before, after });
         }
         let mut flags = self.flags.iter_mut();
-        let flag = flags.find(|known| known.now.id == id);
-        Ok(&mut flag.ok_or(Obstacle::Gone)?.then)
+        let flag = flags.find(|known| known.before.id == id);
+        Ok(&mut flag.ok_or(Obstacle::Gone)?.after)
     }
 
-    fn rename(&mut self, now: Environment, entry: &AuditEntry) -> Result<(), RevertError> {
-        let mut then = now.clone();
-        self.overwrites |= restore(entry, "name", &mut then.name)?;
-        self.environments.push(BeforeAfter { now, then });
+    fn rename(&mut self, before: Environment, entry: &AuditEntry) -> Result<(), RevertError> {
+        let mut after = before.clone();
+        self.overwrites |= restore(entry, "name", &mut after.name)?;
+        self.environments.push(BeforeAfter { before, after });
         Ok(())
     }
 
@@ -134,36 +134,37 @@ impl PendingRevert {
     ) -> Result<&mut DesiredConfiguration, RevertError> {
         let flag = recorded.flag.ok_or(Obstacle::Gone)?;
         let environment = current(tx, recorded.environment).await?.id;
-        let known = self.flags.iter().find(|known| known.now.id == flag);
+        let known = self.flags.iter().find(|known| known.before.id == flag);
         let archived_at = match known {
-            Some(known) => known.then.archived_at,
+            Some(known) => known.after.archived_at,
             None => flags::find(tx, flag).await?.archived_at,
         };
         if archived_at.is_some() {
             return Err(Obstacle::FlagArchived.into());
         }
         let id = FlagEnvironmentId { flag, environment };
-        let is_it = |known: &BeforeAfter<FlagConfiguration, _>| known.now.target.id() == id;
+        let is_it = |known: &BeforeAfter<FlagConfiguration, _>| known.before.target.id() == id;
         if !self.configurations.iter().any(is_it) {
-            let now = targeting::find_with_targeting(tx, id).await?;
-            let then = DesiredConfiguration::of(&now);
-            self.configurations.push(BeforeAfter { now, then });
+            let before = targeting::find_with_targeting(tx, id).await?;
+            let after = DesiredConfiguration::of(&before);
+            self.configurations.push(BeforeAfter { before, after });
         }
         let mut configurations = self.configurations.iter_mut();
         let configuration = configurations.find(|known| is_it(known));
-        Ok(&mut configuration.ok_or(Obstacle::Gone)?.then)
+        Ok(&mut configuration.ok_or(Obstacle::Gone)?.after)
     }
 
     /// Returns a fingerprint of the current state of all objects.
     fn fingerprint(&self) -> String {
         let environments = self.environments.iter();
-        let environments = environments.map(|one| format!("{} {}", one.now.id, one.now.revision));
+        let environments =
+            environments.map(|one| format!("{} {}", one.before.id, one.before.revision));
         let flags = self.flags.iter();
-        let flags = flags.map(|flag| format!("{} {}", flag.now.id, flag.now.revision));
+        let flags = flags.map(|flag| format!("{} {}", flag.before.id, flag.before.revision));
         let configurations = self.configurations.iter();
         let configurations = configurations.map(|configuration| {
-            let FlagEnvironmentId { flag, environment } = configuration.now.target.id();
-            let revision = configuration.now.target.configuration.config_revision;
+            let FlagEnvironmentId { flag, environment } = configuration.before.target.id();
+            let revision = configuration.before.target.configuration.config_revision;
             format!("{flag} {environment} {revision}")
         });
         let all: Vec<String> = environments.chain(flags).chain(configurations).collect();
@@ -173,35 +174,35 @@ impl PendingRevert {
     /// Returns the changes that restore the previous state.
     fn plan(&self, admin: &Admin) -> Result<Plan, Error> {
         let mut changes = Vec::new();
-        for BeforeAfter { now, then } in &self.environments {
-            if now.name != then.name {
+        for BeforeAfter { before, after } in &self.environments {
+            if before.name != after.name {
                 changes.push(PlannedChange {
-                    environment: Some(then.clone()),
-                    ..planned(AuditAction::EnvironmentUpdated, Some(now), Some(then))?
+                    environment: Some(after.clone()),
+                    ..planned(AuditAction::EnvironmentUpdated, Some(before), Some(after))?
                 });
             }
         }
-        for BeforeAfter { now, then } in &self.flags {
-            let goes = now.archived_at.is_none() && then.archived_at.is_some();
+        for BeforeAfter { before, after } in &self.flags {
+            let goes = before.archived_at.is_none() && after.archived_at.is_some();
             let change = match () {
-                () if now == then => continue,
+                () if before == after => continue,
                 // Archiving changes nothing else.
-                () if goes => planned(AuditAction::FlagArchived, Some(now), Some(now))?,
-                () => planned(AuditAction::FlagUpdated, Some(now), Some(then))?,
+                () if goes => planned(AuditAction::FlagArchived, Some(before), Some(before))?,
+                () => planned(AuditAction::FlagUpdated, Some(before), Some(after))?,
             };
             changes.push(PlannedChange {
-                flag: Some(now.key.clone()),
+                flag: Some(before.key.clone()),
                 ..change
             });
         }
         let mut effects = Vec::new();
-        for BeforeAfter { now, then } in &self.configurations {
-            let steps = targeting::steps_to(admin, now, then);
+        for BeforeAfter { before, after } in &self.configurations {
+            let steps = targeting::steps_to(admin, before, after);
             if steps.is_empty() {
                 continue;
             }
-            let (flag, environment) = (&now.target.flag, &now.target.environment);
-            for difference in differences(&now.target, &steps) {
+            let (flag, environment) = (&before.target.flag, &before.target.environment);
+            for difference in differences(&before.target, &steps) {
                 let (old, new) = (difference.old_value, difference.new_value);
                 changes.push(PlannedChange {
                     flag: Some(flag.key.clone()),
@@ -212,8 +213,8 @@ impl PendingRevert {
             effects.push(PlannedEffect {
                 flag: flag.id,
                 environment: environment.clone(),
-                before: now.config(),
-                after: then.config(now),
+                before: before.config(),
+                after: after.config(before),
                 outdated_clients: Vec::new(),
             });
         }
@@ -234,30 +235,30 @@ impl PendingRevert {
         actor: &Actor,
     ) -> Result<Vec<EnvironmentChange>, Error> {
         let mut changes = Vec::new();
-        for BeforeAfter { now, then } in self.environments {
-            if now.name != then.name {
-                environments::rename_within(admin, tx, actor, &now, then.name).await?;
+        for BeforeAfter { before, after } in self.environments {
+            if before.name != after.name {
+                environments::rename_within(admin, tx, actor, &before, after.name).await?;
             }
         }
         let mut archived = Vec::new();
-        for BeforeAfter { now, then } in self.flags {
-            let mut flag = now;
-            if flag.archived_at.is_some() && then.archived_at.is_none() {
+        for BeforeAfter { before, after } in self.flags {
+            let mut flag = before;
+            if flag.archived_at.is_some() && after.archived_at.is_none() {
                 let (restored, raised) = flags::unarchive(admin, tx, actor, &flag).await?;
                 changes.extend(raised);
                 flag = restored;
             }
-            if (&flag.name, &flag.description) != (&then.name, &then.description) {
-                let (name, description) = (then.name, then.description);
+            if (&flag.name, &flag.description) != (&after.name, &after.description) {
+                let (name, description) = (after.name, after.description);
                 flag = flags::rewrite(admin, tx, actor, &flag, name, description).await?;
             }
-            if flag.archived_at.is_none() && then.archived_at.is_some() {
+            if flag.archived_at.is_none() && after.archived_at.is_some() {
                 archived.push(flag);
             }
         }
         for configuration in self.configurations {
-            let id = configuration.now.target.id();
-            changes.extend(targeting::apply(admin, tx, actor, id, &configuration.then).await?);
+            let id = configuration.before.target.id();
+            changes.extend(targeting::apply(admin, tx, actor, id, &configuration.after).await?);
         }
         for flag in &archived {
             changes.extend(flags::archive_within(admin, tx, actor, flag).await?);
@@ -315,9 +316,9 @@ fn undo_in(
         }
         _ => {
             let left: Option<Rollout> = deserialized(entry.new_value.as_ref())?;
-            let now = desired.rollout;
+            let current = desired.rollout;
             desired.rollout = deserialized(entry.old_value.as_ref())?;
-            Ok(now.is_some() && now != left)
+            Ok(current.is_some() && current != left)
         }
     }
 }
@@ -328,23 +329,23 @@ fn undo_rule(
 ) -> Result<bool, RevertError> {
     let entry = &recorded.entry;
     let left: Option<Rule> = deserialized(entry.new_value.as_ref())?;
-    let place = rules.iter().position(|(id, _)| *id == recorded.rule);
-    let Some(then) = deserialized(entry.old_value.as_ref())? else {
-        let gone = place.map(|place| rules.remove(place));
+    let index = rules.iter().position(|(id, _)| *id == recorded.rule);
+    let Some(previous) = deserialized(entry.old_value.as_ref())? else {
+        let gone = index.map(|index| rules.remove(index));
         return Ok(gone.is_some_and(|(_, rule)| Some(rule) != left));
     };
-    let there = place.and_then(|place| rules.get_mut(place));
+    let there = index.and_then(|index| rules.get_mut(index));
     match there {
         Some((_, rule)) => {
             let overwrites = left.is_some_and(|left| *rule != left);
-            *rule = then;
+            *rule = previous;
             Ok(overwrites)
         }
         None if entry.action == AuditAction::RuleUpdated => Err(Obstacle::Gone.into()),
         None => {
-            // The rule may already have been restored, with another ID.
-            if !rules.iter().any(|(_, rule)| *rule == then) {
-                rules.push((recorded.rule, then));
+            // It may have been restored already, under another ID.
+            if !rules.iter().any(|(_, rule)| *rule == previous) {
+                rules.push((recorded.rule, previous));
             }
             Ok(false)
         }
@@ -394,14 +395,14 @@ fn read<T: DeserializeOwned>(recorded: Value) -> Result<T, Error> {
 
 fn planned<T: Serialize>(
     action: AuditAction,
-    now: Option<&T>,
-    then: Option<&T>,
+    before: Option<&T>,
+    after: Option<&T>,
 ) -> Result<PlannedChange, Error> {
     Ok(PlannedChange {
         action,
         flag: None,
         environment: None,
-        now: now.map(value).transpose()?,
-        then: then.map(value).transpose()?,
+        old_value: before.map(value).transpose()?,
+        new_value: after.map(value).transpose()?,
     })
 }

@@ -1,6 +1,6 @@
 //! Explained evaluations for callers of the Admin API, who have no SDK key.
 
-use pennon_core::{CompiledFlag, Context, FlagConfig, MissingBucketingValue};
+use pennon_core::{CompiledFlag, Context, FlagConfig, MissingBucketingKey};
 use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::id::RuleId;
 
@@ -21,7 +21,7 @@ pub(crate) async fn explain(
     let current = find_with_targeting(&mut admin.db.read().await?, id).await?;
     let ids: Vec<RuleId> = current.rules.iter().map(|rule| rule.id).collect();
     let flag = CompiledFlag::from(current.config());
-    let explanation = pennon_core::explain(&flag, context, MissingBucketingValue::Excluded);
+    let explanation = pennon_core::explain(&flag, context, MissingBucketingKey::Excluded);
     Ok(Explained::new(explanation, &ids))
 }
 

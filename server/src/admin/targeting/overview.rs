@@ -38,19 +38,19 @@ pub(crate) async fn overview(
         }
         None => None,
     };
-    let shown = match target {
+    let configuration = match target {
         Some(target) => Some(with_targeting(&mut tx, target).await?),
         None => None,
     };
-    let place = |environment: Environment| {
+    let with_cell = |environment: Environment| {
         let cell = cells.get(&(flag.id, environment.id)).copied();
         (environment, cell)
     };
     Ok(FlagOverview {
-        places: active.into_iter().map(place).collect(),
+        environments: active.into_iter().map(with_cell).collect(),
         flag,
         environment,
-        shown,
+        configuration,
     })
 }
 

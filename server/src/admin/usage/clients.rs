@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pennon_model::capabilities::{self, reads_everything};
+use pennon_model::capabilities::{self, supports_all};
 use pennon_model::client::{Client, ClientUsage, Package};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
@@ -162,7 +162,7 @@ pub(crate) async fn outdated_clients(
     let lineage = store::environments::lineage(&mut tx, id).await?;
     let mut clients = store::clients::in_use_since(&mut tx, lineage, since, MAX_IN_USE).await?;
     clients.retain(|client| match client {
-        Client::Known(_, version) => !reads_everything(version, capabilities::since),
+        Client::Known(_, version) => !supports_all(version, capabilities::since),
         Client::Newer(_) | Client::Other => false,
     });
     Ok(clients)

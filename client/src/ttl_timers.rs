@@ -4,22 +4,22 @@ use alloc::vec::Vec;
 
 /// The TTLs of all flags in a config document. All start at the same time, because a fetch confirms all flags at once.
 #[derive(Clone, Debug, Default)]
-pub struct Lifetimes {
+pub struct TtlTimers {
     started_at: u64,
     /// The TTL of each flag in milliseconds, by its position in the config document.
-    times: Vec<u64>,
+    ttls: Vec<u64>,
     /// TTLs up to this many milliseconds have been noticed as expired.
     noticed: u64,
     /// Flags with a TTL up to this many milliseconds have been expired.
     expired: u64,
 }
 
-impl Lifetimes {
+impl TtlTimers {
     /// Starts the TTL of each flag now. A TTL is at least one millisecond.
-    pub fn start(now: u64, times: Vec<u64>) -> Self {
+    pub fn start(now: u64, ttls: Vec<u64>) -> Self {
         Self {
             started_at: now,
-            times,
+            ttls,
             noticed: 0,
             expired: 0,
         }
@@ -28,21 +28,21 @@ impl Lifetimes {
     /// Restarts all TTLs. Returns true if a flag had been expired.
     pub fn renew(&mut self, now: u64) -> bool {
         let expired = self.expired > 0;
-        *self = Self::start(now, core::mem::take(&mut self.times));
+        *self = Self::start(now, core::mem::take(&mut self.ttls));
         expired
     }
 
     /// Returns the time at which the next unnoticed TTL expires.
-    pub fn next(&self) -> Option<u64> {
-        let times = self.times.iter().filter(|time| **time > self.noticed);
-        times
-            .min()
-            .map(|time| self.started_at.saturating_add(*time))
+    pub fn next_expiry(&self) -> Option<u64> {
+        let ttls = self.ttls.iter().filter(|ttl| **ttl > self.noticed);
+        ttls.min().map(|ttl| self.started_at.saturating_add(*ttl))
     }
 
     /// Returns true if a TTL has expired since the last call.
     pub fn notice(&mut self, now: u64) -> bool {
-        let due = self.next().is_some_and(|next| next <= now);
+        let due = self
+            .next_expiry()
+            .is_some_and(|expires_at| expires_at <= now);
         if due {
             self.noticed = self.elapsed(now);
         }
@@ -52,9 +52,9 @@ impl Lifetimes {
     /// Returns the flags whose TTL has expired since the last call, and marks them as expired.
     pub fn expire(&mut self, now: u64) -> Vec<u32> {
         let newly = self.expired.saturating_add(1)..=self.elapsed(now);
-        let flags = (0_u32..).zip(&self.times);
+        let flags = (0_u32..).zip(&self.ttls);
         let flags: Vec<_> = flags
-            .filter(|(_, time)| newly.contains(time))
+            .filter(|(_, ttl)| newly.contains(ttl))
             .map(|(flag, _)| flag)
             .collect();
         if !flags.is_empty() {
@@ -72,35 +72,35 @@ impl Lifetimes {
 mod tests {
     use alloc::vec;
 
-    use super::Lifetimes;
+    use super::TtlTimers;
 
     #[test]
     fn a_ttl_is_noticed_once_and_its_flags_expire_once() {
-        let mut lifetimes = Lifetimes::start(100, vec![50, 20, 50]);
-        assert_eq!(lifetimes.next(), Some(120));
-        assert!(!lifetimes.notice(119));
-        assert!(lifetimes.notice(120));
-        assert!(!lifetimes.notice(120));
-        assert_eq!(lifetimes.expire(120), [1]);
-        assert!(lifetimes.expire(149).is_empty());
-        assert_eq!(lifetimes.next(), Some(150));
-        assert_eq!(lifetimes.expire(150), [0, 2]);
+        let mut ttl_timers = TtlTimers::start(100, vec![50, 20, 50]);
+        assert_eq!(ttl_timers.next_expiry(), Some(120));
+        assert!(!ttl_timers.notice(119));
+        assert!(ttl_timers.notice(120));
+        assert!(!ttl_timers.notice(120));
+        assert_eq!(ttl_timers.expire(120), [1]);
+        assert!(ttl_timers.expire(149).is_empty());
+        assert_eq!(ttl_timers.next_expiry(), Some(150));
+        assert_eq!(ttl_timers.expire(150), [0, 2]);
     }
 
     #[test]
     fn renewing_restarts_every_ttl() {
-        let mut lifetimes = Lifetimes::start(0, vec![10]);
-        assert!(!lifetimes.renew(5));
-        assert_eq!(lifetimes.next(), Some(15));
-        assert_eq!(lifetimes.expire(15), [0]);
-        assert!(lifetimes.renew(20));
-        assert_eq!(lifetimes.next(), Some(30));
+        let mut ttl_timers = TtlTimers::start(0, vec![10]);
+        assert!(!ttl_timers.renew(5));
+        assert_eq!(ttl_timers.next_expiry(), Some(15));
+        assert_eq!(ttl_timers.expire(15), [0]);
+        assert!(ttl_timers.renew(20));
+        assert_eq!(ttl_timers.next_expiry(), Some(30));
     }
 
     #[test]
     fn a_ttl_beyond_the_range_of_the_clock_never_expires() {
-        let mut lifetimes = Lifetimes::start(10, vec![u64::MAX]);
-        assert!(!lifetimes.notice(u64::MAX - 1));
-        assert!(lifetimes.expire(u64::MAX - 1).is_empty());
+        let mut ttl_timers = TtlTimers::start(10, vec![u64::MAX]);
+        assert!(!ttl_timers.notice(u64::MAX - 1));
+        assert!(ttl_timers.expire(u64::MAX - 1).is_empty());
     }
 }

@@ -2,12 +2,12 @@
 //! on the test's command.
 
 use pennon_client::{
-    Call, Command, Event, Failure, Lifecycle, Machine, Moment, Options, Reply, Start,
+    Call, Command, Event, Failure, InitializeOptions, Lifecycle, Machine, Moment, Options, Reply,
 };
 use pennon_core::ttl::Ttl;
 
 /// A client with its environment. The journal has a line for each command, beginning with the time.
-pub(crate) struct World {
+pub(crate) struct Harness {
     machine: Machine,
     moment: Moment,
     timer: Option<u64>,
@@ -15,7 +15,7 @@ pub(crate) struct World {
     journal: Vec<String>,
 }
 
-impl World {
+impl Harness {
     pub(crate) fn new(options: Options) -> Self {
         Self {
             machine: Machine::new(options),
@@ -30,54 +30,54 @@ impl World {
         }
     }
 
-    /// Creates a world in which the client has fetched `flags` flags at time 0, with an empty journal.
+    /// Creates a client that has fetched `flags` flags at time 0, with an empty journal.
     pub(crate) fn ready(options: Options, flags: &[Option<u32>]) -> Self {
-        let mut world = Self::new(options);
-        world.happens(Event::Initialize(Start::default()));
-        world.answers(configuration("v1", flags));
-        world.journal();
-        world
+        let mut harness = Self::new(options);
+        harness.handle(Event::Initialize(InitializeOptions::default()));
+        harness.respond(configuration("v1", flags));
+        harness.take_journal();
+        harness
     }
 
-    pub(crate) fn happens(&mut self, event: Event) {
+    pub(crate) fn handle(&mut self, event: Event) {
         for command in self.machine.handle(event, self.moment) {
-            self.obey(command);
+            self.execute(command);
         }
     }
 
     /// Responds to the newest request.
-    pub(crate) fn answers(&mut self, reply: Reply) {
-        self.answers_request(self.request, reply);
+    pub(crate) fn respond(&mut self, reply: Reply) {
+        self.respond_to(self.request, reply);
     }
 
-    pub(crate) fn answers_request(&mut self, request: u32, reply: Reply) {
-        self.happens(Event::Reply { request, reply });
+    pub(crate) fn respond_to(&mut self, request: u32, reply: Reply) {
+        self.handle(Event::Reply { request, reply });
     }
 
     /// Fails the newest request without a response.
-    pub(crate) fn is_unreachable(&mut self) {
+    pub(crate) fn fail_request(&mut self) {
         let request = self.request;
-        self.happens(Event::Unreachable { request });
+        self.handle(Event::Unreachable { request });
     }
 
     /// Advances the time, and fires the timer whenever it is due.
-    pub(crate) fn passes(&mut self, milliseconds: u64) {
+    pub(crate) fn advance(&mut self, milliseconds: u64) {
         let end = self.moment.now + milliseconds;
         while let Some(at) = self.timer.filter(|at| *at <= end) {
             self.moment.now = at.max(self.moment.now);
             self.timer = None;
-            self.happens(Event::Timer);
+            self.handle(Event::Timer);
         }
         self.moment.now = end;
     }
 
     /// Suspends the host: advances the time, and fires the timer only afterwards, once.
-    pub(crate) fn sleeps(&mut self, milliseconds: u64) {
+    pub(crate) fn suspend(&mut self, milliseconds: u64) {
         self.moment.now += milliseconds;
-        self.passes(0);
+        self.advance(0);
     }
 
-    pub(crate) fn random(&mut self, random: u32) {
+    pub(crate) fn set_random(&mut self, random: u32) {
         self.moment.random = random;
     }
 
@@ -87,11 +87,11 @@ impl World {
     }
 
     /// Returns the commands since the last call, without those for the timer.
-    pub(crate) fn journal(&mut self) -> Vec<String> {
+    pub(crate) fn take_journal(&mut self) -> Vec<String> {
         std::mem::take(&mut self.journal)
     }
 
-    fn obey(&mut self, command: Command) {
+    fn execute(&mut self, command: Command) {
         let line = match command {
             Command::SetTimer(wait) => {
                 self.timer = Some(self.moment.now + wait);
@@ -169,5 +169,5 @@ pub(crate) const QUIET: Options = Options {
     timeout: 3_000,
     stale_if_error: false,
     streaming: false,
-    reports: false,
+    report_usage: false,
 };

@@ -1,28 +1,28 @@
 //! Initialization without a request.
 
-use pennon_client::{Event, Options, Start};
+use pennon_client::{Event, InitializeOptions, Options};
 
-use crate::world::{QUIET, World, status};
+use crate::harness::{Harness, QUIET, status};
 
 const POLLING: Options = Options {
     poll_interval: 30_000,
     ..QUIET
 };
 
-fn provided(etag: Option<&str>) -> Event {
-    Event::Provided {
+fn bootstrap(etag: Option<&str>) -> Event {
+    Event::Bootstrap {
         flags: vec![None],
         etag: etag.map(Into::into),
     }
 }
 
 #[test]
-fn a_provided_configuration_needs_no_request() {
-    let mut world = World::new(QUIET);
-    world.happens(provided(None));
-    world.happens(Event::Initialize(Start::default()));
+fn a_bootstrap_document_needs_no_request() {
+    let mut harness = Harness::new(QUIET);
+    harness.handle(bootstrap(None));
+    harness.handle(Event::Initialize(InitializeOptions::default()));
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "0: apply",
             "0: emit ready",
@@ -33,16 +33,16 @@ fn a_provided_configuration_needs_no_request() {
 }
 
 #[test]
-fn a_provided_configuration_is_polled_by_its_tag_and_expires_like_any_other() {
-    let mut world = World::new(POLLING);
-    world.happens(provided(Some("given")));
-    world.journal();
-    world.passes(30_000);
-    world.is_unreachable();
-    world.passes(30_000);
-    world.is_unreachable();
+fn a_bootstrap_document_is_polled_by_its_tag_and_expires_like_any_other() {
+    let mut harness = Harness::new(POLLING);
+    harness.handle(bootstrap(Some("given")));
+    harness.take_journal();
+    harness.advance(30_000);
+    harness.fail_request();
+    harness.advance(30_000);
+    harness.fail_request();
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "30000: emit refresh:start",
             "30000: fetch 0 with given",
@@ -56,22 +56,22 @@ fn a_provided_configuration_is_polled_by_its_tag_and_expires_like_any_other() {
 }
 
 #[test]
-fn providing_a_configuration_again_is_harmless() {
-    let mut world = World::ready(QUIET, &[None]);
-    world.happens(provided(None));
-    assert_eq!(world.journal(), ["0: initialize Ok(())"]);
+fn a_second_bootstrap_document_is_harmless() {
+    let mut harness = Harness::ready(QUIET, &[None]);
+    harness.handle(bootstrap(None));
+    assert_eq!(harness.take_journal(), ["0: initialize Ok(())"]);
 }
 
 #[test]
 fn a_client_whose_engine_trapped_continues_without_a_second_ready_event() {
-    let mut world = World::new(POLLING);
-    world.happens(Event::Resumed {
+    let mut harness = Harness::new(POLLING);
+    harness.handle(Event::Resumed {
         flags: vec![None],
         refreshing: false,
     });
-    world.passes(30_000);
+    harness.advance(30_000);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "0: apply",
             "30000: emit refresh:start",
@@ -82,34 +82,34 @@ fn a_client_whose_engine_trapped_continues_without_a_second_ready_event() {
 
 #[test]
 fn a_refresh_that_trapped_has_failed_and_the_next_one_is_delayed() {
-    let mut world = World::new(Options {
+    let mut harness = Harness::new(Options {
         poll_interval: 50,
         ..QUIET
     });
-    world.happens(Event::Resumed {
+    harness.handle(Event::Resumed {
         flags: vec![None],
         refreshing: true,
     });
-    world.passes(29_999);
+    harness.advance(29_999);
     assert_eq!(
-        world.journal(),
+        harness.take_journal(),
         [
             "0: apply",
             "0: refresh Err(Trapped)",
             "0: emit refresh:error Trapped",
         ]
     );
-    world.passes(1);
-    world.answers(status(500));
-    assert_eq!(world.journal().len(), 3);
+    harness.advance(1);
+    harness.respond(status(500));
+    assert_eq!(harness.take_journal().len(), 3);
 }
 
 #[test]
 fn resuming_is_for_new_machines_only() {
-    let mut world = World::ready(QUIET, &[None]);
-    world.happens(Event::Resumed {
+    let mut harness = Harness::ready(QUIET, &[None]);
+    harness.handle(Event::Resumed {
         flags: vec![],
         refreshing: true,
     });
-    assert!(world.journal().is_empty());
+    assert!(harness.take_journal().is_empty());
 }

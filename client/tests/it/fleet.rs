@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pennon_client::{Command, Event, Machine, Moment, Options, Start};
+use pennon_client::{Command, Event, InitializeOptions, Machine, Moment, Options};
 
-use crate::world::{configuration, status};
+use crate::harness::{configuration, status};
 
 const CLIENTS: u64 = 1_000;
 const MINUTE: u64 = 60_000;
@@ -24,40 +24,40 @@ enum Outage {
 }
 
 /// Clients, their future events, and their past requests.
-struct Herd {
+struct Fleet {
     clients: Vec<Machine>,
     timers: Vec<Option<u64>>,
     /// The client and its event, by time and order of scheduling.
-    agenda: BTreeMap<(u64, u64), (usize, Event)>,
-    planned: u64,
+    events: BTreeMap<(u64, u64), (usize, Event)>,
+    event_count: u64,
     requests: Vec<u64>,
     seed: u64,
     /// The tag of the service's config document.
     etag: &'static str,
 }
 
-impl Herd {
+impl Fleet {
     /// Creates clients that start within one poll interval.
     fn new(options: Options) -> Self {
-        let mut herd = Self {
+        let mut fleet = Self {
             clients: (0..CLIENTS).map(|_| Machine::new(options)).collect(),
             timers: (0..CLIENTS).map(|_| None).collect(),
-            agenda: BTreeMap::new(),
-            planned: 0,
+            events: BTreeMap::new(),
+            event_count: 0,
             requests: Vec::new(),
             seed: 0x9e37_79b9_7f4a_7c15,
             etag: "v1",
         };
-        for client in 0..herd.clients.len() {
-            let at = u64::from(herd.random()) % 30_000;
-            herd.plan(at, client, Event::Initialize(Start::default()));
+        for client in 0..fleet.clients.len() {
+            let at = u64::from(fleet.random()) % 30_000;
+            fleet.schedule(at, client, Event::Initialize(InitializeOptions::default()));
         }
-        herd
+        fleet
     }
 
     /// Advances the time. During an outage, requests fail in this mode.
-    fn passes_until(&mut self, end: u64, outage: Option<Outage>) {
-        while let Some(entry) = self.agenda.first_entry() {
+    fn advance_until(&mut self, end: u64, outage: Option<Outage>) {
+        while let Some(entry) = self.events.first_entry() {
             let now = entry.key().0;
             if now >= end {
                 return;
@@ -66,49 +66,49 @@ impl Herd {
             if event == Event::Timer && self.timers[client] != Some(now) {
                 continue;
             }
-            self.happens(client, event, now, outage);
+            self.handle(client, event, now, outage);
         }
     }
 
-    fn happens(&mut self, client: usize, event: Event, now: u64, outage: Option<Outage>) {
+    fn handle(&mut self, client: usize, event: Event, now: u64, outage: Option<Outage>) {
         let random = self.random();
         for command in self.clients[client].handle(event, Moment { now, random }) {
             match command {
                 Command::SetTimer(wait) => {
                     self.timers[client] = Some(now + wait);
-                    self.plan(now + wait, client, Event::Timer);
+                    self.schedule(now + wait, client, Event::Timer);
                 }
                 Command::ClearTimer => self.timers[client] = None,
                 Command::Fetch { request, .. } => {
                     self.requests.push(now);
-                    self.answer(client, request, now, outage);
+                    self.respond(client, request, now, outage);
                 }
-                Command::Restore => self.plan(now, client, Event::Restored(vec![])),
+                Command::Restore => self.schedule(now, client, Event::Restored(vec![])),
                 Command::Listen => {
                     let etag = self.etag.into();
-                    self.plan(now + LATENCY, client, told(etag));
+                    self.schedule(now + LATENCY, client, announced(etag));
                 }
                 _ => {}
             }
         }
     }
 
-    fn answer(&mut self, client: usize, request: u32, now: u64, outage: Option<Outage>) {
+    fn respond(&mut self, client: usize, request: u32, now: u64, outage: Option<Outage>) {
         let reply = match outage {
             None if self.clients[client].etag() == Some(self.etag) => status(304),
             None => configuration(self.etag, &[None]),
             Some(Outage::Status(code)) => status(code),
             Some(Outage::Refused) => {
-                return self.plan(now, client, Event::Unreachable { request });
+                return self.schedule(now, client, Event::Unreachable { request });
             }
             Some(Outage::Silent) => return,
         };
-        self.plan(now + LATENCY, client, Event::Reply { request, reply });
+        self.schedule(now + LATENCY, client, Event::Reply { request, reply });
     }
 
-    fn plan(&mut self, at: u64, client: usize, event: Event) {
-        self.planned += 1;
-        self.agenda.insert((at, self.planned), (client, event));
+    fn schedule(&mut self, at: u64, client: usize, event: Event) {
+        self.event_count += 1;
+        self.events.insert((at, self.event_count), (client, event));
     }
 
     /// Returns the maximum number of requests within any one second between two times.
@@ -137,21 +137,21 @@ impl Herd {
     }
 }
 
-fn told(etag: String) -> Event {
-    Event::StreamTold { etag, spread: None }
+fn announced(etag: String) -> Event {
+    Event::StreamAnnounced { etag, spread: None }
 }
 
 #[test]
 fn after_an_outage_the_busiest_second_has_at_most_twice_the_mean() {
     let mean = usize::try_from(CLIENTS / 30).expect("a small number");
     for outage in [Outage::Refused, Outage::Silent, Outage::Status(503)] {
-        let mut herd = Herd::new(Options::default());
-        herd.passes_until(5 * MINUTE, None);
-        let before = herd.busiest_second(2 * MINUTE, 5 * MINUTE);
-        herd.passes_until(6 * MINUTE, Some(outage));
-        let during = herd.busiest_second(5 * MINUTE, 6 * MINUTE);
-        herd.passes_until(16 * MINUTE, None);
-        let after = herd.busiest_second(6 * MINUTE, 16 * MINUTE);
+        let mut fleet = Fleet::new(Options::default());
+        fleet.advance_until(5 * MINUTE, None);
+        let before = fleet.busiest_second(2 * MINUTE, 5 * MINUTE);
+        fleet.advance_until(6 * MINUTE, Some(outage));
+        let during = fleet.busiest_second(5 * MINUTE, 6 * MINUTE);
+        fleet.advance_until(16 * MINUTE, None);
+        let after = fleet.busiest_second(6 * MINUTE, 16 * MINUTE);
         println!("{outage:?}: {before} before, {during} during, {after} after the outage");
         assert!(after <= 2 * mean, "{outage:?}: {after}");
     }
@@ -159,21 +159,21 @@ fn after_an_outage_the_busiest_second_has_at_most_twice_the_mean() {
 
 #[test]
 fn clients_that_receive_a_change_together_do_not_fetch_it_together() {
-    let mut herd = Herd::new(Options {
+    let mut fleet = Fleet::new(Options {
         streaming: true,
         ..Options::default()
     });
     // Early enough that no silent stream has timed out.
     let change = 40_000;
-    herd.passes_until(change, None);
-    herd.etag = "v2";
-    let before = herd.requests.len();
-    for client in 0..herd.clients.len() {
-        herd.plan(change, client, told("v2".into()));
+    fleet.advance_until(change, None);
+    fleet.etag = "v2";
+    let before = fleet.requests.len();
+    for client in 0..fleet.clients.len() {
+        fleet.schedule(change, client, announced("v2".into()));
     }
-    herd.passes_until(change + 250 + LATENCY, None);
-    let fetches = &herd.requests[before..];
-    assert_eq!(fetches.len(), herd.clients.len());
+    fleet.advance_until(change + 250 + LATENCY, None);
+    let fetches = &fleet.requests[before..];
+    assert_eq!(fetches.len(), fleet.clients.len());
     // The average is four per millisecond.
     let mut by_time = BTreeMap::<u64, usize>::new();
     for at in fetches {

@@ -1,7 +1,7 @@
 //! Invariants of every sequence of events, even unlikely ones.
 
 use pennon_client::{
-    Call, Command, Event, Lifecycle, Machine, Moment, Options, Reply, Retry, Start,
+    Call, Command, Event, InitializeOptions, Lifecycle, Machine, Moment, Options, Reply, Retry,
 };
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn event() -> impl Strategy<Value = Event> {
             prop::option::of(0_u64..20_000),
             prop::sample::select(vec![Retry::None, Retry::Background, Retry::Forever]),
         )
-            .prop_map(|(timeout, retry)| Event::Initialize(Start { timeout, retry })),
+            .prop_map(|(timeout, retry)| Event::Initialize(InitializeOptions { timeout, retry })),
         Just(Event::Refresh),
         (request.clone(), reply).prop_map(|(request, (status, retry_after, flags))| Event::Reply {
             request,
@@ -36,7 +36,7 @@ fn event() -> impl Strategy<Value = Event> {
             max_age: 100_000,
         }),
         Just(Event::Timer),
-        prop::sample::select(vec!["tag", "other"]).prop_map(|tag| Event::StreamTold {
+        prop::sample::select(vec!["tag", "other"]).prop_map(|tag| Event::StreamAnnounced {
             etag: tag.into(),
             spread: None,
         }),
@@ -45,7 +45,7 @@ fn event() -> impl Strategy<Value = Event> {
             status,
             retry_after: None,
         }),
-        Just(Event::Provided {
+        Just(Event::Bootstrap {
             flags: vec![None],
             etag: None,
         }),
@@ -59,33 +59,34 @@ proptest! {
     ) {
         let mut machine = Machine::new(Options {
             streaming: true,
-            reports: true,
+            report_usage: true,
             ..Options::default()
         });
         let mut listening = false;
         let mut now = 0;
-        let (mut initialize_waits, mut refresh_waits) = (false, false);
-        let mut under_way = None;
-        let end = [Event::Shutdown, Event::Timer, Event::Initialize(Start::default()), Event::Refresh].map(|event| (event, 1, 0));
+        let (mut initialize_pending, mut refresh_pending) = (false, false);
+        let mut pending = None;
+        let initialize = Event::Initialize(InitializeOptions::default());
+        let end = [Event::Shutdown, Event::Timer, initialize, Event::Refresh].map(|event| (event, 1, 0));
         let mut ended = false;
         for (event, wait, random) in steps.into_iter().chain(end) {
             now += wait;
             match &event {
-                Event::Initialize(_) | Event::Provided { .. } => initialize_waits = true,
+                Event::Initialize(_) | Event::Bootstrap { .. } => initialize_pending = true,
                 Event::StreamEnded { .. } => listening = false,
-                Event::Refresh => refresh_waits = true,
-                Event::Reply { request, .. } | Event::Unreachable { request } if under_way == Some(*request) => {
-                    under_way = None;
+                Event::Refresh => refresh_pending = true,
+                Event::Reply { request, .. } | Event::Unreachable { request } if pending == Some(*request) => {
+                    pending = None;
                 }
                 _ => {}
             }
             for command in machine.handle(event, Moment { now, random }) {
                 match command {
                     Command::Fetch { request, .. } => {
-                        prop_assert!(!ended && under_way.is_none());
-                        under_way = Some(request);
+                        prop_assert!(!ended && pending.is_none());
+                        pending = Some(request);
                     }
-                    Command::Abort => under_way = None,
+                    Command::Abort => pending = None,
                     Command::Listen => {
                         prop_assert!(!ended && !listening);
                         listening = true;
@@ -96,12 +97,12 @@ proptest! {
                         ended = event == Lifecycle::Shutdown;
                     }
                     Command::SetTimer(_) => prop_assert!(!ended),
-                    Command::Settle(Call::Initialize, _) => initialize_waits = false,
-                    Command::Settle(Call::Refresh, _) => refresh_waits = false,
+                    Command::Settle(Call::Initialize, _) => initialize_pending = false,
+                    Command::Settle(Call::Refresh, _) => refresh_pending = false,
                     _ => {}
                 }
             }
         }
-        prop_assert!(ended && !initialize_waits && !refresh_waits && !listening);
+        prop_assert!(ended && !initialize_pending && !refresh_pending && !listening);
     }
 }
