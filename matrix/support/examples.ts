@@ -158,7 +158,8 @@ export async function expectRenderedPage(
   }
 }
 
-function complaintsOf(page: Page): readonly string[] {
+/** Returns the errors and warnings of a page, which grow while it runs. */
+export function complaintsOf(page: Page): readonly string[] {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {

@@ -31,7 +31,7 @@ export function codeBlocksOf(text: string, ...languages: readonly string[]): rea
 export function describeDocument(document: string, folders: readonly string[]): void {
   describe(document, () => {
     const text = documentText(document);
-    const blocks = codeBlocksOf(text, "html", "js", "jsx", "ts", "tsx");
+    const blocks = codeBlocksOf(text, "html", "js", "jsx", "svelte", "ts", "tsx", "vue");
     const files = folders.flatMap(filesIn);
     const shown = files.filter((file) => blocks.includes(file.text));
 

@@ -7,6 +7,10 @@ import { clientFor } from "./snippets/saved-snapshot.js";
 describeDocument("npm/core/README.md", ["npm/core/test/snippets/"]);
 describeDocument("docs/node.md", ["examples/node-express/src/"]);
 describeDocument("docs/browser.md", ["examples/browser-plain/", "examples/browser-plain/public/"]);
+describeDocument(
+  "docs/frameworks.md",
+  ["framework", "vue", "svelte", "angular", "solid"].map((name) => `matrix/apps/${name}/src/`),
+);
 const snippets = [
   "npm/core/test/snippets/",
   "npm/core/test/snippets/browser/",
