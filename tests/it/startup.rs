@@ -34,7 +34,7 @@ async fn an_invalid_setting_is_refused_with_a_valid_example() {
         (
             "PENNON_PUBLIC_URL",
             "https://example.com:8443/flags",
-            "so write https://example.com:8443 and",
+            "write https://example.com:8443, and",
         ),
         (
             "DATABASE_URL",
