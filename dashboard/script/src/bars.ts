@@ -14,12 +14,12 @@ export class Bars {
     document.body.append(this.#box);
   }
 
-  show(name: string, text: string, way?: Link): void {
+  show(name: string, text: string, action?: Link): void {
     const bar = document.createElement("p");
     bar.className = "bar";
     bar.append(text);
-    if (way !== undefined) {
-      bar.append(" ", anchor(way));
+    if (action !== undefined) {
+      bar.append(" ", anchor(action));
     }
     this.hide(name);
     this.#bars.set(name, bar);

@@ -11,13 +11,13 @@ export function listenToCopying(): void {
 async function copyFrom(button: HTMLElement): Promise<void> {
   const { copy = "", copied = "Copied" } = button.dataset;
   if (await copyText(copy)) {
-    const word = button.querySelector(".copy-word");
-    const before = word?.textContent ?? "";
-    word?.replaceChildren("Copied");
+    const label = button.querySelector(".copy-word");
+    const original = label?.textContent ?? "";
+    label?.replaceChildren("Copied");
     button.dataset.isCopied = "";
     announce(copied);
     setTimeout(() => {
-      word?.replaceChildren(before);
+      label?.replaceChildren(original);
       delete button.dataset.isCopied;
       announce("");
     }, confirmationDuration);

@@ -51,21 +51,21 @@ async function send(dialog: HTMLDialogElement, form: HTMLFormElement): Promise<v
   const button = form.querySelector<HTMLButtonElement>("button:not([type=button])");
   // Prevents a second submission.
   button?.toggleAttribute("disabled", true);
-  sayLost(dialog, false);
+  setUnreachable(dialog, false);
   const page = await fetchPage(link.href, { method: "POST", body: fieldsOf(form) });
   if (page !== undefined && show(dialog, page)) {
     focusFirst(dialog);
-  } else if (page?.answer.url.includes(signIn)) {
+  } else if (page?.response.url.includes(signIn)) {
     // Submitted by the browser itself, the form goes to the sign-in page, which forwards it afterwards.
     form.action = link.href;
     form.method = "post";
     form.submit();
-  } else if (page === undefined || page.answer.url === link.href) {
+  } else if (page === undefined || page.response.url === link.href) {
     // No response, or the response of a proxy instead of the page.
     button?.toggleAttribute("disabled", false);
-    sayLost(dialog, true);
+    setUnreachable(dialog, true);
   } else {
-    location.href = page.answer.url;
+    location.href = page.response.url;
   }
 }
 
@@ -83,7 +83,7 @@ function focusFirst(dialog: HTMLDialogElement): void {
   dialog.querySelector<HTMLElement>(".dialog-place [autofocus]")?.focus();
 }
 
-function sayLost(dialog: HTMLDialogElement, isLost: boolean): void {
+function setUnreachable(dialog: HTMLDialogElement, isUnreachable: boolean): void {
   const text = "The service cannot be reached. What you typed is still here; try again.";
-  dialog.querySelector("[role=alert]")?.replaceChildren(isLost ? text : "");
+  dialog.querySelector("[role=alert]")?.replaceChildren(isUnreachable ? text : "");
 }

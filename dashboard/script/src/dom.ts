@@ -52,14 +52,14 @@ export function fieldsOf(form: HTMLFormElement): URLSearchParams {
 }
 
 /** A page, and the response that contained it. */
-export type FetchedPage = { readonly answer: Response; readonly document: Document };
+export type FetchedPage = { readonly response: Response; readonly document: Document };
 
 /** Fetches a page as the browser would. Returns nothing if the service cannot be reached. */
 export async function fetchPage(url: string, init?: RequestInit): Promise<FetchedPage | undefined> {
   try {
-    const answer = await fetch(url, { headers: { accept: "text/html" }, ...init });
-    const document = new DOMParser().parseFromString(await answer.text(), "text/html");
-    return { answer, document };
+    const response = await fetch(url, { headers: { accept: "text/html" }, ...init });
+    const document = new DOMParser().parseFromString(await response.text(), "text/html");
+    return { response, document };
   } catch {
     return undefined;
   }

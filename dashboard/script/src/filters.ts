@@ -16,11 +16,11 @@ export function followFilters(): void {
   async function show(form: HTMLFormElement): Promise<void> {
     clearTimeout(timer);
     latest += 1;
-    const asked = latest;
+    const request = latest;
     const url = addressOf(form);
     const page = await fetchPage(url);
-    if (latest === asked) {
-      takeOver(page, url);
+    if (latest === request) {
+      showResults(page, url);
     }
   }
 
@@ -48,7 +48,7 @@ function addressOf(form: HTMLFormElement): string {
 }
 
 /** Shows the results of a page. If the page has none, such as the sign-in page, the browser navigates to it. */
-function takeOver(page: FetchedPage | undefined, url: string): void {
+function showResults(page: FetchedPage | undefined, url: string): void {
   if (page === undefined) {
     announce("The service cannot be reached. The list may be out of date.");
     return;

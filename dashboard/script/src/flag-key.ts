@@ -9,45 +9,45 @@ type KeyCheck = { readonly isFree: boolean; readonly message: string };
 
 /** Derives the key of a new flag from its name until the user edits the key, and shows whether the key is available. */
 export function checkFlagKeys(): void {
-  const made = new WeakMap<HTMLFormElement, string>();
+  const generated = new WeakMap<HTMLFormElement, string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   document.addEventListener("input", ({ target }) => {
     const form = target instanceof HTMLInputElement ? target.form : null;
-    const place = form?.querySelector<HTMLElement>(".key-check");
+    const status = form?.querySelector<HTMLElement>(".key-check");
     const key = form?.querySelector<HTMLInputElement>("[name=key]");
-    if (!(target instanceof HTMLInputElement) || !form || !place || !key) {
+    if (!(target instanceof HTMLInputElement) || !form || !status || !key) {
       return;
     }
-    if (target.name === "name" && key.value === (made.get(form) ?? "")) {
+    if (target.name === "name" && key.value === (generated.get(form) ?? "")) {
       key.value = keyOf(target.value);
-      made.set(form, key.value);
+      generated.set(form, key.value);
     } else if (target !== key) {
       return;
     }
     clearTimeout(timer);
-    show(place, undefined);
+    show(status, undefined);
     if (key.value !== "") {
-      timer = setTimeout(() => void check(key, place), debounce);
+      timer = setTimeout(() => void check(key, status), debounce);
     }
   });
 }
 
-async function check(input: HTMLInputElement, place: HTMLElement): Promise<void> {
+async function check(input: HTMLInputElement, status: HTMLElement): Promise<void> {
   const key = input.value;
   const result = await post("/dashboard/api/check-key", { key }).then(
-    (answer) => (answer.ok ? (answer.json() as Promise<KeyCheck>) : undefined),
+    (response) => (response.ok ? (response.json() as Promise<KeyCheck>) : undefined),
     () => undefined,
   );
   if (input.value === key) {
-    show(place, result);
+    show(status, result);
   }
 }
 
-function show(place: HTMLElement, result: KeyCheck | undefined): void {
-  place.classList.toggle("free", result?.isFree === true);
-  place.classList.toggle("wrong", result?.isFree === false);
-  place.textContent = result?.message ?? "";
+function show(status: HTMLElement, result: KeyCheck | undefined): void {
+  status.classList.toggle("free", result?.isFree === true);
+  status.classList.toggle("wrong", result?.isFree === false);
+  status.textContent = result?.message ?? "";
 }
 
 /** Returns a key that resembles the name: `new_checkout_fast` for `New checkout (fast!)`. */

@@ -15,7 +15,7 @@ export type Change = {
 };
 
 /** A message to pages. */
-export type Word =
+export type HubMessage =
   /** The server responds. `at` is the time of the last change, in milliseconds. */
   | { readonly kind: "position"; readonly at: number }
   | { readonly kind: "change"; readonly change: Change }
@@ -24,48 +24,48 @@ export type Word =
   /** The session has ended. */
   | { readonly kind: "ended" };
 
-export type Listener = (word: Word) => void;
+export type Listener = (message: HubMessage) => void;
 
 const address = "/dashboard/events";
 /** The time for which the stream stays open without a visible page, in milliseconds. The next page may be loading. */
-const linger = 2_000;
+const closeDelay = 2_000;
 /** The delay before a retry, in milliseconds, and the maximum random addition to it. */
-const pause = 2_000;
+const retryDelay = 2_000;
 
 /** Keeps the event stream open while a page is visible, and forwards its messages. */
 export class Hub {
-  readonly #looks = new Map<Listener, boolean>();
+  readonly #visibility = new Map<Listener, boolean>();
   #stream: EventSource | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The time of the last change; undefined while the server does not respond. */
   #at: number | undefined;
 
-  look(listener: Listener, looks: boolean): void {
-    this.#looks.set(listener, looks);
-    if (looks) {
+  setVisible(listener: Listener, isVisible: boolean): void {
+    this.#visibility.set(listener, isVisible);
+    if (isVisible) {
       if (this.#at !== undefined) {
         listener({ kind: "position", at: this.#at });
       } else if (this.#stream === undefined) {
         this.#open();
       }
     } else {
-      this.#in(linger, () => this.#close());
+      this.#schedule(closeDelay, () => this.#close());
     }
   }
 
-  get #isLookedAt(): boolean {
-    return [...this.#looks.values()].includes(true);
+  get #hasVisiblePage(): boolean {
+    return [...this.#visibility.values()].includes(true);
   }
 
-  #tell(word: Word): void {
-    for (const listener of this.#looks.keys()) {
-      listener(word);
+  #broadcast(message: HubMessage): void {
+    for (const listener of this.#visibility.keys()) {
+      listener(message);
     }
   }
 
-  #in(milliseconds: number, act: () => void): void {
+  #schedule(milliseconds: number, callback: () => void): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(act, milliseconds);
+    this.#timer = setTimeout(callback, milliseconds);
   }
 
   #open(): void {
@@ -74,47 +74,47 @@ export class Hub {
     this.#stream = stream;
     stream.addEventListener("position", ({ data }) => {
       this.#at = (JSON.parse(data) as { at: number | null }).at ?? 0;
-      this.#tell({ kind: "position", at: this.#at });
+      this.#broadcast({ kind: "position", at: this.#at });
     });
     stream.addEventListener("change", ({ data }) => {
       const change = JSON.parse(data) as Change;
       this.#at = Math.max(this.#at ?? 0, change.at);
-      this.#tell({ kind: "change", change });
+      this.#broadcast({ kind: "change", change });
     });
     stream.addEventListener("error", () => {
       this.#at = undefined;
       if (stream.readyState === EventSource.CLOSED && stream === this.#stream) {
         this.#stream = undefined;
-        void this.#findOut();
+        void this.#checkSession();
       } else {
-        this.#tell({ kind: "lost" });
+        this.#broadcast({ kind: "lost" });
       }
     });
   }
 
   /** Determines why the stream was refused. */
-  async #findOut(): Promise<void> {
-    const asked = fetch(address, { method: "HEAD", cache: "no-store" });
-    const status = await asked.then(
-      (answer) => answer.status,
+  async #checkSession(): Promise<void> {
+    const request = fetch(address, { method: "HEAD", cache: "no-store" });
+    const status = await request.then(
+      (response) => response.status,
       () => undefined,
     );
     if (status === 401) {
-      this.#tell({ kind: "ended" });
+      this.#broadcast({ kind: "ended" });
     } else {
-      this.#tell({ kind: "lost" });
-      this.#in(pause * (1 + Math.random()), () => this.#resume());
+      this.#broadcast({ kind: "lost" });
+      this.#schedule(retryDelay * (1 + Math.random()), () => this.#resume());
     }
   }
 
   #resume(): void {
-    if (this.#stream === undefined && this.#isLookedAt) {
+    if (this.#stream === undefined && this.#hasVisiblePage) {
       this.#open();
     }
   }
 
   #close(): void {
-    if (this.#isLookedAt) {
+    if (this.#hasVisiblePage) {
       // The timer of this call replaced that of a retry.
       this.#resume();
     } else {

@@ -1,7 +1,7 @@
 // Runs in two contexts: in each page, and in the worker that all pages of a browser share.
 
-import { carryCase } from "./carry.ts";
-import { hear } from "./connection.ts";
+import { connect } from "./connection.ts";
+import { keepContext } from "./context.ts";
 import { listenToCopying } from "./copy.ts";
 import { openFormsInDialogs } from "./dialogs.ts";
 import { prepareAnnouncements } from "./dom.ts";
@@ -15,24 +15,24 @@ import { keepUpToDate } from "./page.ts";
 import { listenToRuleOrder } from "./rule-order.ts";
 import { listenToSwitches } from "./switches.ts";
 import { listenToTheme } from "./theme.ts";
-import { tellZone } from "./zone.ts";
+import { storeZone } from "./zone.ts";
 
 if (typeof document === "undefined") {
   const hub = new Hub();
   addEventListener("connect", (event) => {
     const [port] = (event as MessageEvent).ports;
     if (port !== undefined) {
-      const listener = (word: unknown) => port.postMessage(word);
-      port.onmessage = ({ data }) => hub.look(listener, data === true);
+      const listener = (message: unknown) => port.postMessage(message);
+      port.onmessage = ({ data }) => hub.setVisible(listener, data === true);
     }
   });
 } else {
   prepareAnnouncements();
-  const isInOtherZone = tellZone();
+  const isInOtherZone = storeZone();
   const main = document.querySelector<HTMLElement>("main[data-drawn]");
   if (main !== null) {
     // Records the page as the server rendered it, so it must run before anything changes the page.
-    keepUpToDate(main, hear, isInOtherZone);
+    keepUpToDate(main, connect, isInOtherZone);
   }
   listenToKeys();
   listenToSwitches();
@@ -43,7 +43,7 @@ if (typeof document === "undefined") {
   openFormsInDialogs();
   checkFlagKeys();
   askBeforeLeavingKey();
-  carryCase();
+  keepContext();
   // Reveals the elements that need this script.
   document.documentElement.dataset.scripts = "";
   void hydrate([document.body]);

@@ -1,19 +1,19 @@
 import { Bars } from "./bars.ts";
-import type { Look } from "./connection.ts";
+import type { SetVisible } from "./connection.ts";
 import { fetchPage, on } from "./dom.ts";
 import type { Change, Listener } from "./hub.ts";
 import { Swap } from "./swap.ts";
 import { ownRequests } from "./switches.ts";
 
 /** The delay after the last change before the page is fetched, in milliseconds. */
-const gathering = 250;
+const refreshDelay = 250;
 /** The time for which the server may be unreachable before a bar reports it, in milliseconds. */
-const grace = 3_000;
+const unreachableDelay = 3_000;
 /** The maximum time from the timestamp of a change until pages include it, in milliseconds. */
-const moment = 1_000;
+const commitDelay = 1_000;
 
 /** The delay before the next attempt when the server cannot render the page, in milliseconds. */
-const pause = 5_000;
+const retryDelay = 5_000;
 
 /** The time within which a submitted form must lead to another page, in milliseconds. */
 const submitTimeout = 10_000;
@@ -21,72 +21,77 @@ const submitTimeout = 10_000;
 /** Applies the changes of others to the page without reloading it, and reports when that is not possible. */
 export function keepUpToDate(
   main: HTMLElement,
-  hear: (listener: Listener) => Look,
+  connect: (listener: Listener) => SetVisible,
   isOutdated: boolean,
 ): void {
   const bars = new Bars();
   const swap = new Swap(main);
   // The response to a form cannot be fetched again: its address returns another page.
-  const isAnswer = main.dataset.drawn === "";
-  let drawn = Number(main.dataset.drawn);
-  let last: Change | undefined;
+  const isFormResponse = main.dataset.drawn === "";
+  let renderedAt = Number(main.dataset.drawn);
+  let lastChange: Change | undefined;
   let isDue = false;
-  let isAsking = false;
-  let leaving: ReturnType<typeof setTimeout> | undefined;
+  let isFetching = false;
+  let submitTimer: ReturnType<typeof setTimeout> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let silence: ReturnType<typeof setTimeout> | undefined;
+  let unreachableTimer: ReturnType<typeof setTimeout> | undefined;
 
-  const look = hear((word) => {
-    if (word.kind === "lost") {
-      silence ??= setTimeout(
+  const setVisible = connect((message) => {
+    if (message.kind === "lost") {
+      unreachableTimer ??= setTimeout(
         () => bars.show("lost", "Pennon cannot be reached. This page may be out of date."),
-        grace,
+        unreachableDelay,
       );
       return;
     }
-    clearTimeout(silence);
-    silence = undefined;
+    clearTimeout(unreachableTimer);
+    unreachableTimer = undefined;
     bars.hide("lost");
-    if (word.kind === "ended") {
+    if (message.kind === "ended") {
       const text = "Your session has ended. What you typed is still here.";
       bars.show("ended", text, { href: "/dashboard/login", text: "Sign in in another tab" });
       return;
     }
     bars.hide("ended");
-    const at = word.kind === "position" ? word.at : word.change.at;
-    if (isAnswer || at + moment < drawn) {
+    const at = message.kind === "position" ? message.at : message.change.at;
+    if (isFormResponse || at + commitDelay < renderedAt) {
       return;
     }
-    if (word.kind === "position") {
+    if (message.kind === "position") {
       refreshSoon();
-    } else if (concerns(word.change, location.pathname)) {
-      last = word.change;
+    } else if (concerns(message.change, location.pathname)) {
+      lastChange = message.change;
       refreshSoon();
     }
   });
 
-  function refreshSoon(delay = gathering): void {
+  function refreshSoon(delay = refreshDelay): void {
     isDue = true;
     clearTimeout(timer);
     timer = setTimeout(refresh, delay);
   }
 
   async function refresh(): Promise<void> {
-    if (!isDue || isAsking || leaving !== undefined || document.visibilityState === "hidden") {
+    if (
+      !isDue ||
+      isFetching ||
+      submitTimer !== undefined ||
+      document.visibilityState === "hidden"
+    ) {
       return;
     }
     isDue = false;
-    isAsking = true;
-    let again: number | undefined;
+    isFetching = true;
+    let delay: number | undefined;
     try {
-      again = await ask();
+      delay = await update();
     } finally {
-      isAsking = false;
+      isFetching = false;
     }
-    if (again === undefined) {
+    if (delay === undefined) {
       refreshIfDue();
     } else {
-      refreshSoon(again);
+      refreshSoon(delay);
     }
   }
 
@@ -97,15 +102,15 @@ export function keepUpToDate(
   }
 
   /** Updates the page. Returns the delay before the next attempt if it is not up to date yet. */
-  async function ask(): Promise<number | undefined> {
+  async function update(): Promise<number | undefined> {
     const { href } = location;
-    const change = last;
+    const change = lastChange;
     const page = await fetchPage(href, { cache: "no-store" });
-    if (page?.answer.redirected) {
+    if (page?.response.redirected) {
       return undefined;
     }
-    if (page === undefined || !isPage(page.answer)) {
-      return pause;
+    if (page === undefined || !isPage(page.response)) {
+      return retryDelay;
     }
     const fresh = page.document;
     const freshMain = fresh.querySelector<HTMLElement>("main[data-drawn]");
@@ -114,30 +119,30 @@ export function keepUpToDate(
     }
     if (location.href !== href) {
       // The user's input has changed the address in the meantime.
-      return gathering;
+      return refreshDelay;
     }
-    if (build(fresh) !== build(document)) {
+    if (buildId(fresh) !== buildId(document)) {
       bars.show("build", "Pennon has been updated.", { href, text: "Reload" });
       return undefined;
     }
-    const kept = swap.to(freshMain);
-    drawn = Number(freshMain.dataset.drawn);
+    const skipped = swap.update(freshMain);
+    renderedAt = Number(freshMain.dataset.drawn);
     document.title = fresh.title;
-    if (last === change) {
-      last = undefined;
+    if (lastChange === change) {
+      lastChange = undefined;
     }
-    if (kept === "typed" && !ownRequests.has(change?.request ?? "")) {
+    if (skipped === "edited" && !ownRequests.has(change?.request ?? "")) {
       // A change from before the stream was open has no event.
       const what = change === undefined ? "This page changed" : `${change.by} ${change.what}`;
       const text = `${what} while you were editing. What you typed is still here.`;
-      bars.show("overtaken", text, { href, text: "Reload to see the change" });
+      bars.show("conflict", text, { href, text: "Reload to see the change" });
     }
     return undefined;
   }
 
-  function stay(): void {
-    clearTimeout(leaving);
-    leaving = undefined;
+  function cancelSubmit(): void {
+    clearTimeout(submitTimer);
+    submitTimer = undefined;
     refreshIfDue();
   }
 
@@ -150,10 +155,11 @@ export function keepUpToDate(
   // page may no longer exist.
   addEventListener("submit", (event) => {
     setTimeout(() => {
-      const leads = event.target instanceof HTMLFormElement && event.target.method !== "dialog";
-      if (leads && !event.defaultPrevented) {
-        clearTimeout(leaving);
-        leaving = setTimeout(stay, submitTimeout);
+      const isNavigation =
+        event.target instanceof HTMLFormElement && event.target.method !== "dialog";
+      if (isNavigation && !event.defaultPrevented) {
+        clearTimeout(submitTimer);
+        submitTimer = setTimeout(cancelSubmit, submitTimeout);
       }
     });
   });
@@ -165,22 +171,22 @@ export function keepUpToDate(
     }
   });
   addEventListener("beforeunload", (event) => {
-    if (swap.hasTyped && leaving === undefined) {
+    if (swap.hasUnsavedInput && submitTimer === undefined) {
       event.preventDefault();
     }
   });
-  const say = () => {
-    look(document.visibilityState === "visible");
+  const reportVisibility = () => {
+    setVisible(document.visibilityState === "visible");
     refreshIfDue();
   };
-  document.addEventListener("visibilitychange", say);
+  document.addEventListener("visibilitychange", reportVisibility);
   addEventListener("pageshow", () => {
-    stay();
-    say();
+    cancelSubmit();
+    reportVisibility();
   });
-  addEventListener("pagehide", () => look(false));
-  say();
-  if (isOutdated && !isAnswer) {
+  addEventListener("pagehide", () => setVisible(false));
+  reportVisibility();
+  if (isOutdated && !isFormResponse) {
     refreshSoon(0);
   }
 }
@@ -192,7 +198,7 @@ function isPage({ ok, status }: Response): boolean {
 
 /** Returns true if a change may affect the page at this path. */
 function concerns({ action, flag, environment }: Change, path: string): boolean {
-  const [, , section, thing] = path.split("/");
+  const [, , section, id] = path.split("/");
   const isAboutAccounts = /^(USER|TOKEN|PASSWORD)_/.test(action);
   if (section === "people" || section === "account") {
     return isAboutAccounts;
@@ -200,17 +206,17 @@ function concerns({ action, flag, environment }: Change, path: string): boolean 
   if (section === "new-flag" || (isAboutAccounts && section !== "audit")) {
     return false;
   }
-  if (section === "flags" && thing !== undefined && flag !== undefined) {
-    return decoded(thing) === flag;
+  if (section === "flags" && id !== undefined && flag !== undefined) {
+    return decode(id) === flag;
   }
-  if (section === "environments" && thing !== undefined && environment !== undefined) {
+  if (section === "environments" && id !== undefined && environment !== undefined) {
     // A rotated key creates another environment.
-    return thing === environment || action === "SDK_KEY_ROTATED";
+    return id === environment || action === "SDK_KEY_ROTATED";
   }
   return true;
 }
 
-function decoded(part: string): string {
+function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -219,7 +225,7 @@ function decoded(part: string): string {
 }
 
 /** The names of a page's style and scripts, which differ between builds. */
-function build(page: Document): string {
+function buildId(page: Document): string {
   const style = page.querySelector("link[rel=stylesheet]")?.getAttribute("href");
   const script = page.querySelector<HTMLScriptElement>("script[data-islands]");
   return [style, script?.getAttribute("src"), script?.dataset.islands].join();

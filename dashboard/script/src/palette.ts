@@ -11,7 +11,7 @@ type Destination = {
 
 const address = "/dashboard/api/destinations";
 /** The delay after the last keystroke before the service is queried, in milliseconds. */
-const pause = 120;
+const debounce = 120;
 
 /** A dialog with a combobox that searches the destinations of the dashboard and navigates to one. */
 export class Palette {
@@ -19,12 +19,12 @@ export class Palette {
   readonly #field: HTMLInputElement;
   readonly #list: HTMLElement;
   readonly #note: HTMLElement;
-  #found: readonly Destination[] = [];
+  #results: readonly Destination[] = [];
   /** The text to which the current results belong. */
-  #answered: string | undefined;
-  #chosen = 0;
+  #searchedText: string | undefined;
+  #selected = 0;
   /** The last query; responses to earlier ones are ignored. */
-  #asked: string | undefined;
+  #latestText: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(dialog: HTMLDialogElement) {
@@ -35,17 +35,17 @@ export class Palette {
     this.#note = part(".palette-note");
     this.#field.addEventListener("input", () => {
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#ask(), pause);
+      this.#timer = setTimeout(() => this.#search(), debounce);
     });
     this.#field.addEventListener("keydown", (event) => this.#move(event));
     part("form").addEventListener("submit", (event) => {
       event.preventDefault();
-      void this.#goToAnswer();
+      void this.#goToSelected();
     });
     this.#list.addEventListener("click", ({ target }) => {
       const option = target instanceof Element ? target.closest("li") : null;
       if (option !== null) {
-        this.#choose([...this.#list.children].indexOf(option));
+        this.#select([...this.#list.children].indexOf(option));
         this.#go();
       }
     });
@@ -54,55 +54,55 @@ export class Palette {
   open(): void {
     this.#dialog.showModal();
     this.#field.select();
-    void this.#ask();
+    void this.#search();
   }
 
-  async #ask(): Promise<void> {
+  async #search(): Promise<void> {
     const text = this.#field.value;
-    this.#asked = text;
-    const answer = await find(text);
-    if (this.#asked !== text) {
+    this.#latestText = text;
+    const results = await find(text);
+    if (this.#latestText !== text) {
       return;
     }
-    this.#answered = text;
-    this.#found = typeof answer === "string" ? [] : answer;
-    this.#list.replaceChildren(...this.#found.map(option));
-    this.#list.hidden = this.#found.length === 0;
-    this.#field.ariaExpanded = String(this.#found.length > 0);
-    this.#choose(0);
-    this.#note.textContent = typeof answer === "string" ? answer : count(this.#found.length);
+    this.#searchedText = text;
+    this.#results = typeof results === "string" ? [] : results;
+    this.#list.replaceChildren(...this.#results.map(option));
+    this.#list.hidden = this.#results.length === 0;
+    this.#field.ariaExpanded = String(this.#results.length > 0);
+    this.#select(0);
+    this.#note.textContent = typeof results === "string" ? results : count(this.#results.length);
   }
 
-  #choose(place: number): void {
-    this.#chosen = place;
+  #select(index: number): void {
+    this.#selected = index;
     for (const [at, each] of [...this.#list.children].entries()) {
-      each.ariaSelected = String(at === place);
+      each.ariaSelected = String(at === index);
     }
-    const chosen = this.#list.children[place];
+    const chosen = this.#list.children[index];
     this.#field.setAttribute("aria-activedescendant", chosen?.id ?? "");
     chosen?.scrollIntoView({ block: "nearest" });
   }
 
   #move(event: KeyboardEvent): void {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    const { length } = this.#found;
+    const { length } = this.#results;
     if (step !== 0 && length > 0) {
       event.preventDefault();
-      this.#choose((this.#chosen + step + length) % length);
+      this.#select((this.#selected + step + length) % length);
     }
   }
 
   /** Navigates to the selected result of the current text. */
-  async #goToAnswer(): Promise<void> {
-    if (this.#answered !== this.#field.value) {
+  async #goToSelected(): Promise<void> {
+    if (this.#searchedText !== this.#field.value) {
       clearTimeout(this.#timer);
-      await this.#ask();
+      await this.#search();
     }
     this.#go();
   }
 
   #go(): void {
-    const destination = this.#found[this.#chosen];
+    const destination = this.#results[this.#selected];
     if (destination !== undefined) {
       location.href = destination.href;
     }
@@ -112,21 +112,21 @@ export class Palette {
 /** Returns the destinations whose names contain the text, or the reason why they are unknown. */
 async function find(text: string): Promise<readonly Destination[] | string> {
   try {
-    const answer = await post(address, { text });
-    if (answer.status === 401) {
+    const response = await post(address, { text });
+    if (response.status === 401) {
       return "Your session has ended.";
     }
-    return answer.ok
-      ? ((await answer.json()) as Destination[])
+    return response.ok
+      ? ((await response.json()) as Destination[])
       : "The search failed. Try again in a moment.";
   } catch {
     return "The service cannot be reached.";
   }
 }
 
-function option({ name, detail, kind }: Destination, place: number): HTMLElement {
+function option({ name, detail, kind }: Destination, index: number): HTMLElement {
   const item = document.createElement("li");
-  item.id = `palette-${place}`;
+  item.id = `palette-${index}`;
   item.role = "option";
   for (const [part, text] of Object.entries({ name, detail, kind })) {
     const span = document.createElement("span");

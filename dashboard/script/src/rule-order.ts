@@ -6,34 +6,34 @@ export function listenToRuleOrder(): void {
   let original: string[] = [];
 
   /** Records the order before a rule is moved. */
-  function begin(): void {
+  function recordOrder(): void {
     if (listOf()?.hasAttribute("data-unsaved") === false) {
       original = order();
     }
   }
 
-  function moved(rule: Element): void {
-    const now = order();
-    const place = rulesOf().indexOf(rule as HTMLElement) + 1;
-    announce(`Now rule ${place} of ${now.length}.`);
-    setChanged(now.join() !== original.join());
+  function finishMove(rule: Element): void {
+    const current = order();
+    const position = rulesOf().indexOf(rule as HTMLElement) + 1;
+    announce(`Now rule ${position} of ${current.length}.`);
+    setChanged(current.join() !== original.join());
   }
 
   on("click", "#rules :is([name=up], [name=down])", (button: HTMLButtonElement, event) => {
     const rule = button.closest("[data-rule]");
     if (rule !== null && formOf() !== null) {
       event.preventDefault();
-      begin();
+      recordOrder();
       if (moveTo(rule, button.name === "up")) {
         button.focus();
-        moved(rule);
+        finishMove(rule);
       }
     }
   });
-  on("click", "[data-put-back]", () => putBack(original));
+  on("click", "[data-put-back]", () => resetOrder(original));
   on("pointerdown", "#rules .handle", (handle, event) => {
     event.preventDefault();
-    begin();
+    recordOrder();
     handle.setPointerCapture(event.pointerId);
     handle.closest("[data-rule]")?.setAttribute("data-dragged", "true");
   });
@@ -42,7 +42,7 @@ export function listenToRuleOrder(): void {
     const isAbove = rule && isPast(neighborOf(rule, true), (middle) => clientY < middle);
     const isBelow = rule && isPast(neighborOf(rule, false), (middle) => clientY > middle);
     if (rule && (isAbove || isBelow) && moveTo(rule, isAbove === true)) {
-      moved(rule);
+      finishMove(rule);
     }
   });
   for (const end of ["pointerup", "pointercancel"]) {
@@ -84,8 +84,8 @@ function draggedRule(): Element | null {
 }
 
 function isPast(neighbor: Element | null, compare: (middle: number) => boolean): boolean {
-  const place = neighbor?.getBoundingClientRect();
-  return place !== undefined && compare(place.top + place.height / 2);
+  const box = neighbor?.getBoundingClientRect();
+  return box !== undefined && compare(box.top + box.height / 2);
 }
 
 /** Shows the bar that saves the order, and protects the list from updates while its order is unsaved. */
@@ -100,7 +100,7 @@ function setChanged(isChanged: boolean): void {
   }
 }
 
-function putBack(original: readonly string[]): void {
+function resetOrder(original: readonly string[]): void {
   const rules = new Map(rulesOf().map((rule) => [rule.dataset.rule, rule]));
   listOf()?.prepend(...original.flatMap((id) => rules.get(id) ?? []));
   announce("The original order is back.");

@@ -18,7 +18,7 @@ const open = "dialog[open], :popover-open, .toast, [aria-busy=true]";
 const foreign = new Set(["hidden", "open", "inert", "data-ready", "data-dragged"]);
 
 /** The parts that an update skipped: none, units without input, or units with input that the user typed. */
-export type Kept = "nothing" | "untouched" | "typed";
+export type Skipped = "none" | "untouched" | "edited";
 
 /** Updates the page to the server's current rendering, but never a part that the user is editing. */
 export class Swap {
@@ -26,15 +26,15 @@ export class Swap {
   isBehind = false;
   readonly #main: Element;
   /** The server's rendering of each unit as shown, before islands and input changed it. */
-  readonly #drawn = new WeakMap<Element, string>();
+  readonly #rendered = new WeakMap<Element, string>();
   /** The server's latest rendering of each skipped unit. */
-  readonly #known = new WeakMap<Element, string>();
+  readonly #latest = new WeakMap<Element, string>();
   /** The fields that the user has changed. */
   readonly #touched = new Set<Element>();
 
   constructor(main: Element) {
     this.#main = main;
-    this.#remember(main);
+    this.#record(main);
     main.addEventListener("input", ({ target }) => {
       if (target instanceof Element && target.closest(addressed) === null) {
         this.#touched.add(target);
@@ -43,13 +43,13 @@ export class Swap {
     main.addEventListener("submit", ({ target }) => {
       // The response is shown without navigation, so the unit no longer matches its recorded rendering.
       for (let unit = unitOf(target); unit !== null; unit = unitOf(unit.parentElement)) {
-        this.#drawn.delete(unit);
+        this.#rendered.delete(unit);
       }
     });
   }
 
   /** True if the page has unsaved input outside of dialogs. */
-  get hasTyped(): boolean {
+  get hasUnsavedInput(): boolean {
     return (
       [...this.#touched].some((field) => {
         const isSaved =
@@ -68,59 +68,60 @@ export class Swap {
     }
   }
 
-  to(fresh: Element): Kept {
+  /** Morphs the page to a fetched one. */
+  update(fresh: Element): Skipped {
     const replacements: [Element, Element][] = [];
     const added: Element[] = [];
-    let kept = "nothing" as Kept;
-    const keep = (unit: Element, next: string) => {
+    let skipped = "none" as Skipped;
+    const skip = (unit: Element, next: string) => {
       const isTouched = this.#isTouched(unit);
-      if (isTouched && this.#known.get(unit) !== next) {
-        kept = "typed";
-      } else if (!isTouched && kept === "nothing") {
-        kept = "untouched";
+      if (isTouched && this.#latest.get(unit) !== next) {
+        skipped = "edited";
+      } else if (!isTouched && skipped === "none") {
+        skipped = "untouched";
       }
-      if (this.#known.get(unit) !== next) {
+      if (this.#latest.get(unit) !== next) {
         // Re-evaluates the playground as if the user had typed.
         unit
           .querySelector(".playground-live")
           ?.dispatchEvent(new Event("input", { bubbles: true }));
       }
-      this.#known.set(unit, next);
+      this.#latest.set(unit, next);
       if (isIsland(unit)) {
-        this.#drawn.delete(unit);
+        this.#rendered.delete(unit);
       }
     };
-    const mayChange = (old: Node, next: Node): boolean => {
+    const canMorph = (old: Node, next: Node): boolean => {
       if (!(old instanceof Element) || !(next instanceof Element) || !old.matches(units)) {
         return true;
       }
-      if (this.#drawn.get(old) === next.outerHTML) {
+      if (this.#rendered.get(old) === next.outerHTML) {
         // The unit matches the server's rendering, apart from later changes in the browser.
         return false;
       }
-      if (this.#isInUse(old) || isAhead(old, next)) {
-        keep(old, next.outerHTML);
+      if (this.#isInUse(old) || isNewer(old, next)) {
+        skip(old, next.outerHTML);
         return false;
       }
       if (isIsland(old)) {
         replacements.push([old, document.importNode(next, true)]);
         return false;
       }
-      this.#drawn.set(old, next.outerHTML);
+      this.#rendered.set(old, next.outerHTML);
       return true;
     };
-    const mayGo = (old: Node): boolean => {
+    const canRemove = (old: Node): boolean => {
       if (!(old instanceof Element && this.#isInUse(old))) {
         return true;
       }
-      keep(old, "");
+      skip(old, "");
       return false;
     };
     Idiomorph.morph(this.#main, [...fresh.childNodes], {
       morphStyle: "innerHTML",
       callbacks: {
-        beforeNodeMorphed: mayChange,
-        beforeNodeRemoved: mayGo,
+        beforeNodeMorphed: canMorph,
+        beforeNodeRemoved: canRemove,
         beforeAttributeUpdated: (name) => !foreign.has(name),
         afterNodeAdded: (node) => {
           if (node instanceof Element) {
@@ -136,17 +137,17 @@ export class Swap {
       focus(next, path);
     }
     for (const each of added) {
-      this.#remember(each);
+      this.#record(each);
     }
     void hydrate(added);
-    this.isBehind = kept === "untouched";
-    return kept;
+    this.isBehind = skipped === "untouched";
+    return skipped;
   }
 
-  #remember(root: Element): void {
+  #record(root: Element): void {
     for (const unit of [root, ...root.querySelectorAll(units)]) {
       if (unit.matches(units)) {
-        this.#drawn.set(unit, unit.outerHTML);
+        this.#rendered.set(unit, unit.outerHTML);
       }
     }
   }
@@ -171,13 +172,13 @@ function unitOf(target: EventTarget | null): Element | null {
 }
 
 /** Returns true if the shown switch has a newer revision than the fetched page, because its response arrived first. */
-function isAhead(old: Element, next: Element): boolean {
+function isNewer(old: Element, next: Element): boolean {
   if (!(old instanceof HTMLFormElement && next instanceof HTMLFormElement)) {
     return false;
   }
-  const [shown, drawn] = [new FormData(old), new FormData(next)];
-  const isSame = ["flag", "environment"].every((name) => shown.get(name) === drawn.get(name));
-  return isSame && Number(shown.get("revision")) > Number(drawn.get("revision"));
+  const [shown, fetched] = [new FormData(old), new FormData(next)];
+  const isSame = ["flag", "environment"].every((name) => shown.get(name) === fetched.get(name));
+  return isSame && Number(shown.get("revision")) > Number(fetched.get("revision"));
 }
 
 /** Returns the index of the focused descendant; -1 if none has the focus. */
@@ -186,7 +187,7 @@ function focusWithin(element: Element): number {
   return focused === null ? -1 : [...element.querySelectorAll("*")].indexOf(focused);
 }
 
-function focus(element: Element, place: number): void {
+function focus(element: Element, index: number): void {
   const [...all] = element.querySelectorAll<HTMLElement>("*");
-  all[place]?.focus();
+  all[index]?.focus();
 }

@@ -8,11 +8,11 @@ const endpoint = "/dashboard/api/set-enabled";
 const messageDuration = 10_000;
 
 /** A flag in an environment. */
-type Subject = {
+type FlagEnvironment = {
   readonly flag: string;
   readonly environment: string;
   readonly name: string;
-  readonly place: string;
+  readonly environmentName: string;
 };
 
 /** The server's refusal to switch. */
@@ -26,16 +26,21 @@ export function listenToSwitches(): void {
       return;
     }
     if (form.dataset.effect === undefined) {
-      void switchTo(subjectOf(form), !isOn(form));
+      void switchTo(flagEnvironmentOf(form), !isOn(form));
     } else {
-      ask(form);
+      askToConfirm(form);
     }
   });
 }
 
-function subjectOf(form: HTMLFormElement): Subject {
-  const { name = "", place = "" } = form.dataset;
-  return { flag: field(form, "flag"), environment: field(form, "environment"), name, place };
+function flagEnvironmentOf(form: HTMLFormElement): FlagEnvironment {
+  const { name = "", place: environmentName = "" } = form.dataset;
+  return {
+    flag: field(form, "flag"),
+    environment: field(form, "environment"),
+    name,
+    environmentName,
+  };
 }
 
 function field(form: HTMLFormElement, name: string): string {
@@ -51,7 +56,7 @@ function isOn(form: HTMLFormElement): boolean {
 }
 
 /** Returns the forms of a flag in an environment; a page may have several. */
-function formsOf({ flag, environment }: Subject): HTMLFormElement[] {
+function formsOf({ flag, environment }: FlagEnvironment): HTMLFormElement[] {
   const all = document.querySelectorAll<HTMLFormElement>(".switch-form");
   return [...all].filter(
     (form) => field(form, "flag") === flag && field(form, "environment") === environment,
@@ -59,27 +64,27 @@ function formsOf({ flag, environment }: Subject): HTMLFormElement[] {
 }
 
 /** Asks for confirmation, and again if the effect has changed before the user confirms. */
-function ask(form: HTMLFormElement): void {
+function askToConfirm(form: HTMLFormElement): void {
   const dialog = document.querySelector<HTMLDialogElement>("#switch-question");
   const [title, effect] = dialog?.querySelectorAll("h2, p") ?? [];
   const [confirm, cancel] = dialog?.querySelectorAll("button") ?? [];
   if (!dialog || !title || !effect || !confirm || !cancel) {
     return;
   }
-  const subject = subjectOf(form);
+  const target = flagEnvironmentOf(form);
   const on = !isOn(form);
   const verb = on ? "Turn on" : "Turn off";
-  title.textContent = `${verb} ${subject.name} in ${subject.place}?`;
+  title.textContent = `${verb} ${target.name} in ${target.environmentName}?`;
   effect.textContent = effectOf(form);
-  confirm.textContent = `${verb} in ${subject.place}`;
+  confirm.textContent = `${verb} in ${target.environmentName}`;
   cancel.onclick = () => dialog.close();
   confirm.onclick = () => {
-    const [now] = formsOf(subject);
-    if (now !== undefined && effectOf(now) !== effect.textContent) {
-      ask(now);
+    const [current] = formsOf(target);
+    if (current !== undefined && effectOf(current) !== effect.textContent) {
+      askToConfirm(current);
     } else {
       dialog.close();
-      void switchTo(subject, on);
+      void switchTo(target, on);
     }
   };
   if (!dialog.open) {
@@ -95,31 +100,34 @@ function effectOf(form: HTMLFormElement): string {
 }
 
 /** Switches a flag, and shows the switch as the server renders it afterwards. */
-async function switchTo(subject: Subject, on: boolean, isUndo = false): Promise<void> {
-  const [first] = formsOf(subject);
+async function switchTo(target: FlagEnvironment, on: boolean, isUndo = false): Promise<void> {
+  const [first] = formsOf(target);
   if (first === undefined) {
     return;
   }
   const fields = {
-    flag: subject.flag,
-    environment: subject.environment,
+    flag: target.flag,
+    environment: target.environment,
     enabled: String(on),
     revision: field(first, "revision"),
     label: buttonOf(first)?.ariaLabel ?? "",
   };
   closeMessage();
-  setState(subject, on, true);
-  const drawn = await send(fields);
-  if (typeof drawn === "string") {
-    for (const form of formsOf(subject)) {
-      draw(form, drawn);
+  setState(target, on, true);
+  const result = await send(fields);
+  if (typeof result === "string") {
+    for (const form of formsOf(target)) {
+      updateForm(form, result);
     }
-    say(`${subject.name} is ${on ? "on" : "off"}${isUndo ? " again" : ""} in ${subject.place}.`, {
-      undo: isUndo ? undefined : () => void switchTo(subject, !on, true),
-    });
+    showMessage(
+      `${target.name} is ${on ? "on" : "off"}${isUndo ? " again" : ""} in ${target.environmentName}.`,
+      {
+        undo: isUndo ? undefined : () => void switchTo(target, !on, true),
+      },
+    );
   } else {
-    setState(subject, !on, false);
-    sayRefused(drawn);
+    setState(target, !on, false);
+    showFailure(result);
   }
 }
 
@@ -128,8 +136,8 @@ async function send(fields: Record<string, string>): Promise<string | Failure> {
   const id = requestId();
   ownRequests.add(id);
   try {
-    const answer = await post(endpoint, fields, { "x-request-id": id });
-    return (await answer.json()) as string | Failure;
+    const response = await post(endpoint, fields, { "x-request-id": id });
+    return (await response.json()) as string | Failure;
   } catch {
     return {
       message: "The service responded unexpectedly. Reload the page to see the current state.",
@@ -143,8 +151,8 @@ function requestId(): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function setState(subject: Subject, on: boolean, isBusy: boolean): void {
-  for (const button of formsOf(subject).map(buttonOf)) {
+function setState(target: FlagEnvironment, on: boolean, isBusy: boolean): void {
+  for (const button of formsOf(target).map(buttonOf)) {
     if (button !== null) {
       button.ariaChecked = String(on);
       button.ariaBusy = isBusy ? "true" : null;
@@ -153,7 +161,7 @@ function setState(subject: Subject, on: boolean, isBusy: boolean): void {
 }
 
 /** Replaces the fields of a form that differ after switching. */
-function draw(form: HTMLFormElement, fields: string): void {
+function updateForm(form: HTMLFormElement, fields: string): void {
   const template = document.createElement("template");
   template.innerHTML = fields;
   const button = buttonOf(form);
@@ -170,7 +178,7 @@ function closeMessage(): void {
 }
 
 /** Shows a message in place of the previous one. It disappears after `messageDuration`, unless it reports a refusal. */
-function say(
+function showMessage(
   content: string | DocumentFragment,
   { undo, isRefusal = false }: { undo?: (() => void) | undefined; isRefusal?: boolean },
 ): void {
@@ -178,16 +186,16 @@ function say(
   const box = document.querySelector(".toasts");
   const template = box?.querySelector("template")?.content.firstElementChild;
   const message = template?.cloneNode(true) as HTMLElement | undefined;
-  const [undoing, close] = message?.querySelectorAll("button") ?? [];
-  if (!box || !message || !undoing || !close) {
+  const [undoButton, close] = message?.querySelectorAll("button") ?? [];
+  if (!box || !message || !undoButton || !close) {
     return;
   }
   message.querySelector("p")?.append(content);
   close.onclick = closeMessage;
   if (undo === undefined) {
-    undoing.remove();
+    undoButton.remove();
   } else {
-    undoing.onclick = undo;
+    undoButton.onclick = undo;
   }
   if (isRefusal) {
     message.classList.add("danger");
@@ -198,7 +206,7 @@ function say(
   box.append(message);
 }
 
-function sayRefused({ code, message }: Failure): void {
+function showFailure({ code, message }: Failure): void {
   const text = new DocumentFragment();
   const lead = document.createElement("strong");
   lead.textContent = "Not switched. ";
@@ -208,7 +216,7 @@ function sayRefused({ code, message }: Failure): void {
   } else if (code === "Stale") {
     text.append(" ", link("", "Show the current state"));
   }
-  say(text, { isRefusal: true });
+  showMessage(text, { isRefusal: true });
 }
 
 /** Closes a message after `messageDuration`, but not while it has the focus or is under the pointer. */

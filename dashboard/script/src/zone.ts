@@ -3,7 +3,7 @@ const cookie = "pennon_zone";
 const year = 365 * 24 * 60 * 60;
 
 /** Stores the browser's time zone in a cookie. Returns true if the server rendered this page in another zone. */
-export function tellZone(): boolean {
+export function storeZone(): boolean {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   if (
     !/^[\w+/-]+$/.test(timeZone) ||

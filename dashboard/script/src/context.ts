@@ -7,16 +7,16 @@ const parameters = ["context", "as"];
  * Copies the context of the playground into links and forms of the same page, which the server rendered before the user
  * typed it.
  */
-export function carryCase(): void {
+export function keepContext(): void {
   on("click", "a[href]", (link: HTMLAnchorElement) => {
-    link.href = carried(link.href);
+    link.href = withContext(link.href);
   });
   on("submit", "form[method=post]", (form: HTMLFormElement) => {
-    form.action = carried(form.action);
+    form.action = withContext(form.action);
   });
 }
 
-function carried(address: string): string {
+function withContext(address: string): string {
   const [next, here] = [new URL(address), new URL(location.href)];
   // Only addresses with an environment are states of the same page.
   if (next.pathname !== here.pathname || !next.searchParams.has("environment")) {
