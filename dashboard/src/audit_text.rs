@@ -14,7 +14,7 @@ pub const TIME_TO_LIVE: &str = "Time to live";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// Plain text.
-    Words(String),
+    Text(String),
     /// The key of the flag.
     Flag(String),
     /// The name of the environment.
@@ -43,10 +43,10 @@ pub fn sentence_of(entry: &AuditEntry) -> Vec<Piece> {
         .map(|piece| match piece {
             "flag" => Piece::Flag(entry.flag_key.clone().unwrap_or_default()),
             "environment" => Piece::Environment(entry.environment.clone().unwrap_or_default()),
-            "old name" => Piece::Words(text(entry.old_value.as_ref(), "name")),
-            "account" => Piece::Words(text(either(entry), "email")),
-            "token" => Piece::Words(text(either(entry), "name")),
-            words => Piece::Words(words.to_owned()),
+            "old name" => Piece::Text(text(entry.old_value.as_ref(), "name")),
+            "account" => Piece::Text(text(changed_object(entry), "email")),
+            "token" => Piece::Text(text(changed_object(entry), "name")),
+            text => Piece::Text(text.to_owned()),
         })
         .collect()
 }
@@ -82,8 +82,8 @@ fn template(entry: &AuditEntry) -> String {
         }
         AuditAction::RuleCreated => "added a rule to `flag` in `environment`".to_owned(),
         AuditAction::RuleUpdated => {
-            let said = ["value", "logic", "conditions"];
-            if said.into_iter().any(changed) {
+            let content_members = ["value", "logic", "conditions"];
+            if content_members.into_iter().any(changed) {
                 "changed a rule of `flag` in `environment`".to_owned()
             } else {
                 "moved a rule of `flag` in `environment`".to_owned()
@@ -128,7 +128,7 @@ pub fn effect(action: AuditAction, now: Option<&Value>) -> Option<&'static str> 
 
 /// Returns the members that differ, without those for internal use.
 pub fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<FieldDiff> {
-    let (before, after) = (told(old), told(new));
+    let (before, after) = (shown_members(old), shown_members(new));
     before
         .into_iter()
         .zip(after)
@@ -138,7 +138,7 @@ pub fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<FieldDiff> {
 }
 
 /// The members that pages show, in their order.
-fn told(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
+fn shown_members(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
     let plain = |member: &str| {
         let value = member_of(object, member);
         value.as_str().map(ToOwned::to_owned)
@@ -177,7 +177,7 @@ fn told(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
 }
 
 /// The object after the change, or before it if the change deleted it.
-fn either(entry: &AuditEntry) -> Option<&Value> {
+fn changed_object(entry: &AuditEntry) -> Option<&Value> {
     entry.new_value.as_ref().or(entry.old_value.as_ref())
 }
 
@@ -226,32 +226,32 @@ mod tests {
         }
     }
 
-    fn read_aloud(action: AuditAction, old: Value, new: Value) -> String {
-        let words = |piece| match piece {
-            Piece::Words(text) | Piece::Flag(text) | Piece::Environment(text) => text,
+    fn plain_sentence(action: AuditAction, old: Value, new: Value) -> String {
+        let text = |piece| match piece {
+            Piece::Text(text) | Piece::Flag(text) | Piece::Environment(text) => text,
         };
         sentence_of(&entry(action, old, new))
             .into_iter()
-            .map(words)
+            .map(text)
             .collect()
     }
 
     #[test]
     fn a_switch_is_described_by_its_new_state() {
-        let told = |old, new| read_aloud(AuditAction::FlagEnvironmentUpdated, old, new);
+        let describe = |old, new| plain_sentence(AuditAction::FlagEnvironmentUpdated, old, new);
         assert_eq!(
-            told(json!({"isEnabled": false}), json!({"isEnabled": true})),
+            describe(json!({"isEnabled": false}), json!({"isEnabled": true})),
             "turned checkout on in prod"
         );
         assert_eq!(
-            told(
+            describe(
                 json!({"isEnabled": true, "ttlOverrideSeconds": null}),
                 json!({"isEnabled": true, "ttlOverrideSeconds": 30})
             ),
             "changed the time to live of checkout in prod"
         );
         assert_eq!(
-            told(
+            describe(
                 json!({"isEnabled": true, "ttlOverrideSeconds": 5}),
                 json!({"isEnabled": false, "ttlOverrideSeconds": 30})
             ),
@@ -261,19 +261,22 @@ mod tests {
 
     #[test]
     fn names_that_look_like_placeholders_stay_text() {
-        let told = read_aloud(
+        let sentence = plain_sentence(
             AuditAction::EnvironmentUpdated,
             json!({"name": "`flag`"}),
             json!({"name": "prod"}),
         );
-        assert_eq!(told, "renamed the environment `flag` to prod");
+        assert_eq!(sentence, "renamed the environment `flag` to prod");
     }
 
     #[test]
     fn every_action_has_a_sentence() {
         for action in AuditAction::ALL {
-            let told = read_aloud(*action, json!({}), json!({}));
-            assert!(!told.contains('`') && !told.is_empty(), "{told}");
+            let sentence = plain_sentence(*action, json!({}), json!({}));
+            assert!(
+                !sentence.contains('`') && !sentence.is_empty(),
+                "{sentence}"
+            );
         }
     }
 

@@ -70,7 +70,7 @@ pub fn on_off(on: bool) -> &'static str {
 ///
 /// `!=` reads "is given but not", because an attribute that is missing or has another type never matches.
 pub fn condition(condition: &Condition) -> String {
-    let attribute = word(condition.attribute.as_str());
+    let attribute = quote_if_ambiguous(condition.attribute.as_str());
     let operand = operand(&condition.operand);
     let number = matches!(condition.operand, Operand::Number(_));
     match (condition.operator, number) {
@@ -93,7 +93,7 @@ pub fn conditions(logic: Logic, conditions: &[Condition]) -> String {
         Logic::And => "and",
         Logic::Or => "or",
     };
-    list(conditions.iter().map(condition).collect(), link)
+    join(conditions.iter().map(condition).collect(), link)
 }
 
 /// Describes a rule: `ON when country is DE and plan is pro`.
@@ -104,7 +104,7 @@ pub fn rule(rule: &Rule) -> String {
 
 /// Describes a rollout: `25% of users are ON, by userId`.
 pub fn rollout(rollout: Rollout) -> String {
-    let (one, many) = subjects(rollout.strategy);
+    let (one, many) = bucketed_nouns(rollout.strategy);
     let attribute = rollout.strategy.attribute();
     let attribute = attribute.as_str();
     match rollout.percentage.get() {
@@ -116,7 +116,7 @@ pub fn rollout(rollout: Rollout) -> String {
 
 /// Explains a rollout in whole sentences, for readers who do not know the term.
 pub fn rollout_meaning(rollout: Rollout) -> String {
-    let (one, many) = subjects(rollout.strategy);
+    let (one, many) = bucketed_nouns(rollout.strategy);
     let attribute = rollout.strategy.attribute();
     let attribute = attribute.as_str();
     let buckets = format!("Each {attribute} always falls into the same one of 100 equal buckets.");
@@ -133,8 +133,8 @@ pub fn rollout_meaning(rollout: Rollout) -> String {
     }
 }
 
-/// Describes the last step, for contexts that no rule matches and the rollout excludes: `everyone else is OFF`.
-pub fn otherwise(has_rules: bool, rollout: Option<Rollout>) -> String {
+/// Describes the fallthrough, for contexts that no rule matches and the rollout excludes: `everyone else is OFF`.
+pub fn fallthrough(has_rules: bool, rollout: Option<Rollout>) -> String {
     let everyone = if has_rules || rollout.is_some_and(|rollout| rollout.percentage.get() > 0) {
         "everyone else"
     } else {
@@ -159,9 +159,9 @@ pub fn flag<'r>(
         return "ON for everyone.".to_owned();
     }
     parts.extend(rollout.map(self::rollout));
-    let rest = otherwise(has_rules, rollout);
+    let rest = fallthrough(has_rules, rollout);
     let sentence = format!("{}; {rest}", parts.join("; otherwise "));
-    format!("{}.", capital(&sentence))
+    format!("{}.", capitalize(&sentence))
 }
 
 /// Formats the TTL of a flag: `60 s (default)`, `5 min`.
@@ -186,7 +186,7 @@ pub fn duration(seconds: u32) -> String {
 }
 
 /// Capitalizes the first letter of a fragment.
-pub fn capital(sentence: &str) -> String {
+pub fn capitalize(sentence: &str) -> String {
     let mut sentence = sentence.to_owned();
     if let Some(first) = sentence.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -211,11 +211,14 @@ pub fn rollout_or_hint(rollout: Option<Rollout>) -> (String, String) {
         )
     };
     rollout.map_or_else(hint, |rollout| {
-        (capital(&self::rollout(rollout)), rollout_meaning(rollout))
+        (
+            capitalize(&self::rollout(rollout)),
+            rollout_meaning(rollout),
+        )
     })
 }
 
-fn subjects(strategy: Strategy) -> (&'static str, &'static str) {
+fn bucketed_nouns(strategy: Strategy) -> (&'static str, &'static str) {
     match strategy {
         Strategy::PerUser => ("user", "users"),
         Strategy::PerTenant => ("tenant", "tenants"),
@@ -224,7 +227,7 @@ fn subjects(strategy: Strategy) -> (&'static str, &'static str) {
 
 fn operand(operand: &Operand) -> String {
     match operand {
-        Operand::String(text) => word(text.as_str()),
+        Operand::String(text) => quote_if_ambiguous(text.as_str()),
         Operand::Number(number) => number.get().to_string(),
         Operand::Boolean(boolean) => boolean.to_string(),
     }
@@ -232,11 +235,11 @@ fn operand(operand: &Operand) -> String {
 
 /// Returns a text for use in a sentence, quoted if it is ambiguous. A text with letters outside ASCII is always quoted,
 /// because the Unicode tables to recognize them would be a tenth of the browser's download.
-fn word(text: &str) -> String {
+fn quote_if_ambiguous(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.@/+:".contains(&byte);
-    let a_word = text.bytes().all(plain) && text.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let something_else = ["true", "false", "is", "and", "or", "not", "given"].contains(&text);
-    if a_word && !something_else {
+    let is_word = text.bytes().all(plain) && text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_keyword = ["true", "false", "is", "and", "or", "not", "given"].contains(&text);
+    if is_word && !is_keyword {
         text.to_owned()
     } else {
         format!("“{text}”")
@@ -244,7 +247,7 @@ fn word(text: &str) -> String {
 }
 
 /// Joins parts: `a`, `a and b`, `a, b and c`.
-fn list(mut parts: Vec<String>, link: &str) -> String {
+fn join(mut parts: Vec<String>, link: &str) -> String {
     let Some(last) = parts.pop() else {
         return String::new();
     };
@@ -268,7 +271,7 @@ mod tests {
         Operand::Number(number.try_into().expect("a small number"))
     }
 
-    fn when(attribute: &str, operator: Operator, operand: Operand) -> Condition {
+    fn test_condition(attribute: &str, operator: Operator, operand: Operand) -> Condition {
         Condition {
             attribute: Attribute::try_from(Box::<str>::from(attribute)).expect("a name"),
             operator,
@@ -276,7 +279,7 @@ mod tests {
         }
     }
 
-    fn that(logic: Logic, value: bool, conditions: Vec<Condition>) -> Rule {
+    fn test_rule(logic: Logic, value: bool, conditions: Vec<Condition>) -> Rule {
         Rule {
             priority: 1.try_into().expect("a priority"),
             logic,
@@ -285,9 +288,9 @@ mod tests {
         }
     }
 
-    fn germans(value: bool) -> Rule {
-        let country = when("country", Operator::Equal, text("DE"));
-        that(Logic::And, value, vec![country])
+    fn rule_for_germany(value: bool) -> Rule {
+        let country = test_condition("country", Operator::Equal, text("DE"));
+        test_rule(Logic::And, value, vec![country])
     }
 
     fn share(percentage: i64, strategy: Strategy) -> Rollout {
@@ -300,54 +303,60 @@ mod tests {
     #[test]
     fn the_description_of_a_condition_matches_its_evaluation() {
         use Operator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
-        let said = |operator, operand| condition(&when("age", operator, operand));
-        assert_eq!(said(Equal, number(18)), "age is 18");
-        assert_eq!(said(NotEqual, number(18)), "age is given but not 18");
-        assert_eq!(said(Greater, number(-1)), "age is more than -1");
-        assert_eq!(said(Less, number(18)), "age is less than 18");
-        assert_eq!(said(GreaterOrEqual, number(18)), "age is at least 18");
-        assert_eq!(said(LessOrEqual, number(18)), "age is at most 18");
-        assert_eq!(said(Equal, text("old")), "age is old");
-        assert_eq!(said(Greater, text("old")), "age comes after old");
+        let described = |operator, operand| condition(&test_condition("age", operator, operand));
+        assert_eq!(described(Equal, number(18)), "age is 18");
+        assert_eq!(described(NotEqual, number(18)), "age is given but not 18");
+        assert_eq!(described(Greater, number(-1)), "age is more than -1");
+        assert_eq!(described(Less, number(18)), "age is less than 18");
+        assert_eq!(described(GreaterOrEqual, number(18)), "age is at least 18");
+        assert_eq!(described(LessOrEqual, number(18)), "age is at most 18");
+        assert_eq!(described(Equal, text("old")), "age is old");
+        assert_eq!(described(Greater, text("old")), "age comes after old");
         assert_eq!(
-            said(LessOrEqual, text("old")),
+            described(LessOrEqual, text("old")),
             "age is old or comes before it"
         );
-        assert_eq!(said(Equal, Operand::Boolean(true)), "age is true");
-        assert_eq!(said(Less, Operand::Boolean(true)), "age comes before true");
+        assert_eq!(described(Equal, Operand::Boolean(true)), "age is true");
+        assert_eq!(
+            described(Less, Operand::Boolean(true)),
+            "age comes before true"
+        );
     }
 
     #[test]
     fn a_text_that_could_be_something_else_is_quoted() {
-        let said = |operand| condition(&when("plan", Operator::Equal, operand));
-        assert_eq!(said(text("pro")), "plan is pro");
-        assert_eq!(said(text("ana@example.com")), "plan is ana@example.com");
-        assert_eq!(said(text("18")), "plan is “18”");
-        assert_eq!(said(text("1.8")), "plan is “1.8”");
-        assert_eq!(said(text("Köln")), "plan is “Köln”");
-        assert_eq!(said(text("true")), "plan is “true”");
-        assert_eq!(said(text("")), "plan is “”");
-        assert_eq!(said(text("pro and more")), "plan is “pro and more”");
-        let spaced = condition(&when("sign up", Operator::Equal, text("x")));
+        let described = |operand| condition(&test_condition("plan", Operator::Equal, operand));
+        assert_eq!(described(text("pro")), "plan is pro");
+        assert_eq!(
+            described(text("ana@example.com")),
+            "plan is ana@example.com"
+        );
+        assert_eq!(described(text("18")), "plan is “18”");
+        assert_eq!(described(text("1.8")), "plan is “1.8”");
+        assert_eq!(described(text("Köln")), "plan is “Köln”");
+        assert_eq!(described(text("true")), "plan is “true”");
+        assert_eq!(described(text("")), "plan is “”");
+        assert_eq!(described(text("pro and more")), "plan is “pro and more”");
+        let spaced = condition(&test_condition("sign up", Operator::Equal, text("x")));
         assert_eq!(spaced, "“sign up” is x");
     }
 
     #[test]
     fn a_rule_links_its_conditions_by_its_logic() {
-        let country = when("country", Operator::Equal, text("DE"));
-        let plan = when("plan", Operator::Equal, text("pro"));
-        let age = when("age", Operator::GreaterOrEqual, number(18));
+        let country = test_condition("country", Operator::Equal, text("DE"));
+        let plan = test_condition("plan", Operator::Equal, text("pro"));
+        let age = test_condition("age", Operator::GreaterOrEqual, number(18));
         let all = vec![country.clone(), plan, age];
         assert_eq!(
-            rule(&that(Logic::And, true, all.clone())),
+            rule(&test_rule(Logic::And, true, all.clone())),
             "ON when country is DE, plan is pro and age is at least 18"
         );
         assert_eq!(
-            rule(&that(Logic::Or, false, all)),
+            rule(&test_rule(Logic::Or, false, all)),
             "OFF when country is DE, plan is pro or age is at least 18"
         );
         assert_eq!(
-            rule(&that(Logic::Or, false, vec![country])),
+            rule(&test_rule(Logic::Or, false, vec![country])),
             "OFF when country is DE"
         );
     }
@@ -368,17 +377,17 @@ mod tests {
 
     #[test]
     fn contexts_without_a_match_are_on_unless_a_rollout_excludes_them() {
-        assert_eq!(otherwise(false, None), "everyone is ON");
-        assert_eq!(otherwise(true, None), "everyone else is ON");
+        assert_eq!(fallthrough(false, None), "everyone is ON");
+        assert_eq!(fallthrough(true, None), "everyone else is ON");
         let some = share(25, Strategy::PerUser);
-        assert_eq!(otherwise(false, Some(some)), "everyone else is OFF");
+        assert_eq!(fallthrough(false, Some(some)), "everyone else is OFF");
         let none = share(0, Strategy::PerUser);
-        assert_eq!(otherwise(false, Some(none)), "everyone is OFF");
+        assert_eq!(fallthrough(false, Some(none)), "everyone is OFF");
     }
 
     #[test]
     fn a_flag_is_one_sentence() {
-        let rules = [germans(true)];
+        let rules = [rule_for_germany(true)];
         let some = Some(share(25, Strategy::PerUser));
         assert_eq!(flag(false, &rules, some), "OFF for everyone.");
         assert_eq!(flag(true, &[], None), "ON for everyone.");
@@ -399,7 +408,7 @@ mod tests {
     #[test]
     fn the_status_depends_on_rules_and_rollout() {
         let per_user = |percentage| Some(share(percentage, Strategy::PerUser));
-        let (on, off) = ([germans(true)], [germans(false)]);
+        let (on, off) = ([rule_for_germany(true)], [rule_for_germany(false)]);
         assert_eq!(FlagStatus::of(false, &on, per_user(50)), FlagStatus::Nobody);
         assert_eq!(FlagStatus::of(true, &[], None), FlagStatus::Everyone);
         assert_eq!(FlagStatus::of(true, &on, None), FlagStatus::Everyone);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::context_form;
 
 /// The maximum number of affected contexts to list.
-const NAMED: usize = 100;
+const MAX_AFFECTED: usize = 100;
 
 /// The change to a flag in an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,15 +37,15 @@ pub struct Preview {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleEffect {
     /// The number of contexts.
-    pub all: usize,
+    pub total: usize,
     /// The number of invalid items in the sample.
-    pub bad: usize,
+    pub invalid: usize,
     /// The number of contexts for which the flag turns on.
     pub on: usize,
     /// The number of contexts for which the flag turns off.
     pub off: usize,
     /// The first affected contexts, with `true` for those that turn on.
-    pub named: Vec<(String, bool)>,
+    pub affected: Vec<(String, bool)>,
 }
 
 impl SampleEffect {
@@ -59,24 +59,24 @@ impl SampleEffect {
         let mut effect = Self::default();
         for context in contexts(sample) {
             let Ok(context) = context else {
-                effect.bad = effect.bad.saturating_add(1);
+                effect.invalid = effect.invalid.saturating_add(1);
                 continue;
             };
-            effect.all = effect.all.saturating_add(1);
+            effect.total = effect.total.saturating_add(1);
             match (is_on(&before, &context), is_on(&after, &context)) {
-                (false, true) => effect.turn(&context, true),
-                (true, false) => effect.turn(&context, false),
+                (false, true) => effect.record(&context, true),
+                (true, false) => effect.record(&context, false),
                 _ => {}
             }
         }
         effect
     }
 
-    fn turn(&mut self, context: &Context<'_>, on: bool) {
+    fn record(&mut self, context: &Context<'_>, on: bool) {
         let count = if on { &mut self.on } else { &mut self.off };
         *count = count.saturating_add(1);
-        if self.named.len() < NAMED {
-            self.named.push((context_form::compact(context), on));
+        if self.affected.len() < MAX_AFFECTED {
+            self.affected.push((context_form::compact(context), on));
         }
     }
 }
@@ -125,11 +125,14 @@ mod tests {
         let sample = "ada\n{\"userId\": \"linus\"}\n\n{}\n{\"userId\": 5}\n{oops";
         let effect = SampleEffect::of(&rolled_out(64), &rolled_out(80), sample);
         assert_eq!(
-            (effect.all, effect.bad, effect.on, effect.off),
+            (effect.total, effect.invalid, effect.on, effect.off),
             (3, 2, 1, 0)
         );
-        assert_eq!(effect.named, [("{\"userId\":\"linus\"}".to_owned(), true)]);
+        assert_eq!(
+            effect.affected,
+            [("{\"userId\":\"linus\"}".to_owned(), true)]
+        );
         let effect = SampleEffect::of(&flag("null"), &rolled_out(64), r#"[{"userId": "ada"}, {}]"#);
-        assert_eq!((effect.all, effect.on, effect.off), (2, 0, 1));
+        assert_eq!((effect.total, effect.on, effect.off), (2, 0, 1));
     }
 }

@@ -27,6 +27,8 @@ pub mod error;
 #[cfg(feature = "ssr")]
 pub mod form;
 #[cfg(feature = "ssr")]
+mod form_page;
+#[cfg(feature = "ssr")]
 pub mod html;
 pub mod islands;
 pub mod model;
@@ -35,8 +37,6 @@ pub mod pages;
 pub mod playground;
 #[cfg(feature = "ssr")]
 pub mod port;
-#[cfg(feature = "ssr")]
-mod posted;
 pub mod routes;
 pub mod rule_form;
 

@@ -35,14 +35,14 @@ pub struct Evaluated {
 
 impl Served {
     /// Returns the local engine's verdict for the same input; none if the input cannot be read.
-    pub fn decided_here(&self) -> Option<String> {
+    pub fn local_verdict(&self) -> Option<String> {
         let context = context_form::read(&self.context).ok()?;
-        Some(verdict(&explained(&read(&self.flag)?, &context)))
+        Some(verdict(&explain_flag(&read(&self.flag)?, &context)))
     }
 }
 
 /// Evaluates a flag with the local engine, and explains the result.
-pub fn explained(flag: &FlagConfig, context: &Context<'_>) -> Explanation {
+pub fn explain_flag(flag: &FlagConfig, context: &Context<'_>) -> Explanation {
     let flag = CompiledFlag::from(flag.clone());
     explain(&flag, context, MissingBucketingKey::Excluded)
 }
@@ -52,20 +52,20 @@ pub fn explained(flag: &FlagConfig, context: &Context<'_>) -> Explanation {
 ///
 /// Written by hand, because a serializer for this alone would be 2% of the browser's download.
 pub fn verdict(explanation: &Explanation) -> String {
-    let mut told = String::from(explanation.evaluation.reason.as_str());
-    told.push_str(if explanation.evaluation.enabled {
+    let mut text = String::from(explanation.evaluation.reason.as_str());
+    text.push_str(if explanation.evaluation.enabled {
         ": ON"
     } else {
         ": OFF"
     });
     for rule in &explanation.rules {
-        told.push_str(if rule.matched {
+        text.push_str(if rule.matched {
             "; matches"
         } else {
             "; does not match"
         });
         for condition in &rule.conditions {
-            told.push_str(match condition.outcome {
+            text.push_str(match condition.outcome {
                 Outcome::Held => ", holds",
                 Outcome::DidNotHold => ", does not hold",
                 Outcome::Missing => ", missing",
@@ -78,10 +78,10 @@ pub fn verdict(explanation: &Explanation) -> String {
         .as_ref()
         .and_then(|rollout| rollout.bucket)
     {
-        told.push_str("; bucket ");
-        told.push_str(&bucket.to_string());
+        text.push_str("; bucket ");
+        text.push_str(&bucket.to_string());
     }
-    told
+    text
 }
 
 /// Reads an entry of the config document, as clients do.

@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_rule_survives_its_form_unchanged() {
-        let typed = input(&[
+        let form = input(&[
             ("value", "false"),
             ("logic", "or"),
             ("attribute", "country"),
@@ -276,13 +276,13 @@ mod tests {
             ("valueType", "boolean"),
             ("operand", "true"),
         ]);
-        let rule = typed.rule(first()).expect("a rule");
-        assert_eq!(RuleForm::from(&rule), typed);
+        let rule = form.rule(first()).expect("a rule");
+        assert_eq!(RuleForm::from(&rule), form);
     }
 
     #[test]
     fn all_errors_of_a_rule_are_reported_at_once() {
-        let typed = input(&[
+        let form = input(&[
             ("value", "true"),
             ("logic", "and"),
             ("attribute", ""),
@@ -294,7 +294,7 @@ mod tests {
             ("valueType", "boolean"),
             ("operand", "yes"),
         ]);
-        let faults = typed.rule(first()).expect_err("faults");
+        let faults = form.rule(first()).expect_err("faults");
         let fields: Vec<_> = faults.iter().map(|fault| &*fault.field).collect();
         assert_eq!(
             fields,
@@ -311,14 +311,14 @@ mod tests {
 
     #[test]
     fn a_rollout_is_a_whole_percentage() {
-        let typed = |percentage: &str| RolloutForm {
+        let form = |percentage: &str| RolloutForm {
             percentage: percentage.to_owned(),
             ..RolloutForm::default()
         };
-        let rollout = typed(" 25 ").rollout().expect("a rollout");
+        let rollout = form(" 25 ").rollout().expect("a rollout");
         assert_eq!(rollout.percentage.get(), 25);
         for wrong in ["", "25.5", "101", "-1", "a quarter"] {
-            assert!(typed(wrong).rollout().is_err(), "{wrong}");
+            assert!(form(wrong).rollout().is_err(), "{wrong}");
         }
     }
 }

@@ -5,7 +5,7 @@ use pennon_model::id::{EnvironmentId, FlagId};
 
 #[cfg(feature = "ssr")]
 use crate::{
-    components::playground::{ContextForm, evaluated},
+    components::playground::{ContextForm, evaluate},
     form::Form,
     port::{playground::PlaygroundAdmin, signed_in},
 };
@@ -13,7 +13,7 @@ use crate::{error::AdminError, playground::Evaluated};
 
 /// Evaluates a flag in an environment for the context in these fields of a form, and explains the result.
 #[server(prefix = "/dashboard/api", endpoint = "try")]
-pub async fn try_flag(
+pub async fn evaluate_flag(
     flag: FlagId,
     environment: EnvironmentId,
     fields: String,
@@ -21,6 +21,6 @@ pub async fn try_flag(
     let flag = signed_in::<dyn PlaygroundAdmin>()?
         .config(flag, environment)
         .await?;
-    let case = ContextForm::from(&Form::parse(fields.as_bytes()));
-    Ok(evaluated(&flag, &case))
+    let form = ContextForm::from(&Form::parse(fields.as_bytes()));
+    Ok(evaluate(&flag, &form))
 }

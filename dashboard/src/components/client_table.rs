@@ -7,7 +7,7 @@ use pennon_model::{
 };
 
 use super::{
-    number::grouped,
+    number::format_count,
     table::{Cell, Table, TimeCell, heads},
 };
 use crate::html::{IntoHtml as _, html};
@@ -50,7 +50,7 @@ pub fn ClientTable(
                     <p class="quiet">
                         {format!(
                             "The {shown} most recently seen of {}. The API lists all of them.",
-                            grouped(pagination.total),
+                            format_count(pagination.total),
                         )}
                     </p>
                 }
@@ -87,7 +87,7 @@ fn requests(polls: i64, streams: i64) -> String {
     let count = |number: i64, one: &str, many: &str| match number {
         0 => None,
         1 => Some(format!("1 {one}")),
-        _ => Some(format!("{} {many}", grouped(number))),
+        _ => Some(format!("{} {many}", format_count(number))),
     };
     let parts = [
         count(polls, "fetch", "fetches"),

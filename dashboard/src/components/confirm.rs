@@ -11,7 +11,7 @@ pub fn Confirm(
     /// An id that is unique on the page.
     id: String,
     /// The label of the button that opens the panel.
-    word: &'static str,
+    label: &'static str,
     /// The label of the button that confirms: `Revoke deploy`.
     action: String,
     /// The fields to post to the page.
@@ -32,7 +32,7 @@ pub fn Confirm(
             aria-label=action.clone()
             aria-haspopup="dialog"
         >
-            {word}
+            {label}
         </button>
         <div class="confirm" id=id.clone() popover role="dialog" aria-labelledby=title.clone()>
             <h2 id=title.clone()>{action.clone()}</h2>

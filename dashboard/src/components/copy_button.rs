@@ -13,19 +13,20 @@ pub fn CopyButton(
     /// The label.
     label: String,
     /// True to show the label; otherwise only screen readers announce it.
-    worded: bool,
+    show_label: bool,
 ) -> impl IntoView {
-    let class = if worded {
+    let class = if show_label {
         "button primary copy"
     } else {
         "icon-button copy"
     };
-    let words = worded.then(|| view! { <span class="copy-word">{label.clone()}</span> });
+    let visible_label =
+        show_label.then(|| view! { <span class="copy-word">{label.clone()}</span> });
     html! {
         <button class=class type="button" title=label.clone() aria-label=label data-copy=text>
             <Drawing icon=Icon::COPY/>
             <Drawing icon=Icon::CHECK/>
-            {words}
+            {visible_label}
         </button>
     }
 }

@@ -30,7 +30,7 @@ pub fn preview(
     form: &Form,
     outdated_clients: &[Client],
 ) -> Preview {
-    let Ok(after) = changed(before, change, form) else {
+    let Ok(after) = apply(before, change, form) else {
         let html = view! { <p class="quiet">"Fill in the fields to see what would change."</p> };
         return Preview {
             html: html.to_html(),
@@ -38,7 +38,7 @@ pub fn preview(
         };
     };
     let html = view! {
-        <Sentences before=before.clone() after=after.clone() later="After saving"/>
+        <Sentences before=before.clone() after=after.clone() after_label="After saving"/>
         <Findings flag=after.clone() outdated_clients=outdated_clients.to_vec()/>
     };
     Preview {
@@ -66,8 +66,8 @@ pub fn Effect(
     /// The clients in use in the environment that do not support the whole config document.
     outdated_clients: Vec<Client>,
 ) -> impl IntoView {
-    let alarming = is_alarming(&before, &after);
-    let warning = alarming.then(|| {
+    let may_turn_on = may_turn_on(&before, &after);
+    let warning = may_turn_on.then(|| {
         view! {
             <p class="effect-warning">
                 <Drawing icon=Icon::ALERT/>
@@ -77,9 +77,9 @@ pub fn Effect(
     });
     let sample = html! { <EffectBeforeSave flag environment change=ProposedChange::Known/> };
     html! {
-        <div class="effect-words" class:alarming=alarming>
+        <div class="effect-words" class:alarming=may_turn_on>
             {warning.into_html()}
-            <Sentences before=before.clone() after=after.clone() later="After reverting"/>
+            <Sentences before=before.clone() after=after.clone() after_label="After reverting"/>
             <Findings flag=after.clone() outdated_clients/>
         </div>
         <div data-before=entry(&before) data-after=entry(&after)>
@@ -89,14 +89,14 @@ pub fn Effect(
 }
 
 /// Returns true if a change may turn the flag on for somebody.
-pub fn is_alarming(before: &FlagConfig, after: &FlagConfig) -> bool {
+pub fn may_turn_on(before: &FlagConfig, after: &FlagConfig) -> bool {
     after.enabled && enables_any_context(before, after) != Some(false)
 }
 
 /// Returns true if the description of a flag differs before and after a change.
-pub fn says_something_else(before: &FlagConfig, after: &FlagConfig) -> bool {
-    let (was, would_be) = sentences(before, after);
-    was != would_be
+pub fn changes_description(before: &FlagConfig, after: &FlagConfig) -> bool {
+    let (old, new) = sentences(before, after);
+    old != new
 }
 
 /// Describes a flag before and after a change. A flag that stays switched off is described as if it were on.
@@ -108,7 +108,7 @@ fn sentences(before: &FlagConfig, after: &FlagConfig) -> (String, String) {
 }
 
 /// Returns the flag with the change applied.
-fn changed(
+fn apply(
     before: &FlagConfig,
     change: ProposedChange,
     form: &Form,
@@ -120,7 +120,7 @@ fn changed(
         ProposedChange::Rollout => {
             after.rollout = Some(RolloutForm::read(|name| form.texts(name)).rollout()?);
         }
-        ProposedChange::NewRule => after.rules.push(rule(after_all(&before.rules))?),
+        ProposedChange::NewRule => after.rules.push(rule(next_priority(&before.rules))?),
         ProposedChange::Rule(priority) => {
             let replaced = rule(priority)?;
             after.rules.retain(|rule| rule.priority != priority);
@@ -132,7 +132,7 @@ fn changed(
 }
 
 /// Returns a priority after those of all rules.
-fn after_all(rules: &[Rule]) -> Priority {
+fn next_priority(rules: &[Rule]) -> Priority {
     let last = rules.iter().map(|rule| rule.priority.get()).max();
     let next = i64::from(last.unwrap_or_default()).saturating_add(1);
     Priority::try_from(next).unwrap_or(Priority::FIRST)
@@ -144,10 +144,10 @@ fn Sentences(
     before: FlagConfig,
     after: FlagConfig,
     /// The label of the second description.
-    later: &'static str,
+    after_label: &'static str,
 ) -> impl IntoView {
-    let (was, would_be) = sentences(&before, &after);
-    if was == would_be {
+    let (old, new) = sentences(&before, &after);
+    if old == new {
         return html! { <p class="quiet">"Nothing would change."</p> };
     }
     let off = (!before.enabled && !after.enabled).then(|| {
@@ -158,11 +158,11 @@ fn Sentences(
         <dl class="before-after">
             <dt>"Now"</dt>
             <dd>
-                <del>{was}</del>
+                <del>{old}</del>
             </dd>
-            <dt>{later}</dt>
+            <dt>{after_label}</dt>
             <dd>
-                <ins>{would_be}</ins>
+                <ins>{new}</ins>
             </dd>
         </dl>
     }
@@ -175,7 +175,7 @@ fn Findings(flag: FlagConfig, outdated_clients: Vec<Client>) -> impl IntoView {
     rules.sort_by_key(|rule| rule.priority);
     let lint = lint(&flag).into_iter();
     let mut items: Vec<Html> = lint
-        .map(|finding| told(&rules, finding).into_html())
+        .map(|finding| describe_finding(&rules, finding).into_html())
         .collect();
     let gaps = gaps([&flag], &outdated_clients, since);
     items.extend(gaps.iter().map(|gap| with_code(&gap.to_string())));
@@ -200,27 +200,27 @@ pub(crate) fn findings(items: Vec<Html>) -> Html {
 }
 
 /// Returns the name of a rule by its position, counted from 1.
-fn name(rules: &[Rule], priority: Priority) -> String {
-    let place = rules.iter().position(|rule| rule.priority == priority);
-    place.map_or_else(
+fn rule_name(rules: &[Rule], priority: Priority) -> String {
+    let index = rules.iter().position(|rule| rule.priority == priority);
+    index.map_or_else(
         || "A rule".to_owned(),
-        |place| format!("Rule {}", place.saturating_add(1)),
+        |index| format!("Rule {}", index.saturating_add(1)),
     )
 }
 
 /// Describes a finding about rules in their order, as a sentence.
-fn told(rules: &[Rule], finding: Finding) -> String {
+fn describe_finding(rules: &[Rule], finding: Finding) -> String {
     match finding {
         Finding::NeverMatches { rule } => format!(
             "{} matches nobody: its conditions contradict each other or can never hold.",
-            name(rules, rule)
+            rule_name(rules, rule)
         ),
         Finding::ConditionNeverHolds { rule, condition } => {
             let found = rules.iter().find(|each| each.priority == rule);
             let found = found.and_then(|rule| rule.conditions.get(condition));
             format!(
                 "In {}, “{}” never holds.",
-                name(rules, rule).to_lowercase(),
+                rule_name(rules, rule).to_lowercase(),
                 found.map(describe::condition).unwrap_or_default()
             )
         }
@@ -229,15 +229,15 @@ fn told(rules: &[Rule], finding: Finding) -> String {
             shadowed_by: Some(earlier),
         } => format!(
             "{} has no effect: {} already decides for everyone it matches.",
-            name(rules, rule),
-            name(rules, earlier).to_lowercase()
+            rule_name(rules, rule),
+            rule_name(rules, earlier).to_lowercase()
         ),
         Finding::NeverReached {
             rule,
             shadowed_by: None,
         } => format!(
             "{} has no effect: earlier rules already decide for everyone it matches.",
-            name(rules, rule)
+            rule_name(rules, rule)
         ),
         Finding::Constant { value } => format!(
             "The flag would be {} for everyone: the rules and the rollout make no difference.",

@@ -98,7 +98,7 @@ fn rollout_reason(trace: &RolloutTrace) -> String {
 
 /// The steps of an evaluation, including those that it did not reach.
 #[component]
-pub fn Path(
+pub fn Steps(
     /// The flag that the engine evaluated.
     flag: FlagConfig,
     /// The explanation of the engine.
@@ -117,7 +117,7 @@ pub fn Path(
     let rest = if let Some(rollout) = rollout {
         let step = TraceStep::of(decided, Reason::Rollout);
         let scale = explanation.rollout.map(|trace| view! { <Scale trace/> });
-        let sentence = describe::capital(&describe::rollout(rollout));
+        let sentence = describe::capitalize(&describe::rollout(rollout));
         line(step, "%", sentence, scale)
     } else {
         let step = TraceStep::of(decided, Reason::FlagEnabled);
@@ -173,12 +173,12 @@ fn condition(trace: ConditionTrace) -> impl IntoView {
     let held = trace.outcome == Outcome::Held;
     let actual = trace.actual.as_ref().map(value);
     let attribute = trace.condition.attribute.as_str().to_owned();
-    let met = match (trace.outcome, actual) {
+    let actual_text = match (trace.outcome, actual) {
         (Outcome::Missing, _) | (_, None) => format!("{attribute} is not given"),
         (Outcome::OtherType, Some(actual)) => format!("{attribute} is {actual}, of another type"),
         (_, Some(actual)) => format!("{attribute} is {actual}"),
     };
-    let (icon, word) = if held {
+    let (icon, label) = if held {
         (Icon::CHECK, "holds")
     } else {
         (Icon::CLOSE, "does not hold")
@@ -186,8 +186,8 @@ fn condition(trace: ConditionTrace) -> impl IntoView {
     view! {
         <li data-met=held.to_string()>
             <Drawing icon/>
-            <span>{describe::condition(&trace.condition)} <span class="quiet">" · " {met}</span></span>
-            <span class="visually-hidden">{word}</span>
+            <span>{describe::condition(&trace.condition)} <span class="quiet">" · " {actual_text}</span></span>
+            <span class="visually-hidden">{label}</span>
         </li>
     }
 }
@@ -205,7 +205,7 @@ fn value(actual: &CustomValue<'_>) -> String {
 #[component]
 fn Scale(trace: RolloutTrace) -> impl IntoView {
     let percentage = trace.percentage.get();
-    let told = match trace.bucket {
+    let description = match trace.bucket {
         Some(bucket) => format!("Bucket {bucket} of 0 to 99; those below {percentage} are in."),
         None => format!("There is no bucket; those below {percentage} would be in."),
     };
@@ -215,14 +215,14 @@ fn Scale(trace: RolloutTrace) -> impl IntoView {
     });
     view! {
         <figure class="scale">
-            <svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=told.clone()>
+            <svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=description.clone()>
                 <rect class="scale-all" x="0" y="3" width="100" height="4"></rect>
                 <rect class="scale-in" x="0" y="3" width=percentage.to_string() height="4"></rect>
                 {marker}
             </svg>
             <figcaption>
                 <span>"0"</span>
-                <span>{told}</span>
+                <span>{description}</span>
                 <span>"99"</span>
             </figcaption>
         </figure>

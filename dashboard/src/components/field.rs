@@ -56,7 +56,7 @@ pub fn Field(
     optional: bool,
     /// The maximum number of characters.
     #[prop(optional)]
-    longest: Option<u16>,
+    max_length: Option<u16>,
     /// True if the field takes the focus although it has no error.
     #[prop(optional)]
     focus: bool,
@@ -65,16 +65,16 @@ pub fn Field(
     refusal: Refusal,
 ) -> impl IntoView {
     let value = refusal.form.map_or(value, |form| form.text(name));
-    let wrong: Vec<_> = refusal
+    let errors: Vec<_> = refusal
         .fields
         .into_iter()
         .filter(|error| error.field == name)
-        .map(|error| fault(with_code(&error.detail)))
+        .map(|error| field_error(with_code(&error.detail)))
         .collect();
     let hint_id = (!hint.is_empty()).then(|| format!("{name}-hint"));
-    let error_id = (!wrong.is_empty()).then(|| format!("{name}-error"));
-    let described: Vec<_> = hint_id.iter().chain(&error_id).cloned().collect();
-    let described = (!described.is_empty()).then(|| described.join(" "));
+    let error_id = (!errors.is_empty()).then(|| format!("{name}-error"));
+    let described_by: Vec<_> = hint_id.iter().chain(&error_id).cloned().collect();
+    let described_by = (!described_by.is_empty()).then(|| described_by.join(" "));
     let invalid = error_id.is_some().then_some("true");
     let focus = focus || error_id.is_some();
     let example = (!example.is_empty()).then(|| format!("e.g. {example}"));
@@ -86,12 +86,12 @@ pub fn Field(
                 id=name
                 name=name
                 rows="3"
-                maxlength=longest
+                maxlength=max_length
                 required=!optional
                 autofocus=focus
                 placeholder=example
                 aria-invalid=invalid
-                aria-describedby=described
+                aria-describedby=described_by
             >
                 {escape(&value)}
             </textarea>
@@ -103,7 +103,7 @@ pub fn Field(
                 name=name
                 autofocus=focus
                 aria-invalid=invalid
-                aria-describedby=described
+                aria-describedby=described_by
             >
                 {options(choices.iter().copied(), &value)}
             </select>
@@ -116,7 +116,7 @@ pub fn Field(
         | Input::NewPassword => {
             let is_password = matches!(input, Input::Password | Input::NewPassword);
             let value = if is_password { String::new() } else { value };
-            let (kind, class, complete) = match input {
+            let (kind, class, autocomplete) = match input {
                 Input::Email => ("email", "input", "username"),
                 Input::OtherEmail => ("email", "input", "off"),
                 Input::Password => ("password", "input", "current-password"),
@@ -131,15 +131,15 @@ pub fn Field(
                     id=name
                     name=name
                     value=value
-                    maxlength=longest
+                    maxlength=max_length
                     required=!optional
                     autofocus=focus
-                    autocomplete=complete
+                    autocomplete=autocomplete
                     autocapitalize="off"
                     spellcheck=(input == Input::Line).to_string()
                     placeholder=example
                     aria-invalid=invalid
-                    aria-describedby=described
+                    aria-describedby=described_by
                 />
             }
         }
@@ -152,13 +152,13 @@ pub fn Field(
             </label>
             {hint_id.map(|id| view! { <p class="hint" id=id>{hint}</p> })}
             {input}
-            {error_id.map(|id| view! { <div id=id>{wrong}</div> })}
+            {error_id.map(|id| view! { <div id=id>{errors}</div> })}
         </div>
     }
 }
 
 /// Renders the error of a field.
-pub(super) fn fault(detail: impl IntoView) -> Html {
+pub(super) fn field_error(detail: impl IntoView) -> Html {
     html! {
         <p class="field-error">
             <Drawing icon=Icon::ALERT/>

@@ -11,8 +11,8 @@ use crate::{api::flags::SetEnabled, html::html};
 
 /// An enabled switch: a form with one button, which the page script makes instant.
 ///
-/// With `asks`, the switch requires confirmation: in the [`SwitchDialogs`] of the same page, or, without scripts, on
-/// the page that the form opens.
+/// With `confirmation_href`, the switch requires confirmation: in the [`SwitchDialogs`] of the same page, or, without
+/// scripts, on the page that the form opens.
 #[component]
 pub fn FlagSwitch(
     /// The flag.
@@ -22,32 +22,34 @@ pub fn FlagSwitch(
     /// The environment.
     environment: EnvironmentId,
     /// The environment's name, with its product if there are several.
-    place: String,
+    environment_name: String,
     /// The address of the flag's page, if the switch requires confirmation.
-    asks: Option<String>,
+    confirmation_href: Option<String>,
     /// The flag's state in the environment.
     cell: FlagCell,
     /// The flag's effect in the environment while it is on, as a sentence.
     #[prop(optional)]
     when_on: Option<String>,
 ) -> impl IntoView {
-    let question = asks.is_some().then(|| {
+    let edit_field = confirmation_href.is_some().then(|| {
         view! { <input type="hidden" name="edit" value="switch"/> }
     });
-    let effect = asks.is_some().then(|| effect_of_on(cell, when_on));
-    let label = label(&name, &place);
+    let effect = confirmation_href
+        .is_some()
+        .then(|| effect_of_on(cell, when_on));
+    let label = switch_label(&name, &environment_name);
     html! {
         <form
             class="switch-form"
-            method=if asks.is_some() { "get" } else { "post" }
-            action=asks.unwrap_or_else(|| SetEnabled::url().to_owned())
+            method=if confirmation_href.is_some() { "get" } else { "post" }
+            action=confirmation_href.unwrap_or_else(|| SetEnabled::url().to_owned())
             data-name=name
-            data-place=place
+            data-place=environment_name
             data-effect=effect
         >
             <input type="hidden" name="flag" value=flag.to_string()/>
             <input type="hidden" name="environment" value=environment.to_string()/>
-            {question}
+            {edit_field}
             <SwitchFields label cell/>
         </form>
     }
@@ -78,10 +80,10 @@ pub fn Switch(
     #[prop(optional)]
     locked: bool,
 ) -> impl IntoView {
-    let (state, word) = match (cell.enabled, partly(cell)) {
+    let (state, text) = match (cell.enabled, targeting_summary(cell)) {
         (false, _) => ("off", "Off".to_owned()),
         (true, None) => ("on", "On".to_owned()),
-        (true, Some(partly)) => ("partly", partly),
+        (true, Some(summary)) => ("partly", summary),
     };
     view! {
         <button
@@ -95,25 +97,25 @@ pub fn Switch(
             data-state=state
         >
             <span class="track"></span>
-            <span class="switch-word">{word}</span>
+            <span class="switch-word">{text}</span>
         </button>
     }
 }
 
 /// Returns the label of the switch of a flag in an environment.
-pub fn label(name: &str, place: &str) -> String {
-    format!("{name} in {place}")
+pub fn switch_label(name: &str, environment_name: &str) -> String {
+    format!("{name} in {environment_name}")
 }
 
 /// The confirmation dialog and the message of a page's switches. The script fills them in.
 #[component]
 pub fn SwitchDialogs() -> impl IntoView {
-    html! { <div data-unit><Question/> <Message/></div> }
+    html! { <div data-unit><ConfirmationDialog/> <Message/></div> }
 }
 
 /// The confirmation dialog of a switch.
 #[component]
-fn Question() -> impl IntoView {
+fn ConfirmationDialog() -> impl IntoView {
     view! {
         <dialog
             class="dialog"
@@ -155,17 +157,17 @@ fn Message() -> impl IntoView {
 
 /// Describes the effect of switching a flag on.
 fn effect_of_on(cell: FlagCell, when_on: Option<String>) -> String {
-    match (when_on, partly(cell)) {
+    match (when_on, targeting_summary(cell)) {
         (Some(sentence), _) => format!("As soon as applications update: {sentence}"),
         (None, None) => "The flag turns on for everyone as soon as applications update.".to_owned(),
-        (None, Some(partly)) => {
-            format!("The flag turns on for some as soon as applications update: {partly}.")
+        (None, Some(summary)) => {
+            format!("The flag turns on for some as soon as applications update: {summary}.")
         }
     }
 }
 
 /// Describes the rules and the rollout of a flag that is on for some; none without rules and rollout.
-pub fn partly(cell: FlagCell) -> Option<String> {
+pub fn targeting_summary(cell: FlagCell) -> Option<String> {
     let rules = match cell.rules {
         0 => None,
         1 => Some("1 rule".to_owned()),

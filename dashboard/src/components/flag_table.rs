@@ -9,7 +9,7 @@ use pennon_model::{
 };
 
 use super::{
-    flag_switch::{FlagSwitch, Switch, label},
+    flag_switch::{FlagSwitch, Switch, switch_label},
     icon::{Drawing, Icon},
     sparkline::Sparkline,
     table::{Cell, TimeCell},
@@ -67,21 +67,21 @@ struct Columns {
 
 impl Columns {
     /// Returns true if a product's group begins at this index.
-    fn begins_group(&self, place: usize) -> bool {
-        let product = |place: usize| Some(&self.environments.get(place)?.product);
-        let before = place.checked_sub(1).and_then(product);
-        self.naming.with_products && before != product(place)
+    fn begins_group(&self, index: usize) -> bool {
+        let product = |index: usize| Some(&self.environments.get(index)?.product);
+        let before = index.checked_sub(1).and_then(product);
+        self.naming.with_products && before != product(index)
     }
 
     fn head(&self) -> Html {
         let grouped = self.naming.with_products;
         let rows = if grouped { "2" } else { "1" };
-        let names = self.environments.iter().enumerate().map(|(place, environment)| {
+        let names = self.environments.iter().enumerate().map(|(index, environment)| {
             let prefix = grouped.then(|| {
                 view! { <span class="visually-hidden">{environment.product.to_string()} " / "</span> }
             });
             view! {
-                <th class="environment" scope="col" class:product-start=self.begins_group(place)>
+                <th class="environment" scope="col" class:product-start=self.begins_group(index)>
                     <span class="environment-name" title=self.naming.name_of(environment)>
                         {prefix}
                         {environment.name.to_string()}
@@ -96,9 +96,9 @@ impl Columns {
             </th>
         };
         let rest = ["24h", "Evaluated", "Created"].into_iter().enumerate();
-        let rest = rest.map(|(place, head)| {
+        let rest = rest.map(|(index, head)| {
             view! {
-                <th scope="col" class:product-start=grouped && place == 0 rowspan=rows>
+                <th scope="col" class:product-start=grouped && index == 0 rowspan=rows>
                     {head}
                 </th>
             }
@@ -140,8 +140,8 @@ impl Columns {
             stale,
         } = row;
         let cells = cells.into_iter().zip(&self.environments).enumerate();
-        let cells = cells.map(|(place, (cell, environment))| {
-            self.cell(&flag, environment, self.begins_group(place), cell, may_edit)
+        let cells = cells.map(|(index, (cell, environment))| {
+            self.cell(&flag, environment, self.begins_group(index), cell, may_edit)
         });
         let cells = cells.collect_view();
         let name = flag.name.to_string();
@@ -154,7 +154,7 @@ impl Columns {
                             {name.clone()}
                         </a>
                         {flag.archived_at.map(|_| view! { <span class="tag">"Archived"</span> })}
-                        {stale.map(|stale| view! { <span class="tag" title=why(stale)>"Stale"</span> })}
+                        {stale.map(|stale| view! { <span class="tag" title=describe_stale_reason(stale)>"Stale"</span> })}
                     </div>
                     <div class="flag-key">
                         <code title=key.clone()>{key.clone()}</code>
@@ -196,23 +196,23 @@ impl Columns {
         let Environment {
             id, product, name, ..
         } = environment;
-        let place = self.naming.name_of(environment);
+        let environment_name = self.naming.name_of(environment);
         let product = self.naming.with_products.then(|| {
             view! { <span class="cell-product">{product.to_string()}</span> }
         });
         let switch = cell.map(|cell| {
-            let (flag_name, place) = (flag.name.to_string(), place.clone());
-            let asks =
+            let (flag_name, environment_name) = (flag.name.to_string(), environment_name.clone());
+            let confirmation_href =
                 looks_like_production(name.as_str()).then(|| routes::flag(flag.key.as_str()));
             if may_edit && flag.archived_at.is_none() {
-                html! { <FlagSwitch flag=flag.id name=flag_name environment=*id place asks cell/> }
+                html! { <FlagSwitch flag=flag.id name=flag_name environment=*id environment_name confirmation_href cell/> }
             } else {
-                html! { <Switch label=label(&flag_name, &place) cell locked=true/> }
+                html! { <Switch label=switch_label(&flag_name, &environment_name) cell locked=true/> }
             }
         });
         view! {
             <td class="environment" class:product-start=begins_group>
-                <span class="cell-label" title=place>
+                <span class="cell-label" title=environment_name>
                     {product} <span>{name.to_string()}</span>
                 </span>
                 {switch.unwrap_or_else(|| html! { <span class="quiet" title="Not configured here">"–"</span> })}
@@ -222,7 +222,7 @@ impl Columns {
 }
 
 /// Describes why a flag is stale.
-fn why(stale: StaleReason) -> &'static str {
+fn describe_stale_reason(stale: StaleReason) -> &'static str {
     match stale {
         StaleReason::Unused => "Unchanged for 30 days and not evaluated for 14 days",
         StaleReason::Constant => {

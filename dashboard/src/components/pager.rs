@@ -31,16 +31,16 @@ pub fn Pager(
                     }}
                 </span>
                 <span class="pager-links">
-                    {turn("Previous", (page > 1).then(|| href(page.saturating_sub(1))))}
-                    {turn("Next", (last < total).then(|| href(page.saturating_add(1))))}
+                    {page_link("Previous", (page > 1).then(|| href(page.saturating_sub(1))))}
+                    {page_link("Next", (last < total).then(|| href(page.saturating_add(1))))}
                 </span>
             </nav>
         }
     })
 }
 
-fn turn(word: &'static str, href: Option<String>) -> impl IntoView {
-    let class = if word == "Next" {
+fn page_link(label: &'static str, href: Option<String>) -> impl IntoView {
+    let class = if label == "Next" {
         "button next"
     } else {
         "button"
@@ -49,7 +49,7 @@ fn turn(word: &'static str, href: Option<String>) -> impl IntoView {
     view! {
         <a class=class href=href aria-disabled=disabled>
             <Drawing icon=Icon::LEFT/>
-            {word}
+            {label}
         </a>
     }
 }

@@ -9,7 +9,7 @@ use pennon_model::id::{EnvironmentId, FlagId};
 
 use super::{
     escape::escape,
-    explanation::{Answer, Path},
+    explanation::{Answer, Steps},
     notice::{Notice, Weight},
     select::value_types,
 };
@@ -18,7 +18,7 @@ use crate::{
     form::Form,
     html::html,
     islands::playground::{ANSWER, PlaygroundIsland},
-    playground::{Evaluated, Served, VERSION, explained, verdict},
+    playground::{Evaluated, Served, VERSION, explain_flag, verdict},
 };
 
 /// The number of empty rows after those that are filled in.
@@ -57,17 +57,17 @@ impl From<&Form> for ContextForm {
             "form" => false,
             _ => form.text("as") == "json",
         };
-        let case = Self {
+        let parsed = Self {
             as_json,
             json,
             fields,
         };
-        match case.context() {
-            Ok(_) => case,
+        match parsed.context() {
+            Ok(_) => parsed,
             // An invalid context cannot be converted, so keep the input as typed.
             Err(_) => Self {
-                as_json: case.json.is_some(),
-                ..case
+                as_json: parsed.json.is_some(),
+                ..parsed
             },
         }
     }
@@ -97,20 +97,20 @@ impl ContextForm {
 
     /// Returns the JSON to show.
     fn json(&self) -> String {
-        let typed = self.json.clone();
-        typed.unwrap_or_else(|| context_form::write(&self.context().unwrap_or_default()))
+        let json = self.json.clone();
+        json.unwrap_or_else(|| context_form::write(&self.context().unwrap_or_default()))
     }
 }
 
 /// Evaluates a flag for a context and renders the result.
-pub fn evaluated(flag: &FlagConfig, case: &ContextForm) -> Evaluated {
-    match case.context() {
+pub fn evaluate(flag: &FlagConfig, form: &ContextForm) -> Evaluated {
+    match form.context() {
         Err(faults) => Evaluated {
             html: view! { <Faults faults/> }.to_html(),
             served: None,
         },
         Ok(context) => {
-            let explanation = explained(flag, &context);
+            let explanation = explain_flag(flag, &context);
             let served = Served {
                 flag: serde_json::to_string(flag).unwrap_or_default(),
                 context: context_form::compact(&context),
@@ -119,7 +119,7 @@ pub fn evaluated(flag: &FlagConfig, case: &ContextForm) -> Evaluated {
             };
             let html = view! {
                 <Answer explanation=explanation.clone()/>
-                <Path flag=flag.clone() explanation/>
+                <Steps flag=flag.clone() explanation/>
             };
             Evaluated {
                 html: html.to_html(),
@@ -139,13 +139,13 @@ pub fn Playground(
     /// The flag's configuration in the environment.
     flag: FlagConfig,
     /// The evaluation context.
-    case: ContextForm,
+    form: ContextForm,
     /// The address of the page for this flag and environment, to which a context can be added.
     address: String,
 ) -> impl IntoView {
-    let Evaluated { html, served } = evaluated(&flag, &case);
-    let (fields, turn, words, address) = if case.as_json {
-        let fields = html! { <JsonField json=case.json()/> };
+    let Evaluated { html, served } = evaluate(&flag, &form);
+    let (fields, other_format, label, address) = if form.as_json {
+        let fields = html! { <JsonField json=form.json()/> };
         (
             fields,
             "form",
@@ -153,7 +153,7 @@ pub fn Playground(
             format!("{address}&as=json"),
         )
     } else {
-        let fields = html! { <FormFields fields=case.fields()/> };
+        let fields = html! { <FormFields fields=form.fields()/> };
         (fields, "json", "Show as JSON", address)
     };
     view! {
@@ -162,8 +162,8 @@ pub fn Playground(
                 {fields}
                 <div class="form-actions">
                     <button class="button">"Try it"</button>
-                    <button class="button" name="show" value=turn>
-                        {words}
+                    <button class="button" name="show" value=other_format>
+                        {label}
                     </button>
                 </div>
             </div>

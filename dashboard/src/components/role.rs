@@ -10,10 +10,12 @@ const CHOICES: &[(&str, &str)] = &[
 ];
 
 /// Returns the roles that a user with a role may grant: their own and lesser ones.
-pub fn choices(most: Role) -> &'static [(&'static str, &'static str)] {
-    let place = CHOICES.iter().position(|(word, _)| *word == most.as_str());
-    place
-        .and_then(|place| CHOICES.get(..=place))
+pub fn choices(max_role: Role) -> &'static [(&'static str, &'static str)] {
+    let index = CHOICES
+        .iter()
+        .position(|(value, _)| *value == max_role.as_str());
+    index
+        .and_then(|index| CHOICES.get(..=index))
         .unwrap_or_default()
 }
 
@@ -27,7 +29,7 @@ pub fn name(role: Role) -> &'static str {
 }
 
 /// Describes the rights of a role, in a sentence about a user who has it.
-pub fn allows(role: Role) -> &'static str {
+pub fn describe_rights(role: Role) -> &'static str {
     match role {
         Role::Viewer => "Can see everything, but change nothing.",
         Role::Editor => "Can see everything, switch flags, and edit their rules and rollouts.",

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use pennon_core::rollout::Strategy;
 
-use super::field::fault;
+use super::field::field_error;
 use crate::{
     describe, error::FieldError, html::html, islands::rollout_editor::RolloutEditor,
     rule_form::RolloutForm,
@@ -40,7 +40,8 @@ pub fn RolloutFields(
     let wrong = (!errors.is_empty()).then_some("true");
     let described = wrong.map(|_| "percentage-error");
     let errors = errors.into_iter();
-    let errors = errors.map(|FieldError { field, detail }| fault(format!("The {field} {detail}.")));
+    let errors =
+        errors.map(|FieldError { field, detail }| field_error(format!("The {field} {detail}.")));
     html! {
         <div class="rollout-fields">
             <div class="share-line">

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use pennon_core::rule::{Attribute, Logic, MAX_CONDITIONS, Operator, Priority, ValueType};
 
 use super::{
-    field::fault,
+    field::field_error,
     icon::{Drawing, Icon},
     select::{options, value_types},
 };
@@ -56,16 +56,16 @@ pub fn RuleFields(
     let full = count >= MAX_CONDITIONS;
     let conditions = input.conditions.into_iter().enumerate();
     let conditions = conditions.map(|(index, input)| {
-        let place = format!("conditions/{index}/");
+        let prefix = format!("conditions/{index}/");
         let own = errors.iter().filter_map(|error| {
-            let field = error.field.strip_prefix(&place)?;
+            let field = error.field.strip_prefix(&prefix)?;
             Some((field.to_owned(), error.detail.clone()))
         });
         condition(index, input, own.collect(), count == 1)
     });
     let conditions = conditions.collect_view();
     let too_few = errors.iter().any(|error| error.field == "conditions");
-    let too_few = too_few.then(|| fault("A rule needs 1 to 50 conditions."));
+    let too_few = too_few.then(|| field_error("A rule needs 1 to 50 conditions."));
     html! {
         <div class="rule-fields">
             <div class="rule-line">
@@ -147,7 +147,7 @@ fn condition(
             "valueType" => "type",
             _ => "value",
         };
-        fault(format!("The {field} {detail}."))
+        field_error(format!("The {field} {detail}."))
     });
     let faults = faults.collect_view();
     html! {
@@ -216,7 +216,7 @@ fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static st
             </select>
         };
     }
-    let (mode, example, longest) = match kind {
+    let (mode, example, max_length) = match kind {
         ValueType::Number => ("numeric", "whole number", "17"),
         _ => ("text", "value", "1024"),
     };
@@ -233,7 +233,7 @@ fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static st
             aria-label="Value"
             aria-invalid=wrong
             placeholder=example
-            maxlength=longest
+            maxlength=max_length
             autocomplete="off"
             autocapitalize="off"
             spellcheck="false"

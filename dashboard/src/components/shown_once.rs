@@ -20,7 +20,7 @@ pub fn Secret(
     html! {
         <div class="secret">
             <code tabindex="0">{secret.clone()}</code>
-            <CopyButton text=secret label=copy.to_owned() worded=true/>
+            <CopyButton text=secret label=copy.to_owned() show_label=true/>
         </div>
         <Notice weight=Weight::Warning>
             <strong>"It is shown only once. "</strong>

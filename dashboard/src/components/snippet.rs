@@ -17,7 +17,7 @@ pub fn Snippet(
 ) -> impl IntoView {
     html! {
         <figure class="snippet">
-            <figcaption>{title.clone()} <CopyButton text=code.clone() label=format!("Copy: {title}") worded=false/></figcaption>
+            <figcaption>{title.clone()} <CopyButton text=code.clone() label=format!("Copy: {title}") show_label=false/></figcaption>
             <pre tabindex="0">
                 <code>{code}</code>
             </pre>

@@ -134,8 +134,8 @@ pub fn Snippets(
             None => code,
         }
     };
-    let tabs = LANGUAGES.iter().enumerate().map(|(place, language)| {
-        let id = format!("language-{place}");
+    let tabs = LANGUAGES.iter().enumerate().map(|(index, language)| {
+        let id = format!("language-{index}");
         let npmrc = npmrc.clone().filter(|_| language.is_from_npm());
         let npmrc = npmrc.map(|npmrc| view! { <Registry npmrc/> });
         let pieces = language
@@ -149,7 +149,7 @@ pub fn Snippets(
                 name="language"
                 id=id.clone()
                 autocomplete="off"
-                checked=place == 0
+                checked=index == 0
             />
             <label for=id>{language.name}</label>
             <section class="tab" aria-label=language.name>

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use leptos::prelude::*;
 
-use super::number::grouped;
+use super::number::format_count;
 use crate::html::html;
 
 /// The height of the highest hour, and the width of each.
@@ -21,18 +21,18 @@ pub fn Sparkline(
         .iter()
         .fold(0_i64, |sum, hour| sum.saturating_add(*hour));
     if sum == 0 {
-        let told = "Not evaluated in the last 24 hours";
+        let summary = "Not evaluated in the last 24 hours";
         return html! {
-            <span class="quiet" title=told>
+            <span class="quiet" title=summary>
                 <span aria-hidden="true">"–"</span>
-                <span class="visually-hidden">{told}</span>
+                <span class="visually-hidden">{summary}</span>
             </span>
         };
     }
-    let told = format!("{} evaluations in the last 24 hours", grouped(sum));
+    let summary = format!("{} evaluations in the last 24 hours", format_count(sum));
     html! {
-        <svg class="sparkline" viewBox="0 0 96 21" role="img" aria-label=told.clone()>
-            <title>{told.clone()}</title>
+        <svg class="sparkline" viewBox="0 0 96 21" role="img" aria-label=summary.clone()>
+            <title>{summary.clone()}</title>
             <path d=outline(&hours)></path>
         </svg>
     }

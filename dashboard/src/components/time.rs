@@ -20,8 +20,8 @@ pub fn Time(
     at: Timestamp,
 ) -> impl IntoView {
     let now = visit().map_or(at, |visit| visit.now());
-    let told = ago(at, now).unwrap_or_else(|| local(at).date);
-    exact(at, told)
+    let text = ago(at, now).unwrap_or_else(|| local(at).date);
+    time_element(at, text)
 }
 
 /// Renders a relative time, or the word for never.
@@ -38,7 +38,7 @@ pub fn Clock(
     /// The time.
     at: Timestamp,
 ) -> impl IntoView {
-    exact(at, local(at).hour_and_minute().to_owned())
+    time_element(at, local(at).hour_and_minute().to_owned())
 }
 
 /// A date in the visitor's time zone.
@@ -47,22 +47,22 @@ pub fn Date(
     /// The time.
     at: Timestamp,
 ) -> impl IntoView {
-    exact(at, local(at).date)
+    time_element(at, local(at).date)
 }
 
 /// A time as text, with UTC on hover.
-fn exact(at: Timestamp, words: String) -> impl IntoView {
+fn time_element(at: Timestamp, text: String) -> impl IntoView {
     let utc = LocalTime::in_utc(at);
     view! {
         <time datetime=at.to_string() title=format!("{} {} UTC", utc.date, utc.clock)>
-            {words}
+            {text}
         </time>
     }
 }
 
 /// Names the day of a time: `Today`, `Yesterday`, or the date.
-pub fn day(at: &LocalTime, now: &LocalTime) -> String {
-    let name = match now.day.saturating_sub(at.day) {
+pub fn day(at: &LocalTime, today: &LocalTime) -> String {
+    let name = match today.day.saturating_sub(at.day) {
         0 => "Today · ",
         1 => "Yesterday · ",
         _ => "",
@@ -72,12 +72,12 @@ pub fn day(at: &LocalTime, now: &LocalTime) -> String {
 
 /// Formats the time between the two in one unit; none after 30 days, when a date is clearer.
 fn ago(at: Timestamp, now: Timestamp) -> Option<String> {
-    let passed = now.millis().saturating_sub(at.millis());
-    match passed {
+    let elapsed = now.millis().saturating_sub(at.millis());
+    match elapsed {
         ..MINUTE => Some("just now".to_owned()),
-        MINUTE..HOUR => Some(format!("{} min ago", passed / MINUTE)),
-        HOUR..DAY => Some(format!("{} h ago", passed / HOUR)),
-        _ if passed < 30 * DAY => Some(format!("{} d ago", passed / DAY)),
+        MINUTE..HOUR => Some(format!("{} min ago", elapsed / MINUTE)),
+        HOUR..DAY => Some(format!("{} h ago", elapsed / HOUR)),
+        _ if elapsed < 30 * DAY => Some(format!("{} d ago", elapsed / DAY)),
         _ => None,
     }
 }
@@ -89,27 +89,27 @@ mod tests {
     #[test]
     fn a_time_is_shown_in_the_largest_unit_that_fits() {
         let at = Timestamp::from_millis(0);
-        let told = |millis| ago(at, Timestamp::from_millis(millis));
-        assert_eq!(told(0).as_deref(), Some("just now"));
-        assert_eq!(told(59 * SECOND).as_deref(), Some("just now"));
-        assert_eq!(told(MINUTE).as_deref(), Some("1 min ago"));
-        assert_eq!(told(2 * HOUR).as_deref(), Some("2 h ago"));
-        assert_eq!(told(29 * DAY).as_deref(), Some("29 d ago"));
-        assert_eq!(told(30 * DAY), None);
+        let formatted = |millis| ago(at, Timestamp::from_millis(millis));
+        assert_eq!(formatted(0).as_deref(), Some("just now"));
+        assert_eq!(formatted(59 * SECOND).as_deref(), Some("just now"));
+        assert_eq!(formatted(MINUTE).as_deref(), Some("1 min ago"));
+        assert_eq!(formatted(2 * HOUR).as_deref(), Some("2 h ago"));
+        assert_eq!(formatted(29 * DAY).as_deref(), Some("29 d ago"));
+        assert_eq!(formatted(30 * DAY), None);
     }
 
     #[test]
     fn the_last_two_days_have_a_name() {
         let at = |millis| LocalTime::in_utc(Timestamp::from_millis(millis));
-        let told = |millis| day(&at(millis), &at(3 * DAY + HOUR));
-        assert_eq!(told(3 * DAY), "Today · 1970-01-04");
-        assert_eq!(told(3 * DAY - 1), "Yesterday · 1970-01-03");
-        assert_eq!(told(DAY), "1970-01-02");
+        let formatted = |millis| day(&at(millis), &at(3 * DAY + HOUR));
+        assert_eq!(formatted(3 * DAY), "Today · 1970-01-04");
+        assert_eq!(formatted(3 * DAY - 1), "Yesterday · 1970-01-03");
+        assert_eq!(formatted(DAY), "1970-01-02");
     }
 
     #[test]
     fn a_slow_clock_never_shows_a_time_in_the_future() {
-        let told = ago(Timestamp::from_millis(HOUR), Timestamp::from_millis(0));
-        assert_eq!(told.as_deref(), Some("just now"));
+        let formatted = ago(Timestamp::from_millis(HOUR), Timestamp::from_millis(0));
+        assert_eq!(formatted.as_deref(), Some("just now"));
     }
 }

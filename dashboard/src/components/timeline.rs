@@ -133,7 +133,7 @@ pub fn Entry(
 fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Naming) -> Html {
     let product = entry.product.clone().unwrap_or_default();
     let pieces = sentence_of(entry).into_iter().map(|piece| match piece {
-        Piece::Words(words) => words.into_html(),
+        Piece::Text(text) => text.into_html(),
         Piece::Flag(key) => {
             let href = routes::flag_history(&key);
             html! { <a href=href><code>{key}</code></a> }

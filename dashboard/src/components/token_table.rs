@@ -63,7 +63,7 @@ fn row(token: Token, revoke: &'static str, now: Option<Timestamp>) -> impl IntoV
             <td class="row-actions">
                 <Confirm
                     id=format!("revoke-{}", token.id)
-                    word="Revoke"
+                    label="Revoke"
                     action=format!("Revoke {name}")
                     fields
                 >

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use pennon_core::Reason;
 use pennon_model::time::Timestamp;
 
-use super::number::grouped;
+use super::number::format_count;
 use crate::html::html;
 use crate::port::local;
 
@@ -54,15 +54,15 @@ pub fn UsageChart(
     days: bool,
 ) -> impl IntoView {
     let used: Vec<usize> = (0..REASONS.len())
-        .filter(|place| {
+        .filter(|index| {
             bars.iter()
-                .any(|bar| bar.counts.get(*place).is_some_and(|count| *count > 0))
+                .any(|bar| bar.counts.get(*index).is_some_and(|count| *count > 0))
         })
         .collect();
     let top = scale(bars.iter().map(Bar::sum).max().unwrap_or_default());
     let legend = used
         .iter()
-        .filter_map(|place| REASONS.get(*place))
+        .filter_map(|index| REASONS.get(*index))
         .map(|(_, name, class)| {
             view! {
                 <li>
@@ -75,21 +75,21 @@ pub fn UsageChart(
         });
     let marks = [0, bars.len() / 2, bars.len().saturating_sub(1)]
         .into_iter()
-        .filter_map(|place| bars.get(place))
-        .map(|bar| view! { <span>{moment(bar.from, days)}</span> })
+        .filter_map(|index| bars.get(index))
+        .map(|bar| view! { <span>{format_start(bar.from, days)}</span> })
         .collect_view();
     let view_box = format!("0 0 {} {HEIGHT}", bars.len().saturating_mul(STEP));
     let drawn = bars
         .iter()
         .enumerate()
-        .map(|(place, bar)| stack(place, bar, top, days))
+        .map(|(index, bar)| stack(index, bar, top, days))
         .collect_view();
     html! {
         <figure class="chart">
             <ul class="chart-legend">{legend.collect_view()}</ul>
             <div class="chart-scale" aria-hidden="true">
-                <span>{grouped(top)}</span>
-                <span>{grouped(top / 2)}</span>
+                <span>{format_count(top)}</span>
+                <span>{format_count(top / 2)}</span>
                 <span>"0"</span>
             </div>
             <svg class="chart-bars" viewBox=view_box preserveAspectRatio="none" role="img" aria-label=summary>
@@ -108,7 +108,7 @@ pub fn UsageChart(
 fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
     let heads = used
         .iter()
-        .filter_map(|place| REASONS.get(*place))
+        .filter_map(|index| REASONS.get(*index))
         .map(|(_, name, _)| view! { <th scope="col">{*name}</th> })
         .collect_view();
     let rows = bars
@@ -118,14 +118,14 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
         .map(|bar| {
             let counts = used
                 .iter()
-                .filter_map(|place| bar.counts.get(*place))
-                .map(|count| view! { <td>{grouped(*count)}</td> })
+                .filter_map(|index| bar.counts.get(*index))
+                .map(|count| view! { <td>{format_count(*count)}</td> })
                 .collect_view();
             view! {
                 <tr>
-                    <th scope="row">{moment(bar.from, days)}</th>
+                    <th scope="row">{format_start(bar.from, days)}</th>
                     {counts}
-                    <td>{grouped(bar.sum())}</td>
+                    <td>{format_count(bar.sum())}</td>
                 </tr>
             }
         })
@@ -150,17 +150,21 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
 }
 
 /// Draws one bar, with its numbers on hover.
-fn stack(place: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<> {
-    let x = place.saturating_mul(STEP).to_string();
+fn stack(index: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<> {
+    let x = index.saturating_mul(STEP).to_string();
     let mut floor = HEIGHT;
-    let mut told = format!("{}: {}", moment(bar.from, days), grouped(bar.sum()));
+    let mut title = format!(
+        "{}: {}",
+        format_start(bar.from, days),
+        format_count(bar.sum())
+    );
     let mut parts = Vec::new();
     for ((_, name, class), count) in REASONS.iter().zip(bar.counts) {
         if count == 0 {
             continue;
         }
         // Writing to a string cannot fail.
-        _ = write!(told, "\n{name}: {}", grouped(count));
+        _ = write!(title, "\n{name}: {}", format_count(count));
         // Any count above 0 is visible, even beside much larger ones.
         let height = (share(count, top) * HEIGHT).max(0.75);
         floor -= height;
@@ -176,7 +180,7 @@ fn stack(place: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
     }
     html! {
         <g>
-            <title>{told}</title>
+            <title>{title}</title>
             <rect class="chart-column" x=x.clone() y="0" width=STEP.to_string() height=HEIGHT.to_string()></rect>
             {parts}
         </g>
@@ -206,7 +210,7 @@ fn scale(highest: i64) -> i64 {
 }
 
 /// The start of a bar: `2026-03-01 09:00`, or `2026-03-01` if bars are days.
-fn moment(at: Timestamp, days: bool) -> String {
+fn format_start(at: Timestamp, days: bool) -> String {
     let at = local(at);
     if days {
         at.date

@@ -6,7 +6,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{Element, Event, EventInit, FormData, HtmlFormElement};
 
 /// Returns the form that contains an element.
-pub(super) fn form_around(element: &Element) -> Option<HtmlFormElement> {
+pub(super) fn closest_form(element: &Element) -> Option<HtmlFormElement> {
     element.closest("form").ok()??.dyn_into().ok()
 }
 
@@ -18,7 +18,7 @@ pub(super) fn target(event: &Event) -> Option<Element> {
 /// Returns true if the target of an event is a field that the form submits.
 pub(super) fn is_within(event: &Event, form: &HtmlFormElement) -> bool {
     target(event).is_some_and(|element| {
-        element.has_attribute("name") && form_around(&element).as_ref() == Some(form)
+        element.has_attribute("name") && closest_form(&element).as_ref() == Some(form)
     })
 }
 
@@ -47,12 +47,12 @@ pub(super) fn show_address(address: &str, parameter: &str, value: &str) {
 }
 
 /// Returns a text from the session storage of this tab.
-pub(super) fn remembered(name: &str) -> Option<String> {
+pub(super) fn session_text(name: &str) -> Option<String> {
     window().session_storage().ok()??.get_item(name).ok()?
 }
 
 /// Stores a text in this tab until it is closed; without session storage, it is lost with the page.
-pub(super) fn remember(name: &str, text: &str) {
+pub(super) fn set_session_text(name: &str, text: &str) {
     if let Ok(Some(storage)) = window().session_storage() {
         _ = storage.set_item(name, text);
     }
@@ -78,19 +78,19 @@ pub(super) fn by_id(id: &str) -> Option<Element> {
 }
 
 /// Returns the target of an event, or its closest ancestor, that matches a selector.
-pub(super) fn target_in(event: &Event, selector: &str) -> Option<Element> {
+pub(super) fn closest_target(event: &Event, selector: &str) -> Option<Element> {
     target(event)?.closest(selector).ok().flatten()
 }
 
 /// Adds a listener for the lifetime of the page. The listener may dispatch the same event again.
-pub(super) fn on(element: &Element, event: &str, heard: impl Fn(Event) + 'static) {
-    let heard: Box<dyn Fn(Event)> = Box::new(heard);
-    let heard = Closure::wrap(heard).into_js_value();
-    _ = element.add_event_listener_with_callback(event, heard.unchecked_ref());
+pub(super) fn on(element: &Element, event: &str, listener: impl Fn(Event) + 'static) {
+    let listener: Box<dyn Fn(Event)> = Box::new(listener);
+    let listener = Closure::wrap(listener).into_js_value();
+    _ = element.add_event_listener_with_callback(event, listener.unchecked_ref());
 }
 
 /// Dispatches an `input` event for a change of this field by code.
-pub(super) fn tell_of_input(field: &Element) {
+pub(super) fn dispatch_input(field: &Element) {
     let bubbling = EventInit::new();
     bubbling.set_bubbles(true);
     if let Ok(event) = Event::new_with_event_init_dict("input", &bubbling) {
@@ -104,7 +104,7 @@ pub(super) fn value(field: &Element) -> String {
 }
 
 /// Returns true if the text of a field differs from the one that the server rendered.
-pub(super) fn is_typed_into(form: &Element) -> bool {
+pub(super) fn is_modified(form: &Element) -> bool {
     let fields = all(form, "input, textarea");
     let mut fields = fields.iter();
     fields.any(|field| value(field) != property(field, "defaultValue"))
@@ -124,8 +124,8 @@ pub(super) fn set_value(field: &Element, value: &str) {
 }
 
 /// Adds or removes a boolean attribute.
-pub(super) fn set_flag(element: &Element, attribute: &str, there: bool) {
-    _ = element.toggle_attribute_with_force(attribute, there);
+pub(super) fn toggle_attribute(element: &Element, attribute: &str, is_present: bool) {
+    _ = element.toggle_attribute_with_force(attribute, is_present);
 }
 
 /// Returns a function that returns the values which a form submits for a name.

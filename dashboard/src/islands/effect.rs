@@ -17,10 +17,10 @@ use crate::{
 };
 
 /// The debounce before the server is queried.
-const REST: Duration = Duration::from_millis(200);
+const DEBOUNCE: Duration = Duration::from_millis(200);
 
 /// The key in the session storage for the sample of contexts, which never leaves the browser.
-const SAMPLE: &str = "pennon-sample";
+const SAMPLE_KEY: &str = "pennon-sample";
 
 /// The descriptions before and after, lint findings, and the number of affected contexts of a sample.
 ///
@@ -41,7 +41,7 @@ pub fn EffectBeforeSave(
     let configs = RwSignal::new(None);
     let failure = RwSignal::new(None::<AdminError>);
     let latest = StoredValue::new(String::new());
-    let ask = move |fields: String| {
+    let request_preview = move |fields: String| {
         latest.set_value(fields.clone());
         spawn_local(async move {
             let preview = preview_change(flag, environment, change, fields.clone()).await;
@@ -63,24 +63,24 @@ pub fn EffectBeforeSave(
         let Some(root) = root.get() else {
             return;
         };
-        let known = root
+        let container = root
             .parent_element()
             .and_then(|island| island.parent_element());
-        let told = |name| known.as_ref()?.get_attribute(name);
-        if let Some(change) = told("data-before").zip(told("data-after")) {
+        let attribute = |name| container.as_ref()?.get_attribute(name);
+        if let Some(change) = attribute("data-before").zip(attribute("data-after")) {
             configs.set(read(change));
             return;
         }
-        let Some(form) = dom::form_around(&root) else {
+        let Some(form) = dom::closest_form(&root) else {
             return;
         };
-        ask(dom::fields(&form).unwrap_or_default());
-        let ask_later = RefCell::new(debounce(REST, ask));
+        request_preview(dom::fields(&form).unwrap_or_default());
+        let request_later = RefCell::new(debounce(DEBOUNCE, request_preview));
         let listener = window_event_listener(ev::input, move |event| {
             if dom::is_within(&event, &form)
                 && let Some(fields) = dom::fields(&form)
             {
-                ask_later.borrow_mut()(fields);
+                request_later.borrow_mut()(fields);
             }
         });
         on_cleanup(move || listener.remove());
@@ -103,7 +103,7 @@ fn read((before, after): (String, String)) -> Option<(FlagConfig, FlagConfig)> {
 #[component]
 fn Sample(configs: RwSignal<Option<(FlagConfig, FlagConfig)>>) -> impl IntoView {
     let sample = RwSignal::new(String::new());
-    Effect::new(move || sample.set(dom::remembered(SAMPLE).unwrap_or_default()));
+    Effect::new(move || sample.set(dom::session_text(SAMPLE_KEY).unwrap_or_default()));
     let effect = move || {
         let sample = sample.get();
         configs.with(|configs| {
@@ -131,13 +131,13 @@ fn Sample(configs: RwSignal<Option<(FlagConfig, FlagConfig)>>) -> impl IntoView 
                 aria-label="Load sample from a file"
                 on:change=move |event| upload(&event, sample)
             />
-            {move || effect().map(|effect| view! { <Told effect/> })}
+            {move || effect().map(|effect| view! { <SampleResult effect/> })}
         </details>
     }
 }
 
 fn remember(sample: RwSignal<String>, text: String) {
-    dom::remember(SAMPLE, &text);
+    dom::set_session_text(SAMPLE_KEY, &text);
     sample.set(text);
 }
 
@@ -160,19 +160,19 @@ fn upload(event: &ev::Event, sample: RwSignal<String>) {
 }
 
 #[component]
-fn Told(effect: SampleEffect) -> impl IntoView {
+fn SampleResult(effect: SampleEffect) -> impl IntoView {
     let SampleEffect {
-        all,
-        bad,
+        total,
+        invalid,
         on,
         off,
-        named,
+        affected,
     } = effect;
-    let same = all.saturating_sub(on).saturating_sub(off);
-    let bad = (bad > 0).then(|| format!(" {bad} could not be read as a context."));
-    let more = on.saturating_add(off).saturating_sub(named.len());
+    let same = total.saturating_sub(on).saturating_sub(off);
+    let invalid = (invalid > 0).then(|| format!(" {invalid} could not be read as a context."));
+    let more = on.saturating_add(off).saturating_sub(affected.len());
     let more = (more > 0).then(|| view! { <li class="quiet">{format!("and {more} more")}</li> });
-    let named = named.into_iter().map(|(context, on)| {
+    let affected = affected.into_iter().map(|(context, on)| {
         let turned = if on { "OFF → ON " } else { "ON → OFF " };
         view! {
             <li>
@@ -183,9 +183,9 @@ fn Told(effect: SampleEffect) -> impl IntoView {
     });
     view! {
         <p class="effect-told" role="status">
-            {format!("Of {all}: {on} turn on, {off} turn off, {same} stay the same.")}
-            {bad}
+            {format!("Of {total}: {on} turn on, {off} turn off, {same} stay the same.")}
+            {invalid}
         </p>
-        <ul class="effect-named">{named.collect_view()} {more}</ul>
+        <ul class="effect-named">{affected.collect_view()} {more}</ul>
     }
 }

@@ -6,7 +6,7 @@ use leptos::{html, prelude::*, task::spawn_local};
 use pennon_model::id::{EnvironmentId, FlagId};
 
 use crate::{
-    api::playground::try_flag,
+    api::playground::evaluate_flag,
     islands::dom,
     playground::{Served, VERSION},
 };
@@ -15,7 +15,7 @@ use crate::{
 pub const ANSWER: &str = "playground-answer";
 
 /// The debounce before the server is queried.
-const REST: Duration = Duration::from_millis(200);
+const DEBOUNCE: Duration = Duration::from_millis(200);
 
 /// Updates the answer when the fields around it or the flag change. While the fields are in use, they cannot be
 /// replaced; the script that keeps pages up to date then dispatches an `input` event. The engine in the browser
@@ -39,22 +39,22 @@ pub fn PlaygroundIsland(
     let agreement = RwSignal::new(Agreement::None);
     // Effects run only in the browser, which has the second engine.
     Effect::new(move || agreement.set(Agreement::of(served.as_ref())));
-    let latest = StoredValue::new(0_u32);
+    let latest_request = StoredValue::new(0_u32);
     let live = NodeRef::<html::Div>::new();
     // Input that the address does not contain yet would be lost if the page were fetched.
-    let hold = move |held: bool| {
+    let set_unsaved = move |is_unsaved: bool| {
         if let Some(live) = live.get_untracked() {
-            dom::set_flag(&live, "data-unsaved", held);
+            dom::toggle_attribute(&live, "data-unsaved", is_unsaved);
         }
     };
-    let mut ask = debounce(REST, move |fields: String| {
+    let mut evaluate = debounce(DEBOUNCE, move |fields: String| {
         let address = address.clone();
-        let asked = latest.get_value().wrapping_add(1);
-        latest.set_value(asked);
+        let request = latest_request.get_value().wrapping_add(1);
+        latest_request.set_value(request);
         spawn_local(async move {
-            let evaluated = try_flag(flag, environment, fields).await;
+            let evaluated = evaluate_flag(flag, environment, fields).await;
             // The user has typed in the meantime, so another request follows.
-            if latest.get_value() != asked {
+            if latest_request.get_value() != request {
                 return;
             }
             match evaluated {
@@ -63,37 +63,37 @@ pub fn PlaygroundIsland(
                     agreement.set(Agreement::of(evaluated.served.as_ref()));
                     if let Some(served) = &evaluated.served {
                         dom::show_address(&address, "context", &served.context);
-                        hold(false);
+                        set_unsaved(false);
                     }
                 }
                 Err(error) => agreement.set(Agreement::Failed(error.to_string())),
             }
         });
     });
-    let ask_anew = move |_| {
+    let on_input = move |_| {
         let live = live.get_untracked();
-        let form = live.and_then(|live| dom::form_around(&live));
+        let form = live.and_then(|live| dom::closest_form(&live));
         if let Some(fields) = form.and_then(|form| dom::fields(&form)) {
-            agreement.set(Agreement::Asking);
-            hold(true);
-            ask(fields);
+            agreement.set(Agreement::Pending);
+            set_unsaved(true);
+            evaluate(fields);
         }
     };
     // Input before hydration reached no listener.
     Effect::new(move || {
         let live = live.get_untracked();
         if let Some(live) = live.filter(|live| {
-            let form = dom::form_around(live);
-            form.is_some_and(|form| dom::is_typed_into(&form))
+            let form = dom::closest_form(live);
+            form.is_some_and(|form| dom::is_modified(&form))
         }) {
-            dom::tell_of_input(&live);
+            dom::dispatch_input(&live);
         }
     });
     view! {
-        <div class="playground-live" data-addressed node_ref=live on:input=ask_anew>
+        <div class="playground-live" data-addressed node_ref=live on:input=on_input>
             {children()}
         </div>
-        <Told agreement/>
+        <AgreementStatus agreement/>
     }
 }
 
@@ -103,7 +103,7 @@ enum Agreement {
     /// Nothing to compare.
     None,
     /// The server's response is pending.
-    Asking,
+    Pending,
     /// The same result; the server's engine has this version.
     Agree(String),
     /// Different results; this is the server's.
@@ -117,7 +117,7 @@ impl Agreement {
     fn of(served: Option<&Served>) -> Self {
         match served {
             None => Self::None,
-            Some(served) if served.decided_here().as_ref() == Some(&served.verdict) => {
+            Some(served) if served.local_verdict().as_ref() == Some(&served.verdict) => {
                 Self::Agree(served.version.clone())
             }
             Some(served) => Self::Differ(served.verdict.clone()),
@@ -127,19 +127,19 @@ impl Agreement {
     fn name(&self) -> &'static str {
         match self {
             Self::None => "none",
-            Self::Asking => "asking",
+            Self::Pending => "asking",
             Self::Agree(_) => "agree",
             Self::Differ(_) => "differ",
             Self::Failed(_) => "failed",
         }
     }
 
-    fn told(self) -> String {
+    fn message(self) -> String {
         match self {
             Self::None => String::new(),
-            Self::Asking => "Evaluating …".to_owned(),
-            Self::Agree(there) => {
-                ["Server and this browser agree. Engine ", &there, " on the server, ", VERSION, " here."]
+            Self::Pending => "Evaluating …".to_owned(),
+            Self::Agree(server_version) => {
+                ["Server and this browser agree. Engine ", &server_version, " on the server, ", VERSION, " here."]
                     .concat()
             }
             Self::Differ(verdict) => [
@@ -155,14 +155,14 @@ impl Agreement {
 
 /// Shows whether the results agree, and alerts the user if they differ or the request failed.
 #[component]
-fn Told(agreement: RwSignal<Agreement>) -> impl IntoView {
+fn AgreementStatus(agreement: RwSignal<Agreement>) -> impl IntoView {
     let role = move || match agreement.get() {
         Agreement::Differ(_) | Agreement::Failed(_) => "alert",
         _ => "status",
     };
     view! {
         <p class="agreement" role=role data-agreement=move || agreement.get().name()>
-            {move || agreement.get().told()}
+            {move || agreement.get().message()}
         </p>
     }
 }

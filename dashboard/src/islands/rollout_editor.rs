@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::dom::{by_id, first, on, set_value, target_in, tell_of_input, value, values};
+use super::dom::{by_id, closest_target, dispatch_input, first, on, set_value, value, values};
 use crate::{describe, rule_form::RolloutForm};
 
 /// Makes the form `rollout-form` interactive: slider and number stay equal, and sentences describe the input.
@@ -21,23 +21,23 @@ pub fn RolloutEditor() -> impl IntoView {
             return;
         };
         _ = slider.set_attribute("data-ready", "true");
-        let (of_form, of_slider) = (form.clone(), number.clone());
+        let (form_fields, number_field) = (form.clone(), number.clone());
         on(&form, "input", move |event| {
-            if target_in(&event, ".slider").is_some() {
-                set_value(&of_slider, &value(&slider));
-                tell_of_input(&of_slider);
+            if closest_target(&event, ".slider").is_some() {
+                set_value(&number_field, &value(&slider));
+                dispatch_input(&number_field);
                 return;
             }
-            set_value(&slider, &value(&of_slider));
-            let rollout = RolloutForm::read(values(&of_form)).rollout().ok();
-            let (aloud, meaning) = describe::rollout_or_hint(rollout);
-            for (id, sentence) in [("rollout-aloud", aloud), ("rollout-meaning", meaning)] {
-                if let Some(place) = by_id(id) {
-                    place.set_text_content(Some(&sentence));
+            set_value(&slider, &value(&number_field));
+            let rollout = RolloutForm::read(values(&form_fields)).rollout().ok();
+            let (description, meaning) = describe::rollout_or_hint(rollout);
+            for (id, sentence) in [("rollout-aloud", description), ("rollout-meaning", meaning)] {
+                if let Some(element) = by_id(id) {
+                    element.set_text_content(Some(&sentence));
                 }
             }
         });
         // The user may have typed before this ran, and the browser may have restored earlier values.
-        tell_of_input(&number);
+        dispatch_input(&number);
     });
 }

@@ -8,7 +8,8 @@ use pennon_core::rule::{MAX_CONDITIONS, Priority, ValueType};
 use wasm_bindgen::JsCast;
 
 use super::dom::{
-    all, by_id, first, on, set_flag, set_value, target_in, tell_of_input, value, values,
+    all, by_id, closest_target, dispatch_input, first, on, set_value, toggle_attribute, value,
+    values,
 };
 use crate::{describe, rule_form::RuleForm};
 
@@ -24,11 +25,11 @@ pub fn RuleEditor() -> impl IntoView {
             return;
         };
         let of_form = form.clone();
-        on(&form, "input", move |_| read_aloud(&of_form));
+        on(&form, "input", move |_| update_description(&of_form));
         on(&form, "change", |event| {
-            if let Some(kind) = target_in(&event, "[name=valueType]") {
+            if let Some(kind) = closest_target(&event, "[name=valueType]") {
                 row_of(&kind).iter().for_each(fit_to_type);
-                tell_of_input(&kind);
+                dispatch_input(&kind);
             }
         });
         let of_form = form.clone();
@@ -37,8 +38,8 @@ pub fn RuleEditor() -> impl IntoView {
         for row in rows(&form) {
             fit_to_type(&row);
         }
-        changed(&form);
-        set_flag(&form, "data-ready", true);
+        dispatch_change(&form);
+        toggle_attribute(&form, "data-ready", true);
     });
 }
 
@@ -50,10 +51,10 @@ fn row_of(field: &Element) -> Option<Element> {
     field.closest(".condition").ok().flatten()
 }
 
-fn read_aloud(form: &Element) {
+fn update_description(form: &Element) {
     let rule = RuleForm::read(values(form)).rule(Priority::FIRST).ok();
-    if let Some(place) = by_id("rule-aloud") {
-        place.set_text_content(Some(&describe::rule_or_hint(rule.as_ref())));
+    if let Some(element) = by_id("rule-aloud") {
+        element.set_text_content(Some(&describe::rule_or_hint(rule.as_ref())));
     }
 }
 
@@ -63,63 +64,64 @@ fn fit_to_type(row: &Element) {
         return;
     };
     let operands = all(row, "[name=operand]");
-    let typed = operands
+    let input = operands
         .iter()
         .find(|field| !field.has_attribute("disabled"));
-    let typed = typed.map(value).unwrap_or_default();
+    let input = input.map(value).unwrap_or_default();
     for operand in &operands {
         let fits = operand.get_attribute("data-type").as_deref() == Some(&kind);
-        let was_there = !operand.has_attribute("disabled");
-        set_flag(operand, "hidden", !fits);
-        set_flag(operand, "disabled", !fits);
-        if fits && !was_there {
+        let was_enabled = !operand.has_attribute("disabled");
+        toggle_attribute(operand, "hidden", !fits);
+        toggle_attribute(operand, "disabled", !fits);
+        if fits && !was_enabled {
             let is_boolean = kind == ValueType::Boolean.as_str();
-            let typed = if is_boolean && typed != "false" {
+            let input = if is_boolean && input != "false" {
                 "true"
             } else {
-                &typed
+                &input
             };
-            set_value(operand, typed);
+            set_value(operand, input);
         }
     }
-    let words = if kind == ValueType::Number.as_str() {
+    let label_attribute = if kind == ValueType::Number.as_str() {
         "data-number"
     } else {
         "data-other"
     };
     for operator in all(row, "[name=operator] option") {
-        operator.set_text_content(operator.get_attribute(words).as_deref());
+        operator.set_text_content(operator.get_attribute(label_attribute).as_deref());
     }
 }
 
 fn add_or_remove(event: &Event, form: &Element) {
     let rows = rows(form);
-    let focus =
-        if let Some(row) = target_in(event, "[name=remove]").and_then(|button| row_of(&button)) {
-            let neighbour = row
-                .next_element_sibling()
-                .or(row.previous_element_sibling());
-            row.remove();
-            neighbour
-        } else if target_in(event, "[name=add]").is_some() {
-            rows.last().and_then(add_after)
-        } else {
-            return;
-        };
+    let focus = if let Some(row) =
+        closest_target(event, "[name=remove]").and_then(|button| row_of(&button))
+    {
+        let neighbor = row
+            .next_element_sibling()
+            .or(row.previous_element_sibling());
+        row.remove();
+        neighbor
+    } else if closest_target(event, "[name=add]").is_some() {
+        rows.last().and_then(add_after)
+    } else {
+        return;
+    };
     event.prevent_default();
-    count(form);
+    number_conditions(form);
     let field = focus.and_then(|row| first(&row, "[name=attribute]")?.dyn_into().ok());
     if let Some(field) = field {
         let field: HtmlElement = field;
         _ = field.focus();
     }
-    changed(form);
+    dispatch_change(form);
 }
 
 /// Dispatches an `input` event after the fields have changed.
-fn changed(form: &Element) {
+fn dispatch_change(form: &Element) {
     if let Some(field) = first(form, "[name=logic]") {
-        tell_of_input(&field);
+        dispatch_input(&field);
     }
 }
 
@@ -137,7 +139,7 @@ fn add_after(row: &Element) -> Option<Element> {
     ] {
         for field in all(&new, selector) {
             set_value(&field, value);
-            set_flag(&field, "aria-invalid", false);
+            toggle_attribute(&field, "aria-invalid", false);
         }
     }
     fit_to_type(&new);
@@ -145,17 +147,17 @@ fn add_after(row: &Element) -> Option<Element> {
 }
 
 /// Numbers the conditions, and shows the buttons that add and remove them within the limits.
-fn count(form: &Element) {
+fn number_conditions(form: &Element) {
     let rows = rows(form);
     for (index, row) in rows.iter().enumerate() {
         let number = index.saturating_add(1);
         _ = row.set_attribute("aria-label", &format!("Condition {number}"));
         if let Some(remove) = first(row, "[name=remove]") {
             _ = remove.set_attribute("aria-label", &format!("Remove condition {number}"));
-            set_flag(&remove, "hidden", rows.len() == 1);
+            toggle_attribute(&remove, "hidden", rows.len() == 1);
         }
     }
     if let Some(add) = first(form, "[name=add]") {
-        set_flag(&add, "hidden", rows.len() >= MAX_CONDITIONS);
+        toggle_attribute(&add, "hidden", rows.len() >= MAX_CONDITIONS);
     }
 }

@@ -23,12 +23,12 @@ use crate::{
     },
     error::AdminError,
     form::{Form, actions},
+    form_page::{FormState, handle_form, redirect},
     html::{Html, html},
     port::{
         account::{NewToken, OwnAccount, PasswordChange},
         query, signed_in, signed_in_user, visit,
     },
-    posted::{Typed, posted, redirect},
 };
 
 /// The fields of the two forms. A conflict concerns the first field of its form.
@@ -59,12 +59,12 @@ actions! {
 /// The account: password and tokens. Each form posts to this page.
 #[component]
 pub fn Account() -> impl IntoView {
-    let draw = async |typed| {
+    let render = async |state| {
         let me = signed_in_user()?;
         let tokens = signed_in::<dyn OwnAccount>()?.tokens().await?;
-        Ok(view! { <Everything me tokens typed/> })
+        Ok(view! { <AccountSections me tokens state/> })
     };
-    page(Section::Account, "Account", posted(act, draw))
+    page(Section::Account, "Account", handle_form(act, render))
 }
 
 /// Carries out the action of a form. The response is a separate page if it shows a new token.
@@ -103,12 +103,12 @@ impl From<&Form> for NewToken {
 }
 
 #[component]
-fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
-    let (password, token) = match typed.form.as_ref().and_then(Action::of) {
-        Some(Action::Password) => (typed.refusal(PASSWORD_FIELDS), Refusal::default()),
-        Some(Action::Token) => (Refusal::default(), typed.refusal(TOKEN_FIELDS)),
+fn AccountSections(me: User, tokens: Vec<Token>, state: FormState) -> impl IntoView {
+    let (password, token) = match state.form.as_ref().and_then(Action::of) {
+        Some(Action::Password) => (state.refusal(PASSWORD_FIELDS), Refusal::default()),
+        Some(Action::Token) => (Refusal::default(), state.refusal(TOKEN_FIELDS)),
         // The error of any other form belongs to neither of these forms.
-        Some(Action::Revoke) | None => (Refusal::default(), Refusal::of_page(typed.error)),
+        Some(Action::Revoke) | None => (Refusal::default(), Refusal::of_page(state.error)),
     };
     let changed = (query().text("password") == "changed").then(|| {
         view! {
@@ -132,7 +132,7 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
             <p>
                 <strong>{me.email.clone()}</strong>
                 {format!(", {}. ", role::name(me.role).to_lowercase())}
-                <span class="quiet">{role::allows(me.role)}</span>
+                <span class="quiet">{role::describe_rights(me.role)}</span>
             </p>
             <section aria-labelledby="password-title">
                 <h2 id="password-title">"Password"</h2>
@@ -144,7 +144,7 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
                     "Scripts use these tokens to call the API as you. A token never has more rights than your current role."
                 </p>
                 {(!no_tokens).then(|| view! { <TokenTable tokens revoke=Action::Revoke.as_str()/> })}
-                <TokenForm most=me.role refusal=token/>
+                <TokenForm max_role=me.role refusal=token/>
             </section>
         </div>
     }
@@ -169,7 +169,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
                 label="New password"
                 input=Input::NewPassword
                 hint="At least 12 characters. Ends all your other sessions; your tokens keep working."
-                longest=256
+                max_length=256
                 refusal
             />
             <div class="form-actions">
@@ -180,7 +180,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
 }
 
 #[component]
-fn TokenForm(most: Role, refusal: Refusal) -> impl IntoView {
+fn TokenForm(max_role: Role, refusal: Refusal) -> impl IntoView {
     html! {
         <form class="form panel new-token" method="post">
             <h3>"New token"</h3>
@@ -192,14 +192,14 @@ fn TokenForm(most: Role, refusal: Refusal) -> impl IntoView {
                 input=Input::Line
                 hint="The script or job that uses it."
                 example="deploy"
-                longest=64
+                max_length=64
                 refusal=refusal.clone()
             />
             <Field
                 name="role"
                 label="Role"
-                input=Input::Choice(role::choices(most))
-                value=most.min(Role::Editor).as_str()
+                input=Input::Choice(role::choices(max_role))
+                value=max_role.min(Role::Editor).as_str()
                 refusal=refusal.clone()
             />
             <Field

@@ -41,7 +41,7 @@ pub fn Audit() -> impl IntoView {
             .await?;
         let environments: Vec<_> = active.into_iter().map(|each| each.environment).collect();
         filter.accounts &= role >= Role::Admin;
-        find(&environments, &mut filter);
+        split_environment_name(&environments, &mut filter);
         let page = signed_in::<dyn AuditAdmin>()?
             .changes(&filter, request)
             .await?;
@@ -50,18 +50,18 @@ pub fn Audit() -> impl IntoView {
 }
 
 /// Splits the text of the environment filter into product and name if it is the full name of an environment.
-fn find(environments: &[Environment], filter: &mut AuditFilter) {
+fn split_environment_name(environments: &[Environment], filter: &mut AuditFilter) {
     let naming = Naming::among(environments);
-    let typed = filter.environment.as_deref().unwrap_or_default();
-    let is_called = |each: &&Environment| naming.with_products && naming.name_of(each) == typed;
-    if let Some(found) = environments.iter().find(is_called) {
+    let text = filter.environment.as_deref().unwrap_or_default();
+    let has_name = |each: &&Environment| naming.with_products && naming.name_of(each) == text;
+    if let Some(found) = environments.iter().find(has_name) {
         filter.product = Some(found.product.to_string());
         filter.environment = Some(found.name.to_string());
     }
 }
 
 /// Returns the name of the environment in the filter.
-fn called(filter: &AuditFilter) -> String {
+fn environment_name(filter: &AuditFilter) -> String {
     let naming = Naming {
         with_products: filter.product.is_some(),
     };
@@ -72,26 +72,26 @@ fn called(filter: &AuditFilter) -> String {
 /// Reads the filter from the address. A date includes the whole day in the visitor's time zone. A value that is neither
 /// a date nor a time is ignored.
 fn from_address(form: &Form) -> AuditFilter {
-    let moment = |field: &str| -> Option<(Timestamp, Timestamp)> {
+    let parse_time = |field: &str| -> Option<(Timestamp, Timestamp)> {
         let text = form.text(field);
         let exact = text.parse().map(|moment| (moment, moment));
         visit().ok()?.day(&text).or(exact.ok())
     };
-    let given = |field: &str| {
+    let text_of = |field: &str| {
         let text = form.text(field).trim().to_owned();
         (!text.is_empty()).then_some(text)
     };
     AuditFilter {
-        flag_key: given("flagKey"),
-        environment: given("environment"),
-        product: given("product"),
-        from: moment("from").map(|(first, _)| first),
-        to: moment("to").map(|(_, last)| last),
+        flag_key: text_of("flagKey"),
+        environment: text_of("environment"),
+        product: text_of("product"),
+        from: parse_time("from").map(|(first, _)| first),
+        to: parse_time("to").map(|(_, last)| last),
         accounts: form.text("include") == "accounts",
     }
 }
 
-fn is_narrowed(filter: &AuditFilter) -> bool {
+fn is_filtered(filter: &AuditFilter) -> bool {
     let AuditFilter {
         flag_key,
         environment,
@@ -104,15 +104,15 @@ fn is_narrowed(filter: &AuditFilter) -> bool {
 
 /// Returns the address of a page or of the export. Times are exact, so the address means the same in every time zone.
 fn address(filter: &AuditFilter, path: &str, page: Option<i64>) -> String {
-    let moment = |moment: Option<Timestamp>| moment.map(|moment| moment.to_string());
+    let format_time = |moment: Option<Timestamp>| moment.map(|moment| moment.to_string());
     with_query(
         path,
         [
             ("flagKey", filter.flag_key.clone()),
             ("environment", filter.environment.clone()),
             ("product", filter.product.clone()),
-            ("from", moment(filter.from)),
-            ("to", moment(filter.to)),
+            ("from", format_time(filter.from)),
+            ("to", format_time(filter.to)),
             ("include", filter.accounts.then(|| "accounts".to_owned())),
             ("page", page.map(|page| page.to_string())),
         ],
@@ -137,7 +137,7 @@ fn List(
         }
     });
     let list = if page.items.is_empty() {
-        html! { <Nothing narrowed=is_narrowed(&filter)/> }
+        html! { <NoEntries filtered=is_filtered(&filter)/> }
     } else {
         let filter = filter.clone();
         // Includes the products of entries, some of which no longer exist.
@@ -160,8 +160,8 @@ fn List(
 /// The filters. The form submits them in the address, which can be shared.
 #[component]
 fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> impl IntoView {
-    let narrowed = is_narrowed(&filter) || filter.accounts;
-    let called = called(&filter);
+    let filtered = is_filtered(&filter) || filter.accounts;
+    let environment_name = environment_name(&filter);
     let naming = Naming::among(&environments);
     let names = environments.iter();
     let names = names.map(|each| view! { <option value=naming.name_of(each)></option> });
@@ -192,7 +192,7 @@ fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> i
                         name="environment"
                         list="environments"
                         autocomplete="off"
-                        value=called
+                        value=environment_name
                     />
                     <datalist id="environments">{names}</datalist>
                 </div>
@@ -201,7 +201,7 @@ fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> i
                 {accounts}
                 <div class="form-actions">
                     <button class="button">"Filter"</button>
-                    {narrowed
+                    {filtered
                         .then(|| {
                             view! {
                                 <LinkButton href=Section::Audit.href() label="Show all"/>
@@ -225,8 +225,8 @@ fn Day(name: &'static str, label: &'static str, at: Option<Timestamp>) -> impl I
 }
 
 #[component]
-fn Nothing(narrowed: bool) -> impl IntoView {
-    if narrowed {
+fn NoEntries(filtered: bool) -> impl IntoView {
+    if filtered {
         html! {
             <Empty title="No changes match these filters">
                 <p>"Enter the exact flag key or environment name, or choose other dates."</p>

@@ -28,6 +28,7 @@ use crate::{
     },
     error::{AdminError, FieldError},
     form::{Form, actions},
+    form_page::{FormState, handle_form, redirect},
     html::{Html, html},
     model::Naming,
     port::{
@@ -35,7 +36,6 @@ use crate::{
         environments::{EnvironmentAdmin, UsedEnvironment},
         signed_in, signed_in_user,
     },
-    posted::{Typed, posted, redirect},
     routes,
 };
 
@@ -58,35 +58,35 @@ pub fn EnvironmentPage() -> impl IntoView {
     page(Section::Environments, "Environments", async move {
         let id = id.and_then(|id| id.parse().ok());
         let id: EnvironmentId = id.ok_or(AdminError::NotFound)?;
-        let draw = async move |typed: Typed| {
-            if typed.error == Some(AdminError::NotFound) {
+        let render = async move |state: FormState| {
+            if state.error == Some(AdminError::NotFound) {
                 return Err(AdminError::NotFound);
             }
             let role = signed_in_user()?.role;
             let environments = signed_in::<dyn EnvironmentAdmin>()?;
             let used = environments.environment(id).await?;
             let naming = environments.naming().await?;
-            Ok(view! { <Page used naming role typed/> })
+            Ok(view! { <Page used naming role state/> })
         };
-        posted(|form| act(id, form), draw).await
+        handle_form(|form| act(id, form), render).await
     })
 }
 
 /// Carries out the action of a form.
 async fn act(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
     let action = Action::of(&form).ok_or(AdminError::NotFound)?;
-    let typed = form.text(action.field());
+    let name = form.text(action.field());
     let environments = signed_in::<dyn EnvironmentAdmin>()?;
     let before = environments.environment(id).await?.environment;
     let revision = form.parsed("revision").unwrap_or_default();
     let expected = Expected { id, revision };
     match action {
-        Action::Rename => environments.rename_environment(expected, typed).await?,
+        Action::Rename => environments.rename_environment(expected, name).await?,
         Action::Rotate => {
-            let created = environments.rotate_key(expected, &typed).await?;
+            let created = environments.rotate_key(expected, &name).await?;
             return new_key(created, Some(before.sdk_key_prefix)).await;
         }
-        Action::Revoke => environments.revoke_environment(expected, &typed).await?,
+        Action::Revoke => environments.revoke_environment(expected, &name).await?,
     }
     redirect(&routes::environment(id))
 }
@@ -102,13 +102,13 @@ impl Action {
     }
 
     /// Returns the input of its form, with the errors.
-    fn refusal(self, typed: &Typed) -> Refusal {
-        let form = typed.form.clone();
+    fn refusal(self, state: &FormState) -> Refusal {
+        let form = state.form.clone();
         let Some(form) = form.filter(|form| Self::of(form) == Some(self)) else {
             return Refusal::default();
         };
         let field = self.field();
-        let refusal = match typed.error.clone() {
+        let refusal = match state.error.clone() {
             Some(AdminError::Invalid(errors)) => {
                 let here = |error| FieldError {
                     field: field.to_owned(),
@@ -130,7 +130,7 @@ impl Action {
 }
 
 #[component]
-fn Page(used: UsedEnvironment, naming: Naming, role: Role, typed: Typed) -> impl IntoView {
+fn Page(used: UsedEnvironment, naming: Naming, role: Role, state: FormState) -> impl IntoView {
     let UsedEnvironment {
         environment,
         polling,
@@ -140,7 +140,7 @@ fn Page(used: UsedEnvironment, naming: Naming, role: Role, typed: Typed) -> impl
     let name = naming.name_of(&environment);
     let active = environment.status == EnvironmentStatus::Active;
     let manage = (active && role >= Role::Admin).then(|| {
-        view! { <Manage environment=environment.clone() polling last_used typed/> }
+        view! { <Manage environment=environment.clone() polling last_used state/> }
     });
     let (class, status) = if active {
         ("tag active", "Active")
@@ -184,7 +184,7 @@ fn Page(used: UsedEnvironment, naming: Naming, role: Role, typed: Typed) -> impl
 
 #[component]
 fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoView {
-    let use_of_it = active.then(|| {
+    let usage = active.then(|| {
         view! {
             <Fact name="Last polled">{time_or(polling.last_polled_at, "Never")}</Fact>
             <div>
@@ -204,7 +204,7 @@ fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoV
             <Fact name="Created">
                 <Time at=environment.created_at/>
             </Fact>
-            {use_of_it}
+            {usage}
         </dl>
     }
 }
@@ -215,16 +215,16 @@ fn Manage(
     environment: Environment,
     polling: Polling,
     last_used: Option<Timestamp>,
-    typed: Typed,
+    state: FormState,
 ) -> impl IntoView {
-    let refusal = Action::Rename.refusal(&typed);
+    let refusal = Action::Rename.refusal(&state);
     let revision = environment.revision;
     let name = environment.name.to_string();
     let prefix = format!("{}…", environment.sdk_key_prefix);
     let danger = |action, title, refusal, after| {
         let prefix = prefix.clone();
         view! {
-            <Danger action title revision name=name.clone() typed=typed.clone()>
+            <Danger action title revision name=name.clone() state=state.clone()>
                 <p>
                     "Applications that send " <code>{prefix}</code>
                     {refusal}
@@ -259,7 +259,7 @@ fn Manage(
                     label="Name"
                     input=Input::Line
                     hint="Applications are not affected: they use the key."
-                    longest=64
+                    max_length=64
                     value=name.clone()
                     refusal
                 />
@@ -276,7 +276,7 @@ fn Manage(
 /// The time at which the key was last used.
 #[component]
 fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
-    let told = match last_used {
+    let sentence = match last_used {
         None => html! { "No application has used this key yet." },
         Some(at) => html! {
             "It was last used " <Time at/>
@@ -287,7 +287,7 @@ fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
             }}
         },
     };
-    view! { <p class="last-used">{told}</p> }
+    view! { <p class="last-used">{sentence}</p> }
 }
 
 /// The form of an irreversible action. It describes the consequences, and requires the name as confirmation.
@@ -297,10 +297,10 @@ fn Danger(
     title: &'static str,
     revision: i64,
     name: String,
-    typed: Typed,
+    state: FormState,
     children: Children,
 ) -> impl IntoView {
-    let refusal = action.refusal(&typed);
+    let refusal = action.refusal(&state);
     let open = refusal.form.is_some();
     html! {
         <details class="danger-zone" open=open>

@@ -13,7 +13,7 @@ use crate::{
         answer::page,
         empty::Empty,
         frame::Section,
-        number::grouped,
+        number::format_count,
         page_head::Crumbs,
         snippet::Snippet,
         table::{Table, heads},
@@ -47,7 +47,7 @@ impl Period {
     const ALL: [Self; 3] = [Self::Day, Self::Week, Self::Month];
 
     /// Returns its value in addresses, its name, and its description.
-    fn words(self) -> (&'static str, &'static str, &'static str) {
+    fn labels(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Day => ("24h", "24h", "in the last 24 hours"),
             Self::Week => ("7d", "7d", "in the last 7 days"),
@@ -66,7 +66,7 @@ impl Period {
 
     /// Returns the start of each bar, in milliseconds; the last bar is the current one. Bars are aligned to midnight in
     /// the visitor's time zone.
-    fn beginnings(self, visit: &dyn Visit) -> Vec<i64> {
+    fn bar_starts(self, visit: &dyn Visit) -> Vec<i64> {
         let (length, count) = self.bars();
         let now = visit.now();
         let midnight = |at: Timestamp| {
@@ -74,18 +74,18 @@ impl Period {
             day.map_or(at, |(first, _)| first).millis()
         };
         let today = midnight(now);
-        let passed = now.millis().saturating_sub(today);
-        let last = now.millis() - passed.rem_euclid(length);
-        let beginning = |before: i64| {
-            let beginning = last.saturating_sub(before.saturating_mul(length));
+        let elapsed = now.millis().saturating_sub(today);
+        let last = now.millis() - elapsed.rem_euclid(length);
+        let bar_start = |before: i64| {
+            let bar_start = last.saturating_sub(before.saturating_mul(length));
             if self == Self::Month {
                 // A clock change makes a day shorter or longer, but noon is always part of it.
-                midnight(Timestamp::from_millis(beginning.saturating_add(12 * HOUR)))
+                midnight(Timestamp::from_millis(bar_start.saturating_add(12 * HOUR)))
             } else {
-                beginning
+                bar_start
             }
         };
-        (0..count).rev().map(beginning).collect()
+        (0..count).rev().map(bar_start).collect()
     }
 }
 
@@ -102,7 +102,7 @@ impl From<&Form> for View {
         Self {
             period: Period::ALL
                 .into_iter()
-                .find(|each| each.words().0 == period)
+                .find(|each| each.labels().0 == period)
                 .unwrap_or_default(),
             environment: form.parsed("environment"),
         }
@@ -112,7 +112,7 @@ impl From<&Form> for View {
 impl View {
     /// Returns its address.
     fn href(self, key: &str) -> String {
-        let period = (self.period != Period::default()).then(|| self.period.words().0.to_owned());
+        let period = (self.period != Period::default()).then(|| self.period.labels().0.to_owned());
         let environment = self.environment.map(|environment| environment.to_string());
         with_query(
             &routes::flag_usage(key),
@@ -130,40 +130,40 @@ pub fn FlagUsagePage() -> impl IntoView {
         .unwrap_or_default();
     let view = View::from(&query());
     page(Section::Flags, "Flags", async move {
-        let beginnings = view.period.beginnings(&*visit()?);
-        let from = beginnings.first().copied().unwrap_or_default();
+        let bar_starts = view.period.bar_starts(&*visit()?);
+        let from = bar_starts.first().copied().unwrap_or_default();
         let usage = signed_in::<dyn UsageAdmin>()?
             .flag_usage(&key, Timestamp::from_millis(from))
             .await?;
-        Ok(view! { <Usage usage view beginnings/> })
+        Ok(view! { <Usage usage view bar_starts/> })
     })
 }
 
 #[component]
-fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
+fn Usage(usage: FlagUsage, view: View, bar_starts: Vec<i64>) -> impl IntoView {
     let FlagUsage { flag, environments } = usage;
     let chosen = environments
         .iter()
         .find(|environment| Some(environment.environment_id) == view.environment);
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
-    let place =
+    let in_environment =
         chosen.map(|chosen| format!(" in {}", naming.name(&chosen.product, &chosen.environment)));
-    let place = place.unwrap_or_default();
-    let seen = chosen.map_or(environments.as_slice(), std::slice::from_ref);
-    let bars = bars(seen, &beginnings);
+    let in_environment = in_environment.unwrap_or_default();
+    let selected = chosen.map_or(environments.as_slice(), std::slice::from_ref);
+    let bars = bars(selected, &bar_starts);
     let sum: i64 = bars
         .iter()
         .flat_map(|bar| bar.counts)
         .fold(0, i64::saturating_add);
-    let (_, _, when) = view.period.words();
-    let told = format!("{} evaluations{place} {when}", grouped(sum));
+    let (_, _, when) = view.period.labels();
+    let summary = format!("{} evaluations{in_environment} {when}", format_count(sum));
     let key = flag.key.to_string();
     let body = if environments.is_empty() {
         html! { <NeverEvaluated key=key.clone()/> }
     } else {
         let chart = if sum == 0 {
             html! {
-                <Empty title=format!("Not evaluated{place} {when}")>
+                <Empty title=format!("Not evaluated{in_environment} {when}")>
                     <p>"It may be evaluated rarely, or its code may be gone."</p>
                 </Empty>
             }
@@ -171,15 +171,15 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
             let days = view.period == Period::Month;
             html! {
                 <section class="panel usage-panel" aria-labelledby="usage-sum">
-                    <h2 id="usage-sum">{told.clone()}</h2>
-                    <UsageChart bars summary=told.clone() days/>
+                    <h2 id="usage-sum">{summary.clone()}</h2>
+                    <UsageChart bars summary=summary.clone() days/>
                 </section>
             }
         };
         html! {
-            <Choices key=key.clone() view/>
+            <PeriodLinks key=key.clone() view/>
             {chart}
-            <Places key=key.clone() environments view/>
+            <EnvironmentTable key=key.clone() environments view/>
         }
     };
     view! {
@@ -194,12 +194,12 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
 
 /// The links that select the period.
 #[component]
-fn Choices(key: String, view: View) -> impl IntoView {
+fn PeriodLinks(key: String, view: View) -> impl IntoView {
     let periods = Period::ALL.map(|period| {
         let href = View { period, ..view }.href(&key);
         view! {
             <a href=href aria-current=(period == view.period).then_some("true")>
-                {period.words().1}
+                {period.labels().1}
             </a>
         }
     });
@@ -212,7 +212,11 @@ fn Choices(key: String, view: View) -> impl IntoView {
 
 /// The environments, each with its number of evaluations and the time of the last one.
 #[component]
-fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> impl IntoView {
+fn EnvironmentTable(
+    key: String,
+    environments: Vec<FlagEnvironmentUsage>,
+    view: View,
+) -> impl IntoView {
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
     let everywhere = View {
         environment: None,
@@ -241,7 +245,7 @@ fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> i
                             {name}
                         </a>
                     </th>
-                    <td>{grouped(sum(environment))}</td>
+                    <td>{format_count(sum(environment))}</td>
                     <td class="quiet">{time_or(environment.last_evaluated_at, "never")}</td>
                 </tr>
             }
@@ -260,7 +264,7 @@ fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> i
                             "All environments"
                         </a>
                     </th>
-                    <td>{grouped(total)}</td>
+                    <td>{format_count(total)}</td>
                     <td></td>
                 </tr>
                 {rows}
@@ -290,16 +294,16 @@ fn NeverEvaluated(key: String) -> impl IntoView {
 }
 
 /// Adds up the counts of environments as bars.
-fn bars(environments: &[FlagEnvironmentUsage], beginnings: &[i64]) -> Vec<Bar> {
+fn bars(environments: &[FlagEnvironmentUsage], bar_starts: &[i64]) -> Vec<Bar> {
     let bar = |from: &i64| Bar {
         from: Timestamp::from_millis(*from),
         counts: [0; REASONS.len()],
     };
-    let mut bars: Vec<_> = beginnings.iter().map(bar).collect();
+    let mut bars: Vec<_> = bar_starts.iter().map(bar).collect();
     for FlagHour { hour, evaluations } in environments.iter().flat_map(|each| &each.hours) {
         // In time zones with a half-hour offset, an hour belongs to the bar in which it starts.
-        let begun = beginnings.partition_point(|from| *from <= hour.millis());
-        let Some(bar) = begun.checked_sub(1).and_then(|place| bars.get_mut(place)) else {
+        let started = bar_starts.partition_point(|from| *from <= hour.millis());
+        let Some(bar) = started.checked_sub(1).and_then(|index| bars.get_mut(index)) else {
             continue;
         };
         for (sum, (reason, ..)) in bar.counts.iter_mut().zip(REASONS) {

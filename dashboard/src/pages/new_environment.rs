@@ -14,12 +14,12 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    form_page::{FormState, handle_form},
     html::Html,
     port::{
         environments::{EnvironmentAdmin, NewEnvironment},
         signed_in,
     },
-    posted::{Typed, posted},
 };
 
 /// The fields of the form; a conflict concerns the first.
@@ -31,9 +31,9 @@ const FIELDS: &[&str] = &["name", "product"];
 /// state, and no URL, cookie or log contains it.
 #[component]
 pub fn NewEnvironmentPage() -> impl IntoView {
-    let draw = async |typed| Ok(view! { <NewEnvironmentForm typed/> });
+    let render = async |state| Ok(view! { <NewEnvironmentForm state/> });
     let title = "New environment · Environments";
-    page(Section::Environments, title, posted(create, draw))
+    page(Section::Environments, title, handle_form(create, render))
 }
 
 async fn create(form: Form) -> Result<Html, AdminError> {
@@ -52,8 +52,8 @@ impl From<&Form> for NewEnvironment {
 }
 
 #[component]
-fn NewEnvironmentForm(typed: Typed) -> impl IntoView {
-    let refusal = typed.refusal(FIELDS);
+fn NewEnvironmentForm(state: FormState) -> impl IntoView {
+    let refusal = state.refusal(FIELDS);
     let fresh = refusal.fields.is_empty();
     view! {
         <PageHead above=Section::Environments title="New environment"/>
@@ -65,7 +65,7 @@ fn NewEnvironmentForm(typed: Typed) -> impl IntoView {
                 input=Input::Line
                 hint="The application or group of services it belongs to."
                 example="Web shop"
-                longest=64
+                max_length=64
                 focus=fresh
                 refusal=refusal.clone()
             />
@@ -75,7 +75,7 @@ fn NewEnvironmentForm(typed: Typed) -> impl IntoView {
                 input=Input::Line
                 hint="The place where the product runs."
                 example="production"
-                longest=64
+                max_length=64
                 refusal
             />
             <p class="hint">

@@ -12,12 +12,12 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    form_page::{FormState, handle_form, redirect},
     html::Html,
     port::{
         flags::{FlagAdmin, NewFlag},
         signed_in,
     },
-    posted::{Typed, posted, redirect},
     routes,
 };
 
@@ -33,8 +33,12 @@ const TYPES: &[(&str, &str)] = &[
 /// A form that posts to this page. Success redirects to the flag's page; an error keeps the input.
 #[component]
 pub fn NewFlagPage() -> impl IntoView {
-    let draw = async |typed| Ok(view! { <NewFlagForm typed/> });
-    page(Section::Flags, "New flag · Flags", posted(create, draw))
+    let render = async |state| Ok(view! { <NewFlagForm state/> });
+    page(
+        Section::Flags,
+        "New flag · Flags",
+        handle_form(create, render),
+    )
 }
 
 async fn create(form: Form) -> Result<Html, AdminError> {
@@ -55,8 +59,8 @@ impl From<&Form> for NewFlag {
 }
 
 #[component]
-fn NewFlagForm(typed: Typed) -> impl IntoView {
-    let refusal = typed.refusal(FIELDS);
+fn NewFlagForm(state: FormState) -> impl IntoView {
+    let refusal = state.refusal(FIELDS);
     let fresh = refusal.fields.is_empty();
     view! {
         <PageHead above=Section::Flags title="New flag"/>
@@ -68,7 +72,7 @@ fn NewFlagForm(typed: Typed) -> impl IntoView {
                 input=Input::Line
                 hint="Shown in the dashboard."
                 example="New checkout"
-                longest=200
+                max_length=200
                 focus=fresh
                 refusal=refusal.clone()
             />
@@ -78,7 +82,7 @@ fn NewFlagForm(typed: Typed) -> impl IntoView {
                 input=Input::Code
                 hint="The name of the flag in code. It can never change or be reused, because applications depend on it."
                 example="new_checkout"
-                longest=128
+                max_length=128
                 refusal=refusal.clone()
             />
             <p class="key-check" role="status"></p>
@@ -88,7 +92,7 @@ fn NewFlagForm(typed: Typed) -> impl IntoView {
                 input=Input::Text
                 hint="What the flag is for, and when to remove it."
                 optional=true
-                longest=2000
+                max_length=2000
                 refusal=refusal.clone()
             />
             <Field

@@ -18,12 +18,12 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    form_page::{FormState, handle_form, redirect},
     html::{Html, IntoHtml as _},
     port::{
-        people::{Admission, NewPerson, PeopleAdmin},
+        people::{NewPerson, PeopleAdmin, UserCredentials},
         signed_in, signed_in_user, visit,
     },
-    posted::{Typed, posted, redirect},
 };
 
 /// The fields of the form; a conflict concerns the first.
@@ -32,20 +32,27 @@ const FIELDS: &[&str] = &["email", "role", "password"];
 /// A form that posts to this page. Only the response shows a generated password.
 #[component]
 pub fn NewPersonPage() -> impl IntoView {
-    let draw = async |typed: Typed| {
-        if typed.form.is_none() && signed_in_user()?.role < Role::Admin {
+    let render = async |state: FormState| {
+        if state.form.is_none() && signed_in_user()?.role < Role::Admin {
             return Err(AdminError::Forbidden);
         }
-        Ok(view! { <NewPersonForm typed/> })
+        Ok(view! { <NewPersonForm state/> })
     };
-    page(Section::People, "Invite · People", posted(invite, draw))
+    page(
+        Section::People,
+        "Invite · People",
+        handle_form(invite, render),
+    )
 }
 
 async fn invite(form: Form) -> Result<Html, AdminError> {
     form.password("password")?;
     let people = signed_in::<dyn PeopleAdmin>()?;
-    let Admission { user, made_up } = people.invite(NewPerson::from(&form)).await?;
-    match made_up {
+    let UserCredentials {
+        user,
+        generated_password,
+    } = people.invite(NewPerson::from(&form)).await?;
+    match generated_password {
         None => redirect(&format!("{}#{}", Section::People.href(), row_id(&user))),
         Some(password) => {
             password_page(format!("{} can sign in", user.email), user.email, password)
@@ -64,8 +71,8 @@ impl From<&Form> for NewPerson {
 }
 
 #[component]
-fn NewPersonForm(typed: Typed) -> impl IntoView {
-    let refusal = typed.refusal(FIELDS);
+fn NewPersonForm(state: FormState) -> impl IntoView {
+    let refusal = state.refusal(FIELDS);
     let fresh = refusal.fields.is_empty();
     view! {
         <PageHead above=Section::People title="Invite a person"/>
@@ -77,7 +84,7 @@ fn NewPersonForm(typed: Typed) -> impl IntoView {
                 input=Input::OtherEmail
                 hint="Their address for signing in. Pennon sends no e-mail: tell them yourself."
                 example="ana@example.com"
-                longest=254
+                max_length=254
                 focus=fresh
                 refusal=refusal.clone()
             />
@@ -94,7 +101,7 @@ fn NewPersonForm(typed: Typed) -> impl IntoView {
                 input=Input::NewPassword
                 hint="At least 12 characters. Leave it empty to generate one, which the next page shows once."
                 optional=true
-                longest=256
+                max_length=256
                 refusal
             />
             <FormActions action="Invite" back=Section::People.href()/>

@@ -24,13 +24,13 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    form_page::{FormState, handle_form, redirect},
     html::{Html, html},
     port::{
         Expected,
-        people::{Colleague, PeopleAdmin},
+        people::{PeopleAdmin, UserRow},
         query, signed_in, signed_in_user,
     },
-    posted::{Typed, posted, redirect},
     routes,
 };
 
@@ -38,12 +38,12 @@ use crate::{
 #[component]
 pub fn People() -> impl IntoView {
     let request = page_request(&query(), Limit::MAX);
-    let draw = async move |typed| {
+    let render = async move |state| {
         let me = signed_in_user()?;
         let people = signed_in::<dyn PeopleAdmin>()?.people(request).await?;
-        Ok(view! { <List people me typed/> })
+        Ok(view! { <List people me state/> })
     };
-    page(Section::People, "People", posted(change_role, draw))
+    page(Section::People, "People", handle_form(change_role, render))
 }
 
 /// Returns the id of a user's row, for links to it.
@@ -69,12 +69,12 @@ async fn change_role(form: Form) -> Result<Html, AdminError> {
 }
 
 #[component]
-fn List(people: Page<Colleague>, me: User, typed: Typed) -> impl IntoView {
+fn List(people: Page<UserRow>, me: User, state: FormState) -> impl IntoView {
     let pagination = people.pagination;
     let rows = people
         .items
         .into_iter()
-        .map(|colleague| row(colleague, &me, typed.form.as_ref()))
+        .map(|listed| row(listed, &me, state.form.as_ref()))
         .collect_view();
     let alone = (pagination.total == 1).then(|| {
         view! {
@@ -88,7 +88,7 @@ fn List(people: Page<Colleague>, me: User, typed: Typed) -> impl IntoView {
             <LinkButton href=routes::NEW_PERSON icon=Icon::PLUS primary=true label="Invite"/>
         </PageHead>
         <div class="above">
-            <RefusalNotice error=typed.error/>
+            <RefusalNotice error=state.error/>
             {alone}
         </div>
         <Table
@@ -102,8 +102,8 @@ fn List(people: Page<Colleague>, me: User, typed: Typed) -> impl IntoView {
     }
 }
 
-fn row(colleague: Colleague, me: &User, refused: Option<&Form>) -> impl IntoView + use<> {
-    let Colleague { user, signed_in_at } = colleague;
+fn row(listed: UserRow, me: &User, refused: Option<&Form>) -> impl IntoView + use<> {
+    let UserRow { user, signed_in_at } = listed;
     let refused = refused.filter(|form| form.text("person") == user.id.to_string());
     let tried = refused.and_then(|form| Role::parse(&form.text("role")).ok());
     let you = (user.id == me.id).then(|| view! { <span class="tag you">"You"</span> });

@@ -21,13 +21,13 @@ use crate::{
     },
     error::AdminError,
     form::{Form, actions},
+    form_page::{FormState, handle_form, redirect},
     html::{Html, html},
     port::{
         Expected,
-        people::{Admission, PeopleAdmin},
+        people::{PeopleAdmin, UserCredentials},
         query, signed_in, signed_in_user,
     },
-    posted::{Typed, posted, redirect},
     routes,
 };
 
@@ -54,17 +54,17 @@ pub fn PersonPage() -> impl IntoView {
         let id: UserId = id
             .and_then(|id| id.parse().ok())
             .ok_or(AdminError::NotFound)?;
-        let draw = async move |typed: Typed| {
+        let render = async move |state: FormState| {
             let me = signed_in_user()?;
             let (user, tokens) = signed_in::<dyn PeopleAdmin>()?.person(id).await?;
             let own = me.id == user.id;
-            let refusal = match typed.form.as_ref().and_then(Action::of) {
-                Some(Action::Reset) => typed.refusal(FIELDS),
-                _ => Refusal::of_page(typed.error),
+            let refusal = match state.form.as_ref().and_then(Action::of) {
+                Some(Action::Reset) => state.refusal(FIELDS),
+                _ => Refusal::of_page(state.error),
             };
             Ok(view! { <Person user tokens own refusal/> })
         };
-        posted(|form| act(id, form), draw).await
+        handle_form(|form| act(id, form), render).await
     })
 }
 
@@ -76,10 +76,13 @@ async fn act(id: UserId, form: Form) -> Result<Html, AdminError> {
     let here = routes::person(id);
     match Action::of(&form).ok_or(AdminError::NotFound)? {
         Action::Reset => {
-            let Admission { user, made_up } = people
+            let UserCredentials {
+                user,
+                generated_password,
+            } = people
                 .reset_password(expected, form.password("password")?)
                 .await?;
-            let Some(password) = made_up else {
+            let Some(password) = generated_password else {
                 return redirect(&format!("{here}?reset=done"));
             };
             let title = format!("{} has a new password", user.email);
@@ -132,7 +135,7 @@ fn Person(
                     input=Input::NewPassword
                     hint="At least 12 characters. Leave it empty to generate one, which the next page shows once."
                     optional=true
-                    longest=256
+                    max_length=256
                     refusal
                 />
                 <div class="form-actions">
@@ -141,7 +144,7 @@ fn Person(
             </form>
         }
     };
-    let living = tokens.len();
+    let token_count = tokens.len();
     let no_tokens = tokens.is_empty();
     let fields = vec![
         ("do", Action::Delete.as_str().to_owned()),
@@ -156,7 +159,7 @@ fn Person(
             <p>
                 <strong>{role::name(user.role)}</strong>
                 ". "
-                {role::allows(user.role)}
+                {role::describe_rights(user.role)}
                 " "
                 <span class="quiet">"Joined " <Time at=user.created_at/> "."</span>
             </p>
@@ -183,7 +186,7 @@ fn Person(
                 <p class="quiet">
                     {format!(
                         "{email} can no longer sign in{}. Their changes stay in the audit log.",
-                        match living {
+                        match token_count {
                             0 => String::new(),
                             1 => ", and their token stops working".to_owned(),
                             several => format!(", and their {several} tokens stop working"),
@@ -193,7 +196,7 @@ fn Person(
                 <p>
                     <Confirm
                         id="delete-person".to_owned()
-                        word="Delete"
+                        label="Delete"
                         action=format!("Delete {email}")
                         fields
                     >

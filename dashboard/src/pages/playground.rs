@@ -29,37 +29,37 @@ use crate::{
 /// The result of a flag for an evaluation context, with its explanation.
 #[component]
 pub fn PlaygroundPage() -> impl IntoView {
-    let asked = Asked::from(&query());
-    let title = match asked.flag.as_str() {
+    let params = PlaygroundParams::from(&query());
+    let title = match params.flag.as_str() {
         "" => "Try it".to_owned(),
         flag => format!("{flag} · Try it"),
     };
     page(Section::Playground, title, async move {
-        Ok(view! { <Page found=Found::find(asked).await?/> })
+        Ok(view! { <Page data=PageData::load(params).await?/> })
     })
 }
 
 /// The parameters of the address.
 #[derive(Clone, Default)]
-struct Asked {
+struct PlaygroundParams {
     flag: String,
     environment: String,
-    case: ContextForm,
+    context_form: ContextForm,
 }
 
-impl From<&Form> for Asked {
+impl From<&Form> for PlaygroundParams {
     fn from(form: &Form) -> Self {
         Self {
             flag: form.text("flag"),
             environment: form.text("environment"),
-            case: ContextForm::from(form),
+            context_form: ContextForm::from(form),
         }
     }
 }
 
 /// The objects that the address names.
-struct Found {
-    asked: Asked,
+struct PageData {
+    params: PlaygroundParams,
     choices: Choices,
     /// The selected environment.
     environment: Option<EnvironmentId>,
@@ -69,8 +69,8 @@ struct Found {
     config: Option<FlagConfig>,
 }
 
-impl Found {
-    async fn find(asked: Asked) -> Result<Self, AdminError> {
+impl PageData {
+    async fn load(params: PlaygroundParams) -> Result<Self, AdminError> {
         let choices = signed_in::<dyn PlaygroundAdmin>()?.choices().await?;
         let ids = || {
             choices
@@ -78,10 +78,10 @@ impl Found {
                 .iter()
                 .map(|environment| environment.id)
         };
-        let chosen = ids().find(|id| id.to_string() == asked.environment);
+        let chosen = ids().find(|id| id.to_string() == params.environment);
         let first = ids().next();
         let admin = signed_in::<dyn FlagPageAdmin>()?;
-        let (flag, environment, config) = match admin.flag(&asked.flag, chosen).await {
+        let (flag, environment, config) = match admin.flag(&params.flag, chosen).await {
             Err(AdminError::NotFound) => (None, None, None),
             detail => {
                 let detail = detail?;
@@ -92,7 +92,7 @@ impl Found {
         };
         Ok(Self {
             environment: environment.or(chosen).or(first),
-            asked,
+            params,
             choices,
             flag,
             config,
@@ -101,14 +101,14 @@ impl Found {
 }
 
 #[component]
-fn Page(found: Found) -> impl IntoView {
-    let Found {
-        asked,
+fn Page(data: PageData) -> impl IntoView {
+    let PageData {
+        params,
         choices: Choices { keys, environments },
         environment,
         flag,
         config,
-    } = found;
+    } = data;
     let content = if environments.is_empty() {
         html! {
             <Empty title="No environments yet">
@@ -117,7 +117,7 @@ fn Page(found: Found) -> impl IntoView {
             </Empty>
         }
     } else {
-        let key = asked.flag.clone();
+        let key = params.flag.clone();
         let not_here = (flag.is_some() && config.is_none()).then(|| {
             view! {
                 <Notice weight=Weight::Warning>
@@ -137,9 +137,9 @@ fn Page(found: Found) -> impl IntoView {
         let playground = flag.zip(environment).zip(config);
         let playground = playground.map(|((flag, environment), config)| {
             let address = address(flag.key.as_str(), environment);
-            view! { <Playground id=flag.id environment flag=config case=asked.case address/> }
+            view! { <Playground id=flag.id environment flag=config form=params.context_form address/> }
         });
-        let lesson = asked.flag.is_empty().then(|| {
+        let lesson = params.flag.is_empty().then(|| {
             view! {
                 <p class="hint">
                     "Choose a flag and enter a user to see the result and every step that leads to it. This changes nothing and is not counted."
@@ -148,7 +148,7 @@ fn Page(found: Found) -> impl IntoView {
         });
         html! {
             <form class="playground" method="get" action=Section::Playground.href()>
-                <Pick key=asked.flag keys environments environment/>
+                <Pick key=params.flag keys environments environment/>
                 {unknown}
                 {not_here}
                 {lesson}

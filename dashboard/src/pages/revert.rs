@@ -11,7 +11,7 @@ use crate::{
     audit_text::{TIME_TO_LIVE, changes, effect},
     components::{
         answer::page,
-        effect::{Effect, is_alarming, says_something_else},
+        effect::{Effect, changes_description, may_turn_on},
         frame::Section,
         link_button::LinkButton,
         notice::{Notice, Weight},
@@ -22,6 +22,7 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    form_page::{FormState, handle_form, redirect},
     html::{Html, html},
     model::Naming,
     port::{
@@ -29,7 +30,6 @@ use crate::{
         environments::EnvironmentAdmin,
         signed_in,
     },
-    posted::{Typed, posted, redirect},
     routes,
 };
 
@@ -43,12 +43,12 @@ pub fn Revert() -> impl IntoView {
     page(Section::Audit, "Revert a change · Audit", async move {
         let id = id.and_then(|id| id.parse().ok());
         let id: AuditId = id.ok_or(AdminError::NotFound)?;
-        let draw = async move |typed: Typed| {
+        let render = async move |state: FormState| {
             let reversal = signed_in::<dyn AuditAdmin>()?.reversal(id).await?;
             let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
-            Ok(view! { <Preview reversal naming refused=typed.error/> })
+            Ok(view! { <Preview reversal naming refused=state.error/> })
         };
-        posted(|form| revert(id, form), draw).await
+        handle_form(|form| revert(id, form), render).await
     })
 }
 
@@ -56,11 +56,11 @@ async fn revert(id: AuditId, form: Form) -> Result<Html, AdminError> {
     let audit = signed_in::<dyn AuditAdmin>()?;
     let reversal = audit.reversal(id).await?;
     audit.revert(id, &form.text("fingerprint")).await?;
-    redirect(&afterwards(&reversal.records))
+    redirect(&return_address(&reversal.records))
 }
 
 /// Returns the page to open after the revert: the history of the flag, or the audit log if there are several.
-fn afterwards(records: &[Record]) -> String {
+fn return_address(records: &[Record]) -> String {
     let mut keys = records
         .iter()
         .map(|record| record.entry.flag_key.as_deref());
@@ -73,7 +73,7 @@ fn afterwards(records: &[Record]) -> String {
 #[component]
 fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> impl IntoView {
     let Reversal { records, plan } = reversal;
-    let back = afterwards(&records);
+    let back = return_address(&records);
     let at = records.first().map(|record| record.entry.occurred_at);
     let together = (records.len() > 1).then(|| {
         view! {
@@ -82,10 +82,10 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
             </p>
         }
     });
-    let left_out = left_out(records.len(), "more");
-    let told = records.into_iter().take(SHOWN);
-    let told = told.map(|record| view! { <Entry record naming/> });
-    let told = told.collect_view();
+    let omitted = omitted(records.len(), "more");
+    let entries = records.into_iter().take(SHOWN);
+    let entries = entries.map(|record| view! { <Entry record naming/> });
+    let entries = entries.collect_view();
     let plan = match plan {
         Ok(plan) => html! { <Planned plan naming back refused/> },
         Err(obstacle) => html! {
@@ -104,8 +104,8 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
             <section class="panel reversal-part" aria-labelledby="was">
                 <h2 id="was">"What changed " {at.map(|at| view! { <Time at/> })}</h2>
                 {together}
-                {told}
-                {left_out}
+                {entries}
+                {omitted}
             </section>
             {plan}
         </div>
@@ -120,33 +120,36 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
         overwrites,
         fingerprint,
     } = plan;
-    let meanwhile = overwrites.then(|| {
+    let overwrite_warning = overwrites.then(|| {
         view! {
             <Notice weight=Weight::Warning>
                 "It has been changed again since. Reverting discards the later changes, too."
             </Notice>
         }
     });
-    let alarming = effects
+    let may_turn_on = effects
         .iter()
-        .any(|each| is_alarming(&each.before, &each.after));
+        .any(|each| may_turn_on(&each.before, &each.after));
     let button = match &*affected_environments(&effects, naming) {
         [] => "Revert".to_owned(),
-        [place] => format!("Revert in {place}"),
-        places => format!("Revert in {} environments", places.len()),
+        [environment] => format!("Revert in {environment}"),
+        environments => format!("Revert in {} environments", environments.len()),
     };
-    let left_out = left_out(effects.len(), "more flag configurations");
-    let told = shown_as_sentences(&effects);
-    let rest = changes.iter().filter(|change| !told(change)).take(SHOWN);
+    let omitted = omitted(effects.len(), "more flag configurations");
+    let is_described = described_by(&effects);
+    let rest = changes
+        .iter()
+        .filter(|change| !is_described(change))
+        .take(SHOWN);
     let rest = rest.map(member_changes).collect_view();
     let several = effects.len() > 1;
     let effects = effects.into_iter().take(SHOWN).map(|effect| {
         let heading = several.then(|| {
-            let place = naming.name_of(&effect.environment);
-            view! { <h3><code>{effect.before.key.to_string()}</code> " in " {place}</h3> }
+            let environment = naming.name_of(&effect.environment);
+            view! { <h3><code>{effect.before.key.to_string()}</code> " in " {environment}</h3> }
         });
-        let says = says_something_else(&effect.before, &effect.after);
-        let words = says.then(|| {
+        let has_effect = changes_description(&effect.before, &effect.after);
+        let effect = has_effect.then(|| {
             let PlannedEffect {
                 flag,
                 environment,
@@ -158,20 +161,20 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
         });
         html! {
             {heading}
-            {words}
+            {effect}
         }
     });
     html! {
         <section class="panel reversal-part" aria-labelledby="will">
             <h2 id="will">"What will change"</h2>
             <RefusalNotice error=refused/>
-            {meanwhile}
+            {overwrite_warning}
             {effects.collect_view()}
-            {left_out}
+            {omitted}
             {rest}
             <form class="form-actions" method="post">
                 <input type="hidden" name="fingerprint" value=fingerprint/>
-                <button class="button primary" class:danger=alarming>
+                <button class="button primary" class:danger=may_turn_on>
                     {button}
                 </button>
                 <LinkButton href=back label="Cancel"/>
@@ -181,30 +184,30 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
 }
 
 /// Renders the number of items that the page omits, if any.
-fn left_out(all: usize, what: &'static str) -> Option<impl IntoView> {
-    let left_out = all.saturating_sub(SHOWN);
-    (left_out > 0).then(|| view! { <p class="quiet">{format!("… and {left_out} {what}.")}</p> })
+fn omitted(all: usize, what: &'static str) -> Option<impl IntoView> {
+    let omitted = all.saturating_sub(SHOWN);
+    (omitted > 0).then(|| view! { <p class="quiet">{format!("… and {omitted} {what}.")}</p> })
 }
 
 /// Returns the names of the affected environments.
 fn affected_environments(effects: &[PlannedEffect], naming: Naming) -> Vec<String> {
-    let mut places: Vec<_> = effects
+    let mut names: Vec<_> = effects
         .iter()
         .map(|each| naming.name_of(&each.environment))
         .collect();
-    places.sort_unstable();
-    places.dedup();
-    places
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// Returns a predicate for changes that the descriptions of these effects cover: those of switch, rules and rollout
 /// that make a difference.
-fn shown_as_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bool + use<> {
-    let told = effects
+fn described_by(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bool + use<> {
+    let described = effects
         .iter()
-        .filter(|each| says_something_else(&each.before, &each.after));
-    let told = told.map(|each| (each.before.key.clone(), each.environment.id));
-    let told: Vec<_> = told.collect();
+        .filter(|each| changes_description(&each.before, &each.after));
+    let described = described.map(|each| (each.before.key.clone(), each.environment.id));
+    let described: Vec<_> = described.collect();
     move |change| {
         let (Some(flag), Some(environment)) = (&change.flag, &change.environment) else {
             return false;
@@ -213,9 +216,9 @@ fn shown_as_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> b
             .iter()
             .any(|change| change.name == TIME_TO_LIVE);
         !changes_ttl
-            && told
-                .iter()
-                .any(|(key, place)| **key == *flag.as_str() && *place == environment.id)
+            && described.iter().any(|(key, in_environment)| {
+                **key == *flag.as_str() && *in_environment == environment.id
+            })
     }
 }
 

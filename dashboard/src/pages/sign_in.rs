@@ -85,7 +85,7 @@ async fn attempt(next: &str) -> Attempt {
     let error = visit.sign_in(&email, &form.text(PASSWORD)).await.err();
     match &error {
         None if kept.is_empty() => visit.redirect(next),
-        None => visit.send_on(next),
+        None => visit.forward_form(next),
         Some(error) => visit.set_status(error.status()),
     }
     Attempt {

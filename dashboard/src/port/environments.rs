@@ -48,18 +48,18 @@ pub trait EnvironmentAdmin: Send + Sync {
     /// Rotates the key of an environment. Only this result contains the new key. The old key stops working
     /// immediately.
     ///
-    /// `typed` must be the environment's name; otherwise [`AdminError::Invalid`] names the field `confirmation`.
+    /// `confirmation` must be the environment's name; otherwise [`AdminError::Invalid`] names the field `confirmation`.
     async fn rotate_key(
         &self,
         expected: Expected<EnvironmentId>,
-        typed: &str,
+        confirmation: &str,
     ) -> Result<CreatedEnvironment, AdminError>;
 
-    /// Revokes an environment permanently. `typed` has the same rule as in [`rotate_key`](Self::rotate_key).
+    /// Revokes an environment permanently. `confirmation` has the same rule as in [`rotate_key`](Self::rotate_key).
     async fn revoke_environment(
         &self,
         expected: Expected<EnvironmentId>,
-        typed: &str,
+        confirmation: &str,
     ) -> Result<(), AdminError>;
 }
 

@@ -49,7 +49,7 @@ pub trait FlagPageAdmin: Send + Sync {
     async fn set_ttl(
         &self,
         id: FlagEnvironmentId,
-        seen: Option<Ttl>,
+        expected: Option<Ttl>,
         ttl: Option<Ttl>,
     ) -> Result<(), AdminError>;
 
@@ -93,15 +93,19 @@ pub trait FlagPageAdmin: Send + Sync {
     async fn remove_rollout(&self, id: FlagEnvironmentId, revision: i64) -> Result<(), AdminError>;
 
     /// Returns the effect of copying a whole configuration from one environment to another.
-    async fn preview_copy(&self, copy: Copying) -> Result<CopyPreview, AdminError>;
+    async fn preview_copy(&self, copy: ConfigurationCopy) -> Result<CopyPreview, AdminError>;
 
     /// Copies a whole configuration, if both environments are still at the revisions of the preview.
-    async fn copy(&self, copy: Copying, seen: CopyRevisions) -> Result<(), AdminError>;
+    async fn copy(
+        &self,
+        copy: ConfigurationCopy,
+        expected: CopyRevisions,
+    ) -> Result<(), AdminError>;
 }
 
 /// A copy of a flag's whole configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copying {
+pub struct ConfigurationCopy {
     /// The flag.
     pub flag: FlagId,
     /// The environment to copy from.

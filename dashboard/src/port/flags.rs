@@ -29,7 +29,7 @@ pub trait FlagAdmin: Send + Sync {
         flag: FlagId,
         environment: EnvironmentId,
         enabled: bool,
-        seen: Option<i64>,
+        expected_revision: Option<i64>,
     ) -> Result<FlagCell, AdminError>;
 }
 

@@ -29,15 +29,15 @@ use crate::{error::AdminError, form::Form};
 /// the error that the server left in the context, otherwise [`AdminError::SignedOut`]. The service checks the user's
 /// rights: every method may return [`AdminError::Forbidden`].
 pub fn signed_in<P: ?Sized + Send + Sync + 'static>() -> Result<Arc<P>, AdminError> {
-    use_context().ok_or_else(why_nobody)
+    use_context().ok_or_else(session_error)
 }
 
 /// Returns the signed-in user.
 pub fn signed_in_user() -> Result<User, AdminError> {
-    use_context().ok_or_else(why_nobody)
+    use_context().ok_or_else(session_error)
 }
 
-fn why_nobody() -> AdminError {
+fn session_error() -> AdminError {
     use_context().unwrap_or(AdminError::SignedOut)
 }
 

@@ -16,13 +16,13 @@ use crate::error::AdminError;
 #[async_trait]
 pub trait PeopleAdmin: Send + Sync {
     /// Returns one page of users, newest first.
-    async fn people(&self, page: PageRequest) -> Result<Page<Colleague>, AdminError>;
+    async fn people(&self, page: PageRequest) -> Result<Page<UserRow>, AdminError>;
 
     /// Returns one user and their personal access tokens.
     async fn person(&self, id: UserId) -> Result<(User, Vec<Token>), AdminError>;
 
     /// Creates an account.
-    async fn invite(&self, new: NewPerson) -> Result<Admission, AdminError>;
+    async fn invite(&self, new: NewPerson) -> Result<UserCredentials, AdminError>;
 
     /// Changes the role of a user, effective from their next request.
     async fn set_role(&self, expected: Expected<UserId>, role: Role) -> Result<User, AdminError>;
@@ -32,7 +32,7 @@ pub trait PeopleAdmin: Send + Sync {
         &self,
         expected: Expected<UserId>,
         password: String,
-    ) -> Result<Admission, AdminError>;
+    ) -> Result<UserCredentials, AdminError>;
 
     /// Deletes an account, with its sessions and tokens.
     async fn delete_person(&self, expected: Expected<UserId>) -> Result<(), AdminError>;
@@ -43,7 +43,7 @@ pub trait PeopleAdmin: Send + Sync {
 
 /// A user in a list.
 #[derive(Clone, Debug)]
-pub struct Colleague {
+pub struct UserRow {
     /// The account.
     pub user: User,
     /// The last sign-in; none if no session of the user is stored.
@@ -63,9 +63,9 @@ pub struct NewPerson {
 
 /// A user after an invitation or a password reset.
 #[derive(Clone)]
-pub struct Admission {
+pub struct UserCredentials {
     /// The account.
     pub user: User,
     /// The password, if it was generated. It is shown once and cannot be read again.
-    pub made_up: Option<String>,
+    pub generated_password: Option<String>,
 }

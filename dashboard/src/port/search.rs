@@ -10,12 +10,12 @@ use crate::error::AdminError;
 pub trait SearchAdmin: Send + Sync {
     /// Returns flags, including archived ones, whose key or name contains the text, best match first; and active
     /// environments whose name or product contains it. Ignores case.
-    async fn find(&self, text: &str) -> Result<Found, AdminError>;
+    async fn find(&self, text: &str) -> Result<SearchResults, AdminError>;
 }
 
 /// The results, up to a limit.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct SearchResults {
     /// The flags.
     pub flags: Vec<Flag>,
     /// The environments.

@@ -71,7 +71,7 @@ pub trait Visit: Send + Sync {
 
     /// Makes the browser submit the same form to another address of the dashboard, instead of the page that is being
     /// rendered.
-    fn send_on(&self, path: &str);
+    fn forward_form(&self, path: &str);
 
     /// Sets the status code of the response, which is 200 by default.
     fn set_status(&self, status: u16);

@@ -114,7 +114,7 @@ impl Fake {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn asked(&self, call: String) -> Result<(), AdminError> {
+    fn record_call(&self, call: String) -> Result<(), AdminError> {
         self.calls().push(call);
         self.refusal.clone().map_or(Ok(()), Err)
     }
@@ -159,7 +159,7 @@ pub(crate) fn cell(enabled: bool) -> FlagCell {
 #[async_trait]
 impl FlagAdmin for Fake {
     async fn flags(&self, query: FlagTableQuery) -> Result<FlagTable, AdminError> {
-        self.asked(format!("flags {:?} {:?}", query.search, query.lifecycle))?;
+        self.record_call(format!("flags {:?} {:?}", query.search, query.lifecycle))?;
         let rows = self.flags.iter().cloned();
         let row = |(flag, cells)| FlagRow {
             flag,
@@ -177,12 +177,12 @@ impl FlagAdmin for Fake {
     }
 
     async fn is_key_free(&self, key: &str) -> Result<bool, AdminError> {
-        self.asked(format!("is {key} free"))?;
+        self.record_call(format!("is {key} free"))?;
         Ok(true)
     }
 
     async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError> {
-        self.asked(format!(
+        self.record_call(format!(
             "create flag {} {:?} {}",
             new.key, new.description, new.kind
         ))?;
@@ -194,10 +194,10 @@ impl FlagAdmin for Fake {
         flag: FlagId,
         environment: EnvironmentId,
         enabled: bool,
-        seen: Option<i64>,
+        expected_revision: Option<i64>,
     ) -> Result<FlagCell, AdminError> {
-        self.asked(format!(
-            "switch {flag} in {environment}: {enabled} {seen:?}"
+        self.record_call(format!(
+            "switch {flag} in {environment}: {enabled} {expected_revision:?}"
         ))?;
         Ok(FlagCell {
             enabled,
@@ -211,7 +211,7 @@ impl FlagAdmin for Fake {
 #[async_trait]
 impl EnvironmentAdmin for Fake {
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
-        self.asked("environments".to_owned())?;
+        self.record_call("environments".to_owned())?;
         let polled = |environment: &Environment| PolledEnvironment {
             environment: environment.clone(),
             polling: POLLING,
@@ -228,7 +228,7 @@ impl EnvironmentAdmin for Fake {
         &self,
         page: PageRequest,
     ) -> Result<Page<Environment>, AdminError> {
-        self.asked("revoked environments".to_owned())?;
+        self.record_call("revoked environments".to_owned())?;
         Ok(page.page_of(Vec::new(), 0))
     }
 
@@ -247,7 +247,7 @@ impl EnvironmentAdmin for Fake {
         &self,
         new: NewEnvironment,
     ) -> Result<CreatedEnvironment, AdminError> {
-        self.asked(format!("create environment {} / {}", new.product, new.name))?;
+        self.record_call(format!("create environment {} / {}", new.product, new.name))?;
         Ok(CreatedEnvironment {
             environment: environment(3, &new.product, &new.name),
             sdk_key: Secret::new(KEY.to_owned()),
@@ -256,30 +256,39 @@ impl EnvironmentAdmin for Fake {
 
     async fn rename_environment(
         &self,
-        seen: Expected<EnvironmentId>,
+        expected: Expected<EnvironmentId>,
         name: String,
     ) -> Result<(), AdminError> {
-        self.asked(format!("rename {} at {}: {name}", seen.id, seen.revision))
+        self.record_call(format!(
+            "rename {} at {}: {name}",
+            expected.id, expected.revision
+        ))
     }
 
     async fn rotate_key(
         &self,
-        seen: Expected<EnvironmentId>,
-        typed: &str,
+        expected: Expected<EnvironmentId>,
+        confirmation: &str,
     ) -> Result<CreatedEnvironment, AdminError> {
-        self.asked(format!("rotate {} at {}: {typed}", seen.id, seen.revision))?;
+        self.record_call(format!(
+            "rotate {} at {}: {confirmation}",
+            expected.id, expected.revision
+        ))?;
         Ok(CreatedEnvironment {
-            environment: environment(3, "shop", typed),
+            environment: environment(3, "shop", confirmation),
             sdk_key: Secret::new(KEY.to_owned()),
         })
     }
 
     async fn revoke_environment(
         &self,
-        seen: Expected<EnvironmentId>,
-        typed: &str,
+        expected: Expected<EnvironmentId>,
+        confirmation: &str,
     ) -> Result<(), AdminError> {
-        self.asked(format!("revoke {} at {}: {typed}", seen.id, seen.revision))
+        self.record_call(format!(
+            "revoke {} at {}: {confirmation}",
+            expected.id, expected.revision
+        ))
     }
 }
 
@@ -327,7 +336,7 @@ impl Visit for Request {
         self.response().location = Some(path.to_owned());
     }
 
-    fn send_on(&self, path: &str) {
+    fn forward_form(&self, path: &str) {
         self.redirect(path);
     }
 

@@ -105,10 +105,10 @@ impl EnvironmentAdmin for SignedIn {
     async fn rotate_key(
         &self,
         which: Expected<EnvironmentId>,
-        typed: &str,
+        confirmation: &str,
     ) -> Result<CreatedEnvironment, AdminError> {
         let actor = self.actor.administrator()?;
-        self.confirm(which.id, typed).await?;
+        self.confirm(which.id, confirmation).await?;
         let expected = expected(which.revision);
         Ok(environments::rotate_key(&self.admin, &actor, which.id, &expected).await?)
     }
@@ -116,10 +116,10 @@ impl EnvironmentAdmin for SignedIn {
     async fn revoke_environment(
         &self,
         which: Expected<EnvironmentId>,
-        typed: &str,
+        confirmation: &str,
     ) -> Result<(), AdminError> {
         let actor = self.actor.administrator()?;
-        self.confirm(which.id, typed).await?;
+        self.confirm(which.id, confirmation).await?;
         environments::revoke(&self.admin, &actor, which.id, &expected(which.revision)).await?;
         Ok(())
     }
@@ -130,10 +130,10 @@ impl SignedIn {
         Ok(usage::polling(&self.admin, &self.actor, Period::default()).await?)
     }
 
-    /// Checks that the user typed the environment's name to confirm a destructive action.
-    async fn confirm(&self, id: EnvironmentId, typed: &str) -> Result<(), AdminError> {
+    /// Checks that the user has typed the name of the environment before a destructive action.
+    async fn confirm(&self, id: EnvironmentId, confirmation: &str) -> Result<(), AdminError> {
         let environment = environments::get(&self.admin, &self.actor, id).await?;
-        if typed.trim() == environment.name.as_str().trim() {
+        if confirmation.trim() == environment.name.as_str().trim() {
             return Ok(());
         }
         Err(AdminError::Invalid(vec![FieldError {

@@ -5,7 +5,9 @@ use pennon_core::rule::Priority;
 use pennon_core::ttl::Ttl;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::Expected;
-use pennon_dashboard::port::flag_page::{CopyPreview, CopyRevisions, Copying, FlagPageAdmin};
+use pennon_dashboard::port::flag_page::{
+    ConfigurationCopy, CopyPreview, CopyRevisions, FlagPageAdmin,
+};
 use pennon_dashboard::rule_form::{RolloutForm, RuleForm};
 use pennon_model::configuration::{ConfigurationDiff, FlagEnvironmentId, FlagOverview};
 use pennon_model::environment::{Environment, looks_like_production};
@@ -73,13 +75,13 @@ impl FlagPageAdmin for SignedIn {
     async fn set_ttl(
         &self,
         id: FlagEnvironmentId,
-        seen: Option<Ttl>,
+        expected_ttl: Option<Ttl>,
         ttl: Option<Ttl>,
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor()?;
         let admin = &self.admin;
         let current = targeting::configuration(admin, &actor, id).await?;
-        if current.ttl != seen {
+        if current.ttl != expected_ttl {
             return Err(AdminError::Stale);
         }
         let patch = ConfigurationPatch {
@@ -164,7 +166,7 @@ impl FlagPageAdmin for SignedIn {
         Ok(targeting::delete_rollout(&self.admin, &actor, id, &expected(revision)).await?)
     }
 
-    async fn preview_copy(&self, copy: Copying) -> Result<CopyPreview, AdminError> {
+    async fn preview_copy(&self, copy: ConfigurationCopy) -> Result<CopyPreview, AdminError> {
         let preconditions = targeting::CopyPreconditions::default();
         let diff = self.copied(copy, &preconditions, true).await?;
         let source = FlagEnvironmentId {
@@ -178,7 +180,11 @@ impl FlagPageAdmin for SignedIn {
         })
     }
 
-    async fn copy(&self, copy: Copying, revisions: CopyRevisions) -> Result<(), AdminError> {
+    async fn copy(
+        &self,
+        copy: ConfigurationCopy,
+        revisions: CopyRevisions,
+    ) -> Result<(), AdminError> {
         let preconditions = targeting::CopyPreconditions {
             from: expected(revisions.from),
             to: expected(revisions.to),
@@ -209,7 +215,7 @@ impl SignedIn {
 
     async fn copied(
         &self,
-        copy: Copying,
+        copy: ConfigurationCopy,
         preconditions: &targeting::CopyPreconditions,
         dry_run: bool,
     ) -> Result<ConfigurationDiff, AdminError> {

@@ -50,16 +50,16 @@ impl FlagAdmin for SignedIn {
         flag: FlagId,
         environment: EnvironmentId,
         enabled: bool,
-        seen: Option<i64>,
+        expected_revision: Option<i64>,
     ) -> Result<FlagCell, AdminError> {
         let actor = self.actor.editor()?;
         let id = FlagEnvironmentId { flag, environment };
-        let seen = seen.map_or(Precondition::None, expected);
+        let precondition = expected_revision.map_or(Precondition::None, expected);
         let patch = ConfigurationPatch {
             is_enabled: Some(enabled),
             ttl: Patch::Keep,
         };
-        targeting::configure(&self.admin, &actor, id, &seen, patch).await?;
+        targeting::configure(&self.admin, &actor, id, &precondition, patch).await?;
         Ok(targeting::cell(&self.admin, &actor, id).await?)
     }
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::Expected;
-use pennon_dashboard::port::people::{Admission, Colleague, NewPerson, PeopleAdmin};
+use pennon_dashboard::port::people::{NewPerson, PeopleAdmin, UserCredentials, UserRow};
 use pennon_model::id::{TokenId, UserId};
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::token::Token;
@@ -17,10 +17,10 @@ use crate::auth::password::NewPassword;
 
 #[async_trait]
 impl PeopleAdmin for SignedIn {
-    async fn people(&self, page: PageRequest) -> Result<Page<Colleague>, AdminError> {
+    async fn people(&self, page: PageRequest) -> Result<Page<UserRow>, AdminError> {
         let actor = self.actor.administrator()?;
         let people = users::with_sign_ins(&self.admin, &actor, page).await?;
-        Ok(people.map(|(user, signed_in_at)| Colleague { user, signed_in_at }))
+        Ok(people.map(|(user, signed_in_at)| UserRow { user, signed_in_at }))
     }
 
     async fn person(&self, id: UserId) -> Result<(User, Vec<Token>), AdminError> {
@@ -31,13 +31,15 @@ impl PeopleAdmin for SignedIn {
         Ok((user, tokens))
     }
 
-    async fn invite(&self, new: NewPerson) -> Result<Admission, AdminError> {
+    async fn invite(&self, new: NewPerson) -> Result<UserCredentials, AdminError> {
         let actor = self.actor.administrator()?;
         let mut form = Form::default();
         let email = form.field("email", new.email.try_into());
         let role = form.field("role", Role::parse(&new.role));
         let password = form.checked("password", self.password(new.password));
-        let (Some(email), Some(role), Some((password, made_up))) = (email, role, password) else {
+        let (Some(email), Some(role), Some((password, generated_password))) =
+            (email, role, password)
+        else {
             return Err(form.refused());
         };
         let new = NewUser {
@@ -46,7 +48,10 @@ impl PeopleAdmin for SignedIn {
             role,
         };
         let user = users::create(&self.admin, &actor, new).await?;
-        Ok(Admission { user, made_up })
+        Ok(UserCredentials {
+            user,
+            generated_password,
+        })
     }
 
     async fn set_role(&self, which: Expected<UserId>, role: Role) -> Result<User, AdminError> {
@@ -62,17 +67,20 @@ impl PeopleAdmin for SignedIn {
         &self,
         which: Expected<UserId>,
         password: String,
-    ) -> Result<Admission, AdminError> {
+    ) -> Result<UserCredentials, AdminError> {
         let mut form = Form::default();
         let password = form.checked("password", self.password(password));
-        let (password, made_up) = password.ok_or_else(|| form.refused())?;
+        let (password, generated_password) = password.ok_or_else(|| form.refused())?;
         let patch = UserPatch {
             role: None,
             password: Some(password),
             current: None,
         };
         let user = self.update(which, patch).await?;
-        Ok(Admission { user, made_up })
+        Ok(UserCredentials {
+            user,
+            generated_password,
+        })
     }
 
     async fn delete_person(&self, which: Expected<UserId>) -> Result<(), AdminError> {
@@ -94,14 +102,14 @@ impl PeopleAdmin for SignedIn {
 }
 
 impl SignedIn {
-    /// Returns the entered password, or a generated one and its text to show.
-    fn password(&self, typed: String) -> Result<(NewPassword, Option<String>), &'static str> {
-        if typed.is_empty() {
-            let generated = NewPassword::generate(&self.admin.entropy);
-            let shown = generated.expose().to_owned();
-            return Ok((generated, Some(shown)));
+    /// The password that was entered, or a generated one to show.
+    fn password(&self, entered: String) -> Result<(NewPassword, Option<String>), &'static str> {
+        if entered.is_empty() {
+            let generated_password = NewPassword::generate(&self.admin.entropy);
+            let shown = generated_password.expose().to_owned();
+            return Ok((generated_password, Some(shown)));
         }
-        let password = NewPassword::try_from(typed)?;
+        let password = NewPassword::try_from(entered)?;
         Ok((password, None))
     }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::port::search::{Found, SearchAdmin};
+use pennon_dashboard::port::search::{SearchAdmin, SearchResults};
 use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::page::PageRequest;
 
@@ -14,7 +14,7 @@ const SHOWN: usize = 8;
 
 #[async_trait]
 impl SearchAdmin for SignedIn {
-    async fn find(&self, text: &str) -> Result<Found, AdminError> {
+    async fn find(&self, text: &str) -> Result<SearchResults, AdminError> {
         let wanted = text.to_lowercase();
         // Fetch the flag with exactly this key separately, because more flags may match than are read.
         let exact = flags::by_key(&self.admin, &self.actor, text).await?;
@@ -35,7 +35,7 @@ impl SearchAdmin for SignedIn {
             name.to_lowercase().contains(&wanted)
         });
         environments.truncate(SHOWN);
-        Ok(Found {
+        Ok(SearchResults {
             flags,
             environments,
         })

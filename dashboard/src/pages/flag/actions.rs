@@ -13,7 +13,7 @@ use crate::{
     form::{Form, actions},
     port::{
         Expected,
-        flag_page::{CopyRevisions, Copying, FlagPageAdmin},
+        flag_page::{ConfigurationCopy, CopyRevisions, FlagPageAdmin},
         flags::FlagAdmin,
         signed_in,
     },
@@ -79,28 +79,34 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             Ok(here())
         }
         Action::Switch => {
-            let FlagEnvironmentId { flag, environment } = pair(form, flag)?;
-            let (on, seen) = (field(form, "enabled")?, Some(revision()?));
+            let FlagEnvironmentId { flag, environment } = flag_environment(form, flag)?;
+            let (on, expected) = (field(form, "enabled")?, Some(revision()?));
             signed_in::<dyn FlagAdmin>()?
-                .set_enabled(flag, environment, on, seen)
+                .set_enabled(flag, environment, on, expected)
                 .await?;
             Ok(here())
         }
         Action::Ttl => {
-            let (seen, ttl) = (ttl(&form.text("seen"))?, ttl(&form.text("ttl"))?);
-            admin.set_ttl(pair(form, flag)?, seen, ttl).await?;
+            let (expected, ttl) = (ttl(&form.text("seen"))?, ttl(&form.text("ttl"))?);
+            admin
+                .set_ttl(flag_environment(form, flag)?, expected, ttl)
+                .await?;
             Ok(here())
         }
         Action::Rule => {
             let input = RuleForm::read(|name| form.texts(name));
-            if let Some(input) = redrawn(form, &input) {
+            if let Some(input) = edit_conditions(form, &input) {
                 return Ok(Outcome::Redraw(input));
             }
-            let pair = pair(form, flag)?;
+            let id = flag_environment(form, flag)?;
             let rule = match form.parsed::<RuleId>("rule") {
-                None => admin.add_rule(pair, &expected(form), &input).await?,
+                None => {
+                    admin
+                        .add_rule(id, &read_expected_rules(form), &input)
+                        .await?
+                }
                 Some(rule) => {
-                    admin.replace_rule(pair, rule, revision()?, &input).await?;
+                    admin.replace_rule(id, rule, revision()?, &input).await?;
                     rule
                 }
             };
@@ -111,36 +117,46 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             Ok(to("rules"))
         }
         Action::Order => {
-            let order = order(form);
+            let order = requested_order(form);
             let moved = form.parsed("up").or_else(|| form.parsed("down"));
             admin
-                .reorder_rules(pair(form, flag)?, &expected(form), &order)
+                .reorder_rules(
+                    flag_environment(form, flag)?,
+                    &read_expected_rules(form),
+                    &order,
+                )
                 .await?;
             Ok(to(&moved.map_or_else(|| "rules".to_owned(), rule_anchor)))
         }
         Action::Rollout => {
             let input = RolloutForm::read(|name| form.texts(name));
             admin
-                .set_rollout(pair(form, flag)?, form.parsed("revision"), &input)
+                .set_rollout(
+                    flag_environment(form, flag)?,
+                    form.parsed("revision"),
+                    &input,
+                )
                 .await?;
             Ok(to("rollout"))
         }
         Action::RemoveRollout => {
-            admin.remove_rollout(pair(form, flag)?, revision()?).await?;
+            admin
+                .remove_rollout(flag_environment(form, flag)?, revision()?)
+                .await?;
             Ok(to("rollout"))
         }
         Action::Copy => {
-            let copying = Copying {
+            let copy = ConfigurationCopy {
                 flag,
                 from: field(form, "environment")?,
                 to: field(form, "to")?,
             };
-            let seen = CopyRevisions {
+            let expected = CopyRevisions {
                 from: revision()?,
                 to: field(form, "to-revision")?,
             };
-            admin.copy(copying, seen).await?;
-            Ok(Outcome::Done(address.within(copying.to).href()))
+            admin.copy(copy, expected).await?;
+            Ok(Outcome::Done(address.within(copy.to).href()))
         }
     }
 }
@@ -150,7 +166,7 @@ pub(super) fn rule_anchor(rule: RuleId) -> String {
     format!("rule-{rule}")
 }
 
-fn pair(form: &Form, flag: FlagId) -> Result<FlagEnvironmentId, AdminError> {
+fn flag_environment(form: &Form, flag: FlagId) -> Result<FlagEnvironmentId, AdminError> {
     let environment: EnvironmentId = field(form, "environment")?;
     Ok(FlagEnvironmentId { flag, environment })
 }
@@ -165,7 +181,7 @@ fn unreadable(field: &str) -> AdminError {
 }
 
 /// Returns the rule with one condition more or less, if a button of the form requests that.
-fn redrawn(form: &Form, input: &RuleForm) -> Option<RuleForm> {
+fn edit_conditions(form: &Form, input: &RuleForm) -> Option<RuleForm> {
     let mut input = input.clone();
     if form.text("add") == "condition" {
         input.conditions.push(ConditionForm::default());
@@ -179,26 +195,26 @@ fn redrawn(form: &Form, input: &RuleForm) -> Option<RuleForm> {
 }
 
 /// Returns the requested order: the current one, with one rule moved by one position.
-fn order(form: &Form) -> Vec<RuleId> {
+fn requested_order(form: &Form) -> Vec<RuleId> {
     let order = form.text("order");
     let mut order: Vec<RuleId> = order
         .split_whitespace()
         .filter_map(|id| id.parse().ok())
         .collect();
-    let place = |moved: RuleId| order.iter().position(|id| *id == moved);
-    let up = form.parsed("up").and_then(place);
-    let down = form.parsed("down").and_then(place);
-    let upper = up.and_then(|place| place.checked_sub(1)).or(down);
-    if let Some(pair) = upper.and_then(|upper| order.get_mut(upper..)?.get_mut(..2)) {
-        pair.reverse();
+    let position = |moved: RuleId| order.iter().position(|id| *id == moved);
+    let up = form.parsed("up").and_then(position);
+    let down = form.parsed("down").and_then(position);
+    let upper = up.and_then(|index| index.checked_sub(1)).or(down);
+    if let Some(neighbors) = upper.and_then(|upper| order.get_mut(upper..)?.get_mut(..2)) {
+        neighbors.reverse();
     }
     order
 }
 
-/// Returns the rules as the page showed them, in the format of [`said`].
-fn expected(form: &Form) -> Vec<Expected<RuleId>> {
-    let seen = form.text("seen");
-    let rules = seen.split_whitespace();
+/// Returns the rules as the page showed them, in the format of [`write_expected_rules`].
+fn read_expected_rules(form: &Form) -> Vec<Expected<RuleId>> {
+    let text = form.text("seen");
+    let rules = text.split_whitespace();
     rules
         .filter_map(|rule| {
             let (id, revision) = rule.split_once('.')?;
@@ -211,7 +227,7 @@ fn expected(form: &Form) -> Vec<Expected<RuleId>> {
 }
 
 /// Returns the rules that a page shows, for a field `seen`.
-pub(super) fn said(rules: &[TargetingRule]) -> String {
+pub(super) fn write_expected_rules(rules: &[TargetingRule]) -> String {
     let rules = rules.iter();
     let rules = rules.map(|rule| format!("{}.{}", rule.id, rule.revision));
     rules.collect::<Vec<_>>().join(" ")
@@ -245,7 +261,7 @@ mod tests {
                 other => other.to_string(),
             })
             .collect();
-        let order = order(&Form::parse(body.as_bytes()));
+        let order = requested_order(&Form::parse(body.as_bytes()));
         order.iter().filter_map(|id| id.to_string().pop()).collect()
     }
 
@@ -266,7 +282,7 @@ mod tests {
             let body = [body.as_slice(), more.as_bytes()].concat();
             let form = Form::parse(&body);
             let input = RuleForm::read(|name| form.texts(name));
-            redrawn(&form, &input).map(|input| {
+            edit_conditions(&form, &input).map(|input| {
                 let conditions = input.conditions.into_iter();
                 conditions.map(|each| each.attribute).collect::<Vec<_>>()
             })

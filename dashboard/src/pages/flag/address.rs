@@ -19,7 +19,7 @@ pub(super) struct Address {
 pub(super) enum Edit {
     /// None: the page only shows the configuration.
     #[default]
-    Nothing,
+    None,
     /// Name and description.
     Details,
     /// The confirmation to switch the flag on or off.
@@ -54,14 +54,14 @@ impl Edit {
             ("rollout", _) => Self::Rollout,
             ("remove-rollout", _) => Self::RemoveRollout,
             ("copy", _) => Self::Copy(form.parsed("to")),
-            _ => Self::Nothing,
+            _ => Self::None,
         }
     }
 
     /// Returns the parameter `edit`, and the one that names its object.
     fn parameters(self) -> Vec<(&'static str, Option<String>)> {
-        let (edit, of_what) = match self {
-            Self::Nothing => return Vec::new(),
+        let (edit, object) = match self {
+            Self::None => return Vec::new(),
             Self::Details => ("details", None),
             Self::Switch(on) => ("switch", Some(("enabled", on.to_string()))),
             Self::Ttl => ("ttl", None),
@@ -73,7 +73,7 @@ impl Edit {
             Self::Copy(to) => ("copy", to.map(|to| ("to", to.to_string()))),
         };
         let edit = ("edit", edit.to_owned());
-        let parameters = std::iter::once(edit).chain(of_what);
+        let parameters = std::iter::once(edit).chain(object);
         parameters
             .map(|(name, value)| (name, Some(value)))
             .collect()
@@ -83,7 +83,7 @@ impl Edit {
 impl Address {
     /// Returns the address of the page without an open form.
     pub(super) fn href(&self) -> String {
-        self.editing(Edit::Nothing)
+        self.editing(Edit::None)
     }
 
     /// Returns the address of the page with a form open.

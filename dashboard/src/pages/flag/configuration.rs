@@ -7,10 +7,10 @@ use pennon_model::{
     flag_table::FlagCell,
 };
 
-use super::{Shown, actions::Action, address::Edit};
+use super::{PageData, actions::Action, address::Edit};
 use crate::{
     components::{
-        flag_switch::{FlagSwitch, Switch, SwitchDialogs, label},
+        flag_switch::{FlagSwitch, Switch, SwitchDialogs, switch_label},
         form_actions::FormActions,
         icon::{Drawing, Icon},
         link_button::LinkButton,
@@ -24,37 +24,37 @@ use crate::{
 
 /// Renders the head of the environment's panel. The heading follows the switch.
 pub(super) fn configuration(
-    shown: &Shown,
+    page: &PageData,
     environment: &Environment,
     current: &FlagConfiguration,
 ) -> Html {
-    let flag = &shown.detail.flag;
+    let flag = &page.detail.flag;
     let name = flag.name.to_string();
-    let place = shown.name_of(environment);
+    let environment_name = page.name_of(environment);
     let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
     let rules = || current.rules.iter().map(|rule| &rule.rule);
     let cell = FlagCell {
-        enabled: current.target.configuration.is_enabled && !shown.archived(),
+        enabled: current.target.configuration.is_enabled && !page.is_archived(),
         revision: current.target.configuration.revision,
         rules: u32::try_from(current.rules.len()).unwrap_or(u32::MAX),
         rollout: rollout.map(|rollout| rollout.percentage.get()),
     };
     let heading = |on| {
         let status = FlagStatus::of(on, rules(), rollout).description();
-        format!("{} in {place}", describe::capital(&status))
+        format!("{} in {environment_name}", describe::capitalize(&status))
     };
     let (when_on, when_off) = (heading(true), heading(false));
-    let switch = if shown.may_edit() {
-        let asks = looks_like_production(environment.name.as_str())
-            .then(|| routes::flag(&shown.address.key));
+    let switch = if page.may_edit() {
+        let confirmation_href = looks_like_production(environment.name.as_str())
+            .then(|| routes::flag(&page.address.key));
         let when_on = describe::flag(true, rules(), rollout);
         let environment = environment.id;
         html! {
-            <FlagSwitch flag=flag.id name environment place asks cell when_on/>
+            <FlagSwitch flag=flag.id name environment environment_name confirmation_href cell when_on/>
             <SwitchDialogs/>
         }
     } else {
-        html! { <Switch label=label(&name, &place) cell locked=true/> }
+        html! { <Switch label=switch_label(&name, &environment_name) cell locked=true/> }
     };
     html! {
         <div class="configuration">
@@ -65,16 +65,20 @@ pub(super) fn configuration(
                     <span class="when-off">{when_off}</span>
                 </h2>
             </div>
-            {time_to_live(shown, current)}
+            {time_to_live(page, current)}
         </div>
-        {question(shown, environment, current)}
-        {ttl_editor(shown, current)}
+        {confirmation(page, environment, current)}
+        {ttl_editor(page, current)}
     }
 }
 
 /// Renders the confirmation to switch, with the consequences. With scripts, the switch itself asks.
-fn question(shown: &Shown, environment: &Environment, current: &FlagConfiguration) -> Option<Html> {
-    let Edit::Switch(on) = shown.edit else {
+fn confirmation(
+    page: &PageData,
+    environment: &Environment,
+    current: &FlagConfiguration,
+) -> Option<Html> {
+    let Edit::Switch(on) = page.edit else {
         return None;
     };
     let configuration = &current.target.configuration;
@@ -82,31 +86,31 @@ fn question(shown: &Shown, environment: &Environment, current: &FlagConfiguratio
     let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
     let verb = if on { "Turn on" } else { "Turn off" };
     let effect = describe::flag(on, rules, rollout);
-    let words = format!("{verb} in {}", shown.name_of(environment));
-    let error = shown.error().cloned();
-    let question = view! {
-        <form class="step-question" method="post" action=shown.address.editing(shown.edit)>
+    let label = format!("{verb} in {}", page.name_of(environment));
+    let error = page.error().cloned();
+    let form = view! {
+        <form class="step-question" method="post" action=page.address.editing(page.edit)>
             <RefusalNotice error/>
-            {shown.hidden(Action::Switch, Some(configuration.revision))}
+            {page.hidden(Action::Switch, Some(configuration.revision))}
             <input type="hidden" name="enabled" value=on.to_string()/>
             <p>{format!("As soon as applications update: {effect}")}</p>
-            <FormActions action=words back=shown.address.href() focus_back=true/>
+            <FormActions action=label back=page.address.href() focus_back=true/>
         </form>
     };
-    (on != configuration.is_enabled).then(|| question.into_html())
+    (on != configuration.is_enabled).then(|| form.into_html())
 }
 
-fn time_to_live(shown: &Shown, current: &FlagConfiguration) -> impl IntoView + use<> {
-    let kept = describe::time_to_live(current.target.configuration.ttl);
-    let links = shown.may_edit().then(|| {
-        let several = shown.detail.environments.len() > 1;
+fn time_to_live(page: &PageData, current: &FlagConfiguration) -> impl IntoView + use<> {
+    let ttl = describe::time_to_live(current.target.configuration.ttl);
+    let links = page.may_edit().then(|| {
+        let several = page.detail.environments.len() > 1;
         let copy = several.then(|| {
             view! {
-                <LinkButton href=shown.address.editing(Edit::Copy(None)) icon=Icon::COPY label="Copy to…"/>
+                <LinkButton href=page.address.editing(Edit::Copy(None)) icon=Icon::COPY label="Copy to…"/>
             }
         });
         view! {
-            <a href=shown.address.editing(Edit::Ttl) aria-label="Change how long clients keep the flag">
+            <a href=page.address.editing(Edit::Ttl) aria-label="Change how long clients keep the flag">
                 "Change"
             </a>
             {copy}
@@ -116,7 +120,7 @@ fn time_to_live(shown: &Shown, current: &FlagConfiguration) -> impl IntoView + u
         <div class="configuration-rest">
             <span title="How long clients may use the flag before they must fetch it again">
                 <span class="quiet">"Cache "</span>
-                {kept}
+                {ttl}
             </span>
             {links}
         </div>
@@ -124,27 +128,29 @@ fn time_to_live(shown: &Shown, current: &FlagConfiguration) -> impl IntoView + u
 }
 
 /// Renders the form for the TTL.
-fn ttl_editor(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
-    if shown.edit != Edit::Ttl {
+fn ttl_editor(page: &PageData, current: &FlagConfiguration) -> Option<Html> {
+    if page.edit != Edit::Ttl {
         return None;
     }
     let current = current.target.configuration.ttl;
-    let now = current.map(|ttl| ttl.seconds().to_string());
-    let now = now.unwrap_or_default();
-    let seen = shown.typed().filter(|_| !shown.stale());
-    let seen = seen.map_or_else(|| now.clone(), |form| form.text("seen"));
-    let value = shown.typed().map_or(now, |form| form.text("ttl"));
-    let stale = shown.stale().then(|| {
+    let current_seconds = current.map(|ttl| ttl.seconds().to_string());
+    let current_seconds = current_seconds.unwrap_or_default();
+    let expected = page.posted_form().filter(|_| !page.is_stale());
+    let expected = expected.map_or_else(|| current_seconds.clone(), |form| form.text("seen"));
+    let value = page
+        .posted_form()
+        .map_or(current_seconds, |form| form.text("ttl"));
+    let stale = page.is_stale().then(|| {
         AdminError::Conflict(format!(
             "{} It is now {}. What you typed is still here; saving it replaces that.",
             AdminError::Stale,
             describe::time_to_live(current),
         ))
     });
-    let error = shown.error().filter(|_| stale.is_none()).cloned();
+    let error = page.error().filter(|_| stale.is_none()).cloned();
     let refusal = error.map(|error| Refusal::new(error, &["ttl"]));
     let Refusal { fields, other, .. } = refusal.unwrap_or_default();
-    let wrong = (!fields.is_empty()).then_some("true");
+    let invalid = (!fields.is_empty()).then_some("true");
     let details = fields.into_iter().map(|error| {
         view! {
             <p class="field-error" id="ttl-error">
@@ -154,10 +160,10 @@ fn ttl_editor(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
         }
     });
     let editor = view! {
-        <form class="step-editor" id="ttl-form" method="post" action=shown.address.editing(Edit::Ttl)>
+        <form class="step-editor" id="ttl-form" method="post" action=page.address.editing(Edit::Ttl)>
             <RefusalNotice error=stale.or(other)/>
-            {shown.hidden(Action::Ttl, None)}
-            <input type="hidden" name="seen" value=seen/>
+            {page.hidden(Action::Ttl, None)}
+            <input type="hidden" name="seen" value=expected/>
             <div class="field">
                 <label for="ttl">"Cache time in seconds"</label>
                 <p class="hint" id="ttl-hint">
@@ -172,12 +178,12 @@ fn ttl_editor(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
                     value=value
                     autocomplete="off"
                     autofocus=true
-                    aria-invalid=wrong
+                    aria-invalid=invalid
                     aria-describedby="ttl-hint ttl-error"
                 />
                 {details.collect_view()}
             </div>
-            <FormActions action="Save" back=shown.address.href()/>
+            <FormActions action="Save" back=page.address.href()/>
         </form>
     };
     Some(editor.into_html())

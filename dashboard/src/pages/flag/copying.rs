@@ -7,7 +7,7 @@ use pennon_model::{
     id::EnvironmentId,
 };
 
-use super::{Shown, actions::Action, address::Edit, overtaken};
+use super::{PageData, actions::Action, address::Edit, conflict_notice};
 use crate::{
     components::{
         effect::findings, link_button::LinkButton, refusal::RefusalNotice, select::options,
@@ -19,25 +19,25 @@ use crate::{
 };
 
 /// Renders the choice of the environment, then the differences.
-pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> {
-    let Edit::Copy(to) = shown.edit else {
+pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html> {
+    let Edit::Copy(to) = page.edit else {
         return None;
     };
-    let choices = shown
+    let choices = page
         .detail
         .environments
         .iter()
-        .filter(|(place, cell)| place.id != environment.id && cell.is_some());
-    let choices = choices.map(|(place, _)| (place.id.to_string(), shown.name_of(place)));
+        .filter(|(other, cell)| other.id != environment.id && cell.is_some());
+    let choices = choices.map(|(other, _)| (other.id.to_string(), page.name_of(other)));
     let chosen = to.map(|to| to.to_string()).unwrap_or_default();
-    let stale = shown
-        .stale()
-        .then(|| overtaken("Nothing was copied. See below what would change now.".to_owned()));
-    let error = shown.error().filter(|_| !shown.stale()).cloned();
-    let preview = to.zip(shown.preview.as_ref());
-    let preview = preview.map(|(to, preview)| confirmation(shown, environment, to, preview));
+    let stale = page.is_stale().then(|| {
+        conflict_notice("Nothing was copied. See below what would change now.".to_owned())
+    });
+    let error = page.error().filter(|_| !page.is_stale()).cloned();
+    let preview = to.zip(page.preview.as_ref());
+    let preview = preview.map(|(to, preview)| confirmation(page, environment, to, preview));
     // The form keeps the context of the playground, as links do.
-    let context = shown.address.context.clone();
+    let context = page.address.context.clone();
     let context = context.map(|context| hidden("context", context));
     let panel = view! {
         <section class="step-editor copy-panel" aria-labelledby="copy-title">
@@ -47,7 +47,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
             </p>
             {stale}
             <RefusalNotice error/>
-            <form class="copy-choice" method="get" action=routes::flag(&shown.address.key)>
+            <form class="copy-choice" method="get" action=routes::flag(&page.address.key)>
                 <input type="hidden" name="environment" value=environment.id.to_string()/>
                 <input type="hidden" name="edit" value="copy"/>
                 {context}
@@ -58,7 +58,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
                     {options(choices, &chosen)}
                 </select>
                 <button class="button">"Preview changes"</button>
-                <LinkButton href=shown.address.href() label="Cancel"/>
+                <LinkButton href=page.address.href() label="Cancel"/>
             </form>
             {preview}
         </section>
@@ -68,17 +68,17 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
 
 /// Renders the differences, and the button that copies.
 fn confirmation(
-    shown: &Shown,
+    page: &PageData,
     environment: &Environment,
     to: EnvironmentId,
     preview: &CopyPreview,
 ) -> Html {
-    let mut places = shown.detail.environments.iter().map(|(place, _)| place);
-    let name = places.find(|place| place.id == to);
-    let name = name.map(|place| shown.name_of(place)).unwrap_or_default();
+    let mut environments = page.detail.environments.iter().map(|(each, _)| each);
+    let name = environments.find(|each| each.id == to);
+    let name = name.map(|target| page.name_of(target)).unwrap_or_default();
     if preview.diff.differences.is_empty() {
         return html! {
-            <p role="status">{format!("{name} already matches {}: nothing would change.", shown.name_of(environment))}</p>
+            <p role="status">{format!("{name} already matches {}: nothing would change.", page.name_of(environment))}</p>
         };
     }
     let differences = preview.diff.differences.iter().flat_map(lines);
@@ -88,8 +88,8 @@ fn confirmation(
             <h4>{format!("Changes in {name}")}</h4>
             <ul class="differences">{differences.collect_view()}</ul>
             {findings(warnings.collect())}
-            <form method="post" action=shown.address.editing(shown.edit)>
-                {shown.hidden(Action::Copy, Some(preview.diff.from))}
+            <form method="post" action=page.address.editing(page.edit)>
+                {page.hidden(Action::Copy, Some(preview.diff.from))}
                 <input type="hidden" name="to" value=to.to_string()/>
                 <input type="hidden" name="to-revision" value=preview.diff.to.to_string()/>
                 <button class="button primary">{format!("Copy to {name}")}</button>

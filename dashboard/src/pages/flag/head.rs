@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
-    Shown,
+    PageData,
     actions::Action,
     address::{Address, Edit},
 };
@@ -25,42 +25,42 @@ use crate::{
 };
 
 /// Renders the head of the page.
-pub(super) fn head(shown: &Shown) -> Html {
-    if shown.edit == Edit::Details {
-        return editor(shown);
+pub(super) fn head(page: &PageData) -> Html {
+    if page.edit == Edit::Details {
+        return editor(page);
     }
-    let flag = &shown.detail.flag;
+    let flag = &page.detail.flag;
     let key = flag.key.to_string();
     let label = format!("Copy the key {key}");
-    let copy = view! { <CopyButton text=key label worded=false/> };
+    let copy = view! { <CopyButton text=key label show_label=false/> };
     let description = flag.description.as_ref().map(|text| {
         view! { <p class="flag-description">{text.as_str().to_owned()}</p> }
     });
-    let actions = (shown.editor && !shown.archived()).then(|| {
+    let actions = (page.is_editor && !page.is_archived()).then(|| {
         html! {
             <div class="page-actions">
-                <LinkButton href=shown.address.editing(Edit::Details) icon=Icon::PENCIL label="Edit"/>
-                <form method="post" action=shown.address.href()>
-                    {shown.hidden(Action::Archive, Some(flag.revision))}
+                <LinkButton href=page.address.editing(Edit::Details) icon=Icon::PENCIL label="Edit"/>
+                <form method="post" action=page.address.href()>
+                    {page.hidden(Action::Archive, Some(flag.revision))}
                     <button class="button">"Archive"</button>
                 </form>
             </div>
         }
     });
     html! {
-        {names(shown, copy, description, actions)}
-        {archived(shown)}
+        {names(page, copy, description, actions)}
+        {archived(page)}
     }
 }
 
 /// Renders the name with the given parts beside its key, beneath it, and at the end.
 fn names(
-    shown: &Shown,
+    page: &PageData,
     copy: impl IntoView,
     description: impl IntoView,
     actions: impl IntoView,
 ) -> Html {
-    let flag = &shown.detail.flag;
+    let flag = &page.detail.flag;
     html! {
         <header class="page-head flag-head">
             <Crumbs section=Section::Flags/>
@@ -78,12 +78,12 @@ fn names(
 }
 
 /// Renders the notice that the flag is archived, with the button to restore it.
-fn archived(shown: &Shown) -> Option<Html> {
-    let at = shown.detail.flag.archived_at?;
-    let restore = shown.editor.then(|| {
+fn archived(page: &PageData) -> Option<Html> {
+    let at = page.detail.flag.archived_at?;
+    let restore = page.is_editor.then(|| {
         view! {
-            <form method="post" action=shown.address.href()>
-                {shown.hidden(Action::Restore, Some(shown.detail.flag.revision))}
+            <form method="post" action=page.address.href()>
+                {page.hidden(Action::Restore, Some(page.detail.flag.revision))}
                 <button class="button">"Restore"</button>
             </form>
         }
@@ -104,17 +104,17 @@ fn archived(shown: &Shown) -> Option<Html> {
 }
 
 /// Lists the environments in which the flag is on, which prevent archiving it.
-pub(super) fn still_on(shown: &Shown) -> Html {
-    let on = shown
+pub(super) fn still_on(page: &PageData) -> Html {
+    let on = page
         .detail
         .environments
         .iter()
         .filter(|(_, cell)| cell.is_some_and(|cell| cell.enabled));
-    let links = on.map(|(place, _)| {
-        let address = Address::within(&shown.address, place.id);
+    let links = on.map(|(environment, _)| {
+        let address = Address::within(&page.address, environment.id);
         view! {
             <li>
-                <a href=address.href()>{shown.name_of(place)}</a>
+                <a href=address.href()>{page.name_of(environment)}</a>
             </li>
         }
     });
@@ -129,36 +129,36 @@ pub(super) fn still_on(shown: &Shown) -> Html {
 }
 
 /// Renders the form for name and description.
-fn editor(shown: &Shown) -> Html {
-    let flag = &shown.detail.flag;
-    let error = shown.error().filter(|error| **error != AdminError::Stale);
+fn editor(page: &PageData) -> Html {
+    let flag = &page.detail.flag;
+    let error = page.error().filter(|error| **error != AdminError::Stale);
     let refusal = error.map(|error| Refusal::new(error.clone(), &["name", "description"]));
     let refusal = Refusal {
-        form: shown.typed().cloned(),
+        form: page.posted_form().cloned(),
         ..refusal.unwrap_or_default()
     };
     let description = flag.description.as_ref();
     let description = description.map(|text| text.as_str().to_owned());
-    let called = flag.name.to_string();
-    let stale = shown.stale().then(|| {
+    let current_name = flag.name.to_string();
+    let stale = page.is_stale().then(|| {
         view! {
             <Notice weight=Weight::Danger>
-                {AdminError::Stale.to_string()} " It is now called " <strong>{called}</strong>
+                {AdminError::Stale.to_string()} " It is now called " <strong>{current_name}</strong>
                 ". What you typed is still here; saving it replaces that."
             </Notice>
         }
     });
     html! {
-        {names(shown, (), (), ())}
-        <form class="panel form details-form" method="post" action=shown.address.editing(Edit::Details)>
+        {names(page, (), (), ())}
+        <form class="panel form details-form" method="post" action=page.address.editing(Edit::Details)>
             {stale}
             <RefusalNotice error=refusal.other.clone()/>
-            {shown.hidden(Action::Details, Some(flag.revision))}
+            {page.hidden(Action::Details, Some(flag.revision))}
             <Field
                 name="name"
                 label="Name"
                 input=Input::Line
-                longest=200
+                max_length=200
                 value=flag.name.to_string()
                 focus=refusal.fields.is_empty()
                 refusal=refusal.clone()
@@ -169,11 +169,11 @@ fn editor(shown: &Shown) -> Html {
                 input=Input::Text
                 hint="What the flag is for, and when to remove it."
                 optional=true
-                longest=2000
+                max_length=2000
                 value=description.unwrap_or_default()
                 refusal
             />
-            <FormActions action="Save" back=shown.address.href()/>
+            <FormActions action="Save" back=page.address.href()/>
         </form>
     }
 }

@@ -44,14 +44,14 @@ use crate::{
     effect::ProposedChange,
     error::AdminError,
     form::Form,
+    form_page::redirect,
     html::{Html, hidden, html},
     islands::effect::EffectBeforeSave,
     model::Naming,
     port::{
-        flag_page::{CopyPreview, Copying, FlagPageAdmin},
+        flag_page::{ConfigurationCopy, CopyPreview, FlagPageAdmin},
         query, signed_in, signed_in_user, visit,
     },
-    posted::redirect,
     rule_form::RuleForm,
 };
 
@@ -67,9 +67,9 @@ pub fn FlagPage() -> impl IntoView {
     page(Section::Flags, "Flags", async move {
         let Some(form) = visit()?.form() else {
             let edit = Edit::read(&query(), "edit");
-            return Ok(shown(address, edit, None).await?.draw());
+            return Ok(load(address, edit, None).await?.render());
         };
-        let (redrawn, error) = match act(&form, &address).await {
+        let (edited_rule, error) = match act(&form, &address).await {
             Ok(Outcome::Done(href)) => return redirect(&href),
             Ok(Outcome::Redraw(rule)) => (Some(rule), None),
             Err(error) => (None, Some(error)),
@@ -77,16 +77,16 @@ pub fn FlagPage() -> impl IntoView {
         let attempt = Attempt {
             form: form.clone(),
             error: error.clone(),
-            redrawn,
+            edited_rule,
         };
         // The form stays open, with its input.
         let edit = Edit::read(&form, "do");
-        Ok(match shown(address, edit, Some(attempt)).await {
+        Ok(match load(address, edit, Some(attempt)).await {
             Ok(page) => {
                 if let Some(error) = error {
                     visit()?.set_status(error.status());
                 }
-                page.draw()
+                page.render()
             }
             Err(AdminError::NotFound) => return Err(AdminError::NotFound),
             Err(later) => {
@@ -103,17 +103,17 @@ struct Attempt {
     /// The reason for the refusal.
     error: Option<AdminError>,
     /// The rule to render in the form.
-    redrawn: Option<RuleForm>,
+    edited_rule: Option<RuleForm>,
 }
 
 /// The data of the page.
-struct Shown {
+struct PageData {
     address: Address,
     detail: FlagOverview,
     edit: Edit,
     attempt: Option<Attempt>,
     /// True if the reader's role allows changing flags.
-    editor: bool,
+    is_editor: bool,
     /// Suggested attribute names, while a rule is being edited.
     suggestions: Vec<String>,
     /// The effect of a copy, once its target is selected.
@@ -121,57 +121,59 @@ struct Shown {
 }
 
 /// Loads the data of the page. Ignores the open form if the reader may not change anything.
-async fn shown(
+async fn load(
     address: Address,
     edit: Edit,
     attempt: Option<Attempt>,
-) -> Result<Shown, AdminError> {
+) -> Result<PageData, AdminError> {
     let admin = signed_in::<dyn FlagPageAdmin>()?;
-    let editor = signed_in_user()?.role >= Role::Editor;
+    let is_editor = signed_in_user()?.role >= Role::Editor;
     let detail = admin.flag(&address.key, address.environment).await?;
     let environment = detail
         .environment
         .as_ref()
         .map(|environment| environment.id);
-    let mut shown = Shown {
+    let mut page = PageData {
         address: Address {
             environment,
             ..address
         },
         edit,
         attempt,
-        editor,
+        is_editor,
         suggestions: Vec::new(),
         preview: None,
         detail,
     };
-    if shown.is_moot() {
-        shown.edit = Edit::Nothing;
+    if page.is_obsolete() {
+        page.edit = Edit::None;
     }
-    let details_only = edit == Edit::Details && editor && !shown.archived();
-    if !details_only && !shown.may_edit() {
-        shown.edit = Edit::Nothing;
+    let details_only = edit == Edit::Details && is_editor && !page.is_archived();
+    if !details_only && !page.may_edit() {
+        page.edit = Edit::None;
     }
-    match (shown.edit, environment) {
+    match (page.edit, environment) {
         (Edit::NewRule | Edit::Rule(_), Some(environment)) => {
-            shown.suggestions = admin.attributes(environment).await?;
+            page.suggestions = admin.attributes(environment).await?;
         }
         (Edit::Copy(Some(to)), Some(from)) if to != from => {
-            let flag = shown.detail.flag.id;
-            let preview = admin.preview_copy(Copying { flag, from, to }).await?;
-            shown.preview = Some(preview);
+            let flag = page.detail.flag.id;
+            let preview = admin
+                .preview_copy(ConfigurationCopy { flag, from, to })
+                .await?;
+            page.preview = Some(preview);
         }
         _ => {}
     }
-    Ok(shown)
+    Ok(page)
 }
 
-impl Shown {
-    fn archived(&self) -> bool {
+impl PageData {
+    fn is_archived(&self) -> bool {
         self.detail.flag.archived_at.is_some()
     }
 
-    fn revoked(&self) -> bool {
+    fn is_revoked(&self) -> bool {
         let environment = self.detail.environment.as_ref();
         environment.is_some_and(|environment| environment.status == EnvironmentStatus::Revoked)
     }
@@ -179,12 +181,12 @@ impl Shown {
     /// Returns true if the reader may change the flag's configuration in this environment.
     fn may_edit(&self) -> bool {
         let configured = self.detail.configuration.is_some();
-        self.editor && configured && !self.archived() && !self.revoked()
+        self.is_editor && configured && !self.is_archived() && !self.is_revoked()
     }
 
     /// Returns true if the open confirmation has lost its purpose: the object is gone, or already has the requested
     /// state.
-    fn is_moot(&self) -> bool {
+    fn is_obsolete(&self) -> bool {
         let Some(current) = &self.detail.configuration else {
             return false;
         };
@@ -197,7 +199,7 @@ impl Shown {
     }
 
     /// Returns the form that was posted, if it is the open one.
-    fn typed(&self) -> Option<&Form> {
+    fn posted_form(&self) -> Option<&Form> {
         self.attempt.as_ref().map(|attempt| &attempt.form)
     }
 
@@ -207,7 +209,7 @@ impl Shown {
     }
 
     /// Returns true if somebody else made a change first.
-    fn stale(&self) -> bool {
+    fn is_stale(&self) -> bool {
         self.error() == Some(&AdminError::Stale)
     }
 
@@ -222,17 +224,17 @@ impl Shown {
         }
     }
 
-    fn draw(self) -> Html {
+    fn render(self) -> Html {
         let title = format!("{} · Flags", self.detail.flag.key);
-        let error = self.error().filter(|_| !self.told_in_place()).cloned();
+        let error = self.error().filter(|_| !self.form_shows_error()).cloned();
         let body = match (&self.detail.environment, &self.detail.configuration) {
             (None, _) => html! {
                 <Empty title="No environments yet">
                     <p>"A flag takes effect in an environment, such as production. Create one first."</p>
                 </Empty>
             },
-            (Some(environment), None) => self.not_here(environment),
-            (Some(environment), Some(current)) => self.here(environment, current),
+            (Some(environment), None) => self.not_configured(environment),
+            (Some(environment), Some(current)) => self.configuration_panel(environment, current),
         };
         html! {
             <Title text=title/>
@@ -245,14 +247,14 @@ impl Shown {
     }
 
     /// Returns true if the open form shows the refusal itself.
-    fn told_in_place(&self) -> bool {
-        self.edit != Edit::Nothing
+    fn form_shows_error(&self) -> bool {
+        self.edit != Edit::None
     }
 
     /// Renders the refusal of an action without an open form.
     fn refusal(&self, error: AdminError) -> Html {
         let archiving = self
-            .typed()
+            .posted_form()
             .is_some_and(|form| Action::of(form) == Some(Action::Archive));
         match error {
             AdminError::Conflict(_) if archiving => head::still_on(self),
@@ -265,9 +267,9 @@ impl Shown {
         }
     }
 
-    fn not_here(&self, environment: &Environment) -> Html {
+    fn not_configured(&self, environment: &Environment) -> Html {
         let name = self.name_of(environment);
-        let why = if self.revoked() {
+        let why = if self.is_revoked() {
             "This environment is revoked. Its configuration has moved to the environment that replaced it."
         } else {
             "The flag was archived before this environment existed. After restoring, it is off here and can be switched on."
@@ -279,8 +281,8 @@ impl Shown {
         }
     }
 
-    fn here(&self, environment: &Environment, current: &FlagConfiguration) -> Html {
-        let revoked = self.revoked().then(|| {
+    fn configuration_panel(&self, environment: &Environment, current: &FlagConfiguration) -> Html {
+        let revoked = self.is_revoked().then(|| {
             view! {
                 <Notice weight=Weight::Warning>
                     "This environment is revoked: it no longer serves flags, and nothing can be changed."
@@ -305,7 +307,12 @@ impl Shown {
     }
 
     fn naming(&self) -> Naming {
-        Naming::among(self.detail.environments.iter().map(|(place, _)| place))
+        Naming::among(
+            self.detail
+                .places
+                .iter()
+                .map(|(environment, _)| environment),
+        )
     }
 
     /// Returns the name of an environment.
@@ -315,36 +322,36 @@ impl Shown {
 }
 
 /// Renders a link to an action on a rule or the rollout.
-fn icon_link(href: String, icon: Icon, word: &'static str) -> Html {
+fn icon_link(href: String, icon: Icon, label: &'static str) -> Html {
     html! {
-        <a class="icon-button" href=href title=word aria-label=word>
+        <a class="icon-button" href=href title=label aria-label=label>
             <Drawing icon/>
         </a>
     }
 }
 
 /// Renders the current state beside the form that changes it.
-fn before(now: String) -> Html {
+fn current_state(text: String) -> Html {
     html! {
         <p class="before no-scripts">
             <span class="quiet">"Now: "</span>
-            {now}
+            {text}
         </p>
     }
 }
 
 /// Renders the notice that somebody else made a change first, with the current state.
-fn overtaken(now: String) -> Html {
+fn conflict_notice(current: String) -> Html {
     html! {
         <Notice weight=Weight::Danger>
             <strong>"Somebody else saved first. "</strong>
-            {now}
+            {current}
         </Notice>
     }
 }
 
 /// Describes the flag in an environment as if it had these rules and this rollout, in whole sentences.
-fn effect<'r>(
+fn describe_effect<'r>(
     current: &FlagConfiguration,
     rules: impl IntoIterator<Item = &'r Rule>,
     rollout: Option<Rollout>,

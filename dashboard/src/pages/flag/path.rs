@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use pennon_model::{configuration::FlagConfiguration, environment::Environment};
 
 use super::{
-    Shown,
-    actions::{Action, said},
+    PageData,
+    actions::{Action, write_expected_rules},
     address::Edit,
     rollout, rules,
 };
@@ -16,34 +16,38 @@ use crate::{
 };
 
 /// Renders the list. Its last line is always present, and states the result without a match.
-pub(super) fn path(shown: &Shown, environment: &Environment, current: &FlagConfiguration) -> Html {
-    let steps = rules::rules(shown, current);
-    let add = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
+pub(super) fn path(
+    page: &PageData,
+    environment: &Environment,
+    current: &FlagConfiguration,
+) -> Html {
+    let steps = rules::rules(page, current);
+    let add = (page.may_edit() && page.edit == Edit::None).then(|| {
         view! {
             <li class="step step-add">
-                <LinkButton href=shown.address.editing(Edit::NewRule) icon=Icon::PLUS label="Add rule"/>
+                <LinkButton href=page.address.editing(Edit::NewRule) icon=Icon::PLUS label="Add rule"/>
             </li>
         }
     });
     let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
-    let rest = describe::otherwise(!current.rules.is_empty(), rollout);
+    let rest = describe::fallthrough(!current.rules.is_empty(), rollout);
     html! {
         <p class="path-note">
             {format!(
                 "The flag is off in {}, so everyone gets OFF. Once it is on, this decides:",
-                shown.name_of(environment),
+                page.name_of(environment),
             )}
         </p>
         <ol class="path" id="rules" data-unit>
             {steps}
             {add}
-            {rollout::rollout(shown, current)}
+            {rollout::rollout(page, current)}
             <li class="step step-else">
                 <span class="step-mark">"else"</span>
                 <p class="step-text">{sentence(&rest)}</p>
             </li>
         </ol>
-        {order(shown, current)}
+        {order(page, current)}
     }
 }
 
@@ -70,9 +74,9 @@ pub(super) fn sentence(text: &str) -> impl IntoView + use<> {
 }
 
 /// Renders the form that reorders the rules, for the buttons in their rows.
-fn order(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
+fn order(page: &PageData, current: &FlagConfiguration) -> Option<Html> {
     let several = current.rules.len() > 1;
-    if !(shown.may_edit() && several && shown.edit == Edit::Nothing) {
+    if !(page.may_edit() && several && page.edit == Edit::None) {
         return None;
     }
     let order: Vec<_> = current
@@ -81,9 +85,9 @@ fn order(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
         .map(|rule| rule.id.to_string())
         .collect();
     let form = view! {
-        <form id="rule-order" method="post" action=shown.address.href()>
-            {shown.hidden(Action::Order, None)}
-            <input type="hidden" name="seen" value=said(&current.rules)/>
+        <form id="rule-order" method="post" action=page.address.href()>
+            {page.hidden(Action::Order, None)}
+            <input type="hidden" name="seen" value=write_expected_rules(&current.rules)/>
             <input type="hidden" name="order" value=order.join(" ")/>
             <div class="order-bar" hidden>
                 <p>"The new order is not saved yet."</p>

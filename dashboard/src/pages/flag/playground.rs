@@ -7,7 +7,7 @@ use pennon_model::{
 };
 
 use super::{
-    Shown,
+    PageData,
     address::{Address, Edit},
 };
 use crate::{
@@ -21,17 +21,17 @@ use crate::{
 /// Renders the playground. Revoked environments have none, because they serve no flags. While a form is open, the
 /// playground is hidden, because its results would seem to include unsaved changes.
 pub(super) fn playground(
-    shown: &Shown,
+    page: &PageData,
     environment: &Environment,
     current: &FlagConfiguration,
 ) -> Option<Html> {
-    if environment.status == EnvironmentStatus::Revoked || shown.edit != Edit::Nothing {
+    if environment.status == EnvironmentStatus::Revoked || page.edit != Edit::None {
         return None;
     }
-    let Shown {
+    let PageData {
         address, detail, ..
-    } = shown;
-    let page = Address {
+    } = page;
+    let without_context = Address {
         context: None,
         ..address.clone()
     };
@@ -48,8 +48,8 @@ pub(super) fn playground(
                     id=detail.flag.id
                     environment=environment.id
                     flag=current.config()
-                    case=ContextForm::from(&query())
-                    address=page.href()
+                    form=ContextForm::from(&query())
+                    address=without_context.href()
                 />
             </form>
         </section>

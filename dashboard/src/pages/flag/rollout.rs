@@ -5,7 +5,8 @@ use pennon_core::rule::Rule;
 use pennon_model::{configuration::FlagConfiguration, targeting::FlagRollout};
 
 use super::{
-    Shown, actions::Action, address::Edit, before, effect, icon_link, overtaken, path::sentence,
+    PageData, actions::Action, address::Edit, conflict_notice, current_state, describe_effect,
+    icon_link, path::sentence,
 };
 use crate::{
     components::{
@@ -20,13 +21,13 @@ use crate::{
 };
 
 /// Renders the line of the rollout, or the form that is open in its place.
-pub(super) fn rollout(shown: &Shown, current: &FlagConfiguration) -> Html {
+pub(super) fn rollout(page: &PageData, current: &FlagConfiguration) -> Html {
     let rollout = current.rollout.as_ref();
-    let body = match (shown.edit, rollout) {
-        (Edit::Rollout, _) => editor(shown, rollout),
-        (Edit::RemoveRollout, Some(rollout)) => removal(shown, current, rollout),
-        (_, Some(rollout)) => line(shown, rollout),
-        (_, None) => return nothing(shown).into_html(),
+    let body = match (page.edit, rollout) {
+        (Edit::Rollout, _) => editor(page, rollout),
+        (Edit::RemoveRollout, Some(rollout)) => removal(page, current, rollout),
+        (_, Some(rollout)) => line(page, rollout),
+        (_, None) => return add_button(page).into_html(),
     };
     html! {
         <li class="step step-rollout" id="rollout" tabindex="-1">
@@ -37,24 +38,24 @@ pub(super) fn rollout(shown: &Shown, current: &FlagConfiguration) -> Html {
 }
 
 /// Renders the button that adds a rollout.
-fn nothing(shown: &Shown) -> Option<impl IntoView + use<>> {
-    (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
+fn add_button(page: &PageData) -> Option<impl IntoView + use<>> {
+    (page.may_edit() && page.edit == Edit::None).then(|| {
         view! {
             <li class="step step-add" id="rollout">
-                <LinkButton href=shown.address.editing(Edit::Rollout) icon=Icon::PLUS label="Add rollout"/>
+                <LinkButton href=page.address.editing(Edit::Rollout) icon=Icon::PLUS label="Add rollout"/>
             </li>
         }
     })
 }
 
-fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
+fn line(page: &PageData, rollout: &FlagRollout) -> Html {
     let rollout = rollout.rollout;
     let percentage = rollout.percentage.get();
-    let actions = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
+    let actions = (page.may_edit() && page.edit == Edit::None).then(|| {
         view! {
             <div class="step-actions" role="group" aria-label="Rollout">
-                {icon_link(shown.address.editing(Edit::Rollout), Icon::PENCIL, "Edit")}
-                {icon_link(shown.address.editing(Edit::RemoveRollout), Icon::BIN, "Remove")}
+                {icon_link(page.address.editing(Edit::Rollout), Icon::PENCIL, "Edit")}
+                {icon_link(page.address.editing(Edit::RemoveRollout), Icon::BIN, "Remove")}
             </div>
         }
     });
@@ -71,14 +72,14 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
 }
 
 /// Renders the confirmation to remove the rollout, with the consequences.
-fn removal(shown: &Shown, current: &FlagConfiguration, rollout: &FlagRollout) -> Html {
+fn removal(page: &PageData, current: &FlagConfiguration, rollout: &FlagRollout) -> Html {
     let rules: Vec<&Rule> = current.rules.iter().map(|rule| &rule.rule).collect();
-    let effect = effect(current, rules, None);
-    let error = shown.error().cloned();
+    let effect = describe_effect(current, rules, None);
+    let error = page.error().cloned();
     html! {
-        <form class="step-question" method="post" action=shown.address.editing(Edit::RemoveRollout)>
+        <form class="step-question" method="post" action=page.address.editing(Edit::RemoveRollout)>
             <RefusalNotice error/>
-            {shown.hidden(Action::RemoveRollout, Some(rollout.revision))}
+            {page.hidden(Action::RemoveRollout, Some(rollout.revision))}
             <p class="step-text struck">{sentence(&describe::rollout(rollout.rollout))}</p>
             <p>
                 "Without a rollout, users that match no rule get ON. "
@@ -87,7 +88,7 @@ fn removal(shown: &Shown, current: &FlagConfiguration, rollout: &FlagRollout) ->
             <FormActions
                 action="Remove rollout"
                 danger=true
-                back=shown.address.href()
+                back=page.address.href()
                 keep="Keep rollout"
                 focus_back=true
             />
@@ -96,48 +97,50 @@ fn removal(shown: &Shown, current: &FlagConfiguration, rollout: &FlagRollout) ->
 }
 
 /// Renders the rollout's form.
-fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
-    let typed = shown
-        .typed()
+fn editor(page: &PageData, rollout: Option<&FlagRollout>) -> Html {
+    let posted = page
+        .posted_form()
         .map(|form| RolloutForm::read(|name| form.texts(name)));
-    let input = typed.unwrap_or_else(|| {
+    let input = posted.unwrap_or_else(|| {
         rollout
             .map(|rollout| RolloutForm::from(rollout.rollout))
             .unwrap_or_default()
     });
-    let (errors, other) = match shown.error() {
+    let (errors, other) = match page.error() {
         Some(AdminError::Invalid(errors)) => (errors.clone(), None),
         Some(AdminError::Stale) | None => (Vec::new(), None),
         other => (Vec::new(), other.cloned()),
     };
-    let stale = shown.stale().then(|| {
+    let stale = page.is_stale().then(|| {
         let now = match rollout {
-            Some(rollout) => describe::capital(&describe::rollout(rollout.rollout)),
+            Some(rollout) => describe::capitalize(&describe::rollout(rollout.rollout)),
             None => "none".to_owned(),
         };
-        overtaken(format!(
+        conflict_notice(format!(
             "Current rollout: {now}. What you typed is still here; saving it replaces that."
         ))
     });
-    let seen = shown.typed().map(|form| form.parsed("revision"));
-    let now = rollout.map(|rollout| rollout.revision);
-    let revision = seen.filter(|_| !shown.stale()).unwrap_or(now);
-    let before = rollout.map(|rollout| before(describe::rollout(rollout.rollout)));
+    let posted_revision = page.posted_form().map(|form| form.parsed("revision"));
+    let current_revision = rollout.map(|rollout| rollout.revision);
+    let revision = posted_revision
+        .filter(|_| !page.is_stale())
+        .unwrap_or(current_revision);
+    let current_state = rollout.map(|rollout| current_state(describe::rollout(rollout.rollout)));
     html! {
         <form
             class="step-editor"
             id="rollout-form"
             method="post"
-            action=shown.address.editing(Edit::Rollout)
+            action=page.address.editing(Edit::Rollout)
             aria-label="Rollout"
         >
             {stale}
             <RefusalNotice error=other/>
-            {shown.hidden(Action::Rollout, revision)}
+            {page.hidden(Action::Rollout, revision)}
             <RolloutFields input errors/>
-            {before}
-            {shown.effect_of(ProposedChange::Rollout)}
-            <FormActions action="Save rollout" back=format!("{}#rollout", shown.address.href())/>
+            {current_state}
+            {page.effect_of(ProposedChange::Rollout)}
+            <FormActions action="Save rollout" back=format!("{}#rollout", page.address.href())/>
         </form>
     }
 }

@@ -5,10 +5,10 @@ use pennon_core::rule::MAX_RULES;
 use pennon_model::{configuration::FlagConfiguration, id::RuleId, targeting::TargetingRule};
 
 use super::{
-    Shown,
-    actions::{Action, rule_anchor, said},
+    PageData,
+    actions::{Action, rule_anchor, write_expected_rules},
     address::Edit,
-    before, effect, icon_link, overtaken,
+    conflict_notice, current_state, describe_effect, icon_link,
     path::sentence,
 };
 use crate::{
@@ -27,22 +27,22 @@ use crate::{
 };
 
 /// Renders a line for each rule, or the form that is open in its place.
-pub(super) fn rules(shown: &Shown, current: &FlagConfiguration) -> Html {
+pub(super) fn rules(page: &PageData, current: &FlagConfiguration) -> Html {
     let last = current.rules.len().saturating_sub(1);
     let lines = current.rules.iter().enumerate().map(|(index, rule)| {
         let ends = (index == 0, index == last);
-        match shown.edit {
-            Edit::Rule(id) if id == rule.id => editor(shown, current, Some(rule)),
-            Edit::DeleteRule(id) if id == rule.id => deletion(shown, current, rule),
-            _ => line(shown, rule, ends),
+        match page.edit {
+            Edit::Rule(id) if id == rule.id => editor(page, current, Some(rule)),
+            Edit::DeleteRule(id) if id == rule.id => deletion(page, current, rule),
+            _ => line(page, rule, ends),
         }
     });
     let lines = lines.collect_view();
-    let gone = |id: RuleId| !current.rules.iter().any(|rule| rule.id == id);
-    let new = match shown.edit {
-        Edit::NewRule => Some(editor(shown, current, None)),
+    let is_deleted = |id: RuleId| !current.rules.iter().any(|rule| rule.id == id);
+    let new = match page.edit {
+        Edit::NewRule => Some(editor(page, current, None)),
         // Somebody deleted the rule while it was being edited here.
-        Edit::Rule(id) if gone(id) => Some(editor(shown, current, None)),
+        Edit::Rule(id) if is_deleted(id) => Some(editor(page, current, None)),
         _ => None,
     };
     html! {
@@ -51,15 +51,15 @@ pub(super) fn rules(shown: &Shown, current: &FlagConfiguration) -> Html {
     }
 }
 
-fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
+fn line(page: &PageData, rule: &TargetingRule, ends: (bool, bool)) -> Html {
     let text = describe::rule(&rule.rule);
     let id = rule.id.to_string();
     let movable = ends != (true, true);
-    let actions = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
+    let actions = (page.may_edit() && page.edit == Edit::None).then(|| {
         let order = movable.then(|| {
             view! {
-                {mover("up", "Move up", Icon::UP, &id, ends.0)}
-                {mover("down", "Move down", Icon::DOWN, &id, ends.1)}
+                {move_button("up", "Move up", Icon::UP, &id, ends.0)}
+                {move_button("down", "Move down", Icon::DOWN, &id, ends.1)}
             }
         });
         let handle = movable.then(|| {
@@ -72,8 +72,8 @@ fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
         view! {
             <div class="step-actions" role="group" aria-label=text.clone()>
                 {order}
-                {icon_link(shown.address.editing(Edit::Rule(rule.id)), Icon::PENCIL, "Edit")}
-                {icon_link(shown.address.editing(Edit::DeleteRule(rule.id)), Icon::BIN, "Delete")}
+                {icon_link(page.address.editing(Edit::Rule(rule.id)), Icon::PENCIL, "Edit")}
+                {icon_link(page.address.editing(Edit::DeleteRule(rule.id)), Icon::BIN, "Delete")}
                 {handle}
             </div>
         }
@@ -89,12 +89,12 @@ fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
 
 /// Renders a button that moves a rule by one position. It is disabled at the end of the list rather than absent,
 /// because scripts move rules without rendering the page again.
-fn mover(
+fn move_button(
     name: &'static str,
     label: &'static str,
     icon: Icon,
     rule: &str,
-    at_its_end: bool,
+    is_at_end: bool,
 ) -> impl IntoView + use<> {
     view! {
         <button
@@ -104,7 +104,7 @@ fn mover(
             value=rule.to_owned()
             title=label
             aria-label=label
-            data-end=at_its_end.to_string()
+            data-end=is_at_end.to_string()
         >
             <Drawing icon/>
         </button>
@@ -112,24 +112,24 @@ fn mover(
 }
 
 /// Renders the confirmation to delete a rule, with the consequences.
-fn deletion(shown: &Shown, current: &FlagConfiguration, rule: &TargetingRule) -> Html {
+fn deletion(page: &PageData, current: &FlagConfiguration, rule: &TargetingRule) -> Html {
     let others = current.rules.iter().filter(|other| other.id != rule.id);
     let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
-    let effect = effect(current, others.map(|other| &other.rule), rollout);
-    let error = shown.error().cloned();
+    let effect = describe_effect(current, others.map(|other| &other.rule), rollout);
+    let error = page.error().cloned();
     html! {
         <li class="step rule open" id=rule_anchor(rule.id)>
             <span class="step-mark step-number"></span>
-            <form class="step-question" method="post" action=shown.address.editing(shown.edit)>
+            <form class="step-question" method="post" action=page.address.editing(page.edit)>
                 <RefusalNotice error/>
-                {shown.hidden(Action::DeleteRule, Some(rule.revision))}
+                {page.hidden(Action::DeleteRule, Some(rule.revision))}
                 <input type="hidden" name="rule" value=rule.id.to_string()/>
                 <p class="step-text struck">{sentence(&describe::rule(&rule.rule))}</p>
                 <p>{effect}</p>
                 <FormActions
                     action="Delete rule"
                     danger=true
-                    back=shown.address.href()
+                    back=page.address.href()
                     keep="Keep rule"
                     focus_back=true
                 />
@@ -139,31 +139,34 @@ fn deletion(shown: &Shown, current: &FlagConfiguration, rule: &TargetingRule) ->
 }
 
 /// Renders the form of an existing or a new rule.
-fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRule>) -> Html {
-    let redrawn = shown
+fn editor(page: &PageData, current: &FlagConfiguration, rule: Option<&TargetingRule>) -> Html {
+    let edited = page
         .attempt
         .as_ref()
-        .and_then(|attempt| attempt.redrawn.clone());
+        .and_then(|attempt| attempt.edited_rule.clone());
     let read = |form: &Form| RuleForm::read(|name| form.texts(name));
-    let input = redrawn.or(shown.typed().map(read)).unwrap_or_else(|| {
+    let input = edited.or(page.posted_form().map(read)).unwrap_or_else(|| {
         rule.map(|rule| RuleForm::from(&rule.rule))
             .unwrap_or_default()
     });
-    let (errors, other) = match shown.error() {
+    let (errors, other) = match page.error() {
         Some(AdminError::Invalid(errors)) => (errors.clone(), None),
         Some(AdminError::Stale | AdminError::NotFound) | None => (Vec::new(), None),
         other => (Vec::new(), other.cloned()),
     };
     // Expect the state from the form, unless this page shows the user the current one.
-    let meanwhile = meanwhile(shown, rule);
-    let typed = shown.typed().filter(|_| meanwhile.is_none());
+    let conflict = describe_conflict(page, rule);
+    let posted = page.posted_form().filter(|_| conflict.is_none());
     let revision = rule.map(|rule| {
-        let seen = typed.and_then(|form| form.parsed("revision"));
-        seen.unwrap_or(rule.revision)
+        let revision = posted.and_then(|form| form.parsed("revision"));
+        revision.unwrap_or(rule.revision)
     });
-    let seen = rule.is_none().then(|| {
-        let seen = typed.map(|form| form.text("seen"));
-        hidden("seen", seen.unwrap_or_else(|| said(&current.rules)))
+    let expected_rules = rule.is_none().then(|| {
+        let expected = posted.map(|form| form.text("seen"));
+        hidden(
+            "seen",
+            expected.unwrap_or_else(|| write_expected_rules(&current.rules)),
+        )
     });
     let full = rule.is_none() && current.rules.len() >= MAX_RULES;
     let full = full.then(|| {
@@ -172,9 +175,9 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
                 .to_owned(),
         )
     });
-    let before = rule.map(|rule| before(describe::rule(&rule.rule)));
+    let current_state = rule.map(|rule| current_state(describe::rule(&rule.rule)));
     let id = rule.map(|rule| hidden("rule", rule.id.to_string()));
-    let here = shown.address.href();
+    let here = page.address.href();
     let (edit, change, anchor, back) = match rule {
         Some(rule) => {
             let change = ProposedChange::Rule(rule.rule.priority);
@@ -197,8 +200,8 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
         Some(_) => ("Edit rule", "Save rule"),
         None => ("New rule", "Add rule"),
     };
-    let suggestions = shown.suggestions.clone();
-    let effect = shown.effect_of(change);
+    let suggestions = page.suggestions.clone();
+    let effect = page.effect_of(change);
     html! {
         <li class="step rule open" id=anchor>
             <span class="step-mark step-number"></span>
@@ -206,20 +209,20 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
                 class="step-editor"
                 id="rule-form"
                 method="post"
-                action=shown.address.editing(edit)
+                action=page.address.editing(edit)
                 aria-label=title
             >
                 // Enter in a field presses the first button, which must be the one that saves.
                 <button class="visually-hidden" tabindex="-1" aria-hidden="true">
                     {save}
                 </button>
-                {meanwhile.map(overtaken)}
+                {conflict.map(conflict_notice)}
                 <RefusalNotice error=other.or(full)/>
-                {shown.hidden(Action::Rule, revision)}
+                {page.hidden(Action::Rule, revision)}
                 {id}
-                {seen}
+                {expected_rules}
                 <RuleFields input errors suggestions/>
-                {before}
+                {current_state}
                 {effect}
                 <FormActions action=save back/>
             </form>
@@ -228,17 +231,17 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
 }
 
 /// Describes the current state if somebody else made a change first.
-fn meanwhile(shown: &Shown, rule: Option<&TargetingRule>) -> Option<String> {
-    let was_one = shown
-        .typed()
+fn describe_conflict(page: &PageData, rule: Option<&TargetingRule>) -> Option<String> {
+    let was_existing = page
+        .posted_form()
         .is_some_and(|form| !form.text("rule").is_empty());
     match rule {
-        Some(rule) if shown.stale() => Some(format!(
+        Some(rule) if page.is_stale() => Some(format!(
             "The rule is now “{}”. What you typed is still here; saving it replaces that.",
             describe::rule(&rule.rule)
         )),
-        None if was_one => Some("The rule was deleted. What you typed is still here; adding it creates a new rule after the others.".to_owned()),
-        None if shown.stale() => Some("The list shows the current rules. What you typed is still here; adding it puts it after them.".to_owned()),
+        None if was_existing => Some("The rule was deleted. What you typed is still here; adding it creates a new rule after the others.".to_owned()),
+        None if page.is_stale() => Some("The list shows the current rules. What you typed is still here; adding it puts it after them.".to_owned()),
         _ => None,
     }
 }

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use pennon_model::{environment::Environment, flag_table::FlagCell};
 
-use super::Shown;
+use super::PageData;
 use crate::{
     components::{
-        flag_switch::partly,
+        flag_switch::targeting_summary,
         icon::{Drawing, Icon},
     },
     html::{Html, html},
@@ -17,10 +17,12 @@ use crate::{
 const SIDE_BY_SIDE: usize = 5;
 
 /// Renders a tab for each environment, with the flag's status there.
-pub(super) fn tabs(shown: &Shown) -> Html {
-    let places = &shown.detail.environments;
+pub(super) fn tabs(page: &PageData) -> Html {
+    let places = &page.detail.environments;
     if places.len() <= SIDE_BY_SIDE {
-        let tabs = places.iter().map(|(place, cell)| tab(shown, place, *cell));
+        let tabs = places
+            .iter()
+            .map(|(environment, cell)| tab(page, environment, *cell));
         return html! {
             <nav class="tabs" aria-label="Environments">
                 {tabs.collect_view()}
@@ -29,8 +31,12 @@ pub(super) fn tabs(shown: &Shown) -> Html {
     }
     let groups = places.chunk_by(|(one, _), (next, _)| one.product == next.product);
     let groups = groups.map(|group| {
-        let product = group.first().map(|(place, _)| place.product.to_string());
-        let tabs = group.iter().map(|(place, cell)| tab(shown, place, *cell));
+        let product = group
+            .first()
+            .map(|(environment, _)| environment.product.to_string());
+        let tabs = group
+            .iter()
+            .map(|(environment, cell)| tab(page, environment, *cell));
         view! {
             <section>
                 <h2>{product}</h2>
@@ -38,8 +44,8 @@ pub(super) fn tabs(shown: &Shown) -> Html {
             </section>
         }
     });
-    let current = shown.detail.environment.as_ref();
-    let current = current.map(|environment| shown.name_of(environment));
+    let current = page.detail.environment.as_ref();
+    let current = current.map(|environment| page.name_of(environment));
     html! {
         <nav class="picker" aria-label="Environments">
             <details>
@@ -56,8 +62,8 @@ pub(super) fn tabs(shown: &Shown) -> Html {
 }
 
 /// Renders the links to the flag's other pages.
-pub(super) fn more(shown: &Shown) -> Html {
-    let key = &shown.address.key;
+pub(super) fn more(page: &PageData) -> Html {
+    let key = &page.address.key;
     html! {
         <nav class="flag-more" aria-label="More about this flag">
             <a href=routes::flag_usage(key)>"Usage"</a>
@@ -66,29 +72,33 @@ pub(super) fn more(shown: &Shown) -> Html {
     }
 }
 
-fn tab(shown: &Shown, place: &Environment, cell: Option<FlagCell>) -> impl IntoView + use<> {
-    let several = shown.detail.environments.len() <= SIDE_BY_SIDE;
-    let name = if several {
-        shown.name_of(place)
+fn tab(
+    page: &PageData,
+    environment: &Environment,
+    cell: Option<FlagCell>,
+) -> impl IntoView + use<> {
+    let side_by_side = page.detail.environments.len() <= SIDE_BY_SIDE;
+    let name = if side_by_side {
+        page.name_of(environment)
     } else {
-        place.name.to_string()
+        environment.name.to_string()
     };
-    let (state, word) = match cell {
+    let (state, status) = match cell {
         None => ("none", "not configured"),
         Some(cell) if !cell.enabled => ("off", "off"),
-        Some(cell) if partly(cell).is_some() => ("partly", "partly on"),
+        Some(cell) if targeting_summary(cell).is_some() => ("partly", "partly on"),
         Some(_) => ("on", "on"),
     };
-    let current = shown.address.environment == Some(place.id);
+    let current = page.address.environment == Some(environment.id);
     view! {
         <a
-            href=shown.address.within(place.id).href()
-            title=format!("{name}: {word}")
+            href=page.address.within(environment.id).href()
+            title=format!("{name}: {status}")
             aria-current=current.then_some("page")
         >
             <span class="state" data-state=state></span>
             <span class="tab-name">{name.clone()}</span>
-            <span class="visually-hidden">{format!(": {word}")}</span>
+            <span class="visually-hidden">{format!(": {status}")}</span>
         </a>
     }
 }

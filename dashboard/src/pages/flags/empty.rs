@@ -88,10 +88,10 @@ pub fn NoMatch(
         page,
         ..
     } = query;
-    let narrowed = environment.is_some() || state.is_some() || stale;
+    let filtered = environment.is_some() || state.is_some() || stale;
     let title = match (search.as_str(), lifecycle) {
         _ if page.page > PageNumber::default() => "No flags on this page".to_owned(),
-        _ if narrowed => "No flag matches these filters".to_owned(),
+        _ if filtered => "No flag matches these filters".to_owned(),
         ("", Lifecycle::Archived) => "No archived flags".to_owned(),
         ("", _) => "No active flags".to_owned(),
         (search, _) => format!("No flag matches “{search}”"),

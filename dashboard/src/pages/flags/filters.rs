@@ -31,18 +31,19 @@ pub fn Filters(
     let state_field = (query.lifecycle != Lifecycle::default())
         .then(|| view! { <input type="hidden" name="state" value=query.lifecycle.as_str()/> });
     let naming = Naming::among(&environments);
-    let places = environments.iter();
-    let places = places.map(|each| (each.id.to_string(), naming.name_of(each)));
-    let place = query.environment.map(|environment| environment.to_string());
+    let environment_options = environments.iter();
+    let environment_options =
+        environment_options.map(|each| (each.id.to_string(), naming.name_of(each)));
+    let selected = query.environment.map(|environment| environment.to_string());
     let states = FlagState::ALL.iter();
     let states = states.map(|&each| (each.as_str(), state_label(each)));
     // The address omits the default order.
-    let order_word = |order| match order {
+    let order_value = |order| match order {
         FlagTableOrder::Newest => "",
         order => order.as_str(),
     };
     let orders = FlagTableOrder::ALL.iter();
-    let orders = orders.map(|&each| (order_word(each), order_label(each)));
+    let orders = orders.map(|&each| (order_value(each), order_label(each)));
     html! {
         <search class="toolbar">
             <form class="filters" id="filters" method="get" action=Section::Flags.href() data-addressed>
@@ -51,14 +52,14 @@ pub fn Filters(
                 </div>
                 <select class="input" name="environment" aria-label="Environment">
                     <option value="">"All environments"</option>
-                    {options(places, &place.unwrap_or_default())}
+                    {options(environment_options, &selected.unwrap_or_default())}
                 </select>
                 <select class="input" name="is" aria-label="Flag status">
                     <option value="">"On or off"</option>
                     {options(states, query.state.map(FlagState::as_str).unwrap_or_default())}
                 </select>
                 <select class="input" name="sort" aria-label="Order">
-                    {options(orders, order_word(query.order))}
+                    {options(orders, order_value(query.order))}
                 </select>
                 <label class="check" title=STALE>
                     <input type="checkbox" name="stale" value="yes" checked=query.stale/>

@@ -42,10 +42,10 @@ pub fn Flags() -> impl IntoView {
 fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
     let total = table.flags.pagination.total;
     let may_edit = role >= Role::Editor;
-    let none_at_all = total == 0 && is_default(&query);
+    let has_no_flags = total == 0 && is_default(&query);
     let no_environment = table.environments.is_empty();
-    let create = (may_edit && !none_at_all).then(|| view! { <NewFlagLink/> });
-    let list = if none_at_all {
+    let create = (may_edit && !has_no_flags).then(|| view! { <NewFlagLink/> });
+    let list = if has_no_flags {
         html! { <NoFlags no_environment role/> }
     } else {
         let warning = no_environment.then(|| view! { <NoEnvironment role/> });
@@ -60,7 +60,7 @@ fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
         <header class="page-head">
             <h1>
                 "Flags"
-                {(!none_at_all)
+                {(!has_no_flags)
                     .then(|| {
                         view! {
                             <span class="count" id="count" data-live>
@@ -80,18 +80,18 @@ fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
 #[component]
 fn Results(query: FlagTableQuery, table: Table, may_edit: bool) -> impl IntoView {
     let pagination = table.flags.pagination;
-    let somewhere = (query.state.is_some() && query.environment.is_none())
+    let state_hint = (query.state.is_some() && query.environment.is_none())
         .then(|| view! { <p class="hint">"In at least one environment."</p> });
     let stale = query.stale.then(|| view! { <p class="hint">{STALE}</p> });
     let rows = if table.flags.items.is_empty() {
         html! { <NoMatch query=query.clone()/> }
     } else {
-        let table = narrowed(table, query.environment);
+        let table = keep_environment(table, query.environment);
         html! { <FlagTable table may_edit/> }
     };
     html! {
         <div class="results" id="results" data-live data-note=note(pagination)>
-            {somewhere}
+            {state_hint}
             {stale}
             {rows}
             <Pager pagination href=move |page| address(&at_page(&query, page))/>
@@ -109,16 +109,16 @@ fn note(pagination: Pagination) -> String {
 }
 
 /// Returns the table with only this environment, if the table has it.
-fn narrowed(mut table: Table, environment: Option<EnvironmentId>) -> Table {
-    let place = table
+fn keep_environment(mut table: Table, environment: Option<EnvironmentId>) -> Table {
+    let index = table
         .environments
         .iter()
         .position(|column| Some(column.id) == environment);
-    if let Some(place) = place {
-        table.environments = table.environments.split_off(place);
+    if let Some(index) = index {
+        table.environments = table.environments.split_off(index);
         table.environments.truncate(1);
         for row in &mut table.flags.items {
-            row.cells = row.cells.get(place).copied().into_iter().collect();
+            row.cells = row.cells.get(index).copied().into_iter().collect();
         }
     }
     table

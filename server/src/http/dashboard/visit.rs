@@ -117,7 +117,7 @@ impl Visit for CurrentVisit {
         }
     }
 
-    fn send_on(&self, path: &str) {
+    fn forward_form(&self, path: &str) {
         if let Ok(path) = HeaderValue::from_str(path) {
             self.response.insert_header(LOCATION, path);
             self.response.set_status(StatusCode::TEMPORARY_REDIRECT);

@@ -12,14 +12,14 @@ use crate::{
 
 /// A form to render: empty for a GET request, otherwise with its input and the error.
 #[derive(Clone, Default)]
-pub(crate) struct Typed {
+pub(crate) struct FormState {
     /// The input.
     pub(crate) form: Option<Form>,
     /// The error.
     pub(crate) error: Option<AdminError>,
 }
 
-impl Typed {
+impl FormState {
     /// Splits the error of a form with these fields.
     pub(crate) fn refusal(&self, fields: &[&str]) -> Refusal {
         let error = self.error.clone();
@@ -31,34 +31,34 @@ impl Typed {
     }
 }
 
-/// Handles a page whose forms post to it. The output of `carry_out` replaces the page. If `carry_out` fails, `draw`
+/// Handles a page whose forms post to it. The output of `submit` replaces the page. If `submit` fails, `render`
 /// renders the page again, and the error determines the status of the response.
-pub(crate) async fn posted<Done, Drawn, V>(
-    carry_out: impl FnOnce(Form) -> Done,
-    draw: impl FnOnce(Typed) -> Drawn,
+pub(crate) async fn handle_form<Submitted, Rendered, V>(
+    submit: impl FnOnce(Form) -> Submitted,
+    render: impl FnOnce(FormState) -> Rendered,
 ) -> Result<Html, AdminError>
 where
-    Done: Future<Output = Result<Html, AdminError>>,
-    Drawn: Future<Output = Result<V, AdminError>>,
+    Submitted: Future<Output = Result<Html, AdminError>>,
+    Rendered: Future<Output = Result<V, AdminError>>,
     V: IntoView,
 {
-    let typed = match visit()?.form() {
+    let state = match visit()?.form() {
         None => {
             signed_in_user()?;
-            Typed::default()
+            FormState::default()
         }
-        Some(form) => match carry_out(form.clone()).await {
+        Some(form) => match submit(form.clone()).await {
             Ok(page) => return Ok(page),
             Err(error) => {
                 visit()?.set_status(error.status());
-                Typed {
+                FormState {
                     form: Some(form),
                     error: Some(error),
                 }
             }
         },
     };
-    Ok(draw(typed).await?.into_html())
+    Ok(render(state).await?.into_html())
 }
 
 /// Redirects to another page. The returned HTML is empty.
