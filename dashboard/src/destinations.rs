@@ -13,7 +13,7 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
     let text = text.trim();
     let role = signed_in_user()?.role;
     let wanted = text.to_lowercase();
-    let sections = Section::everywhere(role)
+    let sections = Section::all_for(role)
         .filter(|section| section.name().to_lowercase().contains(&wanted))
         .map(|section| destination("Page", section.name(), "", section.href()));
     let mut destinations: Vec<_> = sections.collect();

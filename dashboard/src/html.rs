@@ -17,7 +17,7 @@ pub type Html = InertElement;
 /// The conversion of views to HTML.
 ///
 /// Pages use it instead of Leptos' `into_any`, which compiles functions that stream, await and mount each type of view:
-/// a quarter of the binary, never called. Only [`answer`](crate::components::answer) awaits, and only islands react.
+/// a quarter of the binary, never called. Only [`page`](crate::components::page) awaits, and only islands react.
 pub trait IntoHtml {
     /// Renders the view at once, without the parts that it would have to await.
     fn into_html(self) -> Html;

@@ -55,7 +55,7 @@ impl Naming {
     }
 
     /// Returns the scheme for these environments.
-    pub fn among<'e>(environments: impl IntoIterator<Item = &'e Environment>) -> Self {
+    pub fn of_environments<'e>(environments: impl IntoIterator<Item = &'e Environment>) -> Self {
         let environments = environments.into_iter();
         Self::of(environments.map(|environment| environment.product.as_str()))
     }

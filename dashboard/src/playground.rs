@@ -27,7 +27,7 @@ pub struct Served {
 /// The result for the input of a form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evaluated {
-    /// The answer, or the errors of the context, as HTML.
+    /// The result, or the errors of the context, as HTML.
     pub html: String,
     /// The input and the result; none if the context is invalid.
     pub served: Option<Served>,

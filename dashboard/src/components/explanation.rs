@@ -45,7 +45,7 @@ impl TraceStep {
 
 /// The result in large type, with the reason in words.
 #[component]
-pub fn Answer(
+pub fn EvaluationResult(
     /// The explanation of the engine.
     explanation: Explanation,
 ) -> impl IntoView {

@@ -39,7 +39,7 @@ pub fn FlagTable(
 ) -> impl IntoView {
     let wide = table.environments.len() > FITTING;
     let columns = Columns {
-        naming: Naming::among(&table.environments),
+        naming: Naming::of_environments(&table.environments),
         environments: table.environments,
     };
     let rows = table

@@ -78,7 +78,7 @@ impl Section {
     }
 
     /// Returns all sections for this role.
-    pub(crate) fn everywhere(role: Role) -> impl Iterator<Item = Self> {
+    pub(crate) fn all_for(role: Role) -> impl Iterator<Item = Self> {
         Self::listed(Some(role)).chain([Self::Account])
     }
 }

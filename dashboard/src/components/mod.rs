@@ -5,7 +5,6 @@
     reason = "a component owns its properties, whether it gives them away or only reads them"
 )]
 
-pub mod answer;
 pub mod client_table;
 pub mod confirm;
 pub mod copy_button;
@@ -29,6 +28,7 @@ pub mod new_key;
 pub mod not_switched;
 pub mod notice;
 pub(crate) mod number;
+pub mod page;
 pub mod page_head;
 pub mod pager;
 pub mod palette;

@@ -1,4 +1,4 @@
-//! The playground of a flag: the fields of the context, and the answer.
+//! The playground of a flag: the fields of the context, and the result.
 
 use leptos::prelude::*;
 use pennon_core::{
@@ -9,7 +9,7 @@ use pennon_model::id::{EnvironmentId, FlagId};
 
 use super::{
     escape::escape,
-    explanation::{Answer, Steps},
+    explanation::{EvaluationResult, Steps},
     notice::{Notice, Weight},
     select::value_types,
 };
@@ -17,7 +17,7 @@ use crate::{
     context_form::{self, AttributeRow, Fields},
     form::Form,
     html::html,
-    islands::playground::{ANSWER, PlaygroundIsland},
+    islands::playground::{PlaygroundIsland, RESULT_ID},
     playground::{Evaluated, Served, VERSION, explain_flag, verdict},
 };
 
@@ -118,7 +118,7 @@ pub fn evaluate(flag: &FlagConfig, form: &ContextForm) -> Evaluated {
                 version: VERSION.to_owned(),
             };
             let html = view! {
-                <Answer explanation=explanation.clone()/>
+                <EvaluationResult explanation=explanation.clone()/>
                 <Steps flag=flag.clone() explanation/>
             };
             Evaluated {
@@ -167,7 +167,7 @@ pub fn Playground(
                     </button>
                 </div>
             </div>
-            <div class="playground-answer panel" id=ANSWER inner_html=html></div>
+            <div class="playground-answer panel" id=RESULT_ID inner_html=html></div>
         </PlaygroundIsland>
     }
 }

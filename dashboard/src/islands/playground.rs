@@ -11,17 +11,17 @@ use crate::{
     playground::{Served, VERSION},
 };
 
-/// The id of the element with the answer.
-pub const ANSWER: &str = "playground-answer";
+/// The id of the element with the result.
+pub const RESULT_ID: &str = "playground-answer";
 
 /// The debounce before the server is queried.
 const DEBOUNCE: Duration = Duration::from_millis(200);
 
-/// Updates the answer when the fields around it or the flag change. While the fields are in use, they cannot be
+/// Updates the result when the fields around it or the flag change. While the fields are in use, they cannot be
 /// replaced; the script that keeps pages up to date then dispatches an `input` event. The engine in the browser
 /// evaluates the same context, and the island reports if the two results differ.
 ///
-/// Without scripts, it consists of the fields and the answer as the server rendered them, and a button that submits the
+/// Without scripts, it consists of the fields and the result as the server rendered them, and a button that submits the
 /// form.
 #[island]
 pub fn PlaygroundIsland(
@@ -33,7 +33,7 @@ pub fn PlaygroundIsland(
     served: Option<Served>,
     /// The address of the page for this flag and environment, to which a context can be added.
     address: String,
-    /// The fields, and the answer.
+    /// The fields, and the result.
     children: Children,
 ) -> impl IntoView {
     let agreement = RwSignal::new(Agreement::None);
@@ -59,7 +59,7 @@ pub fn PlaygroundIsland(
             }
             match evaluated {
                 Ok(evaluated) => {
-                    dom::set_html(ANSWER, &evaluated.html);
+                    dom::set_html(RESULT_ID, &evaluated.html);
                     agreement.set(Agreement::of(evaluated.served.as_ref()));
                     if let Some(served) = &evaluated.served {
                         dom::show_address(&address, "context", &served.context);

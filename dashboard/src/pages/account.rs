@@ -9,11 +9,11 @@ use pennon_model::{
 use crate::{
     api::session::SignOut,
     components::{
-        answer::page,
         field::{Field, Input},
         frame::Section,
         icon::{Drawing, Icon},
         notice::{Notice, Weight},
+        page::page,
         page_head::PageHead,
         refusal::{Refusal, RefusalNotice},
         role,

@@ -8,12 +8,12 @@ use pennon_model::{
 use super::flags::{page_length, page_request};
 use crate::{
     components::{
-        answer::page,
         empty::Empty,
         field::{Field, Input},
         frame::Section,
         icon::{Drawing, Icon},
         link_button::LinkButton,
+        page::page,
         page_head::PageHead,
         pager::Pager,
         timeline::Timeline,
@@ -51,7 +51,7 @@ pub fn Audit() -> impl IntoView {
 
 /// Splits the text of the environment filter into product and name if it is the full name of an environment.
 fn split_environment_name(environments: &[Environment], filter: &mut AuditFilter) {
-    let naming = Naming::among(environments);
+    let naming = Naming::of_environments(environments);
     let text = filter.environment.as_deref().unwrap_or_default();
     let has_name = |each: &&Environment| naming.with_products && naming.name_of(each) == text;
     if let Some(found) = environments.iter().find(has_name) {
@@ -162,7 +162,7 @@ fn List(
 fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> impl IntoView {
     let filtered = is_filtered(&filter) || filter.accounts;
     let environment_name = environment_name(&filter);
-    let naming = Naming::among(&environments);
+    let naming = Naming::of_environments(&environments);
     let names = environments.iter();
     let names = names.map(|each| view! { <option value=naming.name_of(each)></option> });
     let names = names.collect_view();

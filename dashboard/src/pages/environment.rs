@@ -13,13 +13,13 @@ use pennon_model::{
 use super::environments::Newest;
 use crate::{
     components::{
-        answer::page,
         client_table::ClientTable,
         fact::Fact,
         field::{Field, Input},
         frame::Section,
         new_key::new_key,
         notice::{Notice, Weight},
+        page::page,
         page_head::Crumbs,
         refusal::{Refusal, RefusalNotice},
         snippets::Snippets,
@@ -33,7 +33,7 @@ use crate::{
     model::Naming,
     port::{
         Expected,
-        environments::{EnvironmentAdmin, UsedEnvironment},
+        environments::{EnvironmentAdmin, EnvironmentDetail},
         signed_in, signed_in_user,
     },
     routes,
@@ -64,9 +64,9 @@ pub fn EnvironmentPage() -> impl IntoView {
             }
             let role = signed_in_user()?.role;
             let environments = signed_in::<dyn EnvironmentAdmin>()?;
-            let used = environments.environment(id).await?;
+            let detail = environments.environment(id).await?;
             let naming = environments.naming().await?;
-            Ok(view! { <Page used naming role state/> })
+            Ok(view! { <Page detail naming role state/> })
         };
         handle_form(|form| act(id, form), render).await
     })
@@ -130,13 +130,13 @@ impl Action {
 }
 
 #[component]
-fn Page(used: UsedEnvironment, naming: Naming, role: Role, state: FormState) -> impl IntoView {
-    let UsedEnvironment {
+fn Page(detail: EnvironmentDetail, naming: Naming, role: Role, state: FormState) -> impl IntoView {
+    let EnvironmentDetail {
         environment,
         polling,
         last_used,
         clients,
-    } = used;
+    } = detail;
     let name = naming.name_of(&environment);
     let active = environment.status == EnvironmentStatus::Active;
     let manage = (active && role >= Role::Admin).then(|| {

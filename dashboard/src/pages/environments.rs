@@ -11,11 +11,11 @@ use pennon_model::{
 use super::flags::page_request;
 use crate::{
     components::{
-        answer::page,
         empty::Empty,
         frame::Section,
         icon::Icon,
         link_button::LinkButton,
+        page::page,
         page_head::PageHead,
         pager::Pager,
         table::{Cell, Table, TimeCell, heads},

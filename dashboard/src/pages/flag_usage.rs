@@ -10,10 +10,10 @@ use pennon_model::{
 
 use crate::{
     components::{
-        answer::page,
         empty::Empty,
         frame::Section,
         number::format_count,
+        page::page,
         page_head::Crumbs,
         snippet::Snippet,
         table::{Table, heads},
@@ -218,7 +218,7 @@ fn EnvironmentTable(
     view: View,
 ) -> impl IntoView {
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
-    let everywhere = View {
+    let all_environments = View {
         environment: None,
         ..view
     };
@@ -233,7 +233,7 @@ fn EnvironmentTable(
     let rows = environments
         .iter()
         .map(|environment| {
-            let here = View {
+            let environment_view = View {
                 environment: Some(environment.environment_id),
                 ..view
             };
@@ -241,7 +241,7 @@ fn EnvironmentTable(
             view! {
                 <tr>
                     <th class="name" scope="row">
-                        <a href=here.href(&key) aria-current=(view.environment == here.environment).then_some("true")>
+                        <a href=environment_view.href(&key) aria-current=(view.environment == environment_view.environment).then_some("true")>
                             {name}
                         </a>
                     </th>
@@ -260,7 +260,7 @@ fn EnvironmentTable(
             <tbody>
                 <tr>
                     <th class="name" scope="row">
-                        <a href=everywhere.href(&key) aria-current=(view == everywhere).then_some("true")>
+                        <a href=all_environments.href(&key) aria-current=(view == all_environments).then_some("true")>
                             "All environments"
                         </a>
                     </th>

@@ -7,7 +7,7 @@ use pennon_model::{audit::AuditFilter, page::Page};
 use super::flags::{page_length, page_request};
 use crate::{
     components::{
-        answer::page, frame::Section, page_head::Crumbs, pager::Pager, timeline::Timeline,
+        frame::Section, page::page, page_head::Crumbs, pager::Pager, timeline::Timeline,
         title::Title,
     },
     error::AdminError,

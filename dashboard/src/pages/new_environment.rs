@@ -4,11 +4,11 @@ use leptos::prelude::*;
 
 use crate::{
     components::{
-        answer::page,
         field::{Field, Input},
         form_actions::FormActions,
         frame::Section,
         new_key::new_key,
+        page::page,
         page_head::PageHead,
         refusal::RefusalNotice,
     },

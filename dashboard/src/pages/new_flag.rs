@@ -4,9 +4,9 @@ use leptos::prelude::*;
 
 use crate::{
     components::{
-        answer::page,
         field::{Field, Input},
         frame::Section,
+        page::page,
         page_head::PageHead,
         refusal::RefusalNotice,
     },

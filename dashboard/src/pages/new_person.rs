@@ -6,10 +6,10 @@ use pennon_model::user::Role;
 use super::people::row_id;
 use crate::{
     components::{
-        answer::page,
         field::{Field, Input},
         form_actions::FormActions,
         frame::Section,
+        page::page,
         page_head::PageHead,
         refusal::RefusalNotice,
         role,

@@ -9,11 +9,11 @@ use pennon_model::{
 use super::flags::page_request;
 use crate::{
     components::{
-        answer::page,
         frame::Section,
         icon::Icon,
         link_button::LinkButton,
         notice::{Notice, Weight},
+        page::page,
         page_head::PageHead,
         pager::Pager,
         refusal::RefusalNotice,
@@ -105,7 +105,7 @@ fn List(people: Page<UserRow>, me: User, state: FormState) -> impl IntoView {
 fn row(listed: UserRow, me: &User, refused: Option<&Form>) -> impl IntoView + use<> {
     let UserRow { user, signed_in_at } = listed;
     let refused = refused.filter(|form| form.text("person") == user.id.to_string());
-    let tried = refused.and_then(|form| Role::parse(&form.text("role")).ok());
+    let refused_role = refused.and_then(|form| Role::parse(&form.text("role")).ok());
     let you = (user.id == me.id).then(|| view! { <span class="tag you">"You"</span> });
     let email = user.email.clone();
     view! {
@@ -116,7 +116,7 @@ fn row(listed: UserRow, me: &User, refused: Option<&Form>) -> impl IntoView + us
                 {you}
             </th>
             <td>
-                <RoleForm user=user.clone() tried/>
+                <RoleForm user=user.clone() refused_role/>
             </td>
             <Cell label="Last sign-in" quiet=true>
                 {match signed_in_at {
@@ -134,12 +134,12 @@ fn row(listed: UserRow, me: &User, refused: Option<&Form>) -> impl IntoView + us
 fn RoleForm(
     user: User,
     /// The role that was refused, and stays selected.
-    tried: Option<Role>,
+    refused_role: Option<Role>,
 ) -> impl IntoView {
-    let shown = tried.unwrap_or(user.role);
+    let shown = refused_role.unwrap_or(user.role);
     let roles = role::choices(Role::Admin).iter().copied();
     html! {
-        <form method="post" class="role-form" class:tried=tried.is_some()>
+        <form method="post" class="role-form" class:tried=refused_role.is_some()>
             <input type="hidden" name="person" value=user.id.to_string()/>
             <input type="hidden" name="revision" value=user.revision/>
             <select class="input" name="role" aria-label=format!("Role of {}", user.email) autocomplete="off">

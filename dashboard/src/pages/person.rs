@@ -7,11 +7,11 @@ use pennon_model::{id::UserId, token::Token, user::User};
 use super::new_person::password_page;
 use crate::{
     components::{
-        answer::page,
         confirm::Confirm,
         field::{Field, Input},
         frame::Section,
         notice::{Notice, Weight},
+        page::page,
         page_head::PageHead,
         refusal::{Refusal, RefusalNotice},
         role,

@@ -6,11 +6,11 @@ use pennon_model::{environment::Environment, flag::Flag, id::EnvironmentId};
 
 use crate::{
     components::{
-        answer::page,
         empty::Empty,
         frame::Section,
         link_button::LinkButton,
         notice::{Notice, Weight},
+        page::page,
         page_head::PageHead,
         playground::{ContextForm, Playground},
         select::options,
@@ -170,7 +170,7 @@ fn Pick(
     environments: Vec<Environment>,
     environment: Option<EnvironmentId>,
 ) -> impl IntoView {
-    let naming = Naming::among(&environments);
+    let naming = Naming::of_environments(&environments);
     let chosen = environment.map(|environment| environment.to_string());
     let environments = environments.iter();
     let environments = environments.map(|each| (each.id.to_string(), naming.name_of(each)));

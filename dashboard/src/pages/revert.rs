@@ -10,11 +10,11 @@ use pennon_model::{
 use crate::{
     audit_text::{TIME_TO_LIVE, changes, effect},
     components::{
-        answer::page,
         effect::{Effect, changes_description, may_turn_on},
         frame::Section,
         link_button::LinkButton,
         notice::{Notice, Weight},
+        page::page,
         page_head::PageHead,
         refusal::RefusalNotice,
         time::Time,
@@ -46,7 +46,7 @@ pub fn Revert() -> impl IntoView {
         let render = async move |state: FormState| {
             let reversal = signed_in::<dyn AuditAdmin>()?.reversal(id).await?;
             let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
-            Ok(view! { <Preview reversal naming refused=state.error/> })
+            Ok(view! { <Preview reversal naming error=state.error/> })
         };
         handle_form(|form| revert(id, form), render).await
     })
@@ -71,7 +71,7 @@ fn return_address(records: &[Record]) -> String {
 }
 
 #[component]
-fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> impl IntoView {
+fn Preview(reversal: Reversal, naming: Naming, error: Option<AdminError>) -> impl IntoView {
     let Reversal { records, plan } = reversal;
     let back = return_address(&records);
     let at = records.first().map(|record| record.entry.occurred_at);
@@ -87,7 +87,7 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
     let entries = entries.map(|record| view! { <Entry record naming/> });
     let entries = entries.collect_view();
     let plan = match plan {
-        Ok(plan) => html! { <Planned plan naming back refused/> },
+        Ok(plan) => html! { <Planned plan naming back error/> },
         Err(obstacle) => html! {
             <Notice weight=Weight::Warning>
                 <strong>"This cannot be reverted. "</strong>
@@ -113,7 +113,7 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
 }
 
 #[component]
-fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>) -> impl IntoView {
+fn Planned(plan: Plan, naming: Naming, back: String, error: Option<AdminError>) -> impl IntoView {
     let Plan {
         changes,
         effects,
@@ -167,7 +167,7 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
     html! {
         <section class="panel reversal-part" aria-labelledby="will">
             <h2 id="will">"What will change"</h2>
-            <RefusalNotice error=refused/>
+            <RefusalNotice error/>
             {overwrite_warning}
             {effects.collect_view()}
             {omitted}

@@ -52,7 +52,7 @@ struct Attempt {
     email: String,
     error: Option<AdminError>,
     /// The fields of the forwarded form.
-    kept: Vec<(String, String)>,
+    forwarded_fields: Vec<(String, String)>,
     /// True if the forwarded form had a password, which is not kept.
     lost_password: bool,
 }
@@ -65,18 +65,18 @@ async fn attempt(next: &str) -> Attempt {
         return Attempt::default();
     };
     let own = |name: &str| name == EMAIL || name == PASSWORD;
-    let (mine, kept): (Vec<_>, Vec<_>) = form
+    let (mine, forwarded_fields): (Vec<_>, Vec<_>) = form
         .fields()
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .partition(|(name, _)| own(name));
-    let (lost, kept): (Vec<_>, Vec<_>) = kept
+    let (lost, forwarded_fields): (Vec<_>, Vec<_>) = forwarded_fields
         .into_iter()
         .partition(|(name, value)| is_password(name) && !value.is_empty());
     let lost_password = !lost.is_empty();
     if mine.is_empty() {
         visit.set_status(AdminError::SignedOut.status());
         return Attempt {
-            kept,
+            forwarded_fields,
             lost_password,
             ..Attempt::default()
         };
@@ -84,14 +84,14 @@ async fn attempt(next: &str) -> Attempt {
     let email = form.text(EMAIL);
     let error = visit.sign_in(&email, &form.text(PASSWORD)).await.err();
     match &error {
-        None if kept.is_empty() => visit.redirect(next),
+        None if forwarded_fields.is_empty() => visit.redirect(next),
         None => visit.forward_form(next),
         Some(error) => visit.set_status(error.status()),
     }
     Attempt {
         email,
         error,
-        kept,
+        forwarded_fields,
         lost_password,
     }
 }
@@ -111,7 +111,7 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
     let Attempt {
         email,
         error,
-        kept,
+        forwarded_fields,
         lost_password,
     } = attempt;
     let (refusal, notice) = match error {
@@ -127,7 +127,7 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
         error => (Refusal::default(), error),
     };
     let fresh = email.is_empty();
-    let interrupted = (!kept.is_empty()).then(|| {
+    let interrupted = (!forwarded_fields.is_empty()).then(|| {
         view! {
             <Notice weight=Weight::Warning>
                 "Your session has ended. What you typed is kept, and submitted after you sign in."
@@ -135,14 +135,14 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
             </Notice>
         }
     });
-    let kept = kept
+    let forwarded_fields = forwarded_fields
         .into_iter()
         .map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
     view! {
         <form method="post">
             {interrupted}
             {notice.map(|error| view! { <Notice weight=Weight::Danger>{error.to_string()}</Notice> })}
-            {kept.collect_view()}
+            {forwarded_fields.collect_view()}
             <Field name=EMAIL label="E-mail" input=Input::Email value=email focus=fresh/>
             <Field name=PASSWORD label="Password" input=Input::Password refusal/>
             <button class="button primary">"Sign in"</button>

@@ -30,7 +30,7 @@ pub trait EnvironmentAdmin: Send + Sync {
     ) -> Result<Page<Environment>, AdminError>;
 
     /// Returns one environment and its usage.
-    async fn environment(&self, id: EnvironmentId) -> Result<UsedEnvironment, AdminError>;
+    async fn environment(&self, id: EnvironmentId) -> Result<EnvironmentDetail, AdminError>;
 
     /// Creates an environment. Only this result contains its key.
     async fn create_environment(
@@ -74,7 +74,7 @@ pub struct PolledEnvironment {
 
 /// An environment and its usage.
 #[derive(Clone, Debug)]
-pub struct UsedEnvironment {
+pub struct EnvironmentDetail {
     /// The environment.
     pub environment: Environment,
     /// Its polls.

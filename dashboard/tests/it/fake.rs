@@ -13,7 +13,7 @@ use pennon_dashboard::form::Form;
 use pennon_dashboard::model::{Naming, Theme};
 use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::environments::{
-    EnvironmentAdmin, NewEnvironment, PolledEnvironment, UsedEnvironment,
+    EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment,
 };
 use pennon_dashboard::port::flags::{FlagAdmin, NewFlag};
 use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
@@ -232,10 +232,10 @@ impl EnvironmentAdmin for Fake {
         Ok(page.page_of(Vec::new(), 0))
     }
 
-    async fn environment(&self, id: EnvironmentId) -> Result<UsedEnvironment, AdminError> {
+    async fn environment(&self, id: EnvironmentId) -> Result<EnvironmentDetail, AdminError> {
         let mut environments = self.environments.iter();
         let environment = environments.find(|environment| environment.id == id);
-        Ok(UsedEnvironment {
+        Ok(EnvironmentDetail {
             environment: environment.ok_or(AdminError::NotFound)?.clone(),
             polling: POLLING,
             last_used: POLLING.last_polled_at,

@@ -7,7 +7,7 @@ use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_dashboard::model::Naming;
 use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::environments::{
-    EnvironmentAdmin, NewEnvironment, PolledEnvironment, UsedEnvironment,
+    EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment,
 };
 use pennon_model::environment::{
     self, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentStatus,
@@ -55,7 +55,7 @@ impl EnvironmentAdmin for SignedIn {
         Ok(environments::list(&self.admin, &self.actor, &revoked, page).await?)
     }
 
-    async fn environment(&self, id: EnvironmentId) -> Result<UsedEnvironment, AdminError> {
+    async fn environment(&self, id: EnvironmentId) -> Result<EnvironmentDetail, AdminError> {
         let environment = environments::get(&self.admin, &self.actor, id).await?;
         let polling = self.polling().await?;
         let last_used = usage::key_last_used(&self.admin, &self.actor, &environment).await?;
@@ -64,7 +64,7 @@ impl EnvironmentAdmin for SignedIn {
             ..PageRequest::default()
         };
         let clients = usage::clients(&self.admin, &self.actor, id, few).await?;
-        Ok(UsedEnvironment {
+        Ok(EnvironmentDetail {
             polling: polling.get(&id).copied().unwrap_or_default(),
             environment,
             last_used,

@@ -8,10 +8,10 @@ mod address;
 mod configuration;
 mod copying;
 mod head;
-mod path;
 mod playground;
 mod rollout;
 mod rules;
+mod steps;
 mod tabs;
 
 use leptos::prelude::*;
@@ -29,12 +29,12 @@ use self::{
 };
 use crate::{
     components::{
-        answer::page,
         empty::Empty,
         frame::Section,
         icon::{Drawing, Icon},
         not_switched::NotSwitched,
         notice::{Notice, Weight},
+        page::page,
         playground::ContextForm,
         refusal::RefusalNotice,
         send_again::SendAgain,
@@ -294,7 +294,7 @@ impl PageData {
             <section class="panel flag-panel" aria-labelledby="configuration">
                 {configuration::configuration(self, environment, current)}
                 {copying::copying(self, environment)}
-                {path::path(self, environment, current)}
+                {steps::steps(self, environment, current)}
             </section>
             {playground::playground(self, environment, current)}
         }
@@ -307,7 +307,7 @@ impl PageData {
     }
 
     fn naming(&self) -> Naming {
-        Naming::among(
+        Naming::of_environments(
             self.detail
                 .places
                 .iter()

@@ -6,7 +6,7 @@ use pennon_model::{configuration::FlagConfiguration, targeting::FlagRollout};
 
 use super::{
     PageData, actions::Action, address::Edit, conflict_notice, current_state, describe_effect,
-    icon_link, path::sentence,
+    icon_link, steps::sentence,
 };
 use crate::{
     components::{

@@ -9,7 +9,7 @@ use super::{
     actions::{Action, rule_anchor, write_expected_rules},
     address::Edit,
     conflict_notice, current_state, describe_effect, icon_link,
-    path::sentence,
+    steps::sentence,
 };
 use crate::{
     components::{

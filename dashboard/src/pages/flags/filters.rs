@@ -30,7 +30,7 @@ pub fn Filters(
 ) -> impl IntoView {
     let state_field = (query.lifecycle != Lifecycle::default())
         .then(|| view! { <input type="hidden" name="state" value=query.lifecycle.as_str()/> });
-    let naming = Naming::among(&environments);
+    let naming = Naming::of_environments(&environments);
     let environment_options = environments.iter();
     let environment_options =
         environment_options.map(|each| (each.id.to_string(), naming.name_of(each)));

@@ -20,8 +20,8 @@ use self::{
 };
 use crate::{
     components::{
-        answer::page, flag_switch::SwitchDialogs, flag_table::FlagTable, frame::Section,
-        new_flag_link::NewFlagLink, not_switched::NotSwitched, pager::Pager,
+        flag_switch::SwitchDialogs, flag_table::FlagTable, frame::Section,
+        new_flag_link::NewFlagLink, not_switched::NotSwitched, page::page, pager::Pager,
     },
     html::html,
     port::{flags::FlagAdmin, query, signed_in, signed_in_user},

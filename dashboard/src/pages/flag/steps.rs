@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Renders the list. Its last line is always present, and states the result without a match.
-pub(super) fn path(
+pub(super) fn steps(
     page: &PageData,
     environment: &Environment,
     current: &FlagConfiguration,

@@ -25,12 +25,12 @@ where
 {
     view! {
         <Title text=title/>
-        <Frame section>{answer(content)}</Frame>
+        <Frame section>{render(content)}</Frame>
     }
 }
 
 /// Renders the output of the future. An error takes its place and determines the status of the response.
-fn answer<V>(page: impl Future<Output = Result<V, AdminError>> + Send + 'static) -> AnyView
+fn render<V>(page: impl Future<Output = Result<V, AdminError>> + Send + 'static) -> AnyView
 where
     V: IntoView + Send + 'static,
 {
