@@ -309,7 +309,7 @@ impl PageData {
     fn naming(&self) -> Naming {
         Naming::of_environments(
             self.detail
-                .places
+                .environments
                 .iter()
                 .map(|(environment, _)| environment),
         )
