@@ -64,14 +64,14 @@ async function fill(
     await api.switch(invoice, environment, true);
     await api.switch(checkout, environment, true);
   }
-  await api.rollOut(search, production, 50);
+  await api.setRollout(search, production, 50);
   await api.addRule(invoice, production, {
     priority: 1,
     logic: "and",
     value: true,
     conditions: [germany, largePlan],
   });
-  await api.rollOut(invoice, production, 0);
+  await api.setRollout(invoice, production, 0);
   const rule = await api.addRule(checkout, production, {
     priority: 1,
     logic: "and",
@@ -93,13 +93,13 @@ async function fill(
     value: false,
     conditions: [largePlan],
   });
-  await api.rollOut(checkout, production, 25);
+  await api.setRollout(checkout, production, 25);
   return { staging, production, rule };
 }
 
-test("every page", async ({ page, server, api, complaints, viewport }, { project }) => {
+test("every page", async ({ page, server, api, browserErrors, viewport }, { project }) => {
   test.setTimeout(300_000);
-  complaints.forgive(/status of 4\d\d/);
+  browserErrors.ignore(/status of 4\d\d/);
   const narrow = (viewport?.width ?? 0) < 900;
   const shoot = camera(page, project.name);
 
@@ -241,8 +241,8 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await shoot("flag-many-environments-open");
 });
 
-test("people, account and help", async ({ page, server, api, complaints }, { project }) => {
-  complaints.forgive(/status of 4\d\d|Failed to load|ERR_/);
+test("people, account and help", async ({ page, server, api, browserErrors }, { project }) => {
+  browserErrors.ignore(/status of 4\d\d|Failed to load|ERR_/);
   const shoot = camera(page, project.name);
   await fill(api);
   await signIn(page, server);

@@ -70,7 +70,7 @@ export class Api {
     await this.#put(flag, environment, "", { isEnabled });
   }
 
-  async keepFor(flag: Flag, environment: Environment, ttlOverrideSeconds: number): Promise<void> {
+  async setTtl(flag: Flag, environment: Environment, ttlOverrideSeconds: number): Promise<void> {
     await this.#put(flag, environment, "", { ttlOverrideSeconds });
   }
 
@@ -92,7 +92,7 @@ export class Api {
     return (await answer.json()) as Rule[];
   }
 
-  async rollOut(flag: Flag, environment: Environment, percentage: number): Promise<void> {
+  async setRollout(flag: Flag, environment: Environment, percentage: number): Promise<void> {
     await this.#put(flag, environment, "/rollout", { percentage, strategy: "per_user" });
   }
 

@@ -23,7 +23,7 @@ export async function shopFlags(api: Api): Promise<{ environment: Environment; b
   const checkout = await api.createFlag("new_checkout", "New checkout");
   await api.switch(banner, environment, true);
   await api.switch(checkout, environment, true);
-  await api.rollOut(checkout, environment, 64);
+  await api.setRollout(checkout, environment, 64);
   return { environment, banner };
 }
 

@@ -1,6 +1,6 @@
 import { test as base, expect, type Page } from "@playwright/test";
 import { type Account, Api } from "./api.ts";
-import { Complaints } from "./complaints.ts";
+import { BrowserErrors } from "./browser-errors.ts";
 import { Server } from "./server.ts";
 
 export { expect };
@@ -11,7 +11,7 @@ type Fixtures = {
   /** The REST API of the server, as its first administrator. */
   api: Api;
   /** The problems that the browser reports. A test fails if any of them remain at its end. */
-  complaints: Complaints;
+  browserErrors: BrowserErrors;
 };
 
 export const test = base.extend<Fixtures>({
@@ -24,16 +24,16 @@ export const test = base.extend<Fixtures>({
   },
   api: async ({ server }, use) => use(await Api.signIn(server)),
   baseURL: async ({ server }, use) => use(server.url),
-  complaints: [
+  browserErrors: [
     async ({ page, javaScriptEnabled }, use) => {
-      const complaints = new Complaints();
+      const browserErrors = new BrowserErrors();
       if (!javaScriptEnabled) {
         // The preload of the script has a nonce, which the browser does not check when scripts are off.
-        complaints.forgive(/preload|Content Security Policy/i);
+        browserErrors.ignore(/preload|Content Security Policy/i);
       }
-      await complaints.listenTo(page);
-      await use(complaints);
-      expect(complaints.unforgiven).toEqual([]);
+      await browserErrors.listenTo(page);
+      await use(browserErrors);
+      expect(browserErrors.unexpected).toEqual([]);
     },
     { auto: true },
   ],

@@ -7,8 +7,8 @@ import { expect, signIn, test } from "../support/test.ts";
 test.describe("pages are accessible", { tag: "@scripts" }, () => {
   test.slow();
 
-  test("on the sign-in page, with and without an error", async ({ page, complaints }) => {
-    complaints.forgive(/status of 401/);
+  test("on the sign-in page, with and without an error", async ({ page, browserErrors }) => {
+    browserErrors.ignore(/status of 401/);
     await page.goto("/dashboard/login");
     await expectAccessible(page);
     await page.getByLabel("E-mail").fill("nobody@example.com");
@@ -18,8 +18,8 @@ test.describe("pages are accessible", { tag: "@scripts" }, () => {
     await expectAccessible(page);
   });
 
-  test("when everything is empty", async ({ page, server, complaints }) => {
-    complaints.forgive(/status of 404/);
+  test("when everything is empty", async ({ page, server, browserErrors }) => {
+    browserErrors.ignore(/status of 404/);
     await signIn(page, server);
     for (const address of ["flags", "environments", "nowhere"]) {
       await page.goto(`/dashboard/${address}`);
@@ -72,7 +72,7 @@ async function fill(api: Api): Promise<void> {
   for (const environment of [staging, beta]) {
     await api.switch(checkout, environment, true);
   }
-  await api.rollOut(checkout, beta, 25);
+  await api.setRollout(checkout, beta, 25);
   await api.addRule(checkout, staging, {
     priority: 1,
     logic: "or",

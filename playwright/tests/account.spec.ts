@@ -4,9 +4,9 @@ test("changing the password ends all other sessions", async ({
   page,
   browser,
   server,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 4\d\d/);
+  browserErrors.ignore(/status of 4\d\d/);
   const other = await browser.newPage({ baseURL: server.url });
   await signIn(other, server);
   await signIn(page, server);
@@ -35,8 +35,13 @@ test("changing the password ends all other sessions", async ({
   await other.close();
 });
 
-test("a token is created, shown once, and revoked", async ({ page, server, api, complaints }) => {
-  complaints.forgive(/status of 409/);
+test("a token is created, shown once, and revoked", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 409/);
   await signIn(page, server);
   await page.goto("/dashboard/account");
   await page.getByLabel("Name").fill("deploy");
@@ -100,9 +105,9 @@ test("a form sent after the session ended is kept and sent again", async ({
   page,
   context,
   server,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 4\d\d/);
+  browserErrors.ignore(/status of 4\d\d/);
   await signIn(page, server);
   await page.goto("/dashboard/new-flag");
   await page.getByLabel("Name").fill("New <checkout> & more");
@@ -123,9 +128,9 @@ test("an invitation sent after the session ended keeps all fields except the pas
   page,
   context,
   server,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 40\d/);
+  browserErrors.ignore(/status of 40\d/);
   await signIn(page, server);
   await page.goto("/dashboard/people/new");
   await page.getByLabel("E-mail").fill("ben@example.com");
@@ -149,10 +154,10 @@ test("a switch used after the session ended takes effect after the sign-in, with
   server,
   api,
   javaScriptEnabled,
-  complaints,
+  browserErrors,
 }) => {
   test.skip(javaScriptEnabled !== false, "With scripts the page stays and says so.");
-  complaints.forgive(/status of 401/);
+  browserErrors.ignore(/status of 401/);
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
@@ -169,9 +174,9 @@ test("a form in a dialog sent after the session ended is kept", { tag: "@scripts
   context,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 401/);
+  browserErrors.ignore(/status of 401/);
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("dark_mode", "Dark mode");
   await signIn(page, server);

@@ -37,8 +37,8 @@ test("changes are described in sentences, with the previous values", async ({
     value: true,
     conditions: [germany],
   });
-  await api.rollOut(flag, production, 10);
-  await api.rollOut(flag, production, 25);
+  await api.setRollout(flag, production, 10);
+  await api.setRollout(flag, production, 25);
   await signIn(page, server);
   await page.getByRole("link", { name: "Audit" }).click();
 
@@ -176,7 +176,7 @@ test("the changes of one action form a group, and are reverted together", async 
   const flag = await api.createFlag("checkout_v2", "New checkout");
   const rule = { priority: 1, logic: "and", value: true, conditions: [germany] } as const;
   await api.addRule(flag, production, rule);
-  await api.rollOut(flag, production, 10);
+  await api.setRollout(flag, production, 10);
   await api.switch(flag, production, true);
   await api.switch(flag, staging, true);
   await signIn(page, server);
@@ -225,8 +225,8 @@ test("the effect of a revert is shown for a sample of contexts", { tag: "@script
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   await api.switch(flag, production, true);
-  await api.rollOut(flag, production, 80);
-  await api.rollOut(flag, production, 64);
+  await api.setRollout(flag, production, 80);
+  await api.setRollout(flag, production, 64);
   await signIn(page, server);
   await page.goto("/dashboard/flags/checkout_v2/history");
   await entries(page).first().getByRole("link", { name: "Revert" }).click();
@@ -286,8 +286,8 @@ test("reverts restore and remove rules, rollouts and archived flags", async ({
   await expect(entries(page).first()).toContainText("added a rule to checkout_v2");
   await expect(entries(page).first().locator("ins")).toHaveText(["ON when country is DE", "4"]);
 
-  await api.rollOut(flag, production, 10);
-  await api.rollOut(flag, production, 25);
+  await api.setRollout(flag, production, 10);
+  await api.setRollout(flag, production, 25);
   await page.goto(history);
   await revertNewest(page);
   await expect(entries(page).first()).toContainText("to 10% in production");
@@ -304,17 +304,22 @@ test("reverts restore and remove rules, rollouts and archived flags", async ({
   await expect(entries(page).first()).toContainText("restored checkout_v2");
 });
 
-test("changes since the preview are not overwritten", async ({ page, server, api, complaints }) => {
-  complaints.forgive(/status of 409/);
+test("changes since the preview are not overwritten", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 409/);
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
-  await api.rollOut(flag, production, 10);
-  await api.rollOut(flag, production, 25);
+  await api.setRollout(flag, production, 10);
+  await api.setRollout(flag, production, 25);
   await signIn(page, server);
   await page.goto("/dashboard/flags/checkout_v2/history");
   await entries(page).first().getByRole("link", { name: "Revert" }).click();
   await expect(page.getByRole("button", { name: "Revert" })).toBeVisible();
-  await api.rollOut(flag, production, 70);
+  await api.setRollout(flag, production, 70);
   await page.getByRole("button", { name: "Revert" }).click();
 
   await expect(page.getByRole("alert")).toContainText("Somebody else changed this first");
@@ -330,7 +335,7 @@ test("a later change that the revert keeps causes no warning", async ({ page, se
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   await api.switch(flag, production, true);
-  await api.keepFor(flag, production, 30);
+  await api.setTtl(flag, production, 30);
   await signIn(page, server);
   await page.goto("/dashboard/flags/checkout_v2/history");
   await entries(page).nth(1).getByRole("link", { name: "Revert" }).click();
@@ -346,9 +351,9 @@ test("the creation of a flag that is on cannot be reverted, and the page says so
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 409/);
+  browserErrors.ignore(/status of 409/);
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   await api.switch(flag, production, true);
@@ -394,9 +399,9 @@ test("entries about accounts are shown to admins on request only", async ({
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 403/);
+  browserErrors.ignore(/status of 403/);
   const viewer = await api.createUser("bob@example.com", "viewer");
   await api.createFlag("checkout_v2", "New checkout");
   await signIn(page, server);

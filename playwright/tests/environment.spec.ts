@@ -45,9 +45,9 @@ test("the name of another environment is refused, and the input is kept", async 
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 409/);
+  browserErrors.ignore(/status of 409/);
   await api.createEnvironment("Web shop", "staging");
   await api.createEnvironment("Web shop", "production");
   await signIn(page, server);
@@ -66,9 +66,9 @@ test("a concurrent change is not overwritten", async ({
   context,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 409/);
+  browserErrors.ignore(/status of 409/);
   await api.createEnvironment("Web shop", "staging");
   await signIn(page, server);
   await open(page, "staging");
@@ -149,8 +149,8 @@ test("a revoked environment is read-only", async ({ page, server, api }) => {
   await expect(page.getByRole("row", { name: "staging" })).toContainText("Web shop");
 });
 
-test("revoking requires the environment's name", async ({ page, server, api, complaints }) => {
-  complaints.forgive(/status of 400/);
+test("revoking requires the environment's name", async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/status of 400/);
   const { sdkKey } = await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);

@@ -47,9 +47,9 @@ test("a second environment with the same name is refused, and the input is kept"
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 409/);
+  browserErrors.ignore(/status of 409/);
   await api.createEnvironment("Web shop", "staging");
   await signIn(page, server);
   await createEnvironment(page, "Web shop", "staging");

@@ -31,7 +31,7 @@ test("removing the rollout warns that it turns the flag on for everyone", async 
   api,
 }) => {
   const { flag, production } = await shop(api);
-  await api.rollOut(flag, production, 5);
+  await api.setRollout(flag, production, 5);
   await signIn(page, server);
   await page.goto(address);
   await page.getByRole("group", { name: "Rollout" }).getByRole("link", { name: "Remove" }).click();

@@ -19,7 +19,7 @@ test("the list describes the order of evaluation, including everyone else", asyn
   const { flag, production } = await shop(api);
   await api.addRule(flag, production, country("AT", 20, false));
   await api.addRule(flag, production, country("DE", 10));
-  await api.rollOut(flag, production, 25);
+  await api.setRollout(flag, production, 25);
   await signIn(page, server);
   await page.goto(address);
   await expect(ruleLines(page)).toHaveText([
@@ -130,10 +130,10 @@ test("errors in a rule are shown at their fields, and the input is kept", async 
   page,
   server,
   api,
-  complaints,
+  browserErrors,
   javaScriptEnabled,
 }) => {
-  complaints.forgive(/status of 400/);
+  browserErrors.ignore(/status of 400/);
   await shop(api);
   await signIn(page, server);
   await page.goto(`${address}?edit=rule`);

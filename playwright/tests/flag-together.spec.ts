@@ -6,9 +6,9 @@ test("a concurrent change of the name is not overwritten silently", async ({
   context,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 409/);
+  browserErrors.ignore(/status of 409/);
   await shop(api);
   await signIn(page, server);
   await page.goto(address);
@@ -32,10 +32,10 @@ test("an outdated order is not saved", async ({
   page,
   server,
   api,
-  complaints,
+  browserErrors,
   javaScriptEnabled,
 }) => {
-  complaints.forgive(/status of 409/);
+  browserErrors.ignore(/status of 409/);
   const { flag, production } = await shop(api);
   await api.addRule(flag, production, country("AT", 1));
   await api.addRule(flag, production, country("CH", 2));
@@ -74,9 +74,9 @@ test("two editors of one rule: the second sees the conflict, keeps the input, an
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 40[49]/);
+  browserErrors.ignore(/status of 40[49]/);
   const { flag, production } = await shop(api);
   const rule = await api.addRule(flag, production, country("DE", 1));
   await signIn(page, server);
@@ -106,9 +106,9 @@ test("two people add rules: the second sees the first rule before adding another
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 409/);
+  browserErrors.ignore(/status of 409/);
   const { flag, production } = await shop(api);
   await signIn(page, server);
   await page.goto(`${address}?edit=rule`);
@@ -129,15 +129,15 @@ test("two editors of one rollout: the second sees the conflict and decides", asy
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 409/);
+  browserErrors.ignore(/status of 409/);
   const { flag, production } = await shop(api);
   await signIn(page, server);
   await page.goto(`${address}?edit=rollout`);
   const percentage = page.getByLabel("Percentage", { exact: true });
   await percentage.fill("50");
-  await api.rollOut(flag, production, 5);
+  await api.setRollout(flag, production, 5);
   await page.getByRole("button", { name: "Save rollout" }).click();
   await expect(page.getByRole("alert")).toContainText("5% of users are ON, by userId now.");
   await expect(percentage).toHaveValue("50");
@@ -150,9 +150,9 @@ test("a session that ends while a form is open loses no input", async ({
   context,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 401/);
+  browserErrors.ignore(/status of 401/);
   await shop(api);
   await signIn(page, server);
   await page.goto(`${address}?edit=rule`);

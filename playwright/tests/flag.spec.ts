@@ -48,7 +48,7 @@ test("the switch asks for confirmation only in production, and shows the effect"
 }, async ({ page, server, api }) => {
   const { flag, staging, production } = await shop(api);
   await api.addRule(flag, production, country("DE", 1));
-  await api.rollOut(flag, production, 25);
+  await api.setRollout(flag, production, 25);
   await api.switch(flag, production, false);
   await signIn(page, server);
   await page.goto(address);
@@ -104,9 +104,9 @@ test("a flag that is on cannot be archived; otherwise it can be archived and res
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 409/);
+  browserErrors.ignore(/status of 409/);
   const { flag, staging, production } = await shop(api);
   await signIn(page, server);
   await page.goto(address);
@@ -130,8 +130,13 @@ test("a flag that is on cannot be archived; otherwise it can be archived and res
   await expect(page.getByRole("switch")).not.toBeChecked();
 });
 
-test("the TTL of a flag can be overridden and reset", async ({ page, server, api, complaints }) => {
-  complaints.forgive(/status of 400/);
+test("the TTL of a flag can be overridden and reset", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 400/);
   await shop(api);
   await signIn(page, server);
   await page.goto(address);
@@ -172,12 +177,12 @@ test("copying a configuration shows the differences first", async ({
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 409/);
+  browserErrors.ignore(/status of 409/);
   const { flag, staging, production } = await shop(api);
   await api.addRule(flag, staging, country("DE", 1));
-  await api.rollOut(flag, staging, 25);
+  await api.setRollout(flag, staging, 25);
   await api.addRule(flag, production, country("AT", 1));
   await api.switch(flag, production, false);
   await signIn(page, server);
@@ -230,12 +235,12 @@ test("a viewer can see everything but cannot change anything", async ({
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 403/);
+  browserErrors.ignore(/status of 403/);
   const { flag, production } = await shop(api);
   await api.addRule(flag, production, country("DE", 1));
-  await api.rollOut(flag, production, 25);
+  await api.setRollout(flag, production, 25);
   await signIn(page, await api.createUser("vera@example.com", "viewer"));
   await page.goto(`${address}?edit=rollout`);
   await expect(ruleLines(page)).toHaveText([
@@ -318,9 +323,9 @@ test("a key or an environment that does not exist is not found", async ({
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 404/);
+  browserErrors.ignore(/status of 404/);
   await shop(api);
   await signIn(page, server);
   for (const nowhere of [

@@ -23,8 +23,12 @@ test("a new flag is listed, and off in every environment", async ({ page, server
   }
 });
 
-test("an invalid key is refused, and the input is kept", async ({ page, server, complaints }) => {
-  complaints.forgive(/status of 4\d\d/);
+test("an invalid key is refused, and the input is kept", async ({
+  page,
+  server,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 4\d\d/);
   await signIn(page, server);
   await page.goto("/dashboard/new-flag");
   await page.getByLabel("Name").fill("New checkout");
@@ -86,9 +90,9 @@ test("a refused switch goes back and shows the reason", { tag: "@scripts" }, asy
   context,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 401/);
+  browserErrors.ignore(/status of 401/);
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
@@ -159,7 +163,7 @@ test("the list and its address follow the filters", {
   await api.createFlag("old_checkout", "Checkout as it was");
   const dark = await api.createFlag("dark_mode", "Dark colors");
   await api.switch(dark, staging, true);
-  await api.rollOut(dark, staging, 25);
+  await api.setRollout(dark, staging, 25);
   await signIn(page, server);
   const rows = page.locator("tbody tr");
   await expect(rows).toHaveCount(3);
@@ -251,7 +255,7 @@ test("production asks for confirmation without scripts too, on the flag's page",
   test.skip(javaScriptEnabled !== false, "With scripts the list asks.");
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("new_checkout", "New checkout");
-  await api.rollOut(flag, production, 25);
+  await api.setRollout(flag, production, 25);
   await signIn(page, server);
   const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
   await flagSwitch.click();
@@ -269,7 +273,7 @@ test("production asks for confirmation of a switch, and shows the effect", {
 }, async ({ page, server, api }) => {
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("new_checkout", "New checkout");
-  await api.rollOut(flag, production, 25);
+  await api.setRollout(flag, production, 25);
   await signIn(page, server);
   const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
   await expect(page.locator(":root[data-scripts]")).toBeAttached();
@@ -292,8 +296,8 @@ test("production asks for confirmation of a switch, and shows the effect", {
   await expect(page.getByText("New checkout is off again in production.")).toBeVisible();
 });
 
-test("a concurrent switch is not overwritten", async ({ page, server, api, complaints }) => {
-  complaints.forgive(/status of 409/);
+test("a concurrent switch is not overwritten", async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/status of 409/);
   const staging = await api.createEnvironment("Web shop", "staging");
   const flag = await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
@@ -341,9 +345,9 @@ test("a dialog keeps the input when the service refuses it", { tag: "@scripts" }
   page,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 4\d\d/);
+  browserErrors.ignore(/status of 4\d\d/);
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("taken", "Taken");
   await signIn(page, server);

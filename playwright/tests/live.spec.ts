@@ -164,9 +164,9 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     page,
     server,
     api,
-    complaints,
+    browserErrors,
   }) => {
-    complaints.forgive(/status of 503/);
+    browserErrors.ignore(/status of 503/);
     await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
     await streamReady(page);
@@ -320,7 +320,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   test("is shown in the confirmation of a switch", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     await api.switch(flag, production, false);
-    await api.rollOut(flag, production, 5);
+    await api.setRollout(flag, production, 5);
     await signIn(page, server);
     await page.goto(address);
     await streamReady(page);
@@ -329,7 +329,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const question = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
     await expect(question).toContainText("5%");
 
-    await api.rollOut(flag, production, 60);
+    await api.setRollout(flag, production, 60);
     await expect(page.locator("#rules")).toContainText("60%");
     await question.getByRole("button", { name: "Turn on in production" }).click();
     await expect(question).toContainText("60%");
@@ -375,9 +375,9 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     page,
     context,
     server,
-    complaints,
+    browserErrors,
   }) => {
-    complaints.forgive(/status of 401/);
+    browserErrors.ignore(/status of 401/);
     await signIn(page, server);
     await page.goto("/dashboard/new-flag");
     await streamReady(page);
@@ -398,9 +398,9 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     page,
     server,
     api,
-    complaints,
+    browserErrors,
   }) => {
-    complaints.forgive(/Failed to load|ERR_/);
+    browserErrors.ignore(/Failed to load|ERR_/);
     await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
     await streamReady(page);
@@ -452,9 +452,9 @@ test.describe("the stream of events", { tag: "@scripts" }, () => {
     page,
     context,
     api,
-    complaints,
+    browserErrors,
   }) => {
-    complaints.forgive(/status of 401/);
+    browserErrors.ignore(/status of 401/);
     const ben = await api.createUser("ben@example.com", "admin");
     await signIn(page, ben);
     const heard = await listen(page);

@@ -32,7 +32,7 @@ async function visit(page: Page, shop: Shop, user: string) {
 
 test("Next.js pages have the same content before and after hydration, and follow the dashboard through an outage", {
   tag: "@scripts",
-}, async ({ page, context, server, api, complaints }) => {
+}, async ({ page, context, server, api, browserErrors }) => {
   const { environment } = await shopFlags(api);
   await using shop = await serveNext(server, environment);
   for (const [user, offer] of Object.entries(users)) {
@@ -77,7 +77,7 @@ test("Next.js pages have the same content before and after hydration, and follow
   await link.click();
   await expect(page.getByRole("heading", { name: "Checkout", exact: true })).toBeVisible();
   // Next.js prefetches the targets of a page's links, even after the page is gone.
-  complaints.forgive(/ERR_CONNECTION_REFUSED.*_rsc=/);
+  browserErrors.ignore(/ERR_CONNECTION_REFUSED.*_rsc=/);
   // 128 plus the signal: Next.js has shut down gracefully, although a page follows the flags.
   expect(await shop.terminate()).toBe(143);
 });

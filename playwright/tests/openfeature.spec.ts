@@ -23,7 +23,7 @@ async function targetedFlag(api: Api): Promise<{ environment: Environment; banne
       { attribute: "seats", operator: ">=", valueType: "number", valueInt: 10 },
     ],
   });
-  await api.rollOut(checkout, environment, 64);
+  await api.setRollout(checkout, environment, 64);
   return { environment, banner };
 }
 

@@ -28,8 +28,8 @@ for (const [name, serve] of [
   test(
     `${name} opened during an outage gets flags after it`,
     { tag: "@scripts" },
-    async ({ page, server, api, complaints }, testInfo) => {
-      complaints.forgive(/^Failed to load resource: net::ERR_/);
+    async ({ page, server, api, browserErrors }, testInfo) => {
+      browserErrors.ignore(/^Failed to load resource: net::ERR_/);
       const { environment } = await shopFlags(api);
       await using shop = await serve(server, environment, testInfo.outputPath("shop"));
       await server.stop();
@@ -52,9 +52,9 @@ for (const [name, serve] of [
   test(
     `${name} keeps its flags during an outage, and follows changes after it`,
     { tag: "@scripts" },
-    async ({ page, context, server, api, complaints }, testInfo) => {
-      // The browser reports failed requests. Any other complaint is a fault.
-      complaints.forgive(/^Failed to load resource: net::ERR_/);
+    async ({ page, context, server, api, browserErrors }, testInfo) => {
+      // The browser reports failed requests. Any other error is a fault.
+      browserErrors.ignore(/^Failed to load resource: net::ERR_/);
       const { environment } = await shopFlags(api);
       await using shop = await serve(server, environment, testInfo.outputPath("shop"));
       await page.goto(shop.url);

@@ -88,8 +88,8 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await expect(palette.getByRole("option")).toHaveCount(8);
   });
 
-  test("reports that the session has ended", async ({ page, context, server, complaints }) => {
-    complaints.forgive(/status of 401/);
+  test("reports that the session has ended", async ({ page, context, server, browserErrors }) => {
+    browserErrors.ignore(/status of 401/);
     await signIn(page, server);
     await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute(
       "data-ready",

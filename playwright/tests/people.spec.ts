@@ -47,9 +47,9 @@ test("a user is invited with a generated password, and signs in with it", async 
 test("errors in an invitation are shown, and the input except the password is kept", async ({
   page,
   server,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 4\d\d/);
+  browserErrors.ignore(/status of 4\d\d/);
   await signIn(page, server);
   await invite(page, invited.email, "viewer", "too short");
   await expect(page.getByLabel("Initial password")).toHaveAttribute("aria-invalid", "true");
@@ -81,8 +81,8 @@ test("a role change takes effect at once", async ({ page, browser, server, api }
   await other.close();
 });
 
-test("the last admin cannot lose the role", async ({ page, server, complaints }) => {
-  complaints.forgive(/status of 409/);
+test("the last admin cannot lose the role", async ({ page, server, browserErrors }) => {
+  browserErrors.ignore(/status of 409/);
   await signIn(page, server);
   await page.goto("/dashboard/people");
   await row(page, server.email).getByRole("combobox").selectOption("viewer");
@@ -106,14 +106,14 @@ test("a concurrent change of a role is not overwritten", async ({
   context,
   server,
   api,
-  complaints,
+  browserErrors,
 }) => {
-  complaints.forgive(/status of 409/);
+  browserErrors.ignore(/status of 409/);
   const ben = await api.createUser(invited.email, "viewer");
   await signIn(page, server);
   // Without the script, the page does not notice the change on its own.
   await context.route("**/live.*.js", (route) => route.abort());
-  complaints.forgive(/live\.\w+\.js/);
+  browserErrors.ignore(/live\.\w+\.js/);
   await page.goto("/dashboard/people");
   await api.setRole(ben, "admin");
   await row(page, invited.email).getByRole("combobox").selectOption("editor");
@@ -177,8 +177,8 @@ test("an admin revokes a user's token", async ({ page, server, api }) => {
   expect(await api.statusWith(token)).toBe(401);
 });
 
-test("only admins can open the page of people", async ({ page, api, complaints }) => {
-  complaints.forgive(/status of 403/);
+test("only admins can open the page of people", async ({ page, api, browserErrors }) => {
+  browserErrors.ignore(/status of 403/);
   const ben = await api.createUser(invited.email, "editor");
   await signIn(page, ben);
   for (const address of ["people", "people/new", `people/${ben.id}`]) {

@@ -50,8 +50,8 @@ test("a page without a bundler runs wasm under its content security policy", {
 
 test("a page without a bundler works under a policy that forbids wasm", {
   tag: "@scripts",
-}, async ({ page, server, api, complaints }) => {
-  complaints.forgive(/WebAssembly|wasm-eval/);
+}, async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/WebAssembly|wasm-eval/);
   const { environment } = await shopFlags(api);
   await using shop = await servePlain(server, environment);
   await refuseWasm(page, shop.url);

@@ -22,7 +22,7 @@ async function checkout(api: Api): Promise<{ production: Environment; flag: Flag
   await api.switch(flag, production, true);
   const conditions = [germany, large];
   await api.addRule(flag, production, { priority: 1, logic: "and", value: true, conditions });
-  await api.rollOut(flag, production, 64);
+  await api.setRollout(flag, production, 64);
   return { production, flag };
 }
 

@@ -47,8 +47,8 @@ test("an unused flag explains how to use it", async ({ page, server, api }) => {
   await expect(page.getByText("reportUsage: true")).toBeVisible();
 });
 
-test("the usage page of a missing flag is not found", async ({ page, server, complaints }) => {
-  complaints.forgive(/status of 404/);
+test("the usage page of a missing flag is not found", async ({ page, server, browserErrors }) => {
+  browserErrors.ignore(/status of 404/);
   await page.goto("/dashboard/flags/nothing/usage");
   await signIn(page, server);
   await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();

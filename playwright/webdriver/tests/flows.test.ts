@@ -137,7 +137,7 @@ describe.each(inject("browsers"))("$name", (browser) => {
   test("evaluates in the playground as the server does", async ({ page, server, api }) => {
     const { staging, flag } = await createFlag(api);
     await api.switch(flag, staging, true);
-    await api.rollOut(flag, staging, 64);
+    await api.setRollout(flag, staging, 64);
     const address = `/dashboard/try?flag=new_checkout&environment=${staging.id}`;
     await page.openSignedIn(address, server);
     const main = () => page.text("main");

@@ -4,13 +4,13 @@ import type { ConsoleMessage, Page } from "@playwright/test";
  * The problems that the browser reports: errors and warnings on the console, uncaught exceptions, and violations of the
  * content security policy.
  */
-export class Complaints {
+export class BrowserErrors {
   readonly #all: string[] = [];
-  readonly #forgiven: RegExp[] = [];
+  readonly #ignored: RegExp[] = [];
 
   async listenTo(page: Page): Promise<void> {
     page.on("pageerror", (error) => this.#all.push(error.stack ?? error.message));
-    page.on("console", (message) => this.#hear(message));
+    page.on("console", (message) => this.#record(message));
     await page.addInitScript(() => {
       document.addEventListener("securitypolicyviolation", (event) => {
         console.error(`security policy: ${event.violatedDirective} forbids ${event.blockedURI}`);
@@ -18,16 +18,16 @@ export class Complaints {
     });
   }
 
-  /** Ignores complaints that a test provokes on purpose. */
-  forgive(pattern: RegExp): void {
-    this.#forgiven.push(pattern);
+  /** Ignores errors that a test provokes on purpose. */
+  ignore(pattern: RegExp): void {
+    this.#ignored.push(pattern);
   }
 
-  get unforgiven(): string[] {
-    return this.#all.filter((text) => !this.#forgiven.some((pattern) => pattern.test(text)));
+  get unexpected(): string[] {
+    return this.#all.filter((text) => !this.#ignored.some((pattern) => pattern.test(text)));
   }
 
-  #hear(message: ConsoleMessage): void {
+  #record(message: ConsoleMessage): void {
     if (message.type() === "error" || message.type() === "warning") {
       this.#all.push(`${message.text()} (${message.location().url})`);
     }
