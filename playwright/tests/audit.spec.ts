@@ -260,7 +260,7 @@ test("a revert restores the order of rules", async ({ page, server, api, javaScr
   await expect.poll(inGermany).toEqual({ enabled: false, reason: "targeting_rule" });
   await page.goto("/dashboard/flags/checkout_v2/history");
   await revertNewest(page);
-  await expect(entries(page).first()).toContainText("at once");
+  await expect(entries(page).first()).toContainText("in one action");
   expect(await inGermany()).toEqual({ enabled: true, reason: "targeting_rule" });
 });
 

@@ -139,7 +139,9 @@ test("two editors of one rollout: the second sees the conflict and decides", asy
   await percentage.fill("50");
   await api.setRollout(flag, production, 5);
   await page.getByRole("button", { name: "Save rollout" }).click();
-  await expect(page.getByRole("alert")).toContainText("5% of users are ON, by userId now.");
+  await expect(page.getByRole("alert")).toContainText(
+    "Current rollout: 5% of users are ON, by userId.",
+  );
   await expect(percentage).toHaveValue("50");
   await page.getByRole("button", { name: "Save rollout" }).click();
   await expect(page.locator("#rollout")).toContainText("50% of users");

@@ -245,7 +245,24 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await page.goto("/dashboard/people");
     const role = page.getByRole("row", { name: ben.email }).getByRole("combobox");
     await role.selectOption("editor");
+    const other = await page.context().newPage();
+    await other.goto("/dashboard/help");
+    const stream = await other.evaluateHandle(async () => {
+      const source = new EventSource("/dashboard/events");
+      const event = (name: string, part: string) =>
+        new Promise<void>((resolve) => {
+          source.addEventListener(name, ({ data }) => {
+            if (data.includes(part)) {
+              resolve();
+            }
+          });
+        });
+      const changed = event("change", "USER_UPDATED");
+      await event("position", "");
+      return { changed };
+    });
     await api.setRole(ben, "admin");
+    await stream.evaluate(({ changed }) => changed);
     open();
     await expect(page.locator(".bars")).toContainText(
       "This page changed while you were editing. What you typed is still here.",

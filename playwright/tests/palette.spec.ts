@@ -109,7 +109,7 @@ test("a question mark opens help, but not in a text field", { tag: "@scripts" },
   await signIn(page, server);
   await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute("data-ready", "true");
   await page.keyboard.press("?");
-  const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  const help = page.getByRole("dialog", { name: "Shortcuts" });
   await expect(help).toContainText("Jump to any flag");
   await expectAccessible(page);
   await page.keyboard.press("Escape");

@@ -155,7 +155,7 @@ test("deleting an account deletes its tokens", async ({ page, server, api }) => 
 
   await page.getByRole("button", { name: `Delete ${invited.email}` }).click();
   const sure = page.getByRole("dialog", { name: `Delete ${invited.email}` });
-  await expect(sure).toContainText("Sessions and tokens end at once");
+  await expect(sure).toContainText("Sessions and tokens end immediately");
   await sure.getByRole("button", { name: "Cancel" }).click();
   await expect(sure).toBeHidden();
   await page.getByRole("button", { name: `Delete ${invited.email}` }).click();

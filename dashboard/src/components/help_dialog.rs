@@ -14,7 +14,7 @@ pub fn HelpDialog() -> impl IntoView {
     html! {
         <dialog class="help-dialog" id="help-dialog" aria-labelledby="help-title">
             <form method="dialog">
-                <h2 id="help-title">"Keyboard shortcuts"</h2>
+                <h2 id="help-title">"Shortcuts"</h2>
                 <button class="icon-button" aria-label="Close">
                     <Drawing icon=Icon::CLOSE/>
                 </button>

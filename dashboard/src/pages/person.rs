@@ -206,7 +206,7 @@ fn Person(
                             } else {
                                 ""
                             }}
-                            "Sessions and tokens end immediately. This cannot be undone; to restore access, send a new invitation."
+                            "Sessions and tokens end immediately. This cannot be undone; to restore access, invite them again."
                         </p>
                     </Confirm>
                 </p>
