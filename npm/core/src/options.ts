@@ -197,7 +197,7 @@ export function warnOfOptions({
 function sdkKey(key: unknown): string {
   if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key)) {
     throw invalid(
-      "sdkKey must be the SDK key of an environment, such as pnk_…. Check that its environment variable is set. The service shows a key only once: if you have lost it, rotate it on the dashboard.",
+      "sdkKey must be the SDK key of an environment, such as pnk_…. Check that its environment variable is set. A key is shown only once: if it is lost, rotate it on the dashboard.",
     );
   }
   return key;
