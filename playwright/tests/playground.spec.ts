@@ -38,7 +38,7 @@ test("a flag is evaluated for a user, and every step is explained", async ({
   await page.getByRole("link", { name: "Try it" }).click();
   await page.getByLabel("Flag").fill("new_checkout");
   await page.getByRole("button", { name: "Choose" }).click();
-  await expect(answer(page)).toContainText("The rollout goes by userId, and there is none.");
+  await expect(answer(page)).toContainText("The rollout needs a userId, which is not given.");
 
   // The bucket of "linus" is 72.
   await page.getByLabel("userId").fill("linus");

@@ -15,7 +15,7 @@ use crate::protocol::{CommandKind, EventKind, FailureKind, OptionBit, RetryKind}
 /// The state machine of a client. The host sets the time, reports an event, and then takes the commands one by one.
 #[wasm_bindgen]
 pub struct Machine {
-    machine: pennon_client::Machine,
+    inner: pennon_client::Machine,
     moment: Moment,
     /// The commands, in order.
     commands: Vec<Command>,
@@ -46,7 +46,7 @@ impl Machine {
             report_usage: has(OptionBit::ReportUsage),
         };
         Self {
-            machine: pennon_client::Machine::new(options),
+            inner: pennon_client::Machine::new(options),
             moment: Moment { now: 0, random: 0 },
             commands: Vec::new(),
             current: None,
@@ -108,7 +108,7 @@ impl Machine {
         engine: &mut Engine,
         length: usize,
     ) -> bool {
-        let is_loaded = status == 200 && self.machine.awaits(request) && engine.load(length);
+        let is_loaded = status == 200 && self.inner.awaits(request) && engine.load(length);
         let reply = Reply {
             status,
             etag,
@@ -178,7 +178,7 @@ impl Machine {
 
     /// Returns the tag of the config document being served, to send as `If-None-Match`.
     pub fn etag(&self) -> Option<String> {
-        self.machine.etag().map(String::from)
+        self.inner.etag().map(String::from)
     }
 
     /// Returns the flags to stop serving.
@@ -197,7 +197,7 @@ impl Machine {
 
     #[inline(never)]
     fn handle(&mut self, event: Event) {
-        let mut commands = self.machine.handle(event, self.moment);
+        let mut commands = self.inner.handle(event, self.moment);
         self.commands.append(&mut commands);
     }
 

@@ -117,7 +117,7 @@ impl Machine {
                 max_age,
             } => self.on_stored(&flags, age, max_age, moment),
             Event::StreamAnnounced { etag, spread } => {
-                self.on_stream_announced(etag, spread, moment)
+                self.on_stream_announced(etag, spread, moment);
             }
             Event::StreamAlive => self.on_stream_alive(moment),
             Event::StreamEnded {

@@ -138,6 +138,6 @@ function option({ name, detail, kind }: Destination, index: number): HTMLElement
 }
 
 function count(found: number): string {
-  const places = found === 1 ? "1 place" : `${found} places`;
-  return found === 0 ? "No matches." : places;
+  const count = found === 1 ? "1 result" : `${found} results`;
+  return found === 0 ? "No matches." : count;
 }

@@ -82,15 +82,15 @@ fn rollout_reason(trace: &RolloutTrace) -> String {
     let attribute = trace.strategy.attribute();
     let attribute = attribute.as_str();
     match trace.bucket {
-        None => format!("The rollout goes by {attribute}, and there is none."),
+        None => format!("The rollout needs a {attribute}, which is not given."),
         Some(bucket) if bucket < u32::from(percentage) => {
             format!(
-                "The rollout takes this {attribute} in: its bucket, {bucket}, is below {percentage}."
+                "This {attribute} is in the rollout: its bucket, {bucket}, is below {percentage}."
             )
         }
         Some(bucket) => {
             format!(
-                "The rollout leaves this {attribute} out: its bucket, {bucket}, is not below {percentage}."
+                "This {attribute} is not in the rollout: its bucket, {bucket}, is not below {percentage}."
             )
         }
     }
@@ -206,8 +206,8 @@ fn value(actual: &CustomValue<'_>) -> String {
 fn Scale(trace: RolloutTrace) -> impl IntoView {
     let percentage = trace.percentage.get();
     let description = match trace.bucket {
-        Some(bucket) => format!("Bucket {bucket} of 0 to 99; those below {percentage} are in."),
-        None => format!("There is no bucket; those below {percentage} would be in."),
+        Some(bucket) => format!("Bucket {bucket}. Buckets below {percentage} are ON."),
+        None => format!("No bucket. Buckets below {percentage} are ON."),
     };
     let marker = trace.bucket.map(|bucket| {
         let middle = f64::from(bucket) + 0.5;

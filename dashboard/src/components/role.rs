@@ -4,7 +4,7 @@ use pennon_model::user::Role;
 
 /// The value of each role, and its label in forms. Each role includes the rights of those before it.
 const CHOICES: &[(&str, &str)] = &[
-    ("viewer", "Viewer: can see everything, change nothing"),
+    ("viewer", "Viewer: read-only"),
     ("editor", "Editor: also switches and edits flags"),
     ("admin", "Admin: also manages keys and people"),
 ];

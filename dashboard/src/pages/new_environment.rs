@@ -79,7 +79,7 @@ fn NewEnvironmentForm(state: FormState) -> impl IntoView {
                 refusal
             />
             <p class="hint">
-                "The next page shows the SDK key, only once. Every active flag is included, switched off."
+                "The next page shows the SDK key once. Every active flag is included, switched off."
             </p>
             <FormActions action="Create environment" back=Section::Environments.href()/>
         </form>

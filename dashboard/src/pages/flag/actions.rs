@@ -119,24 +119,14 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
         Action::Order => {
             let order = requested_order(form);
             let moved = form.parsed("up").or_else(|| form.parsed("down"));
-            admin
-                .reorder_rules(
-                    flag_environment(form, flag)?,
-                    &read_expected_rules(form),
-                    &order,
-                )
-                .await?;
+            let (id, expected) = (flag_environment(form, flag)?, read_expected_rules(form));
+            admin.reorder_rules(id, &expected, &order).await?;
             Ok(to(&moved.map_or_else(|| "rules".to_owned(), rule_anchor)))
         }
         Action::Rollout => {
             let input = RolloutForm::read(|name| form.texts(name));
-            admin
-                .set_rollout(
-                    flag_environment(form, flag)?,
-                    form.parsed("revision"),
-                    &input,
-                )
-                .await?;
+            let (id, expected) = (flag_environment(form, flag)?, form.parsed("revision"));
+            admin.set_rollout(id, expected, &input).await?;
             Ok(to("rollout"))
         }
         Action::RemoveRollout => {

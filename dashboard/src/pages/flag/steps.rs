@@ -34,7 +34,7 @@ pub(super) fn steps(
     html! {
         <p class="path-note">
             {format!(
-                "The flag is off in {}, so everyone gets OFF. Once it is on, this decides:",
+                "The flag is off in {}, so everyone gets OFF. Once it is on, these steps apply:",
                 page.name_of(environment),
             )}
         </p>
