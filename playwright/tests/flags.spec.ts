@@ -370,11 +370,19 @@ test("a dialog keeps the input when the service refuses it", { tag: "@scripts" }
 test("each flag is a card on a phone", async ({ page, server, api }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await api.createEnvironment("Web shop", "staging");
+  for (const key of ["first", "second", "third", "fourth"]) {
+    await api.createFlag(key, `The ${key} flag`);
+  }
   await api.createFlag("a".repeat(128), "A name of many words ".repeat(9).trim());
   await signIn(page, server);
   const card = page.getByRole("row", { name: "A name of many words" });
   await expect(card.getByText("staging", { exact: true })).toBeVisible();
   await expect(card.getByText("Last 24h", { exact: true })).toBeVisible();
+  const [last, footer] = await Promise.all([
+    page.getByRole("row", { name: "The first flag" }).boundingBox(),
+    page.getByText("Times are in").boundingBox(),
+  ]);
+  expect(footer?.y).toBeGreaterThan((last?.y ?? 0) + (last?.height ?? 0));
   const overflow = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
