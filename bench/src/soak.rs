@@ -233,8 +233,8 @@ impl Load {
             let (load, answers) = (Arc::clone(&self), answers.clone());
             under_way.spawn(async move {
                 let began = Instant::now();
-                let asked = load.ask(kind, turn).await;
-                let answer = asked.map(|()| Answer {
+                let result = load.ask(kind, turn).await;
+                let answer = result.map(|()| Answer {
                     kind,
                     taken: began.elapsed(),
                 });

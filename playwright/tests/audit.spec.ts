@@ -42,22 +42,22 @@ test("changes are described in sentences, with the previous values", async ({
   await signIn(page, server);
   await page.getByRole("link", { name: "Audit" }).click();
 
-  const told = entries(page);
-  await expect(told).toHaveCount(6);
+  const listed = entries(page);
+  await expect(listed).toHaveCount(6);
   await expect(page.getByRole("heading", { level: 2 })).toHaveText([/^Today · /]);
   const who = server.email;
-  await expect(told.nth(0)).toContainText(
+  await expect(listed.nth(0)).toContainText(
     `${who} set the rollout of checkout_v2 to 25% in production`,
   );
-  await expect(told.nth(0).locator("del")).toHaveText("10% of users are ON, by userId");
-  await expect(told.nth(0).locator("ins")).toHaveText("25% of users are ON, by userId");
-  await expect(told.nth(2)).toContainText(`${who} added a rule to checkout_v2 in production`);
-  await expect(told.nth(2).locator("ins").first()).toHaveText("ON when country is DE");
-  await expect(told.nth(3)).toContainText(`${who} turned checkout_v2 on in production`);
-  await expect(told.nth(4)).toContainText(`${who} created checkout_v2`);
-  await expect(told.nth(5)).toContainText(`${who} created the environment production`);
+  await expect(listed.nth(0).locator("del")).toHaveText("10% of users are ON, by userId");
+  await expect(listed.nth(0).locator("ins")).toHaveText("25% of users are ON, by userId");
+  await expect(listed.nth(2)).toContainText(`${who} added a rule to checkout_v2 in production`);
+  await expect(listed.nth(2).locator("ins").first()).toHaveText("ON when country is DE");
+  await expect(listed.nth(3)).toContainText(`${who} turned checkout_v2 on in production`);
+  await expect(listed.nth(4)).toContainText(`${who} created checkout_v2`);
+  await expect(listed.nth(5)).toContainText(`${who} created the environment production`);
 
-  await told.nth(3).getByRole("link", { name: "production" }).click();
+  await listed.nth(3).getByRole("link", { name: "production" }).click();
   await expect(page).toHaveURL(new RegExp(`/environments/${production.id}$`));
 });
 

@@ -120,9 +120,9 @@ test("leaving the page with the new key asks for confirmation", { tag: "@scripts
   await expect(page.locator(":root[data-scripts]")).toBeAttached();
   await page.getByText("React", { exact: true }).click();
 
-  const asked = page.waitForEvent("dialog");
+  const opened = page.waitForEvent("dialog");
   const left = page.getByRole("link", { name: "Flags", exact: true }).click();
-  const dialog = await asked;
+  const dialog = await opened;
   expect(dialog.type()).toBe("beforeunload");
   await dialog.dismiss();
   await left;

@@ -263,21 +263,21 @@ test("leaving an unsaved rule asks for confirmation", { tag: "@scripts" }, async
   await signIn(page, server);
   await page.goto(`${address}?edit=rule`);
   await ruleFormReady(page);
-  let asked = 0;
+  let confirmations = 0;
   page.on("dialog", async (dialog) => {
     expect(dialog.type()).toBe("beforeunload");
-    asked += 1;
-    await (asked === 1 ? dialog.dismiss() : dialog.accept());
+    confirmations += 1;
+    await (confirmations === 1 ? dialog.dismiss() : dialog.accept());
   });
   const attribute = page.getByLabel("Attribute", { exact: true });
   await attribute.pressSequentially("cou");
   const staging = page.getByRole("navigation", { name: "Environments" }).getByText("staging");
   await staging.click({ noWaitAfter: true });
-  await expect.poll(() => asked).toBe(1);
+  await expect.poll(() => confirmations).toBe(1);
   await expect(attribute).toHaveValue("cou");
   await staging.click();
   await expect(page).toHaveURL(/flags\/checkout_v2\?environment=[^&]*$/);
-  expect(asked).toBe(2);
+  expect(confirmations).toBe(2);
 
   // The form's own buttons do not ask for confirmation.
   await page.goto(`${address}?edit=rule`);
@@ -291,5 +291,5 @@ test("leaving an unsaved rule asks for confirmation", { tag: "@scripts" }, async
   await operand(page).pressSequentially("DE");
   await page.getByRole("button", { name: "Add rule" }).click();
   await expect(ruleLines(page).first()).toHaveText("ON when country is DE");
-  expect(asked).toBe(2);
+  expect(confirmations).toBe(2);
 });

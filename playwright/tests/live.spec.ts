@@ -102,18 +102,18 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const mayPass = new Promise<void>((resolve) => {
       pass = resolve;
     });
-    let asked = 0;
+    let requests = 0;
     await page.route("**/dashboard/flags", async (route) => {
-      asked += 1;
+      requests += 1;
       // The first page is rendered now and arrives late. No other page follows it.
-      if (asked === 1) {
+      if (requests === 1) {
         const response = await route.fetch();
         await mayPass;
         await route.fulfill({ response });
       }
     });
     await api.createFlag("dark_mode", "Dark mode");
-    await expect.poll(() => asked).toBe(1);
+    await expect.poll(() => requests).toBe(1);
     const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
     await flagSwitch.click();
     const undo = page.getByRole("button", { name: "Undo" });
@@ -139,8 +139,8 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await Promise.all([page, other].map(streamReady));
     await page.getByLabel("Product").fill("Web shop");
     await page.getByLabel("Name").fill("staging");
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(`${request.method()} ${request.resourceType()}`));
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(`${request.method()} ${request.resourceType()}`));
     let pass = () => {};
     const mayPass = new Promise<void>((resolve) => {
       pass = resolve;
@@ -151,10 +151,10 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     });
     const left = page.getByRole("button", { name: "Create environment" }).click();
     // A page that is rendered soon after a change may still request itself before the form is sent.
-    await expect.poll(() => asked).toContain("POST document");
+    await expect.poll(() => requests).toContain("POST document");
     await api.createFlag("dark_mode", "Dark mode");
     await expect(other.getByRole("row", { name: "Dark mode" })).toBeVisible();
-    expect(asked.at(-1)).toBe("POST document");
+    expect(requests.at(-1)).toBe("POST document");
     pass();
     await left;
     await expect(page.getByRole("region", { name: "SDK key" })).toBeVisible();
@@ -436,18 +436,18 @@ test.describe("the stream of events", { tag: "@scripts" }, () => {
     await page.evaluate(async () => {
       const answer = await fetch("/dashboard/events");
       const { dataset } = document.documentElement;
-      dataset.heard = `${answer.status} `;
+      dataset.received = `${answer.status} `;
       const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
       void (async () => {
         for (let part = await reader?.read(); part !== undefined; part = await reader?.read()) {
-          dataset.heard += part.done ? "ended" : part.value;
+          dataset.received += part.done ? "ended" : part.value;
           if (part.done) {
             return;
           }
         }
       })();
     });
-    return async () => (await page.locator("html").getAttribute("data-heard")) ?? "";
+    return async () => (await page.locator("html").getAttribute("data-received")) ?? "";
   }
 
   test("contains changes by others, and changes of accounts only for admins", async ({
@@ -456,13 +456,13 @@ test.describe("the stream of events", { tag: "@scripts" }, () => {
     api,
   }) => {
     await signIn(page, await api.createUser("ben@example.com", "viewer"));
-    const heard = await listen(page);
-    await expect.poll(heard).toContain("event: position");
+    const received = await listen(page);
+    await expect.poll(received).toContain("event: position");
     await api.createUser("cleo@example.com", "viewer");
     await api.createFlag("new_checkout", "New checkout");
-    await expect.poll(heard).toContain('"flag":"new_checkout"');
-    expect(await heard()).toContain(`"by":"${server.email}"`);
-    expect(await heard()).not.toContain("USER_");
+    await expect.poll(received).toContain('"flag":"new_checkout"');
+    expect(await received()).toContain(`"by":"${server.email}"`);
+    expect(await received()).not.toContain("USER_");
   });
 
   test("ends when the user's role changes, and requires a session", async ({
@@ -474,11 +474,11 @@ test.describe("the stream of events", { tag: "@scripts" }, () => {
     browserErrors.ignore(/status of 401/);
     const ben = await api.createUser("ben@example.com", "admin");
     await signIn(page, ben);
-    const heard = await listen(page);
-    await expect.poll(heard).toContain("event: position");
-    expect(await heard()).not.toContain("ended");
+    const received = await listen(page);
+    await expect.poll(received).toContain("event: position");
+    expect(await received()).not.toContain("ended");
     await api.setRole(ben, "viewer");
-    await expect.poll(heard).toContain("ended");
+    await expect.poll(received).toContain("ended");
     await context.clearCookies();
     await expect.poll(await listen(page)).toContain("401");
   });

@@ -62,10 +62,10 @@ test("Next.js pages have the same content before and after hydration, and follow
   await expect(offer).toBeVisible();
 
   await server.stop();
-  const said = await page.locator("main").textContent();
+  const text = await page.locator("main").textContent();
   const another = await context.newPage();
-  expect((await visit(another, shop, "linus")).after).toBe(said);
-  expect(await page.locator("main").textContent()).toBe(said);
+  expect((await visit(another, shop, "linus")).after).toBe(text);
+  expect(await page.locator("main").textContent()).toBe(text);
   await server.start();
   await dashboard.goto("/dashboard/flags");
   await switchBanner(dashboard);

@@ -51,11 +51,11 @@ test.describe("behind nginx", { tag: "@scripts" }, () => {
 
   test("npm packages are served with the proxy's address", async ({ baseURL, nginx, api }) => {
     const token = await api.createToken("npm");
-    const asked = request(new URL("/npm/@pennon%2fcore", baseURL), {
+    const sent = request(new URL("/npm/@pennon%2fcore", baseURL), {
       ca: nginx.certificate,
       headers: { authorization: `Bearer ${token}` },
     }).end();
-    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
     expect(answer.statusCode).toBe(200);
     const { versions, "dist-tags": tags } = (await json(answer)) as Package;
     const tarball = versions[tags.latest]?.dist.tarball;
@@ -65,17 +65,17 @@ test.describe("behind nginx", { tag: "@scripts" }, () => {
   test("a stream delivers a change at once", async ({ baseURL, nginx, api }) => {
     const environment = await api.createEnvironment("Web shop", "staging");
     const flag = await api.createFlag("new_checkout", "New checkout");
-    const asked = request(new URL("/sdk/v1/stream", baseURL), {
+    const sent = request(new URL("/sdk/v1/stream", baseURL), {
       ca: nginx.certificate,
       headers: { authorization: `Bearer ${environment.sdkKey}` },
     }).end();
-    const [stream] = (await once(asked, "response")) as [IncomingMessage];
+    const [stream] = (await once(sent, "response")) as [IncomingMessage];
     expect(stream.statusCode).toBe(200);
-    let heard = "";
+    let received = "";
     stream.setEncoding("utf8").on("data", (text: string) => {
-      heard += text;
+      received += text;
     });
-    const events = () => heard.split("event: config").length - 1;
+    const events = () => received.split("event: config").length - 1;
     await expect.poll(events).toBe(1);
     await api.switch(flag, environment, true);
     await expect.poll(events, { timeout: 2_000, intervals: [50] }).toBe(2);

@@ -64,9 +64,9 @@ test(
       expect.soft(bytes, path).toBeLessThanOrEqual(laterPage);
     }
     for (const { path, bytes } of weights) {
-      const told = `${path}: ${(bytes / kibibyte).toFixed(1)} KiB`;
-      annotations.push({ type: "weight", description: told });
-      console.log(`    ${told}`);
+      const description = `${path}: ${(bytes / kibibyte).toFixed(1)} KiB`;
+      annotations.push({ type: "weight", description });
+      console.log(`    ${description}`);
     }
     await context.close();
   },

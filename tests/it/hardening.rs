@@ -305,8 +305,8 @@ async fn slow_senders_do_not_use_up_the_in_flight_limit() {
         wire.begin_post(EVALUATE, &sdk_key, QUESTION.len(), part)
             .await;
         slow.push(wire);
-        let asked = app.sdk(&sdk_key).get("/sdk/v1/config").await;
-        asked.expect(StatusCode::OK);
+        let response = app.sdk(&sdk_key).get("/sdk/v1/config").await;
+        response.expect(StatusCode::OK);
     }
     for mut wire in slow {
         wire.write(rest).await;
@@ -461,7 +461,7 @@ async fn every_line_of_a_json_log_is_valid_and_has_the_request_id() {
     ];
     let process = Process::start(&database, &settings).await;
     let key = create_flag_and_key(&process).await;
-    let asked = Client::new()
+    let response = Client::new()
         .get(format!("{}/sdk/v1/config?keys=secret", process.base_url()))
         .bearer_auth(&key)
         .header("x-request-id", "from-the-test")
@@ -469,7 +469,7 @@ async fn every_line_of_a_json_log_is_valid_and_has_the_request_id() {
         .send()
         .await
         .expect("an answer");
-    assert_eq!(asked.status(), StatusCode::OK);
+    assert_eq!(response.status(), StatusCode::OK);
     process.terminate();
     let ended = process.ended().await;
     let lines: Vec<Value> = ended

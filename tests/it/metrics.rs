@@ -188,8 +188,8 @@ async fn few_responses_are_prepared_for_a_peer_that_does_not_read() {
     .await;
     // Serves other requests, which gives the server time to prepare more responses for the first connection.
     for _ in 0..500 {
-        let asked = app.sdk(&sdk_key).get("/health").await;
-        asked.expect(StatusCode::OK);
+        let response = app.sdk(&sdk_key).get("/health").await;
+        response.expect(StatusCode::OK);
     }
     assert!(answered().await < 20.0, "{} were made", answered().await);
 }

@@ -72,8 +72,8 @@ impl Target {
             asking.spawn(connection.ask_until(self.clone(), began + SPAN));
         }
         let mut latencies = Samples::default();
-        while let Some(asked) = asking.join_next().await {
-            latencies.append(asked??);
+        while let Some(result) = asking.join_next().await {
+            latencies.append(result??);
         }
         Ok(Load {
             answers: latencies.len(),

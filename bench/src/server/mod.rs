@@ -42,7 +42,7 @@ pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
     drop(fixture);
     growth::flags(server, &Database::sqlite(&folder.join("growing")), &bare).await?;
     growth::environments(server, &Database::sqlite(&folder.join("many")), &bare).await?;
-    growth::metrics(server, &Database::sqlite(&folder.join("told")), &bare).await
+    growth::metrics(server, &Database::sqlite(&folder.join("metrics")), &bare).await
 }
 
 /// The requests to the bare server.

@@ -29,10 +29,10 @@ use crate::state::Service;
 
 /// The period in which requests are still accepted after shutdown begins: those in transit, and those from load
 /// balancers that have not noticed the shutdown yet. Each response then ends its connection.
-const LINGER: Duration = Duration::from_secs(1);
+const DRAIN_TIME: Duration = Duration::from_secs(1);
 
 /// The time limit for connections accepted at the last moment to begin a request.
-const LAST_MOMENT: Duration = Duration::from_millis(100);
+const LAST_ACCEPTED_TIME: Duration = Duration::from_millis(100);
 
 /// The additional time for peers that have sent part of a request.
 const REST_TIME: Duration = Duration::from_secs(1);
@@ -166,13 +166,13 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
         stop.await;
         service.runtime.drain();
         if listener.is_in_use() {
-            sleep(LINGER).await;
+            sleep(DRAIN_TIME).await;
         }
     };
     listener.accept_until(stopped).await;
     let connections = listener.close().await;
     if !connections.is_closed() {
-        sleep(LAST_MOMENT).await;
+        sleep(LAST_ACCEPTED_TIME).await;
     }
     connections.send_replace(Phase::Closing);
     if timeout(REST_TIME, connections.closed()).await.is_err() {

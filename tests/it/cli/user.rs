@@ -10,7 +10,7 @@ const OTHER_PASSWORD: &str = "another long password";
 fn printed_password(printed: &str) -> String {
     let line = printed.lines().find(|line| line.contains("password"));
     let password = line.and_then(|line| line.split_whitespace().nth(1));
-    password.expect("a password is told").to_owned()
+    password.expect("a password is printed").to_owned()
 }
 
 #[tokio::test]

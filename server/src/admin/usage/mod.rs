@@ -84,8 +84,8 @@ impl Admin {
         if !self.serving.snapshots.is_in_use() {
             return;
         }
-        let brought = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.flush_usage()).await;
-        if !matches!(brought, Ok(Ok(()))) {
+        let flushed = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.flush_usage()).await;
+        if !matches!(flushed, Ok(Ok(()))) {
             tracing::warn!("cannot write the last minute's usage to the database");
         }
     }

@@ -79,12 +79,12 @@ pub(super) async fn find(
 
 /// Returns the path of the sign-in page that continues to the requested page.
 fn sign_in_for(request: &Request) -> String {
-    let asked = request
+    let requested = request
         .uri()
         .path_and_query()
-        .map_or("", |asked| asked.as_str());
+        .map_or("", |requested| requested.as_str());
     let mut query = form_urlencoded::Serializer::new(String::new());
-    query.append_pair("next", asked);
+    query.append_pair("next", requested);
     if let Some(page) = referrer(request.headers()) {
         query.append_pair(FROM, page);
     }
