@@ -114,7 +114,7 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
         let exists = created.contains(&exchange.flag);
         match exchange.status {
             StatusCode::CREATED => assert!(exists, "{exchange:?}"),
-            _ if exchange.detail.contains("may have been done or not") => {}
+            _ if exchange.detail.contains("may or may not have been saved") => {}
             _ => assert!(!exists, "{exchange:?}"),
         }
     }

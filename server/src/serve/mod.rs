@@ -29,7 +29,7 @@ use crate::state::Service;
 
 /// The period in which requests are still accepted after shutdown begins: those in transit, and those from load
 /// balancers that have not noticed the shutdown yet. Each response then ends its connection.
-const DRAIN_TIME: Duration = Duration::from_secs(1);
+const SHUTDOWN_DELAY: Duration = Duration::from_secs(1);
 
 /// The time limit for connections accepted at the last moment to begin a request.
 const LAST_ACCEPTED_TIME: Duration = Duration::from_millis(100);
@@ -166,7 +166,7 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
         stop.await;
         service.runtime.drain();
         if listener.is_in_use() {
-            sleep(DRAIN_TIME).await;
+            sleep(SHUTDOWN_DELAY).await;
         }
     };
     listener.accept_until(stopped).await;
