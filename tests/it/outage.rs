@@ -279,7 +279,11 @@ async fn an_unconfirmed_commit_is_reported_as_uncertain() {
     let answer = admin.post("/flags", body).await;
     let answer = answer.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_UNAVAILABLE");
     assert_eq!(answer.header("retry-after"), "5");
-    assert!(answer.text("/detail").contains("may or may not have been saved"));
+    assert!(
+        answer
+            .text("/detail")
+            .contains("may or may not have been saved")
+    );
     let flags = admin.get("/flags").await.expect(StatusCode::OK);
     assert_eq!(flags.text("/items/0/key"), "checkout");
 }
