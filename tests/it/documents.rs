@@ -177,33 +177,41 @@ async fn expect_all(app: &TestApp, examples: &[Example]) {
         println!("left out: the examples need bash, curl and jq");
         return;
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    let commands = examples.iter().map(|example| example.commands.as_str());
-    let steps: Vec<String> = commands
-        .map(|commands| format!("printf '{SEPARATOR}'\n{commands}\n"))
+    let stdout = run(app, &script(app, examples)).await;
+    let printed: Vec<&str> = stdout.split(SEPARATOR).skip(1).collect();
+    assert_eq!(printed.len(), examples.len(), "{stdout}");
+    let pairs = examples.iter().zip(printed);
+    let faults: String = pairs
+        .filter_map(|(example, printed)| example.fault(printed))
         .collect();
-    let script = steps
+    assert!(faults.is_empty(), "{faults}");
+}
+
+/// Returns a script that runs examples against the app, with a separator before the output of each.
+fn script(app: &TestApp, examples: &[Example]) -> String {
+    let steps: Vec<String> = examples
+        .iter()
+        .map(|example| format!("printf '{SEPARATOR}'\n{}\n", example.commands))
+        .collect();
+    let url = format!("http://{}", app.address());
+    steps
         .concat()
-        .replace(
-            "http://127.0.0.1:3000",
-            &format!("http://{}", app.address()),
-        )
-        .replace(
-            "https://flags.example.com",
-            &format!("http://{}", app.address()),
-        )
+        .replace("http://127.0.0.1:3000", &url)
+        .replace("https://flags.example.com", &url)
         .replace("the password that the first start printed", PASSWORD)
-        .replace("admin@pennon.local", EMAIL);
-    let binaries = binary();
-    let mut path = binaries
-        .parent()
-        .expect("the binary is in a folder")
-        .as_os_str()
-        .to_owned();
+        .replace("admin@pennon.local", EMAIL)
+}
+
+/// Runs a script in an empty folder, and returns its output. The script finds the binary and the app's database.
+async fn run(app: &TestApp, script: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut path = binary();
+    path.pop();
+    let mut path = path.into_os_string();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
-    let ran = Command::new("bash")
-        .args(["-c", &script])
+    let result = Command::new("bash")
+        .args(["-c", script])
         .current_dir(folder.path())
         .env("PATH", path)
         .env("DATABASE_URL", app.database().url())
@@ -212,16 +220,9 @@ async fn expect_all(app: &TestApp, examples: &[Example]) {
         .output()
         .await
         .expect("bash runs");
-    let stderr = String::from_utf8(ran.stderr).expect("errors are text");
-    let stdout = String::from_utf8(ran.stdout).expect("output is text");
+    let stderr = String::from_utf8(result.stderr).expect("errors are text");
     assert!(!stderr.contains("error"), "{stderr}");
-    let printed: Vec<&str> = stdout.split(SEPARATOR).skip(1).collect();
-    assert_eq!(printed.len(), examples.len(), "{stdout}");
-    let pairs = examples.iter().zip(printed);
-    let faults: String = pairs
-        .filter_map(|(example, printed)| example.fault(printed))
-        .collect();
-    assert!(faults.is_empty(), "{faults}");
+    String::from_utf8(result.stdout).expect("output is text")
 }
 
 fn is_installed(program: &str) -> bool {

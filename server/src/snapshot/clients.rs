@@ -1,5 +1,5 @@
 //! The clients that fetch an environment's configuration. Their counts are kept in memory and limited in number,
-//! because everybody who has a public SDK key can send any version.
+//! because anyone with a public SDK key can send any version.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -150,7 +150,7 @@ pub(crate) async fn clients(
 }
 
 /// Returns the clients in use in an environment that cannot read every part of the config document. A client is in use
-/// if it was seen within the last 7 days, in two different hours: everybody who has a public key can send any version,
+/// if it was seen within the last 7 days, in two different hours: anyone with a public key can send any version,
 /// so a name that occurs once has no effect.
 pub(crate) async fn outdated_clients(
     admin: &Admin,
