@@ -229,6 +229,35 @@ test("every page", async ({ page, server, api, browserErrors, viewport }, { proj
   await api.createEnvironment("Mobile app", "store");
   await page.goto("/dashboard/flags");
   await shoot("flags-two-products");
+  await page.goto("/dashboard/flags?product=Web+shop");
+  await shoot("flags-one-product");
+  if (narrow) {
+    await page.getByRole("button", { name: "Menu" }).click();
+    await shoot("menu-one-product");
+  }
+  await page.goto("/dashboard/new-flag");
+  await page.getByLabel("Only these products").check();
+  await page.getByRole("button", { name: "Create flag" }).waitFor();
+  await shoot("new-flag-products");
+  await page.goto(`${flag}?edit=details`);
+  await page.getByLabel("Only these products").check();
+  await page.getByLabel("Mobile app", { exact: true }).check();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Not saved.").waitFor();
+  await shoot("flag-products-refused");
+  await page.getByLabel("Switch it off there and save").check();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("list", { name: "Products" }).waitFor();
+  await shoot("flag-products");
+  await page.goto(`${flag}/history`);
+  await shoot("history-products");
+  await page.goto(`${flag}?product=Web+shop`);
+  await shoot("flag-of-other-product");
+  await page.getByRole("link", { name: "Show all products" }).click();
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  await page.getByLabel("Every product").check();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("list", { name: "Products" }).waitFor({ state: "detached" });
   for (let index = 1; index <= 35; index++) {
     await api.createEnvironment(
       `Product ${index % 4}`,

@@ -1,7 +1,10 @@
 //! Audit entries in plain English: the action, and the differences that it made.
 
 use pennon_core::{rollout::Rollout, rule::Rule, ttl::Ttl};
-use pennon_model::audit::{AuditAction, AuditEntry};
+use pennon_model::{
+    audit::{AuditAction, AuditEntry},
+    flag::FlagProducts,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -46,6 +49,10 @@ pub fn sentence_of(entry: &AuditEntry) -> Vec<Piece> {
             "old name" => Piece::Text(text(entry.old_value.as_ref(), "name")),
             "account" => Piece::Text(text(changed_object(entry), "email")),
             "token" => Piece::Text(text(changed_object(entry), "name")),
+            "products" => {
+                let products = products_of(entry.new_value.as_ref());
+                Piece::Text(describe::products(products.as_ref()))
+            }
             text => Piece::Text(text.to_owned()),
         })
         .collect()
@@ -57,11 +64,7 @@ fn template(entry: &AuditEntry) -> String {
     match entry.action {
         AuditAction::FlagCreated => "created `flag`".to_owned(),
         AuditAction::FlagUpdated if changed("archivedAt") => "restored `flag`".to_owned(),
-        AuditAction::FlagUpdated => match (changed("name"), changed("description")) {
-            (true, true) => "changed the name and the description of `flag`".to_owned(),
-            (true, false) => "changed the name of `flag`".to_owned(),
-            _ => "changed the description of `flag`".to_owned(),
-        },
+        AuditAction::FlagUpdated => details_template(old, new),
         AuditAction::FlagArchived => "archived `flag`".to_owned(),
         AuditAction::EnvironmentCreated => "created the environment `environment`".to_owned(),
         AuditAction::EnvironmentUpdated => {
@@ -69,9 +72,15 @@ fn template(entry: &AuditEntry) -> String {
         }
         AuditAction::EnvironmentRevoked => "revoked the environment `environment`".to_owned(),
         AuditAction::SdkKeyRotated => "rotated the SDK key of `environment`".to_owned(),
+        AuditAction::FlagEnvironmentUpdated if old.is_none() => {
+            "added `flag` to `environment`".to_owned()
+        }
+        AuditAction::FlagEnvironmentUpdated if new.is_none() => {
+            let was_on = if is_on(old) { ", where it was on" } else { "" };
+            format!("removed `flag` from `environment`{was_on}")
+        }
         AuditAction::FlagEnvironmentUpdated => {
-            let on = member_of(new, "isEnabled") == Value::Bool(true);
-            let on = if on { "on" } else { "off" };
+            let on = if is_on(new) { "on" } else { "off" };
             match (changed("isEnabled"), changed("ttlOverrideSeconds")) {
                 (true, true) => {
                     format!("turned `flag` {on} and changed its time to live in `environment`")
@@ -110,14 +119,44 @@ fn template(entry: &AuditEntry) -> String {
     }
 }
 
-/// Returns the effect of a planned change beyond its members, as a sentence in the future tense.
-pub fn effect(action: AuditAction, now: Option<&Value>) -> Option<&'static str> {
+/// Describes a change of a flag itself.
+fn details_template(old: Option<&Value>, new: Option<&Value>) -> String {
+    let changed = |member: &str| member_of(old, member) != member_of(new, member);
+    match (changed("name"), changed("description"), changed("products")) {
+        (false, false, true) => match (products_of(old), products_of(new)) {
+            (_, None) => "made `flag` available in `products`".to_owned(),
+            (None, Some(_)) => "limited `flag` to `products`".to_owned(),
+            (Some(_), Some(_)) => "changed the products of `flag` to `products`".to_owned(),
+        },
+        (true, true, true) => {
+            "changed the name, the description and the products of `flag`".to_owned()
+        }
+        (true, true, false) => "changed the name and the description of `flag`".to_owned(),
+        (true, false, true) => "changed the name and the products of `flag`".to_owned(),
+        (true, false, false) => "changed the name of `flag`".to_owned(),
+        (false, true, true) => "changed the description and the products of `flag`".to_owned(),
+        (false, _, false) => "changed the description of `flag`".to_owned(),
+    }
+}
+
+/// Returns the effect of a planned change beyond its members, as a sentence.
+pub fn effect(
+    action: AuditAction,
+    now: Option<&Value>,
+    after: Option<&Value>,
+) -> Option<&'static str> {
     match action {
         AuditAction::FlagArchived => Some(
             "The flag is archived: it is off everywhere, and its key cannot be reused. This fails while the flag is on anywhere.",
         ),
         AuditAction::FlagUpdated if !member_of(now, "archivedAt").is_null() => {
             Some("The flag is restored, switched off everywhere.")
+        }
+        AuditAction::FlagUpdated if member_of(now, "products") != member_of(after, "products") => {
+            Some(match products_of(after) {
+                Some(_) => "The flag exists only in the environments of its products.",
+                None => "The flag exists in every environment.",
+            })
         }
         AuditAction::RuleCreated => Some("The rule is restored at its old position."),
         AuditAction::RuleDeleted => Some("The rule is deleted."),
@@ -128,7 +167,7 @@ pub fn effect(action: AuditAction, now: Option<&Value>) -> Option<&'static str> 
 
 /// Returns the members that differ, without those for internal use.
 pub fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<FieldDiff> {
-    let (before, after) = (shown_members(old), shown_members(new));
+    let (before, after) = (shown_members(old, new), shown_members(new, old));
     before
         .into_iter()
         .zip(after)
@@ -137,8 +176,11 @@ pub fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<FieldDiff> {
         .collect()
 }
 
-/// The members that pages show, in their order.
-fn shown_members(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
+/// The members that pages show, in their order. A default that the change did not replace is omitted.
+fn shown_members(
+    object: Option<&Value>,
+    other: Option<&Value>,
+) -> Vec<(&'static str, Option<String>)> {
     let plain = |member: &str| {
         let value = member_of(object, member);
         value.as_str().map(ToOwned::to_owned)
@@ -146,10 +188,18 @@ fn shown_members(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> 
     let rule = read::<Rule>(object);
     let rollout = read::<Rollout>(object);
     let has = |member: &str| object.is_some_and(|object| object.get(member).is_some());
-    let ttl = has("ttlOverrideSeconds").then(|| {
+    let is_set = |member: &str| {
+        let values = [object, other].map(|object| member_of(object, member));
+        values.iter().any(|value| !value.is_null())
+    };
+    let ttl = (has("ttlOverrideSeconds") && is_set("ttlOverrideSeconds")).then(|| {
         let ttl: Option<Ttl> =
             serde_json::from_value(member_of(object, "ttlOverrideSeconds")).unwrap_or_default();
         describe::time_to_live(ttl)
+    });
+    let products = (has("products") && is_set("products")).then(|| match products_of(object) {
+        Some(products) => describe::products(Some(&products)),
+        None => describe::capitalize(&describe::products(None)),
     });
     let switch = member_of(object, "isEnabled")
         .as_bool()
@@ -160,6 +210,7 @@ fn shown_members(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> 
             "Description",
             plain("description").filter(|text| !text.is_empty()),
         ),
+        ("Products", products),
         ("Type", plain("type")),
         (
             "Key",
@@ -174,6 +225,15 @@ fn shown_members(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> 
         ("Role", plain("role")),
         ("Expires", plain("expiresAt")),
     ]
+}
+
+/// The products of a flag; none for every product.
+fn products_of(flag: Option<&Value>) -> Option<FlagProducts> {
+    serde_json::from_value(member_of(flag, "products")).unwrap_or_default()
+}
+
+fn is_on(configuration: Option<&Value>) -> bool {
+    member_of(configuration, "isEnabled") == Value::Bool(true)
 }
 
 /// The object after the change, or before it if the change deleted it.
@@ -257,6 +317,83 @@ mod tests {
             ),
             "turned checkout off and changed its time to live in prod"
         );
+    }
+
+    #[test]
+    fn other_products_of_a_flag_are_named() {
+        let describe = |old: Value, new: Value| {
+            let flag = |products| json!({"name": "Checkout", "products": products});
+            plain_sentence(AuditAction::FlagUpdated, flag(old), flag(new))
+        };
+        let (blog, both) = (json!(["Blog"]), json!(["Blog", "`flag` & shop"]));
+        assert_eq!(
+            describe(Value::Null, both.clone()),
+            "limited checkout to Blog, `flag` & shop"
+        );
+        assert_eq!(
+            describe(blog.clone(), both),
+            "changed the products of checkout to Blog, `flag` & shop"
+        );
+        assert_eq!(
+            describe(blog.clone(), Value::Null),
+            "made checkout available in every product"
+        );
+        let (old, new) = (
+            json!({"name": "A", "products": null}),
+            json!({"name": "B", "products": ["Blog"]}),
+        );
+        assert_eq!(
+            plain_sentence(AuditAction::FlagUpdated, old, new),
+            "changed the name and the products of checkout"
+        );
+        let older = json!({"name": "A"});
+        let sentence = plain_sentence(AuditAction::FlagUpdated, older, json!({"name": "B"}));
+        assert_eq!(sentence, "changed the name of checkout");
+    }
+
+    #[test]
+    fn a_flag_joins_and_leaves_environments() {
+        let describe = |old, new| plain_sentence(AuditAction::FlagEnvironmentUpdated, old, new);
+        let configuration = |on: bool| json!({"isEnabled": on, "ttlOverrideSeconds": null});
+        assert_eq!(
+            describe(Value::Null, configuration(false)),
+            "added checkout to prod"
+        );
+        assert_eq!(
+            describe(configuration(false), Value::Null),
+            "removed checkout from prod"
+        );
+        assert_eq!(
+            describe(configuration(true), Value::Null),
+            "removed checkout from prod, where it was on"
+        );
+        let joined = changes(None, Some(&configuration(false)));
+        let names: Vec<_> = joined.into_iter().map(|change| change.name).collect();
+        assert_eq!(
+            names,
+            ["Switch"],
+            "the default time to live is no difference"
+        );
+    }
+
+    #[test]
+    fn products_are_listed_unless_the_flag_has_always_been_in_every_product() {
+        let flag = |products: Value| json!({"name": "Checkout", "products": products});
+        let (every, blog) = (flag(Value::Null), flag(json!(["blog"])));
+        assert_eq!(
+            changes(Some(&every), Some(&blog)),
+            [FieldDiff {
+                name: "Products",
+                old: Some("Every product".to_owned()),
+                new: Some("blog".to_owned()),
+            }]
+        );
+        let names = |flag| -> Vec<_> {
+            let members = changes(None, Some(flag)).into_iter();
+            members.map(|change| change.name).collect()
+        };
+        assert_eq!(names(&every), ["Name"]);
+        assert_eq!(names(&blog), ["Name", "Products"]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use pennon_core::{
     rule::{Condition, Logic, Operand, Operator, Rule},
     ttl::Ttl,
 };
+use pennon_model::flag::FlagProducts;
 
 /// The users for which a flag is on in an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,6 +184,20 @@ pub fn duration(seconds: u32) -> String {
         Some((unit, name)) if seconds > 60 => format!("{} {name}", seconds / unit),
         _ => format!("{seconds} s"),
     }
+}
+
+/// Describes the products of a flag: `every product`, `Blog, Web shop`.
+pub fn products(products: Option<&FlagProducts>) -> String {
+    let names = products.map(|products| {
+        let names: Vec<_> = products.iter().map(ToString::to_string).collect();
+        names.join(", ")
+    });
+    names.unwrap_or_else(|| "every product".to_owned())
+}
+
+/// Describes the limit of a flag to these products as a sentence, with capital and period.
+pub fn limited_to(products: &FlagProducts) -> String {
+    format!("The flag is limited to {}.", self::products(Some(products)))
 }
 
 /// Capitalizes the first letter of a fragment.

@@ -2,7 +2,10 @@
 
 use std::str::FromStr;
 
-use crate::error::{AdminError, FieldError};
+use crate::{
+    error::{AdminError, FieldError},
+    scope::scoped,
+};
 
 /// The names and values, in the order in which the browser sent them.
 #[derive(Clone, Default)]
@@ -58,7 +61,7 @@ impl Form {
     }
 }
 
-/// Returns an address with the parameters that have a value.
+/// Returns the address of a page with the parameters that have a value, and with the product of the current request.
 pub(crate) fn with_query<'n>(
     path: &str,
     parameters: impl IntoIterator<Item = (&'n str, Option<String>)>,
@@ -67,8 +70,8 @@ pub(crate) fn with_query<'n>(
     let given = given.filter_map(|(name, value)| Some((name, value?)));
     let mut query = form_urlencoded::Serializer::new(String::new());
     match query.extend_pairs(given).finish() {
-        none if none.is_empty() => path.to_owned(),
-        query => format!("{path}?{query}"),
+        none if none.is_empty() => scoped(path),
+        query => scoped(format!("{path}?{query}")),
     }
 }
 

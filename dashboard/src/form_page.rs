@@ -8,6 +8,7 @@ use crate::{
     form::Form,
     html::{Html, IntoHtml as _},
     port::{signed_in_user, visit},
+    scope::scoped,
 };
 
 /// A form to render: empty for a GET request, otherwise with its input and the error.
@@ -61,8 +62,8 @@ where
     Ok(render(state).await?.into_html())
 }
 
-/// Redirects to another page. The returned HTML is empty.
+/// Redirects to another page, for the same product. The returned HTML is empty.
 pub(crate) fn redirect(path: &str) -> Result<Html, AdminError> {
-    visit()?.redirect(path);
+    visit()?.redirect(&scoped(path));
     Ok(().into_html())
 }

@@ -39,6 +39,8 @@ pub mod playground;
 pub mod port;
 pub mod routes;
 pub mod rule_form;
+#[cfg(feature = "ssr")]
+mod scope;
 
 /// Hydrates the islands of the page. The browser calls it once, after loading the module.
 #[cfg(feature = "hydrate")]

@@ -47,7 +47,7 @@ string_enum! {
     pub enum AuditAction {
         /// A flag was created.
         FlagCreated = "FLAG_CREATED",
-        /// A flag's name or description changed, or it was restored.
+        /// A flag's name, description or products changed, or it was restored.
         FlagUpdated = "FLAG_UPDATED",
         /// A flag was archived.
         FlagArchived = "FLAG_ARCHIVED",
@@ -57,7 +57,8 @@ string_enum! {
         EnvironmentUpdated = "ENVIRONMENT_UPDATED",
         /// An environment was revoked.
         EnvironmentRevoked = "ENVIRONMENT_REVOKED",
-        /// A flag was switched, or its TTL changed, in an environment.
+        /// A flag was switched, or its TTL changed, in an environment; or the flag joined or left the environment because
+        /// its products changed.
         FlagEnvironmentUpdated = "FLAG_ENVIRONMENT_UPDATED",
         /// A targeting rule was created.
         RuleCreated = "RULE_CREATED",
@@ -158,6 +159,8 @@ pub struct AuditFilter {
     pub environment: Option<String>,
     /// The product of the environment.
     pub product: Option<String>,
+    /// True to include entries about flags themselves, if the flags are configured in the environments of the product.
+    pub flags_of_product: bool,
     /// The start of the period, inclusive.
     pub from: Option<Timestamp>,
     /// The end of the period, inclusive.

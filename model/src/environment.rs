@@ -31,6 +31,13 @@ pub struct Environment {
     pub revision: i64,
 }
 
+impl Environment {
+    /// Returns the product and the name, as `product/name`.
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.product, self.name)
+    }
+}
+
 /// An environment that was just created, or whose key was just rotated.
 #[derive(Clone, Debug)]
 pub struct CreatedEnvironment {

@@ -1,7 +1,10 @@
 //! Feature flags.
 
-use serde::Serialize;
+use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
+use crate::environment::ProductName;
 use crate::id::FlagId;
 use crate::text::{Description, name, text};
 use crate::time::Timestamp;
@@ -25,6 +28,9 @@ pub struct Flag {
     /// The type of its values.
     #[serde(rename = "type")]
     pub kind: FlagType,
+    /// The products in whose environments it is configured; none means every product.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub products: Option<FlagProducts>,
     /// The actor who created it.
     #[cfg_attr(feature = "schema", schema(example = "ana@example.com"))]
     pub created_by: String,
@@ -36,6 +42,52 @@ pub struct Flag {
     /// The revision, which every change increments.
     #[serde(skip)]
     pub revision: i64,
+}
+
+impl Flag {
+    /// Returns true if the flag is configured in the environments of this product.
+    pub fn belongs_to(&self, product: &ProductName) -> bool {
+        includes(self.products.as_ref(), product)
+    }
+}
+
+/// The products of a flag: 1 to 100 names, sorted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "BTreeSet<ProductName>")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(value_type = Vec<ProductName>, min_items = 1, max_items = 100))]
+pub struct FlagProducts(BTreeSet<ProductName>);
+
+impl FlagProducts {
+    /// The maximum number of products.
+    pub const MAX: usize = 100;
+
+    /// Returns the products, sorted.
+    pub fn iter(&self) -> impl Iterator<Item = &ProductName> {
+        self.0.iter()
+    }
+
+    /// Returns true if this product is one of them.
+    pub fn contains(&self, product: &ProductName) -> bool {
+        self.0.contains(product)
+    }
+}
+
+impl TryFrom<BTreeSet<ProductName>> for FlagProducts {
+    type Error = Invalid;
+
+    fn try_from(products: BTreeSet<ProductName>) -> Result<Self, Invalid> {
+        if (1..=Self::MAX).contains(&products.len()) {
+            Ok(Self(products))
+        } else {
+            Err(Invalid::new("must have 1 to 100 items"))
+        }
+    }
+}
+
+/// Returns true if a product is one of `products`; none means every product.
+pub fn includes(products: Option<&FlagProducts>, product: &ProductName) -> bool {
+    products.is_none_or(|products| products.contains(product))
 }
 
 text! {
@@ -104,6 +156,8 @@ pub struct FlagFilter {
     pub key: Option<String>,
     /// Text that the name or the key contains, in any case.
     pub search: Option<String>,
+    /// A product in whose environments the flags are configured.
+    pub product: Option<String>,
     /// The order of the list.
     pub order: FlagOrder,
 }

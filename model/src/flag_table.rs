@@ -13,6 +13,8 @@ use crate::time::Timestamp;
 pub struct FlagTableQuery {
     /// Text that the name or the key contains, in any case; empty for all.
     pub search: String,
+    /// The product that the list is limited to: its environments, and the flags that are configured there; all if none.
+    pub product: Option<String>,
     /// Active flags, archived ones, or both.
     pub lifecycle: Lifecycle,
     /// The environment for the state, the staleness and the usage; all active environments if it is none or not active.

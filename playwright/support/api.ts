@@ -49,8 +49,14 @@ export class Api {
     await send(this.#server, "PATCH", `/environments/${environment.id}`, this.#token, { name });
   }
 
-  async createFlag(key: string, name: string, description?: string): Promise<Flag> {
-    return this.#create("/flags", { key, name, description, type: "boolean" });
+  /** Creates a flag, in the environments of these products only if there are any. */
+  async createFlag(
+    key: string,
+    name: string,
+    description?: string,
+    products?: readonly string[],
+  ): Promise<Flag> {
+    return this.#create("/flags", { key, name, description, type: "boolean", products });
   }
 
   /** Creates a personal access token for the signed-in account, and returns its secret. */

@@ -150,6 +150,11 @@ pub enum Conflict {
     /// The flag is enabled somewhere, so it cannot be archived.
     #[error("the flag is still enabled in {}; disable it there first", .0.join(", "))]
     FlagEnabled(Vec<String>),
+    /// The flag is enabled in environments that it would leave.
+    #[error(
+        "the flag is still enabled in {}, which the change takes it out of; disable it there first, or send `\"force\": true`", .0.join(", ")
+    )]
+    FlagEnabledElsewhere(Vec<String>),
     /// An archived flag cannot be changed.
     #[error("the flag is archived and cannot be changed")]
     FlagArchived,

@@ -41,6 +41,7 @@ mod pooler;
 mod postgres_tls;
 mod postgres_url;
 mod preconditions;
+mod products;
 mod provisioning;
 mod races;
 mod rate_limit;

@@ -219,6 +219,7 @@ async fn a_command_that_cannot_read_the_schema_names_a_version_that_can() {
 #[tokio::test]
 async fn a_dry_run_and_a_backup_do_not_upgrade_the_schema() {
     let (_, last) = last_release().await;
+    let last = TestApp::over(last).await;
     let export = last.command(&["export"]).await.expect_success();
     let older = versions().await[0];
     let database = TestDatabase::with_schema(older).await;

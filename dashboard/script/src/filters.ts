@@ -41,7 +41,7 @@ export function followFilters(): void {
 }
 
 /** Returns the address to which a form leads, without empty fields. */
-function addressOf(form: HTMLFormElement): string {
+export function addressOf(form: HTMLFormElement): string {
   const filled = new URLSearchParams([...fieldsOf(form)].filter(([, value]) => value !== ""));
   const path = form.getAttribute("action") ?? "";
   return filled.size === 0 ? path : `${path}?${filled}`;

@@ -12,6 +12,7 @@ import { hydrate } from "./islands.ts";
 import { listenToKeys } from "./keys.ts";
 import { askBeforeLeavingKey } from "./leave.ts";
 import { keepUpToDate } from "./page.ts";
+import { followProduct } from "./product.ts";
 import { listenToRuleOrder } from "./rule-order.ts";
 import { listenToSwitches } from "./switches.ts";
 import { listenToTheme } from "./theme.ts";
@@ -40,6 +41,7 @@ if (typeof document === "undefined") {
   listenToTheme();
   listenToRuleOrder();
   followFilters();
+  followProduct();
   openFormsInDialogs();
   checkFlagKeys();
   askBeforeLeavingKey();

@@ -112,7 +112,7 @@ export class Palette {
 /** Returns the destinations whose names contain the text, or the reason why they are unknown. */
 async function find(text: string): Promise<readonly Destination[] | string> {
   try {
-    const response = await post(address, { text });
+    const response = await post(`${address}?${scope()}`, { text });
     if (response.status === 401) {
       return "Your session has ended.";
     }
@@ -122,6 +122,12 @@ async function find(text: string): Promise<readonly Destination[] | string> {
   } catch {
     return "The service cannot be reached.";
   }
+}
+
+/** Returns the parameter of the page's address that limits the dashboard to a product. */
+function scope(): URLSearchParams {
+  const product = new URLSearchParams(location.search).get("product") ?? "";
+  return new URLSearchParams({ product });
 }
 
 function option({ name, detail, kind }: Destination, index: number): HTMLElement {

@@ -7,7 +7,7 @@ use pennon_model::{
 };
 
 use super::icon::{Drawing, Icon};
-use crate::{api::flags::SetEnabled, html::html};
+use crate::{api::flags::SetEnabled, html::html, scope::scope_field};
 
 /// An enabled switch: a form with one button, which the page script makes instant.
 ///
@@ -31,8 +31,11 @@ pub fn FlagSwitch(
     #[prop(optional)]
     when_on: Option<String>,
 ) -> impl IntoView {
-    let edit_field = confirmation_href.is_some().then(|| {
-        view! { <input type="hidden" name="edit" value="switch"/> }
+    let address_fields = confirmation_href.is_some().then(|| {
+        view! {
+            <input type="hidden" name="edit" value="switch"/>
+            {scope_field()}
+        }
     });
     let effect = confirmation_href
         .is_some()
@@ -49,7 +52,7 @@ pub fn FlagSwitch(
         >
             <input type="hidden" name="flag" value=flag.to_string()/>
             <input type="hidden" name="environment" value=environment.to_string()/>
-            {edit_field}
+            {address_fields}
             <SwitchFields label cell/>
         </form>
     }

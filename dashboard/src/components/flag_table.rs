@@ -16,9 +16,11 @@ use super::{
     time::time_or,
 };
 use crate::{
+    describe,
     html::{Html, IntoHtml as _, html},
     model::Naming,
     routes,
+    scope::scoped,
 };
 
 /// The number of environments that always fit beside the names. With more, the table scrolls sideways.
@@ -150,7 +152,7 @@ impl Columns {
             <tr id=row_id(flag.id)>
                 <th class="flag-name" scope="row">
                     <div class="flag-title">
-                        <a href=routes::flag(&key) title=name.clone()>
+                        <a href=scoped(routes::flag(&key)) title=name.clone()>
                             {name.clone()}
                         </a>
                         {flag.archived_at.map(|_| view! { <span class="tag">"Archived"</span> })}
@@ -173,7 +175,7 @@ impl Columns {
                 {cells}
                 <td class:product-start=self.naming.with_products>
                     <span class="cell-label">"Last 24h"</span>
-                    <a class="sparkline-link" href=routes::flag_usage(&key)>
+                    <a class="sparkline-link" href=scoped(routes::flag_usage(&key))>
                         <Sparkline hours/>
                     </a>
                 </td>
@@ -200,7 +202,7 @@ impl Columns {
         let product = self.naming.with_products.then(|| {
             view! { <span class="cell-product">{product.to_string()}</span> }
         });
-        let switch = cell.map(|cell| {
+        let switch = cell.map_or_else(|| missing(flag, environment), |cell| {
             let (flag_name, environment_name) = (flag.name.to_string(), environment_name.clone());
             let confirmation_href =
                 looks_like_production(name.as_str()).then(|| routes::flag(flag.key.as_str()));
@@ -215,10 +217,20 @@ impl Columns {
                 <span class="cell-label" title=environment_name>
                     {product} <span>{name.to_string()}</span>
                 </span>
-                {switch.unwrap_or_else(|| html! { <span class="quiet" title="Not configured here">"–"</span> })}
+                {switch}
             </td>
         }
     }
+}
+
+/// Renders the place of a switch in an environment in which the flag is not configured.
+fn missing(flag: &Flag, environment: &Environment) -> Html {
+    let limits = flag.products.as_ref();
+    let title = match limits.filter(|products| !products.contains(&environment.product)) {
+        Some(products) => format!("Not configured here. {}", describe::limited_to(products)),
+        None => "Not configured here".to_owned(),
+    };
+    html! { <span class="quiet" title=title>"–"</span> }
 }
 
 /// Describes why a flag is stale.

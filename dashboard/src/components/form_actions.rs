@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::html::html;
+use crate::{html::html, scope::scoped};
 
 /// The button that submits a form, and the link that leads away from it.
 #[component]
@@ -26,7 +26,7 @@ pub fn FormActions(
     html! {
         <div class="form-actions">
             <button class=if danger { "button danger primary" } else { "button primary" }>{action}</button>
-            <a class="button" href=back autofocus=focus_back>
+            <a class="button" href=scoped(back) autofocus=focus_back>
                 {keep}
             </a>
         </div>

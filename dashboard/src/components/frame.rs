@@ -8,14 +8,16 @@ use super::{
     icon::{Drawing, Icon},
     mark::Mark,
     palette::Palette,
+    product_switcher::ProductSwitcher,
     role,
     theme_switch::ThemeSwitch,
 };
 use crate::{
     api::session::SignOut,
-    html::html,
+    html::{Html, html},
     port::{signed_in_user, visit},
     routes,
+    scope::{product, scoped},
 };
 
 /// The sections of the dashboard, in the order of the sidebar.
@@ -65,9 +67,22 @@ impl Section {
         self.parts().0
     }
 
-    /// Returns its address.
-    pub fn href(self) -> &'static str {
+    /// Returns its path.
+    pub(crate) fn path(self) -> &'static str {
         self.parts().1
+    }
+
+    /// Returns its address, with the product of the current request.
+    pub fn href(self) -> String {
+        scoped(self.path())
+    }
+
+    /// Returns the section that shows another product when one is chosen on a page: its own, or else the flags.
+    pub(crate) fn with_products(section: Option<Self>) -> Self {
+        match section {
+            Some(section @ (Self::Environments | Self::Playground | Self::Audit)) => section,
+            _ => Self::Flags,
+        }
     }
 
     /// Returns the sections that are useful to this role, in the order of the sidebar.
@@ -131,34 +146,54 @@ fn Sidebar(section: Option<Section>) -> impl IntoView {
         .map(|each| link(each, section))
         .collect_view();
     let jump = user.is_some().then(|| view! { <Palette/> });
-    html! {
+    let switcher = user.is_some().then(|| view! { <ProductSwitcher section/> });
+    let bar = html! {
+        <a class="brand" href=Section::Flags.href()>
+            <Mark/>
+            "Pennon"
+        </a>
+        {jump}
+        <button class="button sidebar-open" type="button" popovertarget="sidebar-menu">
+            <Drawing icon=Icon::MENU/>
+            {menu_label()}
+        </button>
+    };
+    let menu = html! {
+        <nav class="sidebar-nav" aria-label="Sections">
+            {sections}
+        </nav>
+        <div class="sidebar-foot">
+            <ThemeSwitch/>
+            {user.map(|user| view! { <SignedInUser user current=section == Some(Section::Account)/> })}
+        </div>
+    };
+    view! {
         <header class="sidebar">
-            <a class="brand" href=Section::Flags.href()>
-                <Mark/>
-                "Pennon"
-            </a>
-            {jump}
-            <button class="button sidebar-open" type="button" popovertarget="sidebar-menu">
-                <Drawing icon=Icon::MENU/>
-                "Menu"
-            </button>
+            {bar}
             <div class="sidebar-menu" id="sidebar-menu" popover>
-                <nav class="sidebar-nav" aria-label="Sections">
-                    {sections}
-                </nav>
-                <div class="sidebar-foot">
-                    <ThemeSwitch/>
-                    {user.map(|user| view! { <SignedInUser user current=section == Some(Section::Account)/> })}
-                </div>
+                {switcher}
+                {menu}
             </div>
         </header>
+    }
+    .into_any()
+}
+
+/// Renders the label of the button that opens the menu: the selected product, if there is one.
+fn menu_label() -> Html {
+    match product() {
+        None => html! { "Menu" },
+        Some(product) => html! {
+            <span class="visually-hidden">"Menu: "</span>
+            <span class="sidebar-product">{product}</span>
+        },
     }
 }
 
 fn link(section: Section, current: Option<Section>) -> impl IntoView {
-    let (name, href, icon) = section.parts();
+    let (name, path, icon) = section.parts();
     view! {
-        <a href=href aria-current=(current == Some(section)).then_some("page")>
+        <a href=scoped(path) aria-current=(current == Some(section)).then_some("page")>
             <Drawing icon/>
             {name}
         </a>

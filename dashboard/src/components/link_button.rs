@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
-use crate::html::html;
+use crate::{html::html, scope::scoped};
 
-/// A link that looks like a button.
+/// A link that looks like a button. It keeps the product of the page.
 #[component]
 pub fn LinkButton(
     /// The address.
@@ -22,7 +22,7 @@ pub fn LinkButton(
     primary: bool,
 ) -> impl IntoView {
     html! {
-        <a class=if primary { "button primary" } else { "button" } href=href>
+        <a class=if primary { "button primary" } else { "button" } href=scoped(href)>
             {icon.map(|icon| view! { <Drawing icon/> })}
             {label}
         </a>

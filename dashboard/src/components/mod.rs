@@ -33,6 +33,8 @@ pub mod page_head;
 pub mod pager;
 pub mod palette;
 pub mod playground;
+pub mod product_fields;
+pub mod product_switcher;
 pub mod refusal;
 pub mod role;
 pub mod rollout_fields;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
-use crate::{html::html, routes};
+use crate::{html::html, routes, scope::scoped};
 
 /// A link to the page of a new flag, and the dialog in which the script opens its form instead.
 ///
@@ -11,7 +11,7 @@ use crate::{html::html, routes};
 #[component]
 pub fn NewFlagLink() -> impl IntoView {
     html! {
-        <a class="button primary" href=routes::NEW_FLAG data-dialog>
+        <a class="button primary" href=scoped(routes::NEW_FLAG) data-dialog>
             <Drawing icon=Icon::PLUS/>
             "New flag"
         </a>

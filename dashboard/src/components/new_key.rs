@@ -11,6 +11,7 @@ use crate::{
     html::{Html, IntoHtml as _},
     port::{environments::EnvironmentAdmin, signed_in},
     routes,
+    scope::scoped,
 };
 
 /// Renders the key of an environment that was just created or whose key was rotated, and the next steps. `replaced` is
@@ -63,7 +64,7 @@ pub(crate) async fn new_key(
             <div class="form-actions">
                 <a
                     class="button"
-                    href=routes::environment(environment.id)
+                    href=scoped(routes::environment(environment.id))
                     data-stored
                 >
                     "I have stored the key"

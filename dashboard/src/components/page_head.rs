@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::frame::Section;
-use crate::html::html;
+use crate::{html::html, scope::scoped};
 
 /// The title of a page, the link back, and the page's actions.
 #[component]
@@ -42,7 +42,7 @@ pub fn Crumbs(
     html! {
         <nav class="crumbs" aria-label="Breadcrumbs">
             <a href=section.href()>{section.name()}</a>
-            {between.map(|(href, name)| view! { <a href=href>{name}</a> })}
+            {between.map(|(href, name)| view! { <a href=scoped(href)>{name}</a> })}
         </nav>
     }
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use pennon_model::page::Pagination;
 
 use super::icon::{Drawing, Icon};
+use crate::scope::scoped;
 
 /// The position in a list, with links to the previous and the next page; nothing if the list fits on one page.
 #[component]
@@ -47,7 +48,7 @@ fn page_link(label: &'static str, href: Option<String>) -> impl IntoView {
     };
     let disabled = href.is_none().then_some("true");
     view! {
-        <a class=class href=href aria-disabled=disabled>
+        <a class=class href=href.map(scoped) aria-disabled=disabled>
             <Drawing icon=Icon::LEFT/>
             {label}
         </a>

@@ -8,7 +8,8 @@ use crate::html::html;
 /// A dialog, with the button that opens it; Ctrl K and Cmd K open it, too. Its script is in `dashboard/script`; without
 /// scripts, the button is hidden.
 ///
-/// The field is a combobox: the focus stays in it while the arrow keys move through the results.
+/// The field is a combobox: the focus stays in it while the arrow keys move through the results. The script adds the
+/// product of the page to the address of its requests.
 #[component]
 pub fn Palette() -> impl IntoView {
     html! {

@@ -14,6 +14,7 @@ use crate::{
     model::Naming,
     port::{audit::Record, local, visit},
     routes,
+    scope::scoped,
 };
 
 /// Records grouped by day, newest first.
@@ -47,7 +48,7 @@ pub fn Timeline(
 
 /// Renders the link to revert the action that wrote an entry.
 fn revert(entry: &AuditEntry) -> impl IntoView + use<> {
-    let href = routes::audit_entry(entry.id);
+    let href = scoped(routes::audit_entry(entry.id));
     view! {
         <a class="button small" href=href>
             <Drawing icon=Icon::BACK/>
@@ -82,7 +83,9 @@ fn several(newest: &AuditEntry, group: &[Record], naming: Naming) -> Html {
         .iter()
         .all(|record| record.entry.flag_key == newest.flag_key);
     let flag = match newest.flag_key.as_ref().filter(|_| of_one_flag) {
-        Some(key) => html! { <a href=routes::flag_history(key)><code>{key.clone()}</code></a> },
+        Some(key) => {
+            html! { <a href=scoped(routes::flag_history(key))><code>{key.clone()}</code></a> }
+        }
         None => "several objects".into_html(),
     };
     let changes = group.iter().cloned().map(|record| {
@@ -135,11 +138,11 @@ fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Nami
     let pieces = sentence_of(entry).into_iter().map(|piece| match piece {
         Piece::Text(text) => text.into_html(),
         Piece::Flag(key) => {
-            let href = routes::flag_history(&key);
+            let href = scoped(routes::flag_history(&key));
             html! { <a href=href><code>{key}</code></a> }
         }
         Piece::Environment(name) => {
-            let href = environment.map(routes::environment);
+            let href = environment.map(|id| scoped(routes::environment(id)));
             html! { <a href=href title=product.clone()>{naming.name(&product, &name)}</a> }
         }
     });

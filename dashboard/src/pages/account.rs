@@ -29,6 +29,7 @@ use crate::{
         account::{NewToken, OwnAccount, PasswordChange},
         query, signed_in, signed_in_user, visit,
     },
+    routes,
 };
 
 /// The fields of the two forms. A conflict concerns the first field of its form.
@@ -77,7 +78,7 @@ async fn act(form: Form) -> Result<Html, AdminError> {
                 new: form.password("newPassword")?,
             };
             account.change_password(change).await?;
-            redirect(&format!("{}?password=changed", Section::Account.href()))
+            redirect(&format!("{}?password=changed", routes::ACCOUNT))
         }
         Action::Token => {
             let created = account.create_token(NewToken::from(&form)).await?;
@@ -87,7 +88,7 @@ async fn act(form: Form) -> Result<Html, AdminError> {
         Action::Revoke => {
             let token = form.parsed("token").ok_or(AdminError::NotFound)?;
             account.revoke_token(token).await?;
-            redirect(Section::Account.href())
+            redirect(routes::ACCOUNT)
         }
     }
 }
@@ -229,7 +230,7 @@ fn Created(created: CreatedToken, base_url: String) -> impl IntoView {
             secret=secret.expose().to_owned()
             copy="Copy token"
             advice="Pennon stores a fingerprint, not the token. Save the token with your script's secrets before you leave this page."
-            href=Section::Account.href().to_owned()
+            href=routes::ACCOUNT.to_owned()
             done="I have stored the token"
         >
             <p>

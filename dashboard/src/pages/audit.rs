@@ -5,7 +5,10 @@ use pennon_model::{
     audit::AuditFilter, environment::Environment, page::Page, time::Timestamp, user::Role,
 };
 
-use super::flags::{page_length, page_request};
+use super::{
+    environments::is_of,
+    flags::{page_length, page_request},
+};
 use crate::{
     components::{
         empty::Empty,
@@ -27,6 +30,7 @@ use crate::{
         local, query, signed_in, signed_in_user, visit,
     },
     routes,
+    scope::{product, scope_field},
 };
 
 /// All audit entries that match the filter in the address.
@@ -39,34 +43,34 @@ pub fn Audit() -> impl IntoView {
         let active = signed_in::<dyn EnvironmentAdmin>()?
             .active_environments()
             .await?;
-        let environments: Vec<_> = active.into_iter().map(|each| each.environment).collect();
+        let environments = active.into_iter().map(|each| each.environment);
+        let environments: Vec<_> = environments
+            .filter(|each| is_of(filter.product.as_ref(), each))
+            .collect();
         filter.accounts &= role >= Role::Admin;
-        split_environment_name(&environments, &mut filter);
+        let entries = with_environment_of_name(&environments, &filter);
         let page = signed_in::<dyn AuditAdmin>()?
-            .changes(&filter, request)
+            .changes(&entries, request)
             .await?;
-        Ok(view! { <List filter page environments role/> })
+        let export = address(&entries, routes::AUDIT_EXPORT, None);
+        Ok(view! { <List filter page export environments role/> })
     })
 }
 
-/// Splits the text of the environment filter into product and name if it is the full name of an environment.
-fn split_environment_name(environments: &[Environment], filter: &mut AuditFilter) {
+/// Returns the filter with the text for the environment split into product and name, if it is the full name of an
+/// environment. The address keeps the text, because its product is the one that is selected for the whole dashboard.
+fn with_environment_of_name(environments: &[Environment], filter: &AuditFilter) -> AuditFilter {
     let naming = Naming::of_environments(environments);
     let text = filter.environment.as_deref().unwrap_or_default();
     let has_name = |each: &&Environment| naming.with_products && naming.name_of(each) == text;
-    if let Some(found) = environments.iter().find(has_name) {
-        filter.product = Some(found.product.to_string());
-        filter.environment = Some(found.name.to_string());
+    match environments.iter().find(has_name) {
+        Some(found) => AuditFilter {
+            product: Some(found.product.to_string()),
+            environment: Some(found.name.to_string()),
+            ..filter.clone()
+        },
+        None => filter.clone(),
     }
-}
-
-/// Returns the name of the environment in the filter.
-fn environment_name(filter: &AuditFilter) -> String {
-    let naming = Naming {
-        with_products: filter.product.is_some(),
-    };
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    naming.name(&text(&filter.product), &text(&filter.environment))
 }
 
 /// Reads the filter from the address. A date includes the whole day in the visitor's time zone. A value that is neither
@@ -84,7 +88,8 @@ fn from_address(form: &Form) -> AuditFilter {
     AuditFilter {
         flag_key: text_of("flagKey"),
         environment: text_of("environment"),
-        product: text_of("product"),
+        product: product(),
+        flags_of_product: true,
         from: parse_time("from").map(|(first, _)| first),
         to: parse_time("to").map(|(_, last)| last),
         accounts: form.text("include") == "accounts",
@@ -123,21 +128,21 @@ fn address(filter: &AuditFilter, path: &str, page: Option<i64>) -> String {
 fn List(
     filter: AuditFilter,
     page: Page<Record>,
+    export: String,
     environments: Vec<Environment>,
     role: Role,
 ) -> impl IntoView {
     let pagination = page.pagination;
     let export = (pagination.total > 0).then(|| {
-        let href = address(&filter, routes::AUDIT_EXPORT, None);
         view! {
-            <a class="button" href=href download="pennon-audit.json">
+            <a class="button" href=export download="pennon-audit.json">
                 <Drawing icon=Icon::DOWNLOAD/>
                 "Export as JSON"
             </a>
         }
     });
     let list = if page.items.is_empty() {
-        html! { <NoEntries filtered=is_filtered(&filter)/> }
+        html! { <NoEntries filtered=is_filtered(&filter) product=filter.product.clone()/> }
     } else {
         let filter = filter.clone();
         // Includes the products of entries, some of which no longer exist.
@@ -147,7 +152,7 @@ fn List(
         let naming = Naming::of(known.chain(recorded));
         html! {
             <Timeline records=page.items.clone() naming/>
-            <Pager pagination href=move |page| address(&filter, Section::Audit.href(), Some(page))/>
+            <Pager pagination href=move |page| address(&filter, routes::AUDIT, Some(page))/>
         }
     };
     html! {
@@ -161,7 +166,6 @@ fn List(
 #[component]
 fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> impl IntoView {
     let filtered = is_filtered(&filter) || filter.accounts;
-    let environment_name = environment_name(&filter);
     let naming = Naming::of_environments(&environments);
     let names = environments.iter();
     let names = names.map(|each| view! { <option value=naming.name_of(each)></option> });
@@ -176,7 +180,8 @@ fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> i
     });
     html! {
         <search>
-            <form class="audit-filters" method="get" action=Section::Audit.href()>
+            <form class="audit-filters" method="get" action=routes::AUDIT>
+                {scope_field()}
                 <Field
                     name="flagKey"
                     label="Flag key"
@@ -192,7 +197,7 @@ fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> i
                         name="environment"
                         list="environments"
                         autocomplete="off"
-                        value=environment_name
+                        value=filter.environment
                     />
                     <datalist id="environments">{names}</datalist>
                 </div>
@@ -225,7 +230,7 @@ fn Day(name: &'static str, label: &'static str, at: Option<Timestamp>) -> impl I
 }
 
 #[component]
-fn NoEntries(filtered: bool) -> impl IntoView {
+fn NoEntries(filtered: bool, product: Option<String>) -> impl IntoView {
     if filtered {
         html! {
             <Empty title="No changes match these filters">
@@ -234,8 +239,12 @@ fn NoEntries(filtered: bool) -> impl IntoView {
             </Empty>
         }
     } else {
+        let title = match product {
+            Some(product) => format!("No changes in {product} yet"),
+            None => "No changes yet".to_owned(),
+        };
         html! {
-            <Empty title="No changes yet">
+            <Empty title>
                 <p>"Every change to a flag or an environment is recorded here: who made it, when, and the values before and after."</p>
             </Empty>
         }

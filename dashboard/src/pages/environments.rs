@@ -27,34 +27,52 @@ use crate::{
         query, signed_in, signed_in_user,
     },
     routes,
+    scope::{product, scoped},
 };
 
-/// The active environments, or the revoked ones.
+/// The active environments, or the revoked ones, of one product or of all.
 #[component]
 pub fn Environments() -> impl IntoView {
     let query = query();
     let revoked = query.text("status") == "revoked";
     let request = page_request(&query, Limit::MAX);
+    let product = product();
     page(Section::Environments, "Environments", async move {
         let role = signed_in_user()?.role;
         let environments = signed_in::<dyn EnvironmentAdmin>()?;
         if revoked {
-            let page = environments.revoked_environments(request).await?;
+            let page = environments
+                .revoked_environments(product.as_deref(), request)
+                .await?;
             return Ok(html! { <RevokedList page role/> });
         }
-        let active = environments.active_environments().await?;
-        Ok(html! { <ActiveList active role/> })
+        let mut active = environments.active_environments().await?;
+        active.retain(|polled| is_of(product.as_ref(), &polled.environment));
+        Ok(html! { <ActiveList active product role/> })
     })
 }
 
+/// Returns true if an environment belongs to the selected product; none means every product.
+pub(super) fn is_of(product: Option<&String>, environment: &Environment) -> bool {
+    product.is_none_or(|product| environment.product.as_str() == product)
+}
+
 #[component]
-fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
+fn ActiveList(
+    active: Vec<PolledEnvironment>,
+    product: Option<String>,
+    role: Role,
+) -> impl IntoView {
     let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> });
     if active.is_empty() {
+        let title = match product {
+            Some(product) => format!("No environments of {product} yet"),
+            None => "No environments yet".to_owned(),
+        };
         return html! {
             <PageHead title="Environments"/>
             <Status revoked=false/>
-            <Empty title="No environments yet">
+            <Empty title>
                 <p>
                     "An environment is a place where your application runs, such as staging or production. Each has its own SDK key, and its own configuration of every flag."
                 </p>
@@ -93,7 +111,7 @@ fn Status(revoked: bool) -> impl IntoView {
                 <a href=Section::Environments.href() aria-current=(!revoked).then_some("true")>
                     "Active"
                 </a>
-                <a href=routes::REVOKED_ENVIRONMENTS aria-current=revoked.then_some("true")>
+                <a href=scoped(routes::REVOKED_ENVIRONMENTS) aria-current=revoked.then_some("true")>
                     "Revoked"
                 </a>
             </nav>
@@ -152,7 +170,7 @@ fn Name(environment: Environment) -> impl IntoView {
     let name = environment.name.to_string();
     view! {
         <th class="name" scope="row">
-            <a href=routes::environment(environment.id) title=name.clone()>
+            <a href=scoped(routes::environment(environment.id)) title=name.clone()>
                 {name.clone()}
             </a>
         </th>

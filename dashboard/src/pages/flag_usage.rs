@@ -30,6 +30,7 @@ use crate::{
         visit,
     },
     routes,
+    scope::product,
 };
 
 const HOUR: i64 = 60 * 60 * 1000;
@@ -135,8 +136,21 @@ pub fn FlagUsagePage() -> impl IntoView {
         let usage = signed_in::<dyn UsageAdmin>()?
             .flag_usage(&key, Timestamp::from_millis(from))
             .await?;
+        let usage = FlagUsage {
+            environments: of_product(usage.environments, product().as_ref()),
+            ..usage
+        };
         Ok(view! { <Usage usage view bar_starts/> })
     })
+}
+
+/// Returns the usage in the environments of the selected product; none means every product.
+fn of_product(
+    mut environments: Vec<FlagEnvironmentUsage>,
+    product: Option<&String>,
+) -> Vec<FlagEnvironmentUsage> {
+    environments.retain(|each| product.is_none_or(|product| each.product == *product));
+    environments
 }
 
 #[component]
@@ -283,8 +297,12 @@ fn NeverEvaluated(key: String) -> impl IntoView {
     let code = format!(
         "const flags = new FeatureFlagsClient({{\n  sdkKey: process.env.PENNON_SDK_KEY,\n  reportUsage: true,\n}});\nawait flags.initialize();\n\nflags.isEnabled(\"{key}\");"
     );
+    let title = match product() {
+        Some(product) => format!("Not evaluated in {product} yet"),
+        None => "Not evaluated yet".to_owned(),
+    };
     view! {
-        <Empty title="Not evaluated yet">
+        <Empty title>
             <p>
                 "Evaluations are counted by environment and reason, without anything about contexts. Clients that evaluate locally are counted only if they set reportUsage."
             </p>

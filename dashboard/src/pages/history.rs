@@ -2,13 +2,16 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_model::{audit::AuditFilter, page::Page};
+use pennon_model::{
+    audit::AuditFilter,
+    page::{Page, PageRequest},
+};
 
 use super::flags::{page_length, page_request};
 use crate::{
     components::{
-        frame::Section, page::page, page_head::Crumbs, pager::Pager, timeline::Timeline,
-        title::Title,
+        empty::Empty, frame::Section, page::page, page_head::Crumbs, pager::Pager,
+        timeline::Timeline, title::Title,
     },
     error::AdminError,
     html::html,
@@ -19,29 +22,76 @@ use crate::{
         query, signed_in,
     },
     routes,
+    scope::product,
 };
 
-/// The changes of one flag, in all environments.
+/// The changes of one flag, in the environments of one product or of all.
 #[component]
 pub fn History() -> impl IntoView {
     let key = use_params_map().read_untracked().get("key");
     let request = page_request(&query(), page_length());
     page(Section::Flags, "Flags", async move {
         let key = key.ok_or(AdminError::NotFound)?;
-        let filter = AuditFilter {
+        let everywhere = AuditFilter {
             flag_key: Some(key.clone()),
             ..AuditFilter::default()
         };
-        let page = signed_in::<dyn AuditAdmin>()?
-            .changes(&filter, request)
-            .await?;
+        let filter = AuditFilter {
+            product: product(),
+            flags_of_product: true,
+            ..everywhere.clone()
+        };
+        let audit = signed_in::<dyn AuditAdmin>()?;
+        let page = audit.changes(&filter, request).await?;
         if page.pagination.total == 0 {
-            // Every flag has an entry for its creation, so this flag does not exist.
-            return Err(AdminError::NotFound);
+            let is_limited = filter.product.is_some();
+            let exists = is_limited && has_entries(&*audit, &everywhere).await?;
+            // Every flag has an entry for its creation, so without any entry this flag does not exist.
+            return exists
+                .then(|| html! { <NoEntries key_of_flag=key product=filter.product/> })
+                .ok_or(AdminError::NotFound);
         }
-        let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
-        Ok(view! { <List key_of_flag=key page naming/> })
+        let naming = match filter.product {
+            Some(_) => Naming::default(),
+            None => signed_in::<dyn EnvironmentAdmin>()?.naming().await?,
+        };
+        Ok(html! { <List key_of_flag=key page naming/> })
     })
+}
+
+async fn has_entries(audit: &dyn AuditAdmin, filter: &AuditFilter) -> Result<bool, AdminError> {
+    let page = audit.changes(filter, PageRequest::default()).await?;
+    Ok(page.pagination.total > 0)
+}
+
+#[component]
+fn Head(key_of_flag: String, total: i64) -> impl IntoView {
+    html! {
+        <Title text=format!("History of {key_of_flag} · Flags")/>
+        <header class="page-head">
+            <Crumbs section=Section::Flags between=(routes::flag(&key_of_flag), key_of_flag.clone())/>
+            <h1>
+                "History of " <code>{key_of_flag}</code> " "
+                <span class="count">{total}</span>
+            </h1>
+        </header>
+    }
+}
+
+/// The page of a flag that has never been configured in the environments of the selected product.
+#[component]
+fn NoEntries(key_of_flag: String, product: Option<String>) -> impl IntoView {
+    let product = product.unwrap_or_default();
+    let everywhere = routes::flag_history(&key_of_flag);
+    html! {
+        <Head key_of_flag total=0/>
+        <Empty title=format!("No changes in {product}")>
+            <p>"The flag is limited to other products."</p>
+            <a class="button" href=everywhere>
+                "Show all products"
+            </a>
+        </Empty>
+    }
 }
 
 #[component]
@@ -49,14 +99,7 @@ fn List(key_of_flag: String, page: Page<Record>, naming: Naming) -> impl IntoVie
     let pagination = page.pagination;
     let here = routes::flag_history(&key_of_flag);
     html! {
-        <Title text=format!("History of {key_of_flag} · Flags")/>
-        <header class="page-head">
-            <Crumbs section=Section::Flags between=(routes::flag(&key_of_flag), key_of_flag.clone())/>
-            <h1>
-                "History of " <code>{key_of_flag}</code> " "
-                <span class="count">{pagination.total}</span>
-            </h1>
-        </header>
+        <Head key_of_flag total=pagination.total/>
         <Timeline records=page.items naming/>
         <Pager pagination href=move |page| format!("{here}?page={page}")/>
     }

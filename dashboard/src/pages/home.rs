@@ -8,6 +8,6 @@ use crate::{components::frame::Section, port::visit};
 #[component]
 pub fn Home() -> impl IntoView {
     if let Ok(visit) = visit() {
-        visit.redirect(Section::Flags.href());
+        visit.redirect(&Section::Flags.href());
     }
 }

@@ -20,6 +20,7 @@ use crate::{
         environments::{EnvironmentAdmin, NewEnvironment},
         signed_in,
     },
+    scope::product,
 };
 
 /// The fields of the form; a conflict concerns the first.
@@ -66,6 +67,7 @@ fn NewEnvironmentForm(state: FormState) -> impl IntoView {
                 hint="The application or group of services it belongs to."
                 example="Web shop"
                 max_length=64
+                value=product().unwrap_or_default()
                 focus=fresh
                 refusal=refusal.clone()
             />

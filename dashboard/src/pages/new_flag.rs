@@ -8,6 +8,7 @@ use crate::{
         frame::Section,
         page::page,
         page_head::PageHead,
+        product_fields::{self, ProductFields, ProductForm},
         refusal::RefusalNotice,
     },
     error::AdminError,
@@ -19,10 +20,11 @@ use crate::{
         signed_in,
     },
     routes,
+    scope::known_products,
 };
 
 /// The fields of the form; a conflict concerns the first.
-const FIELDS: &[&str] = &["key", "name", "description", "type"];
+const FIELDS: &[&str] = &["key", "name", "description", "type", product_fields::FIELD];
 
 const TYPES: &[(&str, &str)] = &[
     ("boolean", "Boolean"),
@@ -33,7 +35,10 @@ const TYPES: &[(&str, &str)] = &[
 /// A form that posts to this page. Success redirects to the flag's page; an error keeps the input.
 #[component]
 pub fn NewFlagPage() -> impl IntoView {
-    let render = async |state| Ok(view! { <NewFlagForm state/> });
+    let render = async |state| {
+        let products = known_products().await;
+        Ok(view! { <NewFlagForm state products/> })
+    };
     page(
         Section::Flags,
         "New flag · Flags",
@@ -54,12 +59,13 @@ impl From<&Form> for NewFlag {
             name: form.text("name"),
             description: form.text("description"),
             kind: form.text("type"),
+            products: ProductForm::read(form).and_then(ProductForm::into_products),
         }
     }
 }
 
 #[component]
-fn NewFlagForm(state: FormState) -> impl IntoView {
+fn NewFlagForm(state: FormState, products: Vec<String>) -> impl IntoView {
     let refusal = state.refusal(FIELDS);
     let fresh = refusal.fields.is_empty();
     view! {
@@ -100,8 +106,9 @@ fn NewFlagForm(state: FormState) -> impl IntoView {
                 label="Type"
                 input=Input::Choice(TYPES)
                 hint="For now, flags of every type are on or off. If in doubt, choose Boolean."
-                refusal
+                refusal=refusal.clone()
             />
+            <ProductFields products current=ProductForm::default() refusal/>
             <p class="hint">"A new flag is off in every environment."</p>
             <div class="form-actions">
                 <button class="button primary">"Create flag"</button>

@@ -24,6 +24,7 @@ use crate::{
         people::{NewPerson, PeopleAdmin, UserCredentials},
         signed_in, signed_in_user, visit,
     },
+    routes,
 };
 
 /// The fields of the form; a conflict concerns the first.
@@ -53,7 +54,7 @@ async fn invite(form: Form) -> Result<Html, AdminError> {
         generated_password,
     } = people.invite(NewPerson::from(&form)).await?;
     match generated_password {
-        None => redirect(&format!("{}#{}", Section::People.href(), row_id(&user))),
+        None => redirect(&format!("{}#{}", routes::PEOPLE, row_id(&user))),
         Some(password) => {
             password_page(format!("{} can sign in", user.email), user.email, password)
         }
@@ -124,7 +125,7 @@ pub(super) fn password_page(
             secret=password
             copy="Copy password"
             advice="Send it over a private channel, and ask them to change it on their account page."
-            href=Section::People.href().to_owned()
+            href=routes::PEOPLE.to_owned()
             done="I have sent the password"
         >
             <p>

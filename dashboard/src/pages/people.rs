@@ -32,6 +32,7 @@ use crate::{
         query, signed_in, signed_in_user,
     },
     routes,
+    scope::scoped,
 };
 
 /// The users with their roles. A form that posts to this page changes a role.
@@ -64,8 +65,8 @@ async fn change_role(form: Form) -> Result<Html, AdminError> {
     let user = people.set_role(Expected { id, revision }, role).await?;
     // Administrators who lower their own role lose access to this page.
     let own = user.id == me.id && user.role < Role::Admin;
-    let section = if own { Section::Flags } else { Section::People };
-    redirect(&format!("{}#{}", section.href(), row_id(&user)))
+    let list = if own { routes::FLAGS } else { routes::PEOPLE };
+    redirect(&format!("{list}#{}", row_id(&user)))
 }
 
 #[component]
@@ -98,7 +99,7 @@ fn List(people: Page<UserRow>, me: User, state: FormState) -> impl IntoView {
         >
             <tbody>{rows}</tbody>
         </Table>
-        <Pager pagination href=|page| format!("{}?page={page}", Section::People.href())/>
+        <Pager pagination href=|page| format!("{}?page={page}", routes::PEOPLE)/>
     }
 }
 
@@ -111,7 +112,7 @@ fn row(listed: UserRow, me: &User, refused: Option<&Form>) -> impl IntoView + us
     view! {
         <tr id=row_id(&user)>
             <th class="name" scope="row" title=email.clone()>
-                <a href=routes::person(user.id)>{email.clone()}</a>
+                <a href=scoped(routes::person(user.id))>{email.clone()}</a>
                 " "
                 {you}
             </th>

@@ -95,7 +95,7 @@ async fn act(id: UserId, form: Form) -> Result<Html, AdminError> {
         }
         Action::Delete => {
             people.delete_person(expected).await?;
-            redirect(Section::People.href())
+            redirect(routes::PEOPLE)
         }
     }
 }

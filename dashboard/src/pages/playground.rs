@@ -2,7 +2,11 @@
 
 use leptos::prelude::*;
 use pennon_core::FlagConfig;
-use pennon_model::{environment::Environment, flag::Flag, id::EnvironmentId};
+use pennon_model::{
+    environment::{Environment, ProductName},
+    flag::Flag,
+    id::EnvironmentId,
+};
 
 use crate::{
     components::{
@@ -15,6 +19,7 @@ use crate::{
         playground::{ContextForm, Playground},
         select::options,
     },
+    describe,
     error::AdminError,
     form::{Form, with_query},
     html::html,
@@ -24,6 +29,8 @@ use crate::{
         playground::{Choices, PlaygroundAdmin},
         query, signed_in,
     },
+    routes,
+    scope::{product, scope_field},
 };
 
 /// The result of a flag for an evaluation context, with its explanation.
@@ -61,6 +68,8 @@ impl From<&Form> for PlaygroundParams {
 struct PageData {
     params: PlaygroundParams,
     choices: Choices,
+    /// The product to which the dashboard is limited.
+    product: Option<String>,
     /// The selected environment.
     environment: Option<EnvironmentId>,
     /// The selected flag; none if no flag has this key.
@@ -71,7 +80,10 @@ struct PageData {
 
 impl PageData {
     async fn load(params: PlaygroundParams) -> Result<Self, AdminError> {
-        let choices = signed_in::<dyn PlaygroundAdmin>()?.choices().await?;
+        let product = product();
+        let choices = signed_in::<dyn PlaygroundAdmin>()?
+            .choices(product.as_deref())
+            .await?;
         let ids = || {
             choices
                 .environments
@@ -81,19 +93,21 @@ impl PageData {
         let chosen = ids().find(|id| id.to_string() == params.environment);
         let first = ids().next();
         let admin = signed_in::<dyn FlagPageAdmin>()?;
-        let (flag, environment, config) = match admin.flag(&params.flag, chosen).await {
-            Err(AdminError::NotFound) => (None, None, None),
-            detail => {
-                let detail = detail?;
-                let config = detail.configuration.map(|current| current.config());
-                let environment = detail.environment.map(|environment| environment.id);
-                (Some(detail.flag), environment, config)
-            }
-        };
+        let (flag, environment, config) =
+            match admin.flag(&params.flag, chosen, product.as_deref()).await {
+                Err(AdminError::NotFound) => (None, None, None),
+                detail => {
+                    let detail = detail?;
+                    let config = detail.configuration.map(|current| current.config());
+                    let environment = detail.environment.map(|environment| environment.id);
+                    (Some(detail.flag), environment, config)
+                }
+            };
         Ok(Self {
             environment: environment.or(chosen).or(first),
             params,
             choices,
+            product,
             flag,
             config,
         })
@@ -105,25 +119,31 @@ fn Page(data: PageData) -> impl IntoView {
     let PageData {
         params,
         choices: Choices { keys, environments },
+        product,
         environment,
         flag,
         config,
     } = data;
     let content = if environments.is_empty() {
+        let title = match product {
+            Some(product) => format!("No environments of {product} yet"),
+            None => "No environments yet".to_owned(),
+        };
         html! {
-            <Empty title="No environments yet">
+            <Empty title>
                 <p>"A flag takes effect in an environment. Create one first."</p>
                 <LinkButton href=Section::Environments.href() label="Go to environments"/>
             </Empty>
         }
     } else {
         let key = params.flag.clone();
-        let not_here = (flag.is_some() && config.is_none()).then(|| {
-            view! {
-                <Notice weight=Weight::Warning>
-                    "This flag was archived before this environment existed, so it has no configuration here."
-                </Notice>
-            }
+        let missing = flag.as_ref().filter(|_| config.is_none());
+        let not_here = missing.map(|flag| {
+            let chosen = environments
+                .iter()
+                .find(|each| Some(each.id) == environment);
+            let reason = missing_reason(flag, chosen.map(|chosen| &chosen.product));
+            html! { <Notice weight=Weight::Warning>{reason}</Notice> }
         });
         let unknown = (flag.is_none() && !key.is_empty()).then(|| {
             view! {
@@ -147,7 +167,8 @@ fn Page(data: PageData) -> impl IntoView {
             }
         });
         html! {
-            <form class="playground" method="get" action=Section::Playground.href()>
+            <form class="playground" method="get" action=routes::PLAYGROUND>
+                {scope_field()}
                 <Pick key=params.flag keys environments environment/>
                 {unknown}
                 {not_here}
@@ -159,6 +180,17 @@ fn Page(data: PageData) -> impl IntoView {
     view! {
         <PageHead title="Try it"/>
         {content}
+    }
+}
+
+/// Explains why a flag has no configuration in an environment of this product.
+fn missing_reason(flag: &Flag, product: Option<&ProductName>) -> String {
+    match (&flag.products, product) {
+        (Some(products), Some(product)) if !products.contains(product) => format!(
+            "{} It does not exist in the environments of {product}.",
+            describe::limited_to(products)
+        ),
+        _ => "This flag was archived before this environment existed, so it has no configuration here.".to_owned(),
     }
 }
 
@@ -210,7 +242,7 @@ fn Pick(
 pub fn address(key: &str, environment: EnvironmentId) -> String {
     let (flag, environment) = (Some(key.to_owned()), Some(environment.to_string()));
     with_query(
-        Section::Playground.href(),
+        routes::PLAYGROUND,
         [("flag", flag), ("environment", environment)],
     )
 }

@@ -66,7 +66,7 @@ fn return_address(records: &[Record]) -> String {
         .map(|record| record.entry.flag_key.as_deref());
     match keys.next() {
         Some(Some(key)) if keys.all(|other| other == Some(key)) => routes::flag_history(key),
-        _ => Section::Audit.href().to_owned(),
+        _ => routes::AUDIT.to_owned(),
     }
 }
 
@@ -224,7 +224,11 @@ fn described_by(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bool + 
 
 /// Renders the modified members of one change.
 fn member_changes(change: &PlannedChange) -> Html {
-    let effect = effect(change.action, change.old_value.as_ref());
+    let effect = effect(
+        change.action,
+        change.old_value.as_ref(),
+        change.new_value.as_ref(),
+    );
     html! {
         {effect.map(|effect| view! { <p>{effect}</p> })}
         <Changes old=change.old_value.clone() new=change.new_value.clone()/>

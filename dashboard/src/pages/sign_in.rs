@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use crate::{
     components::{
         field::{Field, Input},
-        frame::Section,
         mark::Mark,
         notice::{Notice, Weight},
         refusal::Refusal,
@@ -14,6 +13,7 @@ use crate::{
     error::{AdminError, FieldError},
     form::is_password,
     port::{query, visit},
+    routes,
 };
 
 /// The fields. Their names differ from those of all other forms, because this page also receives forms that were
@@ -102,7 +102,7 @@ fn destination(next: String) -> String {
     if inside && !next.contains(['\\', '\r', '\n']) {
         next
     } else {
-        Section::Flags.href().to_owned()
+        routes::FLAGS.to_owned()
     }
 }
 

@@ -23,9 +23,13 @@ pub trait EnvironmentAdmin: Send + Sync {
     /// Returns the naming scheme of environments.
     async fn naming(&self) -> Result<Naming, AdminError>;
 
-    /// Returns one page of revoked environments, newest first.
+    /// Returns the products of the active environments, by name.
+    async fn products(&self) -> Result<Vec<String>, AdminError>;
+
+    /// Returns one page of revoked environments, newest first, of one product or of all.
     async fn revoked_environments(
         &self,
+        product: Option<&str>,
         page: PageRequest,
     ) -> Result<Page<Environment>, AdminError>;
 

@@ -20,23 +20,26 @@ use crate::{
 #[async_trait]
 pub trait FlagPageAdmin: Send + Sync {
     /// Returns a flag, its status in all environments, and its whole configuration in one: the requested environment,
-    /// otherwise the one that looks like production, otherwise the first.
+    /// otherwise the one that looks like production, otherwise the first. With a product, only its environments are
+    /// listed.
     async fn flag(
         &self,
         key: &str,
         environment: Option<EnvironmentId>,
+        product: Option<&str>,
     ) -> Result<FlagOverview, AdminError>;
 
     /// Returns the custom attributes that rules of the environment use, most recently used first.
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError>;
 
-    /// Changes the name and the description of a flag.
+    /// Changes the name, the description and the products of a flag.
+    ///
+    /// If the flag is enabled in an environment that it would leave, the result is [`AdminError::Conflict`], unless the
+    /// details say that it is disabled there.
     async fn describe(
         &self,
-        flag: FlagId,
-        revision: i64,
-        name: String,
-        description: String,
+        flag: Expected<FlagId>,
+        details: FlagDetails,
     ) -> Result<(), AdminError>;
 
     /// Archives a flag that is off everywhere.
@@ -130,4 +133,17 @@ pub struct CopyPreview {
     pub diff: ConfigurationDiff,
     /// Warnings, as sentences, about clients of the environment to change that cannot read the flag.
     pub warnings: Vec<String>,
+}
+
+/// The details of a flag, as typed.
+#[derive(Clone, Debug, Default)]
+pub struct FlagDetails {
+    /// Its name.
+    pub name: String,
+    /// Its description; may be empty.
+    pub description: String,
+    /// The products in whose environments it is configured; none for every product.
+    pub products: Option<Vec<String>>,
+    /// True to disable the flag in environments that it leaves.
+    pub disable: bool,
 }

@@ -44,4 +44,6 @@ pub struct NewFlag {
     pub description: String,
     /// `boolean`, `string` or `multivariate`; the form's field is called `type`.
     pub kind: String,
+    /// The products in whose environments the flag is configured; none for every product.
+    pub products: Option<Vec<String>>,
 }

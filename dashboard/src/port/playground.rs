@@ -13,8 +13,8 @@ use crate::error::AdminError;
 /// The use cases for the playground.
 #[async_trait]
 pub trait PlaygroundAdmin: Send + Sync {
-    /// Returns the flags and environments to choose from.
-    async fn choices(&self) -> Result<Choices, AdminError>;
+    /// Returns the flags and environments to choose from, of one product or of all.
+    async fn choices(&self, product: Option<&str>) -> Result<Choices, AdminError>;
 
     /// Returns the configuration of a flag in an environment, as it is in the database now.
     async fn config(

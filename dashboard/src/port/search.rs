@@ -9,8 +9,9 @@ use crate::error::AdminError;
 #[async_trait]
 pub trait SearchAdmin: Send + Sync {
     /// Returns flags, including archived ones, whose key or name contains the text, best match first; and active
-    /// environments whose name or product contains it. Ignores case.
-    async fn find(&self, text: &str) -> Result<SearchResults, AdminError>;
+    /// environments whose name or product contains it. Ignores case. With a product, only its environments, and flags
+    /// that are configured there, are returned.
+    async fn find(&self, text: &str, product: Option<&str>) -> Result<SearchResults, AdminError>;
 }
 
 /// The results, up to a limit.

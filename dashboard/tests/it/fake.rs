@@ -12,10 +12,14 @@ use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::{Naming, Theme};
 use pennon_dashboard::port::Expected;
+use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::{
     EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment,
 };
+use pennon_dashboard::port::flag_page::FlagPageAdmin;
 use pennon_dashboard::port::flags::{FlagAdmin, NewFlag};
+use pennon_dashboard::port::playground::PlaygroundAdmin;
+use pennon_dashboard::port::search::SearchAdmin;
 use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
 use pennon_model::flag_table::{FlagCell, FlagRow, FlagTable, FlagTableQuery};
 use pennon_model::{
@@ -97,6 +101,21 @@ impl Fake {
         }
     }
 
+    /// Returns two products, each with one environment, and a flag that is off in both.
+    pub(crate) fn two_products() -> Self {
+        Self {
+            environments: vec![
+                environment(1, "Blog", "production"),
+                environment(2, "Web shop", "production"),
+            ],
+            flags: vec![(
+                flag("checkout", "New checkout"),
+                vec![Some(cell(false)), Some(cell(false))],
+            )],
+            ..Self::default()
+        }
+    }
+
     /// Provides a signed-in user with the fake's role in the current context.
     pub(crate) fn sign_in(self: &Arc<Self>) {
         provide_context(User {
@@ -108,13 +127,17 @@ impl Fake {
         });
         provide_context::<Arc<dyn FlagAdmin>>(self.clone());
         provide_context::<Arc<dyn EnvironmentAdmin>>(self.clone());
+        provide_context::<Arc<dyn FlagPageAdmin>>(self.clone());
+        provide_context::<Arc<dyn AuditAdmin>>(self.clone());
+        provide_context::<Arc<dyn PlaygroundAdmin>>(self.clone());
+        provide_context::<Arc<dyn SearchAdmin>>(self.clone());
     }
 
     pub(crate) fn calls(&self) -> MutexGuard<'_, Vec<String>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn record_call(&self, call: String) -> Result<(), AdminError> {
+    pub(crate) fn record_call(&self, call: String) -> Result<(), AdminError> {
         self.calls().push(call);
         self.refusal.clone().map_or(Ok(()), Err)
     }
@@ -139,6 +162,7 @@ pub(crate) fn flag(key: &str, name: &str) -> Flag {
         name: name.to_owned().try_into().expect("a flag's name"),
         description: None,
         kind: FlagType::Boolean,
+        products: None,
         created_by: "ana@example.com".to_owned(),
         created_at: Timestamp::from_millis(NOW.millis() - 2 * 60 * 60 * 1000),
         archived_at: None,
@@ -159,11 +183,24 @@ pub(crate) fn cell(enabled: bool) -> FlagCell {
 #[async_trait]
 impl FlagAdmin for Fake {
     async fn flags(&self, query: FlagTableQuery) -> Result<FlagTable, AdminError> {
-        self.record_call(format!("flags {:?} {:?}", query.search, query.lifecycle))?;
+        let product = query.product.as_deref();
+        let of_product = product.map(|product| format!(" of {product}"));
+        self.record_call(format!(
+            "flags {:?} {:?}{}",
+            query.search,
+            query.lifecycle,
+            of_product.unwrap_or_default()
+        ))?;
+        let is_listed =
+            |each: &Environment| product.is_none_or(|name| each.product.as_str() == name);
         let rows = self.flags.iter().cloned();
-        let row = |(flag, cells)| FlagRow {
+        let row = |(flag, cells): (Flag, Vec<_>)| FlagRow {
             flag,
-            cells,
+            cells: cells
+                .into_iter()
+                .zip(&self.environments)
+                .filter_map(|(cell, environment)| is_listed(environment).then_some(cell))
+                .collect(),
             last_evaluated_at: None,
             hours: Vec::new(),
             stale: None,
@@ -171,7 +208,12 @@ impl FlagAdmin for Fake {
         let rows: Vec<_> = rows.map(row).collect();
         let total = i64::try_from(rows.len()).expect("a few flags");
         Ok(FlagTable {
-            environments: self.environments.clone(),
+            environments: self
+                .environments
+                .iter()
+                .filter(|each| is_listed(each))
+                .cloned()
+                .collect(),
             flags: query.page.page_of(rows, total),
         })
     }
@@ -182,9 +224,13 @@ impl FlagAdmin for Fake {
     }
 
     async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError> {
+        let products = new.products.map(|products| format!(" for {products:?}"));
         self.record_call(format!(
-            "create flag {} {:?} {}",
-            new.key, new.description, new.kind
+            "create flag {} {:?} {}{}",
+            new.key,
+            new.description,
+            new.kind,
+            products.unwrap_or_default()
         ))?;
         Ok(flag(&new.key, &new.name))
     }
@@ -224,11 +270,23 @@ impl EnvironmentAdmin for Fake {
         Ok(Naming::of(products.map(|each| each.product.as_str())))
     }
 
+    async fn products(&self) -> Result<Vec<String>, AdminError> {
+        if self.refusal == Some(AdminError::Unavailable) {
+            return Err(AdminError::Unavailable);
+        }
+        let products = self.environments.iter();
+        let mut products: Vec<_> = products.map(|each| each.product.to_string()).collect();
+        products.sort();
+        products.dedup();
+        Ok(products)
+    }
+
     async fn revoked_environments(
         &self,
+        product: Option<&str>,
         page: PageRequest,
     ) -> Result<Page<Environment>, AdminError> {
-        self.record_call("revoked environments".to_owned())?;
+        self.record_call(format!("revoked environments {product:?}"))?;
         Ok(page.page_of(Vec::new(), 0))
     }
 
@@ -370,6 +428,20 @@ impl Visit for Request {
     }
 }
 
+/// Returns the visit of a request for this address.
+pub(crate) fn visit(
+    url: &str,
+    form: Option<&str>,
+    response: Arc<Mutex<Response>>,
+) -> Arc<dyn Visit> {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    Arc::new(Request {
+        form: form.map(|form| Form::parse(form.as_bytes())),
+        query: Form::parse(query.as_bytes()),
+        response,
+    })
+}
+
 /// Requests a page as a signed-in user.
 pub(crate) async fn get(fake: &Arc<Fake>, url: &str) -> Response {
     render(Some(fake), url, None).await
@@ -385,21 +457,13 @@ pub(crate) async fn render(fake: Option<&Arc<Fake>>, url: &str, form: Option<&st
     // Every test initializes it; the first one wins.
     _ = Executor::init_tokio();
     let response = Arc::new(Mutex::new(Response::default()));
-    let visit = Request {
-        form: form.map(|form| Form::parse(form.as_bytes())),
-        query: Form::parse(
-            url.split_once('?')
-                .map_or("", |(_, query)| query)
-                .as_bytes(),
-        ),
-        response: response.clone(),
-    };
+    let visit = visit(url, form, response.clone());
     let (meta, output) = ServerMetaContext::new();
     let owner = Owner::new_root(None);
     let page = owner.with(|| {
         provide_context(leptos_router::location::RequestUrl::new(url));
         provide_context(meta);
-        provide_context::<Arc<dyn Visit>>(Arc::new(visit));
+        provide_context(visit);
         if let Some(fake) = fake {
             fake.sign_in();
         }

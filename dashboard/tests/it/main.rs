@@ -4,5 +4,7 @@
 
 mod environments;
 mod fake;
+mod fake_flag;
 mod flags;
+mod products;
 mod session;

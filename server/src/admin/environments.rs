@@ -214,6 +214,11 @@ pub(crate) async fn active(admin: &Admin, _actor: &Actor) -> Result<Vec<Environm
     store::environments::active(&mut admin.db.read().await?).await
 }
 
+/// Returns the products of the active environments, by name.
+pub(crate) async fn products(admin: &Admin, _actor: &Actor) -> Result<Vec<ProductName>, Error> {
+    store::environments::products(&mut admin.db.read().await?).await
+}
+
 /// Returns one environment.
 pub(crate) async fn get(
     admin: &Admin,

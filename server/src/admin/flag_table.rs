@@ -34,6 +34,9 @@ pub(crate) async fn page(
     };
     let mut tx = admin.db.read().await?;
     let mut environments = store::environments::active(&mut tx).await?;
+    if let Some(product) = &query.product {
+        environments.retain(|environment| environment.product.as_str() == product);
+    }
     environment::sort(&mut environments);
     query.environment = query
         .environment

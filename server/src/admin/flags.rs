@@ -1,7 +1,7 @@
 //! Flags: creating, listing, changing, archiving and restoring them.
 
 use pennon_model::audit::AuditAction;
-use pennon_model::flag::{Flag, FlagFilter, FlagKey, FlagName, FlagType};
+use pennon_model::flag::{Flag, FlagFilter, FlagKey, FlagName, FlagProducts, FlagType};
 use pennon_model::id::FlagId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::text::{Description, NewName};
@@ -10,6 +10,7 @@ use pennon_model::time::Timestamp;
 use super::changes::EnvironmentChange;
 use super::patch::{Patch, renamed};
 use super::precondition::Precondition;
+use super::scope::{self, Enabled};
 use super::{Admin, Existence, audit, changes};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
@@ -21,16 +22,41 @@ pub(crate) struct NewFlag {
     pub(crate) name: NewName<FlagName>,
     pub(crate) description: Option<Description>,
     pub(crate) kind: FlagType,
+    /// The products in whose environments the flag is configured; every product if none.
+    pub(crate) products: Option<FlagProducts>,
 }
 
 /// A change of a flag; absent members stay unchanged.
 pub(crate) struct FlagPatch {
     pub(crate) name: Option<FlagName>,
     pub(crate) description: Patch<Description>,
+    pub(crate) products: Patch<FlagProducts>,
+    /// The treatment of environments that the flag leaves while it is enabled there.
+    pub(crate) enabled: Enabled,
 }
 
-/// Creates a flag, disabled in every active environment.
+/// The members of a flag that can change while it is active.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FlagDetails {
+    pub(crate) name: FlagName,
+    pub(crate) description: Option<Description>,
+    pub(crate) products: Option<FlagProducts>,
+}
+
+impl FlagDetails {
+    /// Returns the current members of a flag.
+    pub(super) fn of(flag: &Flag) -> Self {
+        Self {
+            name: flag.name.clone(),
+            description: flag.description.clone(),
+            products: flag.products.clone(),
+        }
+    }
+}
+
+/// Creates a flag, disabled in every active environment of its products.
 pub(crate) async fn create(admin: &Admin, actor: &Editor, new: NewFlag) -> Result<Flag, Error> {
+    scope::check(admin, None, new.products.as_ref())?;
     let flag = created(admin, actor, new);
     let mut tx = admin.db.write().await?;
     store::flags::insert(&mut tx, &flag).await?;
@@ -72,7 +98,7 @@ impl Existence for FlagId {
     }
 }
 
-/// Changes the name and description of a flag.
+/// Changes the name, the description and the products of a flag.
 pub(crate) async fn update(
     admin: &Admin,
     actor: &Editor,
@@ -82,13 +108,17 @@ pub(crate) async fn update(
 ) -> Result<Flag, Error> {
     let mut tx = admin.db.write().await?;
     let old = find_active(&mut tx, id, precondition).await?;
-    let name = renamed(&old.name, patch.name)?;
-    let description = patch.description.applied_to(old.description.clone());
-    if (&name, &description) == (&old.name, &old.description) {
+    let details = FlagDetails {
+        name: renamed(&old.name, patch.name)?,
+        description: patch.description.applied_to(old.description.clone()),
+        products: patch.products.applied_to(old.products.clone()),
+    };
+    scope::check(admin, old.products.as_ref(), details.products.as_ref())?;
+    if details == FlagDetails::of(&old) {
         return Ok(old);
     }
-    let new = rewrite(admin, &mut tx, actor, &old, name, description).await?;
-    changes::commit(admin, tx, Vec::new()).await?;
+    let (new, changes) = rewrite(admin, &mut tx, actor, &old, details, patch.enabled).await?;
+    changes::commit(admin, tx, changes).await?;
     Ok(new)
 }
 
@@ -160,6 +190,7 @@ pub(super) fn created(admin: &Admin, actor: &Actor, new: NewFlag) -> Flag {
         name: new.name.into_inner(),
         description: new.description,
         kind: new.kind,
+        products: new.products,
         created_by: actor.identity(),
         created_at: now,
         archived_at: None,
@@ -167,11 +198,12 @@ pub(super) fn created(admin: &Admin, actor: &Actor, new: NewFlag) -> Flag {
     }
 }
 
-/// Returns the flag with another name and description.
-pub(super) fn rewritten(old: &Flag, name: FlagName, description: Option<Description>) -> Flag {
+/// Returns the flag with other details.
+pub(super) fn rewritten(old: &Flag, details: FlagDetails) -> Flag {
     Flag {
-        name,
-        description,
+        name: details.name,
+        description: details.description,
+        products: details.products,
         revision: old.revision + 1,
         ..old.clone()
     }
@@ -195,21 +227,26 @@ pub(super) fn entry(
     audit::Entry::of(action).flag(new).from(old)?.to(new)
 }
 
-/// Stores another name and description, within a transaction.
+/// Stores other details of a flag, within a transaction. Other products move the flag to their environments.
 pub(super) async fn rewrite(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,
     old: &Flag,
-    name: FlagName,
-    description: Option<Description>,
-) -> Result<Flag, Error> {
-    let new = rewritten(old, name, description);
+    details: FlagDetails,
+    enabled: Enabled,
+) -> Result<(Flag, Vec<EnvironmentChange>), Error> {
+    let new = rewritten(old, details);
     store::flags::update(tx, &new).await?;
     entry(AuditAction::FlagUpdated, Some(old), &new)?
         .record(admin, tx, actor)
         .await?;
-    Ok(new)
+    let changes = if new.products == old.products {
+        Vec::new()
+    } else {
+        scope::apply(admin, tx, actor, &new, enabled).await?
+    };
+    Ok((new, changes))
 }
 
 /// Restores an archived flag, within a transaction.

@@ -14,6 +14,7 @@ pub(crate) mod patch;
 pub(crate) mod precondition;
 pub(crate) mod provisioning;
 pub(crate) mod reversal;
+pub(crate) mod scope;
 pub(crate) mod sessions;
 pub(crate) mod targeting;
 pub(crate) mod tokens;

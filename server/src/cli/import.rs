@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pennon_model::configuration::Switch;
+use pennon_model::flag::FlagProducts;
 use serde_json::Value;
 
 use super::document::{self, Problem};
 use super::{explained, open, read};
+use crate::admin::patch::Patch;
 use crate::admin::targeting::ConfigurationContent;
 use crate::admin::transfer::{
     self, Document, FORMAT_VERSION, ImportedChange, PortableConfiguration, PortableFlag,
@@ -123,6 +125,7 @@ from_fields! {
         name: required("name"),
         description: nullable("description"),
         kind: required("type"),
+        products: patch_set("products", 1..=FlagProducts::MAX).map(|products: Patch<_>| products.applied_to(None)),
         archived: or_default("archived"),
         environments: list("environments", 0..=MAX_ITEMS),
     }

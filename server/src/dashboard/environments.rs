@@ -10,7 +10,7 @@ use pennon_dashboard::port::environments::{
     EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment,
 };
 use pennon_model::environment::{
-    self, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentStatus,
+    self, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentStatus, ProductName,
 };
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
@@ -44,11 +44,18 @@ impl EnvironmentAdmin for SignedIn {
         Ok(Naming::of(products))
     }
 
+    async fn products(&self) -> Result<Vec<String>, AdminError> {
+        let products = environments::products(&self.admin, &self.actor).await?;
+        Ok(products.iter().map(ProductName::to_string).collect())
+    }
+
     async fn revoked_environments(
         &self,
+        product: Option<&str>,
         page: PageRequest,
     ) -> Result<Page<Environment>, AdminError> {
         let revoked = EnvironmentFilter {
+            product: product.map(str::to_owned),
             status: Some(EnvironmentStatus::Revoked),
             ..EnvironmentFilter::default()
         };

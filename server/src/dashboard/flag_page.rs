@@ -6,17 +6,18 @@ use pennon_core::ttl::Ttl;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::flag_page::{
-    ConfigurationCopy, CopyPreview, CopyRevisions, FlagPageAdmin,
+    ConfigurationCopy, CopyPreview, CopyRevisions, FlagDetails, FlagPageAdmin,
 };
 use pennon_dashboard::rule_form::{RolloutForm, RuleForm};
 use pennon_model::configuration::{ConfigurationDiff, FlagEnvironmentId, FlagOverview};
 use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 
-use super::{Form, SignedIn, expected, optional_description};
+use super::{Form, SignedIn, expected, flag_products, optional_description};
 use crate::admin::flags::FlagPatch;
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
+use crate::admin::scope::Enabled;
 use crate::admin::targeting::{self, ConfigurationPatch, Rules};
 use crate::admin::{flags, warnings};
 
@@ -26,9 +27,10 @@ impl FlagPageAdmin for SignedIn {
         &self,
         key: &str,
         environment: Option<EnvironmentId>,
+        product: Option<&str>,
     ) -> Result<FlagOverview, AdminError> {
         let choose = |active: &[Environment]| environment.or_else(|| default_environment(active));
-        Ok(targeting::overview(&self.admin, &self.actor, key, choose).await?)
+        Ok(targeting::overview(&self.admin, &self.actor, key, product, choose).await?)
     }
 
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError> {
@@ -41,23 +43,35 @@ impl FlagPageAdmin for SignedIn {
 
     async fn describe(
         &self,
-        flag: FlagId,
-        revision: i64,
-        name: String,
-        description: String,
+        flag: Expected<FlagId>,
+        details: FlagDetails,
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor()?;
         let mut form = Form::default();
-        let name = form.field("name", name.try_into());
-        let description = form.field("description", optional_description(description));
-        let (Some(name), Some(description)) = (name, description) else {
+        let name = form.field("name", details.name.try_into());
+        let description = form.field("description", optional_description(details.description));
+        let products = form.field("products", flag_products(details.products));
+        let (Some(name), Some(description), Some(products)) = (name, description, products) else {
             return Err(form.refused());
         };
         let patch = FlagPatch {
             name: Some(name),
             description: description.map_or(Patch::Clear, Patch::Set),
+            products: products.map_or(Patch::Clear, Patch::Set),
+            enabled: if details.disable {
+                Enabled::Disable
+            } else {
+                Enabled::Refuse
+            },
         };
-        flags::update(&self.admin, &actor, flag, &expected(revision), patch).await?;
+        flags::update(
+            &self.admin,
+            &actor,
+            flag.id,
+            &expected(flag.revision),
+            patch,
+        )
+        .await?;
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use pennon_model::flag::{Flag, FlagType};
 use pennon_model::flag_table::{FlagCell, FlagTable, FlagTableQuery};
 use pennon_model::id::{EnvironmentId, FlagId};
 
-use super::{Form, SignedIn, expected, optional_description};
+use super::{Form, SignedIn, expected, flag_products, optional_description};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::admin::targeting::ConfigurationPatch;
@@ -32,7 +32,9 @@ impl FlagAdmin for SignedIn {
         let name = form.field("name", new.name.try_into());
         let description = form.field("description", optional_description(new.description));
         let kind = form.field("type", FlagType::parse(&new.kind));
-        let (Some(key), Some(name), Some(description), Some(kind)) = (key, name, description, kind)
+        let products = form.field("products", flag_products(new.products));
+        let (Some(key), Some(name), Some(description), Some(kind), Some(products)) =
+            (key, name, description, kind, products)
         else {
             return Err(form.refused());
         };
@@ -41,6 +43,7 @@ impl FlagAdmin for SignedIn {
             name,
             description,
             kind,
+            products,
         };
         Ok(flags::create(&self.admin, &actor, new).await?)
     }

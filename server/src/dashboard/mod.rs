@@ -10,6 +10,7 @@ mod playground;
 mod search;
 mod usage;
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -25,12 +26,14 @@ use pennon_dashboard::port::people::PeopleAdmin;
 use pennon_dashboard::port::playground::PlaygroundAdmin;
 use pennon_dashboard::port::search::SearchAdmin;
 use pennon_dashboard::port::usage::UsageAdmin;
+use pennon_model::environment::ProductName;
+use pennon_model::flag::FlagProducts;
 use pennon_model::text::Description;
 
 use crate::admin::Admin;
 use crate::admin::precondition::Precondition;
 use crate::auth::actor::Person;
-use crate::error::{Error, Fault, FaultLocation};
+use crate::error::{Conflict, Error, Fault, FaultLocation};
 
 /// The service, on behalf of the user who is signed in to the dashboard.
 pub(crate) struct SignedIn {
@@ -72,6 +75,21 @@ fn optional_description(text: String) -> Result<Option<Description>, Invalid> {
     text.map(TryInto::try_into).transpose()
 }
 
+/// Parses the products of a flag; none for every product.
+fn flag_products(names: Option<Vec<String>>) -> Result<Option<FlagProducts>, Invalid> {
+    let Some(names) = names else {
+        return Ok(None);
+    };
+    if names.is_empty() {
+        return Err(Invalid::new("must have at least one product"));
+    }
+    let names: BTreeSet<ProductName> = names
+        .into_iter()
+        .map(ProductName::try_from)
+        .collect::<Result<_, _>>()?;
+    FlagProducts::try_from(names).map(Some)
+}
+
 /// The complete list of a form's faults.
 #[derive(Default)]
 struct Form(Vec<FieldError>);
@@ -110,6 +128,12 @@ impl From<Error> for AdminError {
             } => Self::TooManyAttempts(retry_after_seconds),
             Error::Forbidden(_) => Self::Forbidden,
             Error::NotFound(_) | Error::NoSuchPath | Error::MethodNotAllowed => Self::NotFound,
+            Error::Conflict(Conflict::FlagEnabledElsewhere(environments)) => {
+                Self::Conflict(sentence(&format!(
+                    "the flag is still on in {}, which the change takes it out of",
+                    environments.join(", ")
+                )))
+            }
             Error::Conflict(conflict) => Self::Conflict(sentence(&conflict.to_string())),
             Error::Stale { .. } => Self::Stale,
             Error::Invalid(faults) => Self::Invalid(faults.into_iter().map(field_error).collect()),

@@ -17,14 +17,16 @@ use crate::admin::{environments, flags, usage};
 
 #[async_trait]
 impl PlaygroundAdmin for SignedIn {
-    async fn choices(&self) -> Result<Choices, AdminError> {
+    async fn choices(&self, product: Option<&str>) -> Result<Choices, AdminError> {
         let (admin, actor) = (&self.admin, &self.actor);
         let active = FlagFilter {
             archived: Some(false),
+            product: product.map(str::to_owned),
             ..FlagFilter::default()
         };
         let flags = flags::list(admin, actor, &active, PageRequest::LONGEST).await?;
         let mut environments = environments::active(admin, actor).await?;
+        environments.retain(|each| product.is_none_or(|product| each.product.as_str() == product));
         environment::sort(&mut environments);
         Ok(Choices {
             keys: flags.map(|flag| flag.key.to_string()).items,

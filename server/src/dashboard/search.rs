@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::search::{SearchAdmin, SearchResults};
+use pennon_model::environment::ProductName;
 use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::page::PageRequest;
 
@@ -14,25 +15,33 @@ const SHOWN: usize = 8;
 
 #[async_trait]
 impl SearchAdmin for SignedIn {
-    async fn find(&self, text: &str) -> Result<SearchResults, AdminError> {
+    async fn find(&self, text: &str, product: Option<&str>) -> Result<SearchResults, AdminError> {
+        let is_selected =
+            |name: &ProductName| product.is_none_or(|product| name.as_str() == product);
         let wanted = text.to_lowercase();
         // Fetch the flag with exactly this key separately, because more flags may match than are read.
-        let exact = flags::by_key(&self.admin, &self.actor, text).await?;
-        let filter = FlagFilter {
-            search: Some(text.to_owned()),
+        let exact = FlagFilter {
+            key: Some(text.to_owned()),
+            product: product.map(str::to_owned),
             ..FlagFilter::default()
         };
-        let mut flags = flags::list(&self.admin, &self.actor, &filter, PageRequest::LONGEST)
-            .await?
-            .items;
-        flags.extend(exact);
+        let similar = FlagFilter {
+            search: exact.key.clone(),
+            key: None,
+            ..exact.clone()
+        };
+        let mut flags = Vec::new();
+        for filter in [similar, exact] {
+            let page = flags::list(&self.admin, &self.actor, &filter, PageRequest::LONGEST);
+            flags.extend(page.await?.items);
+        }
         flags.sort_by_cached_key(|flag| distance(flag, &wanted));
         flags.dedup_by_key(|flag| flag.id);
         flags.truncate(SHOWN);
         let mut environments = environments::active(&self.admin, &self.actor).await?;
         environments.retain(|environment| {
             let name = format!("{} {}", environment.product, environment.name);
-            name.to_lowercase().contains(&wanted)
+            is_selected(&environment.product) && name.to_lowercase().contains(&wanted)
         });
         environments.truncate(SHOWN);
         Ok(SearchResults {

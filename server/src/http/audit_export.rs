@@ -21,6 +21,8 @@ use crate::error::Error;
 /// occurs twice.
 pub(super) async fn export(admin: Admin, actor: Actor, parts: &Parts) -> Result<Response, Error> {
     let mut filter: AuditFilter = query::read(parts)?;
+    // The same entries as on the page with the same query.
+    filter.flags_of_product = true;
     let now = Timestamp::from_millis(admin.clock.now().millis() - 1);
     filter.to = Some(filter.to.map_or(now, |to| to.min(now)));
     let first = Export {

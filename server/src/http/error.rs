@@ -216,7 +216,7 @@ impl From<&Conflict> for Code {
             Conflict::FlagKeyTaken => Self::FlagKeyTaken,
             Conflict::PriorityTaken => Self::PriorityTaken,
             Conflict::EnvironmentNameTaken => Self::EnvironmentNameTaken,
-            Conflict::FlagEnabled(_) => Self::FlagEnabled,
+            Conflict::FlagEnabled(_) | Conflict::FlagEnabledElsewhere(_) => Self::FlagEnabled,
             Conflict::FlagArchived => Self::FlagArchived,
             Conflict::FlagNotArchived => Self::FlagNotArchived,
             Conflict::EnvironmentRevoked => Self::EnvironmentRevoked,

@@ -4,11 +4,12 @@
 //! recorded.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::mem::take;
 use std::ops::RangeInclusive;
 
-use pennon_core::Context;
 use pennon_core::rule::ValueType;
+use pennon_core::{Context, Invalid};
 use pennon_model::json::Json;
 use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::{RefOr, Schema};
@@ -243,6 +244,16 @@ impl<'f> Fields<'f> {
         self.optional(name).map(Option::unwrap_or_default)
     }
 
+    /// Returns a value that no member determines.
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "like the readers of members, which may find a fault"
+    )]
+    pub(crate) fn fixed<T>(&mut self, value: T) -> Option<T> {
+        self.about = None;
+        Some(value)
+    }
+
     /// Reads a member that may be `null`, which is the same as absent.
     #[expect(
         clippy::option_option,
@@ -298,11 +309,30 @@ impl<'f> Fields<'f> {
         bounds: RangeInclusive<usize>,
     ) -> Option<Vec<T>> {
         let items = self.array(name, bounds, T::schema)?;
-        self.each(name, items, |pointer, item, faults| {
-            T::from_json(item)
-                .map_err(|detail| faults.push(Fault::pointer(pointer, detail)))
-                .ok()
-        })
+        self.each(name, items, value)
+    }
+
+    /// Reads a set of values, in any order, for which absent, `null` and a list have different meanings.
+    pub(crate) fn patch_set<S, T>(
+        &mut self,
+        name: &str,
+        bounds: RangeInclusive<usize>,
+    ) -> Option<Patch<S>>
+    where
+        S: TryFrom<BTreeSet<T>, Error = Invalid>,
+        T: FromJson + Ord,
+    {
+        let schema = |schemas: &mut Schemas| nullable(list_schema(&bounds, T::schema(schemas)));
+        let items = match self.take(name, false, schema) {
+            Member::Given(Json::Null) => return Some(Patch::Clear),
+            Member::Absent => return Some(Patch::Keep),
+            given => self.items(name, &bounds, given)?,
+        };
+        let set: BTreeSet<T> = self.each(name, items, value)?.into_iter().collect();
+        match S::try_from(set) {
+            Ok(set) => Some(Patch::Set(set)),
+            Err(invalid) => self.fault(name, invalid.detail()),
+        }
     }
 
     /// Reads the type of a value, which determines the member that contains the value. `reader` requests that member.
@@ -369,13 +399,20 @@ impl<'f> Fields<'f> {
         bounds: RangeInclusive<usize>,
         item: impl FnOnce(&mut Schemas) -> RefOr<Schema>,
     ) -> Option<Vec<Json<'f>>> {
-        let (least, most) = (*bounds.start(), *bounds.end());
-        let schema = |schemas: &mut Schemas| {
-            let items = ArrayBuilder::new().items(item(schemas));
-            let least = (least > 0).then_some(least);
-            items.min_items(least).max_items(Some(most)).into()
-        };
-        match self.take(name, true, schema) {
+        let schema = |schemas: &mut Schemas| list_schema(&bounds, item(schemas));
+        let given = self.take(name, true, schema);
+        self.items(name, &bounds, given)
+    }
+
+    /// Returns the items of a member that must be a list.
+    fn items(
+        &mut self,
+        name: &str,
+        bounds: &RangeInclusive<usize>,
+        given: Member<'f>,
+    ) -> Option<Vec<Json<'f>>> {
+        let (least, most) = (bounds.start(), bounds.end());
+        match given {
             Member::Given(Json::Array(items)) if bounds.contains(&items.len()) => Some(items),
             Member::Given(Json::Array(_)) => {
                 self.fault(name, format!("must have {least} to {most} items"))
@@ -422,6 +459,21 @@ impl<'f> Fields<'f> {
         }
         None
     }
+}
+
+/// Returns the schema of a list with so many items.
+fn list_schema(bounds: &RangeInclusive<usize>, item: RefOr<Schema>) -> RefOr<Schema> {
+    let (least, most) = (*bounds.start(), *bounds.end());
+    let least = (least > 0).then_some(least);
+    let list = ArrayBuilder::new().items(item).min_items(least);
+    list.max_items(Some(most)).into()
+}
+
+/// Reads a value.
+fn value<T: FromJson>(pointer: String, value: Json<'_>, faults: &mut Vec<Fault>) -> Option<T> {
+    T::from_json(value)
+        .map_err(|detail| faults.push(Fault::pointer(pointer, detail)))
+        .ok()
 }
 
 /// Reads a value that must be an object.

@@ -186,6 +186,11 @@ impl EnvironmentSnapshot {
     ) -> Self {
         for flag in changed {
             let key: Arc<str> = Arc::from(&*flag.key);
+            if flag.is_hidden {
+                flags.remove(&key);
+                unreadable.remove(&key);
+                continue;
+            }
             let served = match (flag.loaded, self.flags.get(&key)) {
                 (None, Some(last)) => Arc::clone(last),
                 (loaded, _) => {

@@ -11,6 +11,7 @@ use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
+use super::flags::push_product;
 use super::{Tx, bad_row, bindable, on_conn, page_of};
 use crate::error::Error;
 
@@ -80,11 +81,19 @@ macro_rules! push_conditions {
         for (column, text) in [
             (" and flag_key = ", &$filter.flag_key),
             (" and environment = ", &$filter.environment),
-            (" and product = ", &$filter.product),
         ] {
             if let Some(text) = bindable(text.as_ref()) {
                 $query.push(column).push_bind(text);
             }
+        }
+        if let Some(product) = bindable($filter.product.as_ref()) {
+            $query.push(" and (product = ").push_bind(product);
+            if $filter.flags_of_product {
+                // Entries about flags name no product.
+                $query.push(" or product is null and flag_id is not null");
+                push_product!($query, "audit_entries.flag_id", $filter.product.as_ref());
+            }
+            $query.push(")");
         }
     }};
 }

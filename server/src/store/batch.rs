@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use pennon_model::audit::{AuditEntry, AuditSubjects};
 use pennon_model::configuration::Configuration;
-use pennon_model::flag::Flag;
+use pennon_model::flag::{Flag, FlagProducts};
 use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
 use pennon_model::targeting::{FlagRollout, TargetingRule};
 use pennon_model::text::Description;
@@ -27,8 +27,9 @@ const ROWS: usize = 500;
 const CREATE: &str = "
     create temporary table staged_flags (id uuid primary key, key text, name text, description text, type text,
         created_by text, created_at bigint, archived_at bigint, revision bigint, is_new boolean, placeholder text);
+    create temporary table staged_products (flag_id uuid, product text);
     create temporary table staged_configurations (flag_id uuid, environment_id uuid, is_enabled boolean,
-        ttl_override_seconds bigint, revision bigint, is_new boolean);
+        ttl_override_seconds bigint, revision bigint, is_hidden boolean, is_new boolean);
     create temporary table staged_rules (id uuid, flag_id uuid, environment_id uuid, priority bigint, logic text,
         value boolean, conditions jsonb, created_at bigint, updated_at bigint, revision bigint, is_new boolean);
     create temporary table staged_deleted_rules (id uuid);
@@ -43,6 +44,7 @@ const CREATE: &str = "
 
 const DROP: &str = "
     drop table staged_flags;
+    drop table staged_products;
     drop table staged_configurations;
     drop table staged_rules;
     drop table staged_deleted_rules;
@@ -59,6 +61,8 @@ pub(crate) struct Batch {
     pub(crate) changed_flags: Vec<Flag>,
     /// The new and changed configurations, including those in which only rules or the rollout change.
     pub(crate) configurations: Vec<Configuration>,
+    /// The configurations that are hidden from now on.
+    pub(crate) hidden_configurations: Vec<Configuration>,
     /// The new and changed rules. None has a priority that another rule of the same flag and environment has before the
     /// change.
     pub(crate) rules: Vec<TargetingRule>,
@@ -104,16 +108,29 @@ impl Batch {
                 .push_bind(new.contains(&flag.id))
                 .push_bind(flag.id.to_string())
         });
+        let products = flags.iter().flat_map(|flag| {
+            let products = flag.products.iter().flat_map(FlagProducts::iter);
+            products.map(|product| (flag.id, product))
+        });
+        let products: Vec<_> = products.collect();
+        stage!(tx, "insert into staged_products ", products, |list, row| {
+            list.push_bind(row.0.uuid()).push_bind(row.1.as_str())
+        });
+        let visible = self.configurations.iter().map(|one| (one, false));
+        let hidden = self.hidden_configurations.iter().map(|one| (one, true));
+        let configurations: Vec<_> = visible.chain(hidden).collect();
         stage!(
             tx,
             "insert into staged_configurations ",
-            self.configurations,
-            |list, one| {
+            configurations,
+            |list, row| {
+                let (one, is_hidden) = *row;
                 list.push_bind(one.flag_id.uuid())
                     .push_bind(one.environment_id.uuid())
                     .push_bind(one.is_enabled)
                     .push_bind(one.ttl.map(|ttl| i64::from(ttl.seconds())))
                     .push_bind(one.revision)
+                    .push_bind(is_hidden)
                     .push_bind(new.contains(&one.flag_id))
             }
         );
@@ -272,6 +289,9 @@ const AHEAD: &str = "
     select id, placeholder, name, description, type, created_by, created_at, archived_at, revision
     from staged_flags where is_new;
 
+    insert into flag_products (flag_id, product)
+    select flag_id, product from staged_products where flag_id in (select id from staged_flags where is_new);
+
     insert into flag_environments
         (flag_id, environment_id, is_enabled, ttl_override_seconds, revision, config_revision)
     select staged.flag_id, staged.environment_id, staged.is_enabled, staged.ttl_override_seconds, staged.revision,
@@ -309,15 +329,20 @@ const CHANGE: &str = "
     set name = excluded.name, description = excluded.description, archived_at = excluded.archived_at,
         revision = excluded.revision;
 
+    delete from flag_products where flag_id in (select id from staged_flags where not is_new);
+
+    insert into flag_products (flag_id, product)
+    select flag_id, product from staged_products where flag_id in (select id from staged_flags where not is_new);
+
     insert into flag_environments
-        (flag_id, environment_id, is_enabled, ttl_override_seconds, revision, config_revision)
+        (flag_id, environment_id, is_enabled, ttl_override_seconds, revision, is_hidden, config_revision)
     select staged.flag_id, staged.environment_id, staged.is_enabled, staged.ttl_override_seconds, staged.revision,
-           environments.config_revision
+           staged.is_hidden, environments.config_revision
     from staged_configurations staged join environments on environments.id = staged.environment_id
     where not staged.is_new
     on conflict (flag_id, environment_id) do update
     set is_enabled = excluded.is_enabled, ttl_override_seconds = excluded.ttl_override_seconds,
-        revision = excluded.revision, config_revision = excluded.config_revision;
+        revision = excluded.revision, is_hidden = excluded.is_hidden, config_revision = excluded.config_revision;
 
     insert into rules (id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision)
     select id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision

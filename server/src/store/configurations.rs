@@ -12,7 +12,7 @@ use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use super::environments::{EnvironmentRow, environment_columns};
-use super::flags::FlagRow;
+use super::flags::{FlagRow, flag_columns};
 use super::{Tx, bad_row, environments, on_conn, push_one_of};
 use crate::error::Error;
 
@@ -36,6 +36,7 @@ struct FlagEnvironmentRow {
     ttl_override_seconds: Option<i64>,
     configuration_revision: i64,
     config_revision: i64,
+    is_hidden: bool,
 }
 
 #[derive(sqlx::FromRow)]
@@ -48,29 +49,64 @@ struct CellRow {
     percentage: Option<i64>,
 }
 
-/// Reads a flag, an environment, and the flag's configuration there; none if one of the three is missing.
+/// The beginning of a query for [`FlagEnvironmentRow`]s, up to the conditions.
+macro_rules! select_flag_environments {
+    () => {
+        concat!(
+            "select ",
+            flag_columns!("flags"),
+            ", ",
+            environment_columns!(),
+            ", is_enabled, ttl_override_seconds,
+             pair.revision as configuration_revision, pair.config_revision, pair.is_hidden
+             from flag_environments pair
+             join flags on flags.id = pair.flag_id
+             join environments on environments.id = pair.environment_id ",
+        )
+    };
+}
+
+/// Reads a flag, an environment, and the flag's configuration there; none if one of the three is missing, or if the
+/// configuration is hidden.
 pub(crate) async fn find(
     tx: &mut Tx,
     id: FlagEnvironmentId,
 ) -> Result<Option<FlagEnvironment>, Error> {
-    let row: Option<FlagEnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
-        "select flags.id, key, flags.name, description, type, created_by, flags.created_at, archived_at, flags.revision, ",
-        environment_columns!(), ", is_enabled, ttl_override_seconds, pair.revision as configuration_revision,
-         pair.config_revision
-         from flag_environments pair
-         join flags on flags.id = pair.flag_id
-         join environments on environments.id = pair.environment_id
-         where pair.flag_id = $1 and pair.environment_id = $2",
-    )).bind(id.flag.uuid()).bind(id.environment.uuid()).fetch_optional(conn).await)?;
-    row.map(FlagEnvironment::try_from).transpose()
+    let found = find_even_hidden(tx, id).await?;
+    Ok(found.and_then(|(target, is_hidden)| (!is_hidden).then_some(target)))
 }
 
-/// Returns the configurations of all flags in all active environments.
-pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Configuration>, Error> {
+/// Reads a flag in an environment like [`find`], and whether its configuration there is hidden.
+pub(crate) async fn find_even_hidden(
+    tx: &mut Tx,
+    id: FlagEnvironmentId,
+) -> Result<Option<(FlagEnvironment, bool)>, Error> {
+    let row: Option<FlagEnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        select_flag_environments!(), "where pair.flag_id = $1 and pair.environment_id = $2",
+    )).bind(id.flag.uuid()).bind(id.environment.uuid()).fetch_optional(conn).await)?;
+    let found = |row: FlagEnvironmentRow| {
+        let is_hidden = row.is_hidden;
+        Ok((row.try_into()?, is_hidden))
+    };
+    row.map(found).transpose()
+}
+
+/// Returns a flag in all active environments in which it is configured, by product and name.
+pub(crate) async fn of_flag(tx: &mut Tx, flag: FlagId) -> Result<Vec<FlagEnvironment>, Error> {
+    let rows: Vec<FlagEnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        select_flag_environments!(), "where pair.flag_id = $1 and not is_hidden and status = 'active'
+         order by product, environments.name",
+    )).bind(flag.uuid()).fetch_all(conn).await)?;
+    rows.into_iter().map(FlagEnvironment::try_from).collect()
+}
+
+/// Returns the configurations of all flags in all active environments, either the hidden ones or all others.
+pub(crate) async fn all(tx: &mut Tx, hidden: bool) -> Result<Vec<Configuration>, Error> {
     let rows: Vec<ConfigurationRow> = on_conn!(tx, conn => sqlx::query_as(
         "select flag_id, environment_id, is_enabled, ttl_override_seconds, revision, config_revision
-         from flag_environments where environment_id in (select id from environments where status = 'active')",
-    ).fetch_all(conn).await)?;
+         from flag_environments
+         where is_hidden = $1 and environment_id in (select id from environments where status = 'active')",
+    ).bind(hidden).fetch_all(conn).await)?;
     rows.into_iter().map(Configuration::try_from).collect()
 }
 
@@ -90,32 +126,53 @@ pub(crate) async fn update(tx: &mut Tx, configuration: &Configuration) -> Result
     .execute(conn).await.map(drop))
 }
 
-/// Records that a flag has changed in all active environments.
+/// Records that a flag has changed in all active environments in which it is configured.
 pub(crate) async fn touch_everywhere(
     tx: &mut Tx,
     flag: FlagId,
 ) -> Result<Vec<(EnvironmentId, i64)>, Error> {
-    let raised = environments::raise_all_config_revisions(tx).await?;
-    on_conn!(tx, conn => sqlx::query(
-        "update flag_environments set config_revision =
-            (select config_revision from environments where environments.id = flag_environments.environment_id)
-         where flag_id = $1
-           and environment_id in (select id from environments where status = 'active')",
-    ).bind(flag.uuid()).execute(conn).await.map(drop))?;
+    let raised = environments::raise_config_revisions_of(tx, flag).await?;
+    stamp(tx, flag, &raised).await?;
     Ok(raised)
 }
 
-/// Adds a disabled configuration of a new flag to all active environments.
+/// Sets the config revision of a flag in these environments to that of the environment.
+async fn stamp(tx: &mut Tx, flag: FlagId, raised: &[(EnvironmentId, i64)]) -> Result<(), Error> {
+    if raised.is_empty() {
+        return Ok(());
+    }
+    on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(
+            "update flag_environments set config_revision =
+                (select config_revision from environments where environments.id = flag_environments.environment_id)
+             where flag_id = ",
+        );
+        query.push_bind(flag.uuid()).push(" and environment_id ");
+        push_one_of!(query, raised.iter().map(|(environment, _)| environment));
+        query.build().execute(conn).await.map(drop)
+    })
+}
+
+/// Adds a disabled configuration of a flag to the active environments of its products in which it has none, even a
+/// hidden one, and returns these environments.
+async fn insert_missing(tx: &mut Tx, flag: FlagId) -> Result<Vec<EnvironmentId>, Error> {
+    let added: Vec<Uuid> = on_conn!(tx, conn => sqlx::query_scalar(
+        "insert into flag_environments (flag_id, environment_id, config_revision)
+         select $1, id, config_revision from environments
+         where status = 'active' and id in (select environment_id from flag_scope where flag_id = $1)
+         on conflict (flag_id, environment_id) do nothing
+         returning environment_id",
+    ).bind(flag.uuid()).fetch_all(conn).await)?;
+    Ok(added.into_iter().map(EnvironmentId::new).collect())
+}
+
+/// Adds a disabled configuration of a new flag to the active environments of its products.
 pub(crate) async fn insert_for_flag(
     tx: &mut Tx,
     flag: FlagId,
 ) -> Result<Vec<(EnvironmentId, i64)>, Error> {
-    let raised = environments::raise_all_config_revisions(tx).await?;
-    on_conn!(tx, conn => sqlx::query(
-        "insert into flag_environments (flag_id, environment_id, config_revision)
-         select $1, id, config_revision from environments where status = 'active'",
-    ).bind(flag.uuid()).execute(conn).await.map(drop))?;
-    Ok(raised)
+    insert_missing(tx, flag).await?;
+    touch_everywhere(tx, flag).await
 }
 
 /// Adds a configuration of a flag to the active environments that were created while it was archived, and disables it
@@ -124,17 +181,30 @@ pub(crate) async fn reset_for_flag(
     tx: &mut Tx,
     flag: FlagId,
 ) -> Result<Vec<(EnvironmentId, i64)>, Error> {
-    on_conn!(tx, conn => sqlx::query(
-        "insert into flag_environments (flag_id, environment_id, config_revision)
-         select $1, id, config_revision from environments where status = 'active'
-         on conflict (flag_id, environment_id) do nothing",
-    ).bind(flag.uuid()).execute(conn).await.map(drop))?;
+    insert_missing(tx, flag).await?;
     on_conn!(tx, conn => sqlx::query(
         "update flag_environments set is_enabled = false, revision = revision + 1
          where flag_id = $1 and is_enabled
            and environment_id in (select id from environments where status = 'active')",
     ).bind(flag.uuid()).execute(conn).await.map(drop))?;
     touch_everywhere(tx, flag).await
+}
+
+/// Configures a flag in the active environments of its current products, and hides its configuration in all others. A
+/// configuration that is added, hidden or shown again is disabled. Returns the environments that change.
+pub(crate) async fn rescope(tx: &mut Tx, flag: FlagId) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+    let mut changed = insert_missing(tx, flag).await?;
+    let switched: Vec<Uuid> = on_conn!(&mut *tx, conn => sqlx::query_scalar(
+        "update flag_environments set is_hidden = not is_hidden, is_enabled = false, revision = revision + 1
+         where flag_id = $1
+           and environment_id in (select id from environments where status = 'active')
+           and is_hidden = (environment_id in (select environment_id from flag_scope where flag_id = $1))
+         returning environment_id",
+    ).bind(flag.uuid()).fetch_all(conn).await)?;
+    changed.extend(switched.into_iter().map(EnvironmentId::new));
+    let raised = environments::raise_config_revisions(tx, &changed).await?;
+    stamp(tx, flag, &raised).await?;
+    Ok(raised)
 }
 
 /// Moves all configurations of an environment, with their rules and rollouts, to the environment that replaces it.
@@ -150,7 +220,7 @@ pub(crate) async fn move_all(
         .bind(to.uuid()).execute(conn).await.map(drop))
 }
 
-/// Adds disabled configurations of all active flags to a new environment.
+/// Adds disabled configurations of all active flags of its product to a new environment.
 pub(crate) async fn insert_for_environment(
     tx: &mut Tx,
     environment: EnvironmentId,
@@ -158,7 +228,8 @@ pub(crate) async fn insert_for_environment(
     let revision = environments::raise_config_revision(tx, environment).await?;
     on_conn!(tx, conn => sqlx::query(
         "insert into flag_environments (flag_id, environment_id, config_revision)
-         select id, $1, $2 from flags where archived_at is null",
+         select id, $1, $2 from flags
+         where archived_at is null and id in (select flag_id from flag_scope where environment_id = $1)",
     ).bind(environment.uuid()).bind(revision).execute(conn).await.map(drop))?;
     Ok(revision)
 }
@@ -190,7 +261,7 @@ pub(crate) async fn cells(
              join environments on environments.id = pair.environment_id and environments.status = 'active'
              left join rollouts
                on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
-             where pair.flag_id ",
+             where not pair.is_hidden and pair.flag_id ",
         );
         push_one_of!(query, flags);
         query.build_query_as().fetch_all(conn).await

@@ -3,15 +3,16 @@
 use std::collections::HashSet;
 
 use pennon_model::environment::{
-    Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus,
+    Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus, ProductName,
 };
-use pennon_model::id::EnvironmentId;
+use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
+use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, bindable, on_conn, page_of, unless_taken};
+use super::{Tx, bad_row, bindable, on_conn, page_of, push_one_of, unless_taken};
 use crate::error::{Conflict, Error};
 
 /// The columns of an [`EnvironmentRow`], under names that do not conflict with those of a flag in the same row.
@@ -195,19 +196,58 @@ pub(crate) async fn raise_config_revision(tx: &mut Tx, id: EnvironmentId) -> Res
     ).bind(id.uuid()).fetch_one(conn).await)
 }
 
-/// Records that the flags of all active environments have changed, and returns the environments with their new config
-/// revisions.
-pub(crate) async fn raise_all_config_revisions(
+/// Records that a flag has changed in all active environments in which it is configured, and returns the environments
+/// with their new config revisions.
+pub(crate) async fn raise_config_revisions_of(
     tx: &mut Tx,
+    flag: FlagId,
 ) -> Result<Vec<(EnvironmentId, i64)>, Error> {
     let raised: Vec<(Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
-        "update environments set config_revision = config_revision + 1 where status = 'active'
+        "update environments set config_revision = config_revision + 1
+         where status = 'active'
+           and id in (select environment_id from flag_environments where flag_id = $1 and not is_hidden)
          returning id, config_revision",
+    ).bind(flag.uuid()).fetch_all(conn).await)?;
+    Ok(raised_revisions(raised))
+}
+
+/// Records that the flags of these environments have changed, and returns the environments with their new config
+/// revisions.
+pub(crate) async fn raise_config_revisions(
+    tx: &mut Tx,
+    ids: &[EnvironmentId],
+) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let raised: Vec<(Uuid, i64)> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(
+            "update environments set config_revision = config_revision + 1 where id ",
+        );
+        push_one_of!(query, ids);
+        query.push(" returning id, config_revision");
+        query.build_query_as().fetch_all(conn).await
+    })?;
+    Ok(raised_revisions(raised))
+}
+
+fn raised_revisions(rows: Vec<(Uuid, i64)>) -> Vec<(EnvironmentId, i64)> {
+    let raised = |(id, revision)| (EnvironmentId::new(id), revision);
+    rows.into_iter().map(raised).collect()
+}
+
+/// Returns the products of all active environments, by name.
+pub(crate) async fn products(tx: &mut Tx) -> Result<Vec<ProductName>, Error> {
+    let names: Vec<String> = on_conn!(tx, conn => sqlx::query_scalar(
+        "select distinct product from environments where status = 'active'",
     ).fetch_all(conn).await)?;
-    Ok(raised
-        .into_iter()
-        .map(|(id, revision)| (EnvironmentId::new(id), revision))
-        .collect())
+    let name = |name: String| {
+        ProductName::try_from(name.clone())
+            .map_err(|problem| bad_row("environments", name, problem))
+    };
+    let mut names: Vec<ProductName> = names.into_iter().map(name).collect::<Result<_, _>>()?;
+    names.sort_unstable();
+    Ok(names)
 }
 
 impl TryFrom<EnvironmentRow> for Environment {

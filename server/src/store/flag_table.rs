@@ -11,9 +11,9 @@ use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::flags::{FlagRow, pattern, push_search};
+use super::flags::{FlagRow, flag_columns, pattern, push_product, push_search};
 use super::usage::{Hours, hours};
-use super::{Tx, on_conn, push_one_of};
+use super::{Tx, bindable, on_conn, push_one_of};
 use crate::error::Error;
 
 /// The times that make a flag stale: nobody has changed it since `unchanged`, and either no application has requested
@@ -102,10 +102,17 @@ macro_rules! push_selected {
             $query,
             Some(&$wanted.search).filter(|text| !text.is_empty())
         );
+        push_product!($query, "flag_table.id", $wanted.product.as_ref());
         if $wanted.environment.is_some() || $wanted.state.is_some() {
             $query.push(
                 " and exists (select 1 from flag_states where flag_states.flag_id = flag_table.id",
             );
+            if let Some(product) = bindable($wanted.product.as_ref()) {
+                $query
+                    .push(" and flag_states.environment_id in (select id from environments where product = ")
+                    .push_bind(product)
+                    .push(")");
+            }
             if let Some(environment) = $wanted.environment {
                 $query
                     .push(" and flag_states.environment_id = ")
@@ -176,9 +183,7 @@ async fn select(
         if wanted.stale {
             push_since!(query, since);
         }
-        query.push(
-            "select id, key, name, description, type, created_by, created_at, archived_at, revision, ",
-        );
+        query.push(concat!("select ", flag_columns!("flag_table"), ", "));
         // If the query has to read every flag anyway, it also counts the selected ones. Otherwise, counting in the same
         // query would prevent the database from stopping at the end of the page.
         if wanted.state.is_some() {

@@ -1,6 +1,10 @@
 //! Flags.
 
-use pennon_model::flag::{Flag, FlagFilter, FlagOrder, FlagType};
+use std::collections::BTreeSet;
+
+use pennon_core::Invalid;
+use pennon_model::environment::ProductName;
+use pennon_model::flag::{Flag, FlagFilter, FlagOrder, FlagProducts, FlagType};
 use pennon_model::id::FlagId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::text::Description;
@@ -8,8 +12,61 @@ use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, bindable, on_conn, page_of, unless_taken};
+use super::{Tx, bad_row, bindable, insert_rows, on_conn, page_of, unless_taken};
 use crate::error::{Conflict, Error};
+
+/// The columns of a [`FlagRow`], from `flags` or a view of it. No product contains a line break.
+macro_rules! flag_columns {
+    ($flags:literal) => {
+        concat!(
+            $flags,
+            ".id, ",
+            $flags,
+            ".key, ",
+            $flags,
+            ".name, ",
+            $flags,
+            ".description, ",
+            $flags,
+            ".type, ",
+            $flags,
+            ".created_by, ",
+            $flags,
+            ".created_at, ",
+            $flags,
+            ".archived_at, ",
+            $flags,
+            ".revision,
+            (select string_agg(flag_products.product, '\n') from flag_products
+             where flag_products.flag_id = ",
+            $flags,
+            ".id) as products",
+        )
+    };
+}
+pub(super) use flag_columns;
+
+/// Appends a condition on the ID of flags, if a product is requested: the flags are configured in its environments. It is
+/// a macro because each driver has its own builder.
+macro_rules! push_product {
+    ($query:expr, $flags:literal, $product:expr) => {
+        if let Some(product) = bindable($product) {
+            $query
+                .push(concat!(
+                    " and (not exists (select 1 from flag_products where flag_products.flag_id = ",
+                    $flags,
+                    ")
+                       or exists (select 1 from flag_products where flag_products.flag_id = ",
+                    $flags,
+                    "
+                                  and flag_products.product = ",
+                ))
+                .push_bind(product)
+                .push("))");
+        }
+    };
+}
+pub(super) use push_product;
 
 /// Appends a condition on the name and key of flags, if a search is requested. It is a macro because each driver has
 /// its own builder.
@@ -40,6 +97,7 @@ macro_rules! push_selected {
         if let Some(key) = bindable($selection.key.as_ref()) {
             $query.push(" and key = ").push_bind(key);
         }
+        push_product!($query, "flags.id", $selection.product.as_ref());
     }};
 }
 
@@ -54,11 +112,13 @@ pub(super) struct FlagRow {
     created_at: i64,
     archived_at: Option<i64>,
     revision: i64,
+    /// The products, one per line; none for every product.
+    products: Option<String>,
 }
 
 /// Adds a flag.
 pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
-    let is_inserted = on_conn!(tx, conn => unless_taken(sqlx::query(
+    let is_inserted = on_conn!(&mut *tx, conn => unless_taken(sqlx::query(
         "insert into flags (id, key, name, description, type, created_by, created_at, revision)
          values ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
@@ -71,16 +131,30 @@ pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     .bind(flag.created_at.millis())
     .bind(flag.revision)
     .execute(conn).await))?;
-    is_inserted
-        .then_some(())
-        .ok_or_else(|| Conflict::FlagKeyTaken.into())
+    if !is_inserted {
+        return Err(Conflict::FlagKeyTaken.into());
+    }
+    insert_products(tx, flag).await
+}
+
+async fn insert_products(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
+    let products: Vec<&ProductName> = flag.products.iter().flat_map(FlagProducts::iter).collect();
+    insert_rows!(
+        tx,
+        "insert into flag_products (flag_id, product) ",
+        products,
+        |list, product| {
+            list.push_bind(flag.id.uuid())
+                .push_bind(product.as_str().to_owned())
+        },
+        ""
+    )
 }
 
 /// Returns one flag.
 pub(crate) async fn find(tx: &mut Tx, id: FlagId) -> Result<Option<Flag>, Error> {
     let row: Option<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, key, name, description, type, created_by, created_at, archived_at, revision
-         from flags where id = $1",
+        concat!("select ", flag_columns!("flags"), " from flags where id = $1"),
     ).bind(id.uuid()).fetch_optional(conn).await)?;
     row.map(Flag::try_from).transpose()
 }
@@ -92,9 +166,7 @@ pub(crate) async fn list(
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
     let rows: Vec<FlagRow> = on_conn!(&mut *tx, conn => {
-        let mut query = QueryBuilder::new(
-            "select id, key, name, description, type, created_by, created_at, archived_at, revision",
-        );
+        let mut query = QueryBuilder::new(concat!("select ", flag_columns!("flags")));
         push_selected!(query, selection);
         query.push(match selection.order {
             FlagOrder::Newest => " order by created_at desc, id desc",
@@ -118,8 +190,7 @@ pub(crate) async fn list(
 /// Returns all flags, by key.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Flag>, Error> {
     let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, key, name, description, type, created_by, created_at, archived_at, revision from flags
-         order by key",
+        concat!("select ", flag_columns!("flags"), " from flags order by key"),
     ).fetch_all(conn).await)?;
     rows.into_iter().map(Flag::try_from).collect()
 }
@@ -133,15 +204,18 @@ pub(crate) async fn revisions(tx: &mut Tx) -> Result<Vec<(String, FlagId, i64)>,
     Ok(rows.into_iter().map(flag).collect())
 }
 
-/// Stores a flag's changed name and description.
+/// Stores a flag's changed name, description and products.
 pub(crate) async fn update(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
-    on_conn!(tx, conn => sqlx::query(
+    on_conn!(&mut *tx, conn => sqlx::query(
         "update flags set name = $2, description = $3, revision = revision + 1 where id = $1",
     )
     .bind(flag.id.uuid())
     .bind(flag.name.as_str())
     .bind(flag.description.as_ref().map(Description::as_str))
-    .execute(conn).await.map(drop))
+    .execute(conn).await.map(drop))?;
+    on_conn!(&mut *tx, conn => sqlx::query("delete from flag_products where flag_id = $1")
+        .bind(flag.id.uuid()).execute(conn).await.map(drop))?;
+    insert_products(tx, flag).await
 }
 
 /// Marks a flag as active again.
@@ -181,10 +255,23 @@ impl TryFrom<FlagRow> for Flag {
                 .transpose()
                 .map_err(bad)?,
             kind: FlagType::parse(&row.r#type).map_err(bad)?,
+            products: row
+                .products
+                .as_deref()
+                .map(products)
+                .transpose()
+                .map_err(bad)?,
             created_by: row.created_by,
             created_at: Timestamp::from_millis(row.created_at),
             archived_at: row.archived_at.map(Timestamp::from_millis),
             revision: row.revision,
         })
     }
+}
+
+/// Parses the products of a flag, one per line.
+fn products(lines: &str) -> Result<FlagProducts, Invalid> {
+    let names = lines.split('\n').map(|name| name.to_owned().try_into());
+    let names: BTreeSet<ProductName> = names.collect::<Result<_, _>>()?;
+    names.try_into()
 }

@@ -47,11 +47,13 @@ pub(crate) async fn insert(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Erro
         .ok_or_else(|| Conflict::PriorityTaken.into())
 }
 
-/// Returns one rule.
+/// Returns one rule, unless the configuration that it belongs to is hidden.
 pub(crate) async fn find(tx: &mut Tx, id: RuleId) -> Result<Option<TargetingRule>, Error> {
     let row: Option<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
-         from rules where id = $1",
+         from rules where id = $1
+           and exists (select 1 from flag_environments pair where pair.flag_id = rules.flag_id
+                       and pair.environment_id = rules.environment_id and not pair.is_hidden)",
     ).bind(id.uuid()).fetch_optional(conn).await)?;
     row.map(TargetingRule::try_from).transpose()
 }
@@ -107,7 +109,10 @@ pub(crate) async fn newest(
 ) -> Result<Vec<TargetingRule>, Error> {
     let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
-         from rules where environment_id = $1 order by updated_at desc limit 100",
+         from rules where environment_id = $1
+           and not exists (select 1 from flag_environments pair where pair.flag_id = rules.flag_id
+                           and pair.environment_id = rules.environment_id and pair.is_hidden)
+         order by updated_at desc limit 100",
     ).bind(environment.uuid()).fetch_all(conn).await)?;
     rows.into_iter().map(TargetingRule::try_from).collect()
 }

@@ -27,6 +27,7 @@ struct FlagRuleRow {
     flag_id: Uuid,
     key: String,
     archived: bool,
+    is_hidden: bool,
     is_enabled: bool,
     ttl_override_seconds: Option<i64>,
     config_revision: i64,
@@ -45,6 +46,8 @@ pub(crate) struct ChangedFlag {
     pub(crate) key: Box<str>,
     /// The environment's config revision in which the flag changed.
     pub(crate) revision: i64,
+    /// True if the environment no longer has the flag.
+    pub(crate) is_hidden: bool,
     /// The flag to serve; none if it is enabled and one of its rows is unreadable.
     pub(crate) loaded: Option<LoadedFlag>,
     /// The reason that a rule, the rollout or the TTL override is unreadable.
@@ -109,15 +112,15 @@ impl LoadedFlag {
 }
 
 /// Reads the flags of an environment that changed after `revision`. For revision 0, it reads all flags, including
-/// archived flags without a configuration in the environment.
+/// archived flags of its product without a configuration in the environment.
 pub(crate) async fn changed_flags(
     tx: &mut Tx,
     environment: EnvironmentId,
     revision: i64,
 ) -> Result<Vec<ChangedFlag>, Error> {
     let rows: Vec<FlagRuleRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select flags.id as flag_id, flags.key, flags.archived_at is not null as archived, pair.is_enabled,
-                pair.ttl_override_seconds, pair.config_revision, rollouts.percentage, rollouts.strategy,
+        "select flags.id as flag_id, flags.key, flags.archived_at is not null as archived, pair.is_hidden,
+                pair.is_enabled, pair.ttl_override_seconds, pair.config_revision, rollouts.percentage, rollouts.strategy,
                 rules.id as rule_id, rules.priority, rules.logic, rules.value,
                 cast(rules.conditions as text) as conditions
          from flag_environments pair
@@ -126,9 +129,11 @@ pub(crate) async fn changed_flags(
          left join rules on rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id
          where pair.environment_id = $1 and pair.config_revision > $2
          union all
-         select flags.id, flags.key, true, false, null, 0, null, null, null, null, null, null, null
+         select flags.id, flags.key, true, false, false, null, 0, null, null, null, null, null, null, null
          from flags
-         where $2 = 0 and flags.archived_at is not null and not exists
+         where $2 = 0 and flags.archived_at is not null
+           and flags.id in (select flag_id from flag_scope where environment_id = $1)
+           and not exists
             (select 1 from flag_environments pair where pair.flag_id = flags.id and pair.environment_id = $1)
          order by flag_id, priority",
     ).bind(environment.uuid()).bind(revision).fetch_all(conn).await)?;
@@ -152,6 +157,7 @@ fn changed(rows: &[FlagRuleRow]) -> Option<ChangedFlag> {
         id: FlagId::new(row.flag_id),
         key: row.key.as_str().into(),
         revision: row.config_revision,
+        is_hidden: row.is_hidden,
         loaded,
         fault,
     })

@@ -278,3 +278,96 @@ async fn an_invalid_document_changes_nothing_and_all_faults_are_reported() {
     assert_eq!(admin.audited().await, before);
     assert_eq!(exported(&app).await, document);
 }
+
+/// Returns an import document with the flag `checkout`, limited to these products, in these environments.
+fn limited(products: &Value, environments: &[&str]) -> Value {
+    let configuration = |product: &&str| {
+        json!({
+            "product": product, "environment": "prod", "isEnabled": true, "ttlOverrideSeconds": null,
+            "rules": [rule(1, "DE")], "rollout": null,
+        })
+    };
+    let environments: Vec<_> = environments.iter().map(configuration).collect();
+    json!({ "formatVersion": 1, "flags": [{
+        "key": "checkout", "name": "Checkout", "description": null, "type": "boolean", "products": products,
+        "archived": false, "environments": environments,
+    }] })
+}
+
+#[tokio::test]
+async fn an_import_moves_a_flag_between_products() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (shop, _) = admin.environment("shop", "prod").await;
+    let (blog, key) = admin.environment("blog", "prod").await;
+    let document = limited(&json!(["blog"]), &["blog"]);
+    let created = ["FLAG_CREATED", "FLAG_ENVIRONMENT_UPDATED", "RULE_CREATED"];
+    assert_eq!(imported(&app, &document, &[]).await, created);
+    assert_eq!(exported(&app).await, document);
+    let flag = admin.get("/flags?key=checkout").await.text("/items/0/id");
+    let within = |environment: &str| format!("/flags/{flag}/environments/{environment}");
+    admin
+        .get(&within(&shop))
+        .await
+        .expect_problem(StatusCode::NOT_FOUND, "CONFIGURATION_NOT_FOUND");
+
+    // It is on where it would leave.
+    let moved = limited(&json!(["shop"]), &["shop"]);
+    let refused = app
+        .command_with_input(&["import", "-"], &moved.to_string())
+        .await;
+    refused.expect_failure("still enabled in blog/prod");
+    admin.switch(&flag, &blog, false).await;
+    let expected = [
+        "FLAG_UPDATED",
+        "FLAG_ENVIRONMENT_UPDATED",
+        "FLAG_ENVIRONMENT_UPDATED",
+        "FLAG_ENVIRONMENT_UPDATED",
+        "RULE_CREATED",
+    ];
+    let before = admin.audited().await.len();
+    assert_eq!(imported(&app, &moved, &["--dry-run"]).await, expected);
+    assert_eq!(admin.audited().await.len(), before);
+    assert_eq!(imported(&app, &moved, &[]).await, expected);
+    assert_eq!(admin.audited().await.len(), before + expected.len());
+    assert_eq!(exported(&app).await, moved);
+    app.watch();
+    eventually("the flag is gone in one product", async || {
+        let config = app.sdk(&key).get("/sdk/v1/config").await.json();
+        config["flags"] == json!([])
+    })
+    .await;
+
+    // Its rule is still there when it returns.
+    let everywhere = limited(&json!(null), &["shop"]);
+    let expected = ["FLAG_UPDATED", "FLAG_ENVIRONMENT_UPDATED"];
+    assert_eq!(imported(&app, &everywhere, &[]).await, expected);
+    let rules = admin.get(&format!("{}/rules", within(&blog))).await;
+    assert_eq!(rules.json().as_array().map(Vec::len), Some(1));
+    assert_eq!(admin.get(&within(&blog)).await.json()["isEnabled"], false);
+    let export = exported(&app).await;
+    assert_eq!(export["flags"][0].get("products"), None);
+    assert_eq!(imported(&app, &export, &[]).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn an_import_configures_no_flag_outside_its_products() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    admin.environment("shop", "prod").await;
+    admin.environment("blog", "prod").await;
+    let document = limited(&json!(["blog"]), &["blog", "shop"]);
+    let refused = app
+        .command_with_input(&["import", "-"], &document.to_string())
+        .await;
+    refused.expect_failure(
+        "/flags/0/environments/1/product: the flag's `products` do not include `shop`",
+    );
+    for products in [json!([]), json!("blog"), json!([1])] {
+        let document = limited(&products, &[]);
+        let refused = app
+            .command_with_input(&["import", "-"], &document.to_string())
+            .await;
+        refused.expect_failure("/flags/0/products");
+    }
+}

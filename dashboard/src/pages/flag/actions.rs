@@ -9,11 +9,12 @@ use pennon_model::{
 
 use super::address::Address;
 use crate::{
+    components::product_fields::ProductForm,
     error::{AdminError, FieldError},
     form::{Form, actions},
     port::{
         Expected,
-        flag_page::{ConfigurationCopy, CopyRevisions, FlagPageAdmin},
+        flag_page::{ConfigurationCopy, CopyRevisions, FlagDetails, FlagPageAdmin},
         flags::FlagAdmin,
         signed_in,
     },
@@ -23,7 +24,7 @@ use crate::{
 actions! {
     /// An action of the page's forms.
     pub(super) enum Action {
-        /// Changes the name and the description.
+        /// Changes the name, the description and the products.
         Details = "details",
         /// Archives the flag.
         Archive = "archive",
@@ -66,8 +67,11 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
     let here = || Outcome::Done(address.href());
     match Action::of(form).ok_or_else(|| unreadable("do"))? {
         Action::Details => {
-            let (name, description) = (form.text("name"), form.text("description"));
-            admin.describe(flag, revision()?, name, description).await?;
+            let expected = Expected {
+                id: flag,
+                revision: revision()?,
+            };
+            admin.describe(expected, FlagDetails::from(form)).await?;
             Ok(here())
         }
         Action::Archive => {
@@ -147,6 +151,17 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             };
             admin.copy(copy, expected).await?;
             Ok(Outcome::Done(address.within(copy.to).href()))
+        }
+    }
+}
+
+impl From<&Form> for FlagDetails {
+    fn from(form: &Form) -> Self {
+        Self {
+            name: form.text("name"),
+            description: form.text("description"),
+            products: ProductForm::read(form).and_then(ProductForm::into_products),
+            disable: form.text("disable") == "yes",
         }
     }
 }

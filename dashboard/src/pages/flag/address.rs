@@ -1,9 +1,15 @@
 //! The address of a flag's page, and the form that is open on it.
 
-use crate::routes;
-use pennon_model::id::{EnvironmentId, RuleId};
+use pennon_model::{
+    environment::Environment,
+    id::{EnvironmentId, RuleId},
+};
 
-use crate::form::{Form, with_query};
+use crate::{
+    form::{Form, with_query},
+    routes,
+    scope::product,
+};
 
 /// The page of a flag in an environment.
 #[derive(Clone, Debug)]
@@ -20,7 +26,7 @@ pub(super) enum Edit {
     /// None: the page only shows the configuration.
     #[default]
     None,
-    /// Name and description.
+    /// Name, description and products.
     Details,
     /// The confirmation to switch the flag on or off.
     Switch(bool),
@@ -92,6 +98,15 @@ impl Address {
         let parameters = std::iter::once(("environment", environment))
             .chain(edit.parameters())
             .chain([("context", self.context.clone())]);
+        with_query(&routes::flag(&self.key), parameters)
+    }
+
+    /// Returns the address in this environment, which may belong to another product than the selected one. The product
+    /// is then selected, too.
+    pub(super) fn href_in(&self, environment: &Environment) -> String {
+        let product = product().map(|_| environment.product.to_string());
+        let environment = Some(environment.id.to_string());
+        let parameters = [("environment", environment), ("product", product)];
         with_query(&routes::flag(&self.key), parameters)
     }
 

@@ -16,6 +16,7 @@ use crate::{
     html::{Html, IntoHtml as _, hidden, html, with_code},
     port::flag_page::CopyPreview,
     routes,
+    scope::scope_field,
 };
 
 /// Renders the choice of the environment, then the differences.
@@ -50,6 +51,7 @@ pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html
             <form class="copy-choice" method="get" action=routes::flag(&page.address.key)>
                 <input type="hidden" name="environment" value=environment.id.to_string()/>
                 <input type="hidden" name="edit" value="copy"/>
+                {scope_field()}
                 {context}
                 <label class="visually-hidden" for="copy-to">
                     "Target environment"

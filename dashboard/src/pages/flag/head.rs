@@ -1,12 +1,8 @@
-//! The name and the description of a flag, with archiving and restoring.
+//! The name, the description and the products of a flag, with archiving and restoring.
 
 use leptos::prelude::*;
 
-use super::{
-    PageData,
-    actions::Action,
-    address::{Address, Edit},
-};
+use super::{PageData, actions::Action, address::Edit};
 use crate::{
     components::{
         copy_button::CopyButton,
@@ -17,12 +13,16 @@ use crate::{
         link_button::LinkButton,
         notice::{Notice, Weight},
         page_head::Crumbs,
+        product_fields::{self, ProductFields, ProductForm},
         refusal::{Refusal, RefusalNotice},
         time::Time,
     },
     error::AdminError,
     html::{Html, IntoHtml as _, html},
 };
+
+/// The fields of the form.
+const FIELDS: &[&str] = &["name", "description", product_fields::FIELD];
 
 /// Renders the head of the page.
 pub(super) fn head(page: &PageData) -> Html {
@@ -70,11 +70,20 @@ fn names(
                     <code>{flag.key.to_string()}</code>
                     {copy}
                 </div>
+                {products(page)}
                 {description}
             </div>
             {actions}
         </header>
     }
+}
+
+/// Renders the products of the flag, if it is limited to some.
+fn products(page: &PageData) -> Option<Html> {
+    let products = page.detail.flag.products.as_ref()?.iter();
+    let products = products.map(|product| view! { <li class="tag">{product.to_string()}</li> });
+    let products = products.collect_view();
+    Some(html! { <ul class="flag-products" aria-label="Products">{products}</ul> })
 }
 
 /// Renders the notice that the flag is archived, with the button to restore it.
@@ -111,10 +120,10 @@ pub(super) fn still_on(page: &PageData) -> Html {
         .iter()
         .filter(|(_, cell)| cell.is_some_and(|cell| cell.enabled));
     let links = on.map(|(environment, _)| {
-        let address = Address::within(&page.address, environment.id);
+        let href = page.address.href_in(environment);
         view! {
             <li>
-                <a href=address.href()>{page.name_of(environment)}</a>
+                <a href=href>{page.name_of(environment)}</a>
             </li>
         }
     });
@@ -128,11 +137,15 @@ pub(super) fn still_on(page: &PageData) -> Html {
     }
 }
 
-/// Renders the form for name and description.
+/// Renders the form for name, description and products.
 fn editor(page: &PageData) -> Html {
     let flag = &page.detail.flag;
-    let error = page.error().filter(|error| **error != AdminError::Stale);
-    let refusal = error.map(|error| Refusal::new(error.clone(), &["name", "description"]));
+    let (error, conflict) = match page.error() {
+        Some(AdminError::Stale) => (None, None),
+        Some(AdminError::Conflict(detail)) => (None, Some(still_on_elsewhere(detail.clone()))),
+        error => (error, None),
+    };
+    let refusal = error.map(|error| Refusal::new(error.clone(), FIELDS));
     let refusal = Refusal {
         form: page.posted_form().cloned(),
         ..refusal.unwrap_or_default()
@@ -140,6 +153,7 @@ fn editor(page: &PageData) -> Html {
     let description = flag.description.as_ref();
     let description = description.map(|text| text.as_str().to_owned());
     let current_name = flag.name.to_string();
+    let current = ProductForm::from(flag.products.as_ref());
     let stale = page.is_stale().then(|| {
         view! {
             <Notice weight=Weight::Danger>
@@ -160,7 +174,7 @@ fn editor(page: &PageData) -> Html {
                 input=Input::Line
                 max_length=200
                 value=flag.name.to_string()
-                focus=refusal.fields.is_empty()
+                focus=refusal.fields.is_empty() && conflict.is_none()
                 refusal=refusal.clone()
             />
             <Field
@@ -171,9 +185,27 @@ fn editor(page: &PageData) -> Html {
                 optional=true
                 max_length=2000
                 value=description.unwrap_or_default()
-                refusal
+                refusal=refusal.clone()
             />
+            <ProductFields products=page.products.clone() current refusal/>
+            {conflict}
             <FormActions action="Save" back=page.address.href()/>
         </form>
+    }
+}
+
+/// Renders the refusal to take the flag out of environments in which it is on, with the field that switches it off.
+fn still_on_elsewhere(detail: String) -> Html {
+    html! {
+        <Notice weight=Weight::Danger>
+            <p>
+                <strong>"Not saved. "</strong>
+                {detail}
+            </p>
+            <label class="check">
+                <input type="checkbox" name="disable" value="yes" autofocus=true/>
+                "Switch it off there and save"
+            </label>
+        </Notice>
     }
 }

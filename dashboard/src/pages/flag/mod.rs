@@ -52,7 +52,9 @@ use crate::{
         flag_page::{ConfigurationCopy, CopyPreview, FlagPageAdmin},
         query, signed_in, signed_in_user, visit,
     },
+    routes,
     rule_form::RuleForm,
+    scope::{known_products, product},
 };
 
 /// The page of one flag.
@@ -106,6 +108,14 @@ struct Attempt {
     edited_rule: Option<RuleForm>,
 }
 
+impl Attempt {
+    /// Returns true if the flag was not archived because it is on somewhere.
+    fn is_refused_archiving(&self) -> bool {
+        let is_conflict = matches!(self.error, Some(AdminError::Conflict(_)));
+        is_conflict && Action::of(&self.form) == Some(Action::Archive)
+    }
+}
+
 /// The data of the page.
 struct PageData {
     address: Address,
@@ -118,6 +128,8 @@ struct PageData {
     suggestions: Vec<String>,
     /// The effect of a copy, once its target is selected.
     preview: Option<CopyPreview>,
+    /// The products of the environments, while the details are being edited.
+    products: Vec<String>,
 }
 
 /// Loads the data of the page. Ignores the open form if the reader may not change anything.
@@ -128,7 +140,12 @@ async fn load(
 ) -> Result<PageData, AdminError> {
     let admin = signed_in::<dyn FlagPageAdmin>()?;
     let is_editor = signed_in_user()?.role >= Role::Editor;
-    let detail = admin.flag(&address.key, address.environment).await?;
+    // The environments that prevent archiving may be those of other products.
+    let is_refused = attempt.as_ref().is_some_and(Attempt::is_refused_archiving);
+    let product = product().filter(|_| !is_refused);
+    let detail = admin
+        .flag(&address.key, address.environment, product.as_deref())
+        .await?;
     let environment = detail
         .environment
         .as_ref()
@@ -143,6 +160,7 @@ async fn load(
         is_editor,
         suggestions: Vec::new(),
         preview: None,
+        products: Vec::new(),
         detail,
     };
     if page.is_obsolete() {
@@ -153,6 +171,7 @@ async fn load(
         page.edit = Edit::None;
     }
     match (page.edit, environment) {
+        (Edit::Details, _) => page.products = known_products().await,
         (Edit::NewRule | Edit::Rule(_), Some(environment)) => {
             page.suggestions = admin.attributes(environment).await?;
         }
@@ -228,11 +247,7 @@ impl PageData {
         let title = format!("{} · Flags", self.detail.flag.key);
         let error = self.error().filter(|_| !self.form_shows_error()).cloned();
         let body = match (&self.detail.environment, &self.detail.configuration) {
-            (None, _) => html! {
-                <Empty title="No environments yet">
-                    <p>"A flag takes effect in an environment, such as production. Create one first."</p>
-                </Empty>
-            },
+            (None, _) => self.no_environment(),
             (Some(environment), None) => self.not_configured(environment),
             (Some(environment), Some(current)) => self.configuration_panel(environment, current),
         };
@@ -253,11 +268,9 @@ impl PageData {
 
     /// Renders the refusal of an action without an open form.
     fn refusal(&self, error: AdminError) -> Html {
-        let archiving = self
-            .posted_form()
-            .is_some_and(|form| Action::of(form) == Some(Action::Archive));
+        let attempt = self.attempt.as_ref();
         match error {
-            AdminError::Conflict(_) if archiving => head::still_on(self),
+            _ if attempt.is_some_and(Attempt::is_refused_archiving) => head::still_on(self),
             AdminError::Stale => html! {
                 <Notice weight=Weight::Danger>
                     {AdminError::Stale.to_string()} " The page shows the current state."
@@ -267,12 +280,47 @@ impl PageData {
         }
     }
 
+    /// Renders the page of a flag without any environment to show.
+    fn no_environment(&self) -> Html {
+        let limits = self.detail.flag.products.as_ref();
+        let Some(product) = product() else {
+            let why = match limits {
+                Some(products) => format!(
+                    "{} None of them has an active environment yet.",
+                    describe::limited_to(products)
+                ),
+                None => {
+                    "A flag takes effect in an environment, such as production. Create one first."
+                        .to_owned()
+                }
+            };
+            return html! { <Empty title="No environments yet"><p>{why}</p></Empty> };
+        };
+        let why = match limits {
+            Some(products) if products.iter().all(|each| each.as_str() != product) => {
+                describe::limited_to(products)
+            }
+            _ => format!("{product} has no active environment."),
+        };
+        let everywhere = routes::flag(&self.address.key);
+        html! {
+            <Empty title=format!("Not configured in {product}")>
+                <p>{why}</p>
+                <a class="button" href=everywhere>
+                    "Show all products"
+                </a>
+            </Empty>
+        }
+    }
+
     fn not_configured(&self, environment: &Environment) -> Html {
         let name = self.name_of(environment);
-        let why = if self.is_revoked() {
-            "This environment is revoked. Its configuration has moved to the environment that replaced it."
-        } else {
-            "The flag was archived before this environment existed. After restoring, it is off here and can be switched on."
+        let limits = self.detail.flag.products.as_ref();
+        let limits = limits.filter(|products| !products.contains(&environment.product));
+        let why = match limits {
+            _ if self.is_revoked() => "This environment is revoked. Its configuration has moved to the environment that replaced it.".to_owned(),
+            Some(products) => format!("{} It does not exist here.", describe::limited_to(products)),
+            None => "The flag was archived before this environment existed. After restoring, it is off here and can be switched on.".to_owned(),
         };
         html! {
             <Empty title=format!("Not configured in {name}")>
@@ -307,12 +355,9 @@ impl PageData {
     }
 
     fn naming(&self) -> Naming {
-        Naming::of_environments(
-            self.detail
-                .environments
-                .iter()
-                .map(|(environment, _)| environment),
-        )
+        let listed = self.detail.environments.iter();
+        let listed = listed.map(|(environment, _)| environment);
+        Naming::of_environments(listed.chain(&self.detail.environment))
     }
 
     /// Returns the name of an environment.

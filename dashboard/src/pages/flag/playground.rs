@@ -16,6 +16,7 @@ use crate::{
     pages::playground,
     port::query,
     routes,
+    scope::scope_field,
 };
 
 /// Renders the playground. Revoked environments have none, because they serve no flags. While a form is open, the
@@ -44,6 +45,7 @@ pub(super) fn playground(
             </header>
             <form class="playground" method="get" action=routes::flag(&address.key)>
                 <input type="hidden" name="environment" value=environment.id.to_string()/>
+                {scope_field()}
                 <Playground
                     id=detail.flag.id
                     environment=environment.id

@@ -11,6 +11,7 @@ use crate::{
     },
     html::{Html, html},
     routes,
+    scope::scoped,
 };
 
 /// The maximum number of environments side by side; more are in a list that opens.
@@ -66,8 +67,8 @@ pub(super) fn more(page: &PageData) -> Html {
     let key = &page.address.key;
     html! {
         <nav class="flag-more" aria-label="More about this flag">
-            <a href=routes::flag_usage(key)>"Usage"</a>
-            <a href=routes::flag_history(key)>"History"</a>
+            <a href=scoped(routes::flag_usage(key))>"Usage"</a>
+            <a href=scoped(routes::flag_history(key))>"History"</a>
         </nav>
     }
 }

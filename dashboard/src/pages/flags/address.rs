@@ -6,8 +6,9 @@ use pennon_model::{
 };
 
 use crate::{
-    components::frame::Section,
     form::{Form, with_query},
+    routes,
+    scope::product,
 };
 
 /// Returns the number of flags, or audit entries, on a page.
@@ -46,6 +47,7 @@ pub(super) fn order_label(order: FlagTableOrder) -> &'static str {
 pub(super) fn from_address(form: &Form) -> FlagTableQuery {
     FlagTableQuery {
         search: form.text("q"),
+        product: product(),
         lifecycle: Lifecycle::parse(&form.text("state")).unwrap_or_default(),
         environment: form.text("environment").parse().ok(),
         state: FlagState::parse(&form.text("is")).ok(),
@@ -90,9 +92,11 @@ pub(super) fn address(query: &FlagTableQuery) -> String {
         stale,
         order,
         page: PageRequest { page, .. },
+        // The address keeps it without a parameter.
+        product: _,
     } = query;
     with_query(
-        Section::Flags.href(),
+        routes::FLAGS,
         [
             ("q", Some(search.clone()).filter(|text| !text.is_empty())),
             ("environment", environment.map(|id| id.to_string())),

@@ -19,6 +19,7 @@ use crate::{
     },
     html::html,
     routes,
+    scope::{product, scoped},
 };
 
 /// The first steps: the purpose of a flag, and code that evaluates it.
@@ -64,11 +65,17 @@ pub fn NoEnvironment(
     /// The reader's role.
     role: Role,
 ) -> impl IntoView {
+    let missing = match product() {
+        Some(product) => {
+            format!("{product} has no active environment, so no flag can be switched on there. ")
+        }
+        None => "No environment is active, so no flag can be switched on. ".to_owned(),
+    };
     view! {
         <Notice weight=Weight::Warning>
-            "No environment is active, so no flag can be switched on. "
+            {missing}
             {(role >= Role::Admin)
-                .then(|| view! { <a href=routes::NEW_ENVIRONMENT>"Create one"</a> })}
+                .then(|| view! { <a href=scoped(routes::NEW_ENVIRONMENT)>"Create one"</a> })}
         </Notice>
     }
 }
@@ -81,22 +88,28 @@ pub fn NoMatch(
 ) -> impl IntoView {
     let FlagTableQuery {
         search,
+        product,
         lifecycle,
         environment,
         state,
         stale,
         page,
-        ..
+        order: _,
     } = query;
     let filtered = environment.is_some() || state.is_some() || stale;
     let title = match (search.as_str(), lifecycle) {
         _ if page.page > PageNumber::default() => "No flags on this page".to_owned(),
         _ if filtered => "No flag matches these filters".to_owned(),
-        ("", Lifecycle::Archived) => "No archived flags".to_owned(),
-        ("", _) => "No active flags".to_owned(),
+        ("", lifecycle) => {
+            let flags = match lifecycle {
+                Lifecycle::Archived => "No archived flags",
+                _ => "No active flags",
+            };
+            product.map_or(flags.to_owned(), |product| format!("{flags} in {product}"))
+        }
         (search, _) => format!("No flag matches “{search}”"),
     };
-    view! {
+    html! {
         <Empty title>
             <LinkButton href=Section::Flags.href() label="Show all active flags"/>
         </Empty>

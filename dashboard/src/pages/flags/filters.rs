@@ -9,12 +9,13 @@ use pennon_model::{
 use super::address::{address, at_page, lifecycle_label, order_label, state_label};
 use crate::{
     components::{
-        frame::Section,
         icon::{Drawing, Icon},
         select::options,
     },
     html::{Html, html},
     model::Naming,
+    routes,
+    scope::scope_field,
 };
 
 /// The definition of a stale flag.
@@ -46,7 +47,7 @@ pub fn Filters(
     let orders = orders.map(|&each| (order_value(each), order_label(each)));
     html! {
         <search class="toolbar">
-            <form class="filters" id="filters" method="get" action=Section::Flags.href() data-addressed>
+            <form class="filters" id="filters" method="get" action=routes::FLAGS data-addressed>
                 <div class="search">
                     {search_field(query.search.clone())}
                 </div>
@@ -66,6 +67,7 @@ pub fn Filters(
                     "Stale only"
                 </label>
                 {state_field}
+                {scope_field()}
                 <noscript>
                     <button class="button">"Show"</button>
                 </noscript>

@@ -47,6 +47,10 @@ pub(crate) enum Obstacle {
     Gone,
     #[error("the flag is archived; restore it first")]
     FlagArchived,
+    #[error(
+        "the flag is no longer configured in this environment; add the environment's product to the flag first"
+    )]
+    OutOfScope,
     #[error("the environment is revoked and cannot be changed")]
     EnvironmentRevoked,
     #[error("another rule now has the priority of this one; move that rule first")]

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::Rule;
 use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
-use pennon_model::configuration::{FlagConfiguration, FlagEnvironmentId};
+use pennon_model::configuration::{FlagConfiguration, FlagEnvironment, FlagEnvironmentId};
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
@@ -19,6 +19,8 @@ use sha2::{Digest, Sha256};
 
 use super::super::audit::value;
 use super::super::changes::EnvironmentChange;
+use super::super::flags::FlagDetails;
+use super::super::scope::Enabled;
 use super::super::targeting::{self, DesiredConfiguration, differences};
 use super::super::{Admin, environments, flags};
 use super::{Obstacle, RevertError};
@@ -38,6 +40,8 @@ pub(super) struct PendingRevert {
     environments: Vec<BeforeAfter<Environment>>,
     flags: Vec<BeforeAfter<Flag>>,
     configurations: Vec<BeforeAfter<FlagConfiguration, DesiredConfiguration>>,
+    /// Those of the configurations that are in environments that their flags have left.
+    hidden: Vec<FlagEnvironmentId>,
     /// True if the reversal overwrites a change that was made after the entries.
     overwrites: bool,
 }
@@ -53,6 +57,7 @@ impl PendingRevert {
         for recorded in entries {
             pending.undo(admin, tx, recorded).await?;
         }
+        pending.check_scope(admin)?;
         let mut configurations = pending.configurations.iter();
         if configurations.any(|configuration| has_two_in_one_place(&configuration.after)) {
             return Err(Obstacle::PositionTaken.into());
@@ -62,6 +67,27 @@ impl PendingRevert {
             return Err(Obstacle::AlreadyReverted.into());
         }
         Ok((pending, plan))
+    }
+
+    /// Fails if a configuration would change in an environment that its flag has left, and does not return to. Forgets
+    /// unchanged configurations there.
+    fn check_scope(&mut self, admin: &Admin) -> Result<(), RevertError> {
+        let flags = &self.flags;
+        let is_in_scope = |target: &FlagEnvironment| {
+            let known = flags.iter().find(|flag| flag.before.id == target.flag.id);
+            let flag = known.map_or(&target.flag, |known| &known.after);
+            flag.belongs_to(&target.environment.product)
+        };
+        let hidden = &self.hidden;
+        let is_outside = |configuration: &BeforeAfter<FlagConfiguration, DesiredConfiguration>| {
+            let target = &configuration.before.target;
+            hidden.contains(&target.id()) && !is_in_scope(target)
+        };
+        let mut outside = self.configurations.extract_if(.., |each| is_outside(each));
+        if outside.any(|each| !targeting::steps_to(admin, &each.before, &each.after).is_empty()) {
+            return Err(Obstacle::OutOfScope.into());
+        }
+        Ok(())
     }
 
     async fn undo(
@@ -145,7 +171,10 @@ impl PendingRevert {
         let id = FlagEnvironmentId { flag, environment };
         let is_it = |known: &BeforeAfter<FlagConfiguration, _>| known.before.target.id() == id;
         if !self.configurations.iter().any(is_it) {
-            let before = targeting::find_with_targeting(tx, id).await?;
+            let (before, is_hidden) = targeting::find_even_hidden(tx, id).await?;
+            if is_hidden {
+                self.hidden.push(id);
+            }
             let after = DesiredConfiguration::of(&before);
             self.configurations.push(BeforeAfter { before, after });
         }
@@ -248,9 +277,13 @@ impl PendingRevert {
                 changes.extend(raised);
                 flag = restored;
             }
-            if (&flag.name, &flag.description) != (&after.name, &after.description) {
-                let (name, description) = (after.name, after.description);
-                flag = flags::rewrite(admin, tx, actor, &flag, name, description).await?;
+            let details = FlagDetails::of(&after);
+            if FlagDetails::of(&flag) != details {
+                let refuse = Enabled::Refuse;
+                let (rewritten, raised) =
+                    flags::rewrite(admin, tx, actor, &flag, details, refuse).await?;
+                changes.extend(raised);
+                flag = rewritten;
             }
             if flag.archived_at.is_none() && after.archived_at.is_some() {
                 archived.push(flag);
@@ -290,7 +323,8 @@ fn undo_flag(admin: &Admin, flag: &mut Flag, entry: &AuditEntry) -> Result<bool,
             }
             let name = restore(entry, "name", &mut flag.name)?;
             let description = restore(entry, "description", &mut flag.description)?;
-            return Ok(name || description);
+            let products = restore(entry, "products", &mut flag.products)?;
+            return Ok(name || description || products);
         }
         _ if is_archived => {}
         _ => flag.archived_at = Some(admin.clock.now()),
@@ -305,6 +339,13 @@ fn undo_in(
 ) -> Result<bool, RevertError> {
     let entry = &recorded.entry;
     match entry.action {
+        // The flag joined the environment. It leaves it when its products are restored.
+        AuditAction::FlagEnvironmentUpdated if entry.old_value.is_none() => Ok(false),
+        // The flag left the environment, where it may have been enabled.
+        AuditAction::FlagEnvironmentUpdated if entry.new_value.is_none() => {
+            desired.switch.is_enabled = read(member(entry, "isEnabled").0)?;
+            Ok(false)
+        }
         AuditAction::FlagEnvironmentUpdated => {
             let switch = &mut desired.switch;
             let is_enabled = restore(entry, "isEnabled", &mut switch.is_enabled)?;

@@ -67,6 +67,18 @@ pub(super) async fn find_with_targeting(
     with_targeting(tx, target).await
 }
 
+/// Returns a flag in an environment like [`find_with_targeting`], even if the flag has left the environment, and whether
+/// it has.
+pub(super) async fn find_even_hidden(
+    tx: &mut Tx,
+    id: FlagEnvironmentId,
+) -> Result<(FlagConfiguration, bool), Error> {
+    match store::configurations::find_even_hidden(tx, id).await? {
+        Some((target, is_hidden)) => Ok((with_targeting(tx, target).await?, is_hidden)),
+        None => Err(missing(tx, id).await),
+    }
+}
+
 async fn with_targeting(tx: &mut Tx, target: FlagEnvironment) -> Result<FlagConfiguration, Error> {
     let FlagEnvironmentId { flag, environment } = target.id();
     Ok(FlagConfiguration {

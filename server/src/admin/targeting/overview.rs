@@ -13,17 +13,23 @@ use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
 use crate::store;
 
-/// Returns the flag with this key, and its configuration in the environment that `choose` picks from the active ones.
+/// Returns the flag with this key, its state in the active environments of its products, and its configuration in the
+/// one that `choose` picks. With a `product`, only its environments are listed.
 pub(crate) async fn overview(
     admin: &Admin,
     _actor: &Actor,
     key: &str,
+    product: Option<&str>,
     choose: impl FnOnce(&[Environment]) -> Option<EnvironmentId>,
 ) -> Result<FlagOverview, Error> {
     let mut tx = admin.db.read().await?;
     let flag = flags::find_by_key(&mut tx, key).await?;
     let flag = flag.ok_or(Error::NotFound(Entity::Flag))?;
     let mut active = store::environments::active(&mut tx).await?;
+    active.retain(|environment| {
+        flag.belongs_to(&environment.product)
+            && product.is_none_or(|product| environment.product.as_str() == product)
+    });
     let cells = store::configurations::cells(&mut tx, &[flag.id]).await?;
     let environment = match choose(&active) {
         Some(id) => Some(environments::find(&mut tx, id).await?),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pennon_model::configuration::{Configuration, FlagConfiguration, FlagEnvironment};
 use pennon_model::environment::{Environment, EnvironmentName, ProductName};
-use pennon_model::flag::{Flag, FlagKey, FlagName, FlagType};
+use pennon_model::flag::{Flag, FlagKey, FlagName, FlagProducts, FlagType, includes};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::targeting::{FlagRollout, TargetingRule};
 use pennon_model::text::Description;
@@ -46,6 +46,10 @@ pub(crate) struct PortableFlag {
     pub(crate) description: Option<Description>,
     #[serde(rename = "type")]
     pub(crate) kind: FlagType,
+    /// The products in whose environments the flag is configured. Every product if none, which is omitted: earlier
+    /// releases do not know the member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) products: Option<FlagProducts>,
     pub(crate) archived: bool,
     pub(crate) environments: Vec<PortableConfiguration>,
 }
@@ -78,6 +82,8 @@ struct Installation {
     flags: BTreeMap<FlagKey, Flag>,
     environments: BTreeMap<(ProductName, EnvironmentName), Environment>,
     configurations: HashMap<(FlagId, EnvironmentId), Configuration>,
+    /// The configurations in environments that their flags have left.
+    hidden: HashMap<(FlagId, EnvironmentId), Configuration>,
     rules: HashMap<(FlagId, EnvironmentId), Vec<TargetingRule>>,
     rollouts: HashMap<(FlagId, EnvironmentId), FlagRollout>,
     /// The config revision of each active environment.
@@ -88,7 +94,12 @@ impl Installation {
     async fn read(tx: &mut Tx) -> Result<Self, Error> {
         let flags = store::flags::all(tx).await?;
         let environments = store::environments::active(tx).await?;
-        let configurations = store::configurations::all(tx).await?;
+        let by_pair = |configurations: Vec<Configuration>| {
+            let by_pair = |one: Configuration| ((one.flag_id, one.environment_id), one);
+            configurations.into_iter().map(by_pair).collect()
+        };
+        let configurations = by_pair(store::configurations::all(tx, false).await?);
+        let hidden = by_pair(store::configurations::all(tx, true).await?);
         let rollouts = store::rollouts::all(tx).await?;
         let mut rules: HashMap<_, Vec<TargetingRule>> = HashMap::new();
         for rule in store::rules::all(tx).await? {
@@ -102,10 +113,8 @@ impl Installation {
                 .collect(),
             environments: Self::by_name(environments),
             config_revisions: store::environments::config_revisions(tx).await?,
-            configurations: configurations
-                .into_iter()
-                .map(|one| ((one.flag_id, one.environment_id), one))
-                .collect(),
+            configurations,
+            hidden,
             rules,
             rollouts: rollouts
                 .into_iter()
@@ -121,9 +130,10 @@ impl Installation {
         environments.into_iter().map(named).collect()
     }
 
-    /// Returns the IDs of the active environments.
-    fn active(&self) -> impl Iterator<Item = EnvironmentId> {
-        self.environments.values().map(|environment| environment.id)
+    /// Returns the active environments of a flag's products.
+    fn scope(&self, flag: &Flag) -> impl Iterator<Item = &Environment> {
+        let environments = self.environments.values();
+        environments.filter(|environment| flag.belongs_to(&environment.product))
     }
 
     fn portable(&self, flag: &Flag) -> PortableFlag {
@@ -140,6 +150,7 @@ impl Installation {
             name: flag.name.clone(),
             description: flag.description.clone(),
             kind: flag.kind,
+            products: flag.products.clone(),
             archived: flag.archived_at.is_some(),
             environments: self.environments.iter().filter_map(configuration).collect(),
         }
@@ -210,6 +221,13 @@ impl Installation {
                     let detail =
                         format!("there is no active environment {called}; create it first");
                     faults.push(at(&place, detail));
+                }
+                if !includes(flag.products.as_ref(), &configuration.product) {
+                    let detail = format!(
+                        "the flag's `products` do not include `{}`",
+                        configuration.product
+                    );
+                    faults.push(at(&format!("{place}/product"), detail));
                 }
                 if flag.archived && configuration.content.switch.is_enabled {
                     let detail = "an archived flag cannot be enabled".to_owned();

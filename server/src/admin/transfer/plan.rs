@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use pennon_model::audit::AuditAction;
-use pennon_model::configuration::{Configuration, Difference};
+use pennon_model::configuration::{Configuration, Difference, FlagEnvironment};
+use pennon_model::environment::Environment;
 use pennon_model::flag::{Flag, FlagKey};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::text::NewName;
 use serde_json::{Value, json};
 
 use super::{Document, Installation, PortableConfiguration, PortableFlag};
-use crate::admin::Admin;
-use crate::admin::flags::{self, NewFlag};
+use crate::admin::flags::{self, FlagDetails, NewFlag};
 use crate::admin::targeting::{self, ConfigurationContent, Step, differences};
+use crate::admin::{Admin, audit, scope};
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Entity, Error};
 use crate::store::batch::{self, Batch};
@@ -154,8 +155,7 @@ impl Planner<'_> {
             let content = current.map(ConfigurationContent::from);
             content.unwrap_or_default() == wanted.content
         };
-        let texts = (&flag.name, &flag.description) == (&wanted.name, &wanted.description);
-        texts
+        FlagDetails::of(flag) == details(wanted)
             && flag.archived_at.is_some() == wanted.archived
             && wanted.environments.iter().all(is_set_up)
     }
@@ -166,20 +166,19 @@ impl Planner<'_> {
             name: NewName::stored(wanted.name.clone()),
             description: wanted.description.clone(),
             kind: wanted.kind,
+            products: wanted.products.clone(),
         };
         let flag = flags::created(self.admin, self.actor, new);
         self.record(AuditAction::FlagCreated, None, &flag)?;
-        let texts = json!({
-            "name": wanted.name, "description": wanted.description, "type": wanted.kind,
-        });
+        let mut texts = details_json(&FlagDetails::of(&flag), flag.products.is_some());
+        texts["type"] = json!(wanted.kind);
         self.carry(AuditAction::FlagCreated, &flag, None, Some(texts));
         let mut flag = PlannedFlag::new(flag, self.start);
         flag.reset(self.start);
         Ok(flag)
     }
 
-    /// Restores a flag if it is archived, because an archived flag cannot be changed, and sets its name and
-    /// description.
+    /// Restores a flag if it is archived, because an archived flag cannot be changed, and sets its details.
     fn make_writable(&mut self, old: &Flag, wanted: &PortableFlag) -> Result<PlannedFlag, Error> {
         let mut flag = PlannedFlag::new(old.clone(), self.start);
         if old.archived_at.is_some() {
@@ -189,15 +188,87 @@ impl Planner<'_> {
             self.carry(AuditAction::FlagUpdated, old, was, is);
             flag.reset(self.start);
         }
-        if (&old.name, &old.description) != (&wanted.name, &wanted.description) {
-            let (name, description) = (wanted.name.clone(), wanted.description.clone());
-            let was = json!({ "name": old.name, "description": old.description });
-            let is = json!({ "name": name, "description": description });
-            let new = flags::rewritten(&flag.flag, name, description);
+        let (was, is) = (FlagDetails::of(old), details(wanted));
+        if was != is {
+            let moves = was.products != is.products;
+            let (was, is_now) = (details_json(&was, moves), details_json(&is, moves));
+            let new = flags::rewritten(&flag.flag, is);
             self.update(&mut flag, new)?;
-            self.carry(AuditAction::FlagUpdated, old, Some(was), Some(is));
+            self.carry(AuditAction::FlagUpdated, old, Some(was), Some(is_now));
+            if moves {
+                self.rescope(&mut flag)?;
+            }
         }
         Ok(flag)
+    }
+
+    /// Configures a flag in the environments of its new products, and hides its configuration in all others, in which it
+    /// must be disabled.
+    fn rescope(&mut self, flag: &mut PlannedFlag) -> Result<(), Error> {
+        let scope: BTreeSet<EnvironmentId> =
+            self.start.scope(&flag.flag).map(|one| one.id).collect();
+        let enabled_in = flag.enabled_in(self.start, |environment| !scope.contains(&environment));
+        if !enabled_in.is_empty() {
+            return Err(Conflict::FlagEnabledElsewhere(enabled_in).into());
+        }
+        for environment in self.start.environments.values() {
+            let is_configured = flag.configurations.contains_key(&environment.id);
+            match (is_configured, scope.contains(&environment.id)) {
+                (true, false) => self.leave(flag, environment)?,
+                (false, true) => self.join(flag, environment)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, flag: &mut PlannedFlag, environment: &Environment) -> Result<(), Error> {
+        let Some(configuration) = flag.configurations.remove(&environment.id) else {
+            return Ok(());
+        };
+        let left = flag.in_environment(environment, configuration);
+        self.record_in(flag, environment, scope::leaving(&left)?, false);
+        self.batch.hidden_configurations.push(Configuration {
+            revision: left.configuration.revision + 1,
+            ..left.configuration
+        });
+        Ok(())
+    }
+
+    fn join(&mut self, flag: &mut PlannedFlag, environment: &Environment) -> Result<(), Error> {
+        let hidden = self.start.hidden.get(&(flag.flag.id, environment.id));
+        let configuration = match hidden {
+            Some(hidden) => Configuration {
+                revision: hidden.revision + 1,
+                ..hidden.clone()
+            },
+            None => initial(flag.flag.id, environment.id),
+        };
+        flag.configurations
+            .insert(environment.id, configuration.clone());
+        flag.touched.insert(environment.id);
+        let joined = flag.in_environment(environment, configuration);
+        self.record_in(flag, environment, scope::joining(&joined)?, true);
+        Ok(())
+    }
+
+    /// Records that a flag joins or leaves an environment.
+    fn record_in(
+        &mut self,
+        flag: &PlannedFlag,
+        environment: &Environment,
+        entry: audit::Entry,
+        joins: bool,
+    ) {
+        self.batch.entries.push(entry.entry(self.admin, self.actor));
+        let configured = |is: bool| Some(json!({ "configured": is }));
+        self.carried.push(ImportedChange {
+            action: AuditAction::FlagEnvironmentUpdated,
+            flag: flag.flag.key.clone(),
+            environment: Some(environment.path()),
+            old: configured(!joins),
+            new: configured(joins),
+        });
     }
 
     fn configure(
@@ -236,7 +307,7 @@ impl Planner<'_> {
 
     /// Archives a flag, which must be disabled in all active environments.
     fn archive(&mut self, flag: &mut PlannedFlag) -> Result<(), Error> {
-        let enabled_in = flag.enabled_in(self.start);
+        let enabled_in = flag.enabled_in(self.start, |_| true);
         if !enabled_in.is_empty() {
             return Err(Conflict::FlagEnabled(enabled_in).into());
         }
@@ -309,7 +380,8 @@ impl PlannedFlag {
             let configuration = start.configurations.get(&(flag.id, environment))?;
             Some((environment, configuration.clone()))
         };
-        let configurations = start.active().filter_map(of_environment).collect();
+        let active = start.environments.values().map(|one| one.id);
+        let configurations = active.filter_map(of_environment).collect();
         Self {
             flag,
             is_changed: false,
@@ -318,17 +390,10 @@ impl PlannedFlag {
         }
     }
 
-    /// Gives the flag a disabled configuration in every active environment.
+    /// Gives the flag a disabled configuration in every active environment of its products.
     fn reset(&mut self, start: &Installation) {
-        for environment_id in start.active() {
-            let new = Configuration {
-                flag_id: self.flag.id,
-                environment_id,
-                is_enabled: false,
-                ttl: None,
-                revision: 1,
-                config_revision: 0,
-            };
+        for environment_id in start.scope(&self.flag).map(|one| one.id) {
+            let new = initial(self.flag.id, environment_id);
             let configuration = self.configurations.entry(environment_id).or_insert(new);
             if configuration.is_enabled {
                 configuration.is_enabled = false;
@@ -344,16 +409,61 @@ impl PlannedFlag {
         self.is_changed = true;
     }
 
-    /// Returns the active environments in which the flag is enabled, as `product/name`.
-    fn enabled_in(&self, start: &Installation) -> Vec<String> {
+    fn in_environment(
+        &self,
+        environment: &Environment,
+        configuration: Configuration,
+    ) -> FlagEnvironment {
+        FlagEnvironment {
+            flag: self.flag.clone(),
+            environment: environment.clone(),
+            configuration,
+        }
+    }
+
+    /// Returns those of the active environments in which the flag is enabled, as `product/name`.
+    fn enabled_in(
+        &self,
+        start: &Installation,
+        among: impl Fn(EnvironmentId) -> bool,
+    ) -> Vec<String> {
         let is_enabled = |environment: &EnvironmentId| {
             let configuration = self.configurations.get(environment);
             configuration.is_some_and(|configuration| configuration.is_enabled)
         };
         let environments = start.environments.iter();
         environments
-            .filter(|(_, environment)| is_enabled(&environment.id))
-            .map(|((product, name), _)| format!("{product}/{name}"))
+            .filter(|(_, environment)| is_enabled(&environment.id) && among(environment.id))
+            .map(|(_, environment)| environment.path())
             .collect()
     }
+}
+
+/// Returns the first configuration of a flag in an environment.
+fn initial(flag_id: FlagId, environment_id: EnvironmentId) -> Configuration {
+    Configuration {
+        flag_id,
+        environment_id,
+        is_enabled: false,
+        ttl: None,
+        revision: 1,
+        config_revision: 0,
+    }
+}
+
+/// Returns the details of a flag after the import.
+fn details(wanted: &PortableFlag) -> FlagDetails {
+    FlagDetails {
+        name: wanted.name.clone(),
+        description: wanted.description.clone(),
+        products: wanted.products.clone(),
+    }
+}
+
+fn details_json(details: &FlagDetails, with_products: bool) -> Value {
+    let mut json = json!({ "name": details.name, "description": details.description });
+    if with_products {
+        json["products"] = json!(details.products);
+    }
+    json
 }

@@ -67,6 +67,7 @@ from_fields! {
         environment: optional("environment"),
         /// Entries about environments with exactly this product.
         product: optional("product"),
+        flags_of_product: fixed(false),
         /// Entries from this time on.
         from: optional("from"),
         /// Entries up to this time.

@@ -1,13 +1,16 @@
 //! Flags.
 
 use axum::extract::State;
-use pennon_model::flag::{Flag, FlagFilter};
+use pennon_model::flag::{Flag, FlagFilter, FlagProducts};
 use pennon_model::id::FlagId;
 use pennon_model::page::Page;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::admin::Admin;
-use crate::admin::flags;
 use crate::admin::flags::{FlagPatch, NewFlag};
+use crate::admin::patch::Patch;
+use crate::admin::scope::{Enabled, UnknownProduct};
+use crate::admin::{Admin, flags, scope};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};
@@ -19,7 +22,7 @@ use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::{NoQuery, Paged, Query};
-use crate::http::respond::{Created, Json, NoContent, Tagged};
+use crate::http::respond::{Created, Json, NoContent, Revised, Tagged};
 
 pub(super) fn routes() -> Routes {
     Routes::group(
@@ -29,26 +32,50 @@ pub(super) fn routes() -> Routes {
     .with(route!(list))
     .with(route!(create).refuses(&[Code::FlagKeyTaken]))
     .with(route!(one))
-    .with(route!(update).refuses(&[Code::FlagArchived]))
+    .with(route!(update).refuses(&[Code::FlagArchived, Code::FlagEnabled]))
     .with(route!(archive).refuses(&[Code::FlagArchived, Code::FlagEnabled]))
     .with(route!(restore).refuses(&[Code::FlagNotArchived]))
 }
 
+/// A saved flag.
+#[derive(Serialize, ToSchema)]
+struct SavedFlag {
+    #[serde(flatten)]
+    flag: Flag,
+    /// The products of the flag without an active environment; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Vec<UnknownProduct>,
+}
+
+impl SavedFlag {
+    async fn with_warnings(admin: &Admin, actor: &Actor, flag: Flag) -> Self {
+        let warnings = scope::unknown_products(admin, actor, &flag).await;
+        Self { flag, warnings }
+    }
+}
+
+impl Revised for SavedFlag {
+    fn revision(&self) -> i64 {
+        self.flag.revision
+    }
+}
+
 /// Creates a flag.
 ///
-/// The flag is off in every environment. Its key cannot be changed, and stays taken after archiving.
+/// The flag is off in every environment of its products. Its key cannot be changed, and stays taken after archiving.
 #[utoipa::path(post, path = "/flags")]
 async fn create(
     State(admin): State<Admin>,
     actor: Editor,
     _: NoQuery,
     body: Body<NewFlag>,
-) -> Result<Created<Tagged<Flag>>, Error> {
+) -> Result<Created<Tagged<SavedFlag>>, Error> {
     let new = body.read().await?;
     let flag = flags::create(&admin, &actor, new).await?;
     Ok(Created {
         location: format!("/flags/{}", flag.id),
-        body: Tagged(flag),
+        body: Tagged(SavedFlag::with_warnings(&admin, &actor, flag).await),
     })
 }
 
@@ -90,9 +117,10 @@ async fn archive(
     Ok(NoContent)
 }
 
-/// Changes the name or the description of a flag.
+/// Changes the name, the description or the products of a flag.
 ///
-/// Absent members stay unchanged. A request that changes nothing succeeds and is not recorded.
+/// Absent members stay unchanged. A request that changes nothing succeeds and is not recorded. With other products, the
+/// flag leaves the environments of all others, where its configuration is kept until it returns, disabled.
 #[utoipa::path(patch, path = "/flags/{flag}")]
 async fn update(
     State(admin): State<Admin>,
@@ -101,11 +129,10 @@ async fn update(
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<FlagPatch>,
-) -> Result<Tagged<Flag>, Error> {
+) -> Result<Tagged<SavedFlag>, Error> {
     let (id, patch) = target.with(&admin, &actor, body.read()).await?;
-    flags::update(&admin, &actor, id, &precondition, patch)
-        .await
-        .map(Tagged)
+    let flag = flags::update(&admin, &actor, id, &precondition, patch).await?;
+    Ok(Tagged(SavedFlag::with_warnings(&admin, &actor, flag).await))
 }
 
 /// Restores an archived flag, off in every environment.
@@ -131,6 +158,8 @@ from_fields! {
         name: required("name"),
         description: nullable("description"),
         kind: required("type"),
+        /// The products in whose environments the flag is configured; every product if absent or `null`.
+        products: patch_set("products", 1..=FlagProducts::MAX).map(|products: Patch<_>| products.applied_to(None)),
     }
 }
 
@@ -139,6 +168,10 @@ from_fields! {
     FlagPatch {
         name: optional("name"),
         description: patch("description"),
+        /// The products in whose environments the flag is configured; `null` for every product.
+        products: patch_set("products", 1..=FlagProducts::MAX),
+        /// If true, the flag is disabled in the environments that it leaves. Otherwise, it must be off there.
+        enabled: or_default("force").map(|force: bool| if force { Enabled::Disable } else { Enabled::Refuse }),
     }
 }
 
@@ -150,6 +183,8 @@ from_fields! {
         key: optional("key"),
         /// Flags whose name or key contains this text, in any case.
         search: optional("q").map(|search: Option<Search>| search.map(|Search(text)| text)),
+        /// Flags that are configured in the environments of this product.
+        product: optional("product"),
         order: or_default("sort"),
     }
 }

@@ -1,0 +1,165 @@
+//! The fields for the products of a flag.
+
+use std::collections::BTreeSet;
+
+use leptos::prelude::*;
+use pennon_model::flag::FlagProducts;
+
+use super::{
+    field::{Field, Input, field_error},
+    refusal::Refusal,
+};
+use crate::{
+    form::Form,
+    html::{Html, html, with_code},
+};
+
+/// The name of the fields, and of their errors.
+pub const FIELD: &str = "products";
+
+/// The products of a flag, as a form has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProductForm {
+    /// True if the flag is limited to the products.
+    is_limited: bool,
+    /// The products.
+    chosen: Vec<String>,
+    /// One more product, as typed.
+    other: String,
+}
+
+impl ProductForm {
+    /// Reads the fields of a form; none if it had no such fields, because there was nothing to choose.
+    pub fn read(form: &Form) -> Option<Self> {
+        let scope = form.text("scope");
+        (!scope.is_empty()).then(|| Self {
+            is_limited: scope == "some",
+            chosen: form.texts(FIELD),
+            other: form.text("other-product").trim().to_owned(),
+        })
+    }
+
+    /// Returns the products; none for every product.
+    pub fn into_products(self) -> Option<Vec<String>> {
+        let other = Some(self.other).filter(|other| !other.is_empty());
+        self.is_limited
+            .then(|| self.chosen.into_iter().chain(other).collect())
+    }
+}
+
+impl From<Option<&FlagProducts>> for ProductForm {
+    fn from(products: Option<&FlagProducts>) -> Self {
+        let names = products.map(|products| products.iter().map(ToString::to_string).collect());
+        Self {
+            is_limited: names.is_some(),
+            chosen: names.unwrap_or_default(),
+            other: String::new(),
+        }
+    }
+}
+
+/// The choice between every product and some of them; nothing if there are not several.
+///
+/// The products are hidden while every product is chosen, so that nobody chooses some in vain.
+#[component]
+pub fn ProductFields(
+    /// The products of the environments.
+    products: Vec<String>,
+    /// The products of the flag.
+    current: ProductForm,
+    /// The input and the errors of the form.
+    refusal: Refusal,
+) -> impl IntoView {
+    let is_named = current.is_limited;
+    let input = refusal.form.as_ref().and_then(ProductForm::read);
+    let known = products.into_iter().chain(current.chosen.clone());
+    let input = input.unwrap_or(current);
+    let known: BTreeSet<String> = known.chain(input.chosen.clone()).collect();
+    (is_named || known.len() > 1).then(|| fields(known, &input, refusal))
+}
+
+fn fields(known: BTreeSet<String>, input: &ProductForm, refusal: Refusal) -> Html {
+    let errors = refusal.fields.iter().filter(|error| error.field == FIELD);
+    let errors = errors.map(|error| field_error(with_code(&error.detail)));
+    let errors: Vec<_> = errors.collect();
+    let has_error = !errors.is_empty();
+    let described_by = if has_error {
+        "products-hint products-error"
+    } else {
+        "products-hint"
+    };
+    let choices = known.into_iter().map(|product| {
+        let checked = input.chosen.contains(&product);
+        view! {
+            <label class="check">
+                <input type="checkbox" name=FIELD value=product.clone() checked=checked/>
+                <span>{product.clone()}</span>
+            </label>
+        }
+    });
+    let choices = choices.collect_view();
+    html! {
+        <fieldset class="field product-fields" aria-describedby=described_by>
+            <legend>"Products"</legend>
+            <p class="hint" id="products-hint">
+                "Limits the flag to the environments of these products. Elsewhere it does not exist."
+            </p>
+            <label class="check">
+                <input type="radio" name="scope" value="all" checked=!input.is_limited/>
+                "Every product"
+            </label>
+            <label class="check">
+                <input
+                    type="radio"
+                    name="scope"
+                    value="some"
+                    checked=input.is_limited
+                    autofocus=has_error
+                />
+                "Only these products"
+            </label>
+            <div class="product-choices">
+                {choices}
+                <Field
+                    name="other-product"
+                    label="Another product"
+                    input=Input::Line
+                    hint="One that has no environment yet."
+                    optional=true
+                    max_length=64
+                    refusal
+                />
+            </div>
+            {has_error.then(|| view! { <div id="products-error">{errors}</div> })}
+        </fieldset>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn products(body: &str) -> Option<Vec<String>> {
+        ProductForm::read(&Form::parse(body.as_bytes()))?.into_products()
+    }
+
+    #[test]
+    fn products_count_only_if_the_flag_is_limited_to_them() {
+        let some = |names: &[&str]| Some(names.iter().map(ToString::to_string).collect());
+        assert_eq!(
+            products("scope=some&products=Blog&products=Web+shop"),
+            some(&["Blog", "Web shop"])
+        );
+        assert_eq!(
+            products("scope=some&products=Blog&other-product=+App+"),
+            some(&["Blog", "App"])
+        );
+        assert_eq!(products("scope=some&other-product=+"), some(&[]));
+        assert_eq!(products("scope=all&products=Blog"), None);
+    }
+
+    #[test]
+    fn a_form_without_the_fields_says_nothing_about_products() {
+        assert_eq!(ProductForm::read(&Form::parse(b"name=x")), None);
+    }
+}
