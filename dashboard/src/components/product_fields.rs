@@ -58,7 +58,7 @@ impl From<Option<&FlagProducts>> for ProductForm {
     }
 }
 
-/// The choice between every product and some of them; nothing if there are not several.
+/// The choice between every product and some of them; nothing if only one product is known.
 ///
 /// The products are hidden while every product is chosen, so that nobody chooses some in vain.
 #[component]
