@@ -47,7 +47,7 @@ string_enum! {
     pub enum AuditAction {
         /// A flag was created.
         FlagCreated = "FLAG_CREATED",
-        /// A flag's name, description or products changed, or it was restored.
+        /// A flag's name, description, products or `public` changed, or it was restored.
         FlagUpdated = "FLAG_UPDATED",
         /// A flag was archived.
         FlagArchived = "FLAG_ARCHIVED",
@@ -58,7 +58,7 @@ string_enum! {
         /// An environment was revoked.
         EnvironmentRevoked = "ENVIRONMENT_REVOKED",
         /// A flag was switched, or its TTL changed, in an environment; or the flag joined or left the environment because
-        /// its products changed.
+        /// its products or `public` changed.
         FlagEnvironmentUpdated = "FLAG_ENVIRONMENT_UPDATED",
         /// A targeting rule was created.
         RuleCreated = "RULE_CREATED",

@@ -22,6 +22,10 @@ pub struct Environment {
     /// The first characters of the SDK key, to tell keys apart.
     #[cfg_attr(feature = "schema", schema(example = "pnk_KcuZYI13"))]
     pub sdk_key_prefix: String,
+    /// Who can read its SDK key. It never changes.
+    pub visibility: Visibility,
+    /// What the SDK key reveals of rules and rollouts; `full` unless the environment is public.
+    pub client_rules: ClientRules,
     /// Its status.
     pub status: EnvironmentStatus,
     /// The time at which it was created.
@@ -45,6 +49,33 @@ pub struct CreatedEnvironment {
     pub environment: Environment,
     /// Its key, which is shown once and cannot be read again.
     pub sdk_key: Secret,
+}
+
+string_enum! {
+    /// Who can read the SDK key of an environment.
+    #[derive(Default)]
+    pub enum Visibility {
+        /// Servers, which keep it secret. The key begins with `pnk_`.
+        #[default]
+        Server = "server",
+        /// Everyone, because it is in web pages or apps. Only public flags exist in the environment. The key begins with
+        /// `pnp_`.
+        Public = "public",
+    }
+    else "must be `server` or `public`"
+}
+
+string_enum! {
+    /// What the SDK key of an environment reveals.
+    #[derive(Default)]
+    pub enum ClientRules {
+        /// Rules and rollouts, so that clients can evaluate locally.
+        #[default]
+        Full = "full",
+        /// Only results for a context, which clients request from the service.
+        Answers = "answers",
+    }
+    else "must be `full` or `answers`"
 }
 
 name! {
@@ -77,6 +108,8 @@ pub struct EnvironmentFilter {
     pub name: Option<String>,
     /// The status.
     pub status: Option<EnvironmentStatus>,
+    /// Who can read the SDK key.
+    pub visibility: Option<Visibility>,
 }
 
 /// Returns true if an environment's name suggests that real users depend on it: `production`, `prod-eu`, `live2`.

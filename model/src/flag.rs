@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::environment::ProductName;
+use crate::environment::{Environment, ProductName, Visibility};
 use crate::id::FlagId;
 use crate::text::{Description, name, text};
 use crate::time::Timestamp;
@@ -31,6 +31,9 @@ pub struct Flag {
     /// The products in whose environments it is configured; none means every product.
     #[cfg_attr(feature = "schema", schema(required))]
     pub products: Option<FlagProducts>,
+    /// True if it exists in public environments, whose SDK keys everyone can read.
+    #[serde(rename = "public")]
+    pub is_public: bool,
     /// The actor who created it.
     #[cfg_attr(feature = "schema", schema(example = "ana@example.com"))]
     pub created_by: String,
@@ -45,9 +48,9 @@ pub struct Flag {
 }
 
 impl Flag {
-    /// Returns true if the flag is configured in the environments of this product.
-    pub fn belongs_to(&self, product: &ProductName) -> bool {
-        includes(self.products.as_ref(), product)
+    /// Returns true if the flag is configured in this environment while both are active.
+    pub fn exists_in(&self, environment: &Environment) -> bool {
+        exists_in(self.products.as_ref(), self.is_public, environment)
     }
 }
 
@@ -85,9 +88,15 @@ impl TryFrom<BTreeSet<ProductName>> for FlagProducts {
     }
 }
 
-/// Returns true if a product is one of `products`; none means every product.
-pub fn includes(products: Option<&FlagProducts>, product: &ProductName) -> bool {
-    products.is_none_or(|products| products.contains(product))
+/// Returns true if a flag with these products exists in an environment; none means every product. A public environment
+/// has only public flags. The SQL view `flag_scope` says the same.
+pub fn exists_in(
+    products: Option<&FlagProducts>,
+    is_public: bool,
+    environment: &Environment,
+) -> bool {
+    let is_visible = is_public || environment.visibility == Visibility::Server;
+    is_visible && products.is_none_or(|products| products.contains(&environment.product))
 }
 
 text! {
@@ -158,6 +167,8 @@ pub struct FlagFilter {
     pub search: Option<String>,
     /// A product in whose environments the flags are configured.
     pub product: Option<String>,
+    /// True for the flags that exist in public environments, false for all others.
+    pub is_public: Option<bool>,
     /// The order of the list.
     pub order: FlagOrder,
 }

@@ -24,6 +24,11 @@ pub enum Error {
     /// A credential of another kind, such as an SDK key for administration.
     #[error("this kind of credential is not accepted here")]
     WrongCredential,
+    /// The SDK key does not give access to rules and rollouts.
+    #[error(
+        "this SDK key gives access only to results, not to rules; use `POST /sdk/v1/evaluate/all`, or `mode: \"remote\"` of the JavaScript clients"
+    )]
+    ConfigNotPublic,
     /// A personal access token was sent where a session is required.
     #[error("a personal access token cannot set passwords; sign in and use the access token")]
     SessionRequired,
@@ -161,6 +166,11 @@ pub enum Conflict {
     /// A flag that is not archived cannot be restored.
     #[error("the flag is not archived")]
     FlagNotArchived,
+    /// The visibility of an environment cannot be changed.
+    #[error(
+        "the visibility of an environment cannot be changed; create another environment with it"
+    )]
+    VisibilityFixed,
     /// A revoked environment cannot be changed.
     #[error("the environment is revoked and cannot be changed")]
     EnvironmentRevoked,

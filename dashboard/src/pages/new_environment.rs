@@ -48,6 +48,8 @@ impl From<&Form> for NewEnvironment {
         Self {
             product: form.text("product"),
             name: form.text("name"),
+            visibility: form.text("visibility"),
+            client_rules: form.text("clientRules"),
         }
     }
 }

@@ -60,6 +60,7 @@ impl From<&Form> for NewFlag {
             description: form.text("description"),
             kind: form.text("type"),
             products: ProductForm::read(form).and_then(ProductForm::into_products),
+            is_public: form.text("public") == "yes",
         }
     }
 }

@@ -96,4 +96,8 @@ pub struct NewEnvironment {
     pub product: String,
     /// Its name.
     pub name: String,
+    /// `server` or `public`.
+    pub visibility: String,
+    /// `full` or `answers`; `full` unless the environment is public.
+    pub client_rules: String,
 }

@@ -144,6 +144,8 @@ pub struct FlagDetails {
     pub description: String,
     /// The products in whose environments it is configured; none for every product.
     pub products: Option<Vec<String>>,
+    /// True if it exists in public environments.
+    pub is_public: bool,
     /// True to disable the flag in environments that it leaves.
     pub disable: bool,
 }

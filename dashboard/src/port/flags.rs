@@ -46,4 +46,6 @@ pub struct NewFlag {
     pub kind: String,
     /// The products in whose environments the flag is configured; none for every product.
     pub products: Option<Vec<String>>,
+    /// True if the flag exists in public environments.
+    pub is_public: bool,
 }

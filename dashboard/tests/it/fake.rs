@@ -23,7 +23,7 @@ use pennon_dashboard::port::search::SearchAdmin;
 use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
 use pennon_model::flag_table::{FlagCell, FlagRow, FlagTable, FlagTableQuery};
 use pennon_model::{
-    environment::{CreatedEnvironment, Environment, EnvironmentStatus},
+    environment::{ClientRules, CreatedEnvironment, Environment, EnvironmentStatus, Visibility},
     flag::{Flag, FlagType},
     id::{EnvironmentId, FlagId, UserId},
     page::{Page, PageRequest},
@@ -149,6 +149,8 @@ pub(crate) fn environment(number: u128, product: &str, name: &str) -> Environmen
         product: product.to_owned().try_into().expect("a product's name"),
         name: name.to_owned().try_into().expect("an environment's name"),
         sdk_key_prefix: "pnk_AAAAAAAA".to_owned(),
+        visibility: Visibility::Server,
+        client_rules: ClientRules::Full,
         status: EnvironmentStatus::Active,
         created_at: NOW,
         revision: 1,
@@ -163,6 +165,7 @@ pub(crate) fn flag(key: &str, name: &str) -> Flag {
         description: None,
         kind: FlagType::Boolean,
         products: None,
+        is_public: false,
         created_by: "ana@example.com".to_owned(),
         created_at: Timestamp::from_millis(NOW.millis() - 2 * 60 * 60 * 1000),
         archived_at: None,

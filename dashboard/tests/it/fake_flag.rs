@@ -67,8 +67,7 @@ impl FlagPageAdmin for Fake {
         let (flag, cells) = self.with_key(key)?;
         let all = self.environments.iter().cloned().zip(cells.iter().copied());
         let listed = all.filter(|(each, _)| {
-            flag.belongs_to(&each.product)
-                && product.is_none_or(|name| each.product.as_str() == name)
+            flag.exists_in(each) && product.is_none_or(|name| each.product.as_str() == name)
         });
         let environments: Vec<_> = listed.collect();
         let mut each = environments.iter();

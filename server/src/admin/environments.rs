@@ -1,9 +1,9 @@
-//! Environments: creating, listing, renaming and revoking them, and rotating their keys.
+//! Environments: creating, listing, changing and revoking them, and rotating their keys.
 
 use pennon_model::audit::AuditAction;
 use pennon_model::environment::{
-    CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus,
-    ProductName,
+    ClientRules, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentName,
+    EnvironmentStatus, ProductName, Visibility,
 };
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
@@ -23,6 +23,17 @@ use crate::store::{self, Tx};
 pub(crate) struct NewEnvironment {
     pub(crate) product: NewName<ProductName>,
     pub(crate) name: NewName<EnvironmentName>,
+    pub(crate) visibility: Visibility,
+    pub(crate) client_rules: ClientRules,
+}
+
+/// A change of an environment; absent members stay unchanged.
+#[derive(Default)]
+pub(crate) struct EnvironmentPatch {
+    pub(crate) name: Option<EnvironmentName>,
+    /// Fails unless it is the current visibility.
+    pub(crate) visibility: Option<Visibility>,
+    pub(crate) client_rules: Option<ClientRules>,
 }
 
 /// Creates an environment in which every active flag is disabled.
@@ -31,12 +42,13 @@ pub(crate) async fn create(
     actor: &Administrator,
     new: NewEnvironment,
 ) -> Result<CreatedEnvironment, Error> {
-    let (product, name) = (new.product.into_inner(), new.name.into_inner());
-    if let Some(detail) = refused_product(admin, &product) {
-        return Err(Error::Invalid(vec![Fault::pointer("/product", detail)]));
+    let faults = faults(admin, &new);
+    if !faults.is_empty() {
+        let fault = |(member, detail)| Fault::pointer(format!("/{member}"), detail);
+        return Err(Error::Invalid(faults.into_iter().map(fault).collect()));
     }
-    let key = PrefixedSecret::sdk_key(&admin.entropy);
-    let environment = new_environment(admin, product, name, &key);
+    let key = PrefixedSecret::sdk_key(new.visibility, &admin.entropy);
+    let environment = new_environment(admin, &new, &key);
     let mut tx = admin.db.write().await?;
     let change = create_within(admin, &mut tx, actor, &environment, &key).await?;
     changes::commit(admin, tx, vec![change]).await?;
@@ -63,6 +75,20 @@ pub(super) async fn create_within(
     Ok(EnvironmentChange::of_environment(environment.id, revision))
 }
 
+/// Returns the members of a new environment that are invalid, with the reasons.
+pub(super) fn faults(admin: &Admin, new: &NewEnvironment) -> Vec<(&'static str, String)> {
+    let product = refused_product(admin, new.product.as_inner());
+    let client_rules = refused_client_rules(new.visibility, new.client_rules);
+    let product = product.map(|detail| ("product", detail));
+    let client_rules = client_rules.map(|detail| ("clientRules", detail.to_owned()));
+    product.into_iter().chain(client_rules).collect()
+}
+
+fn refused_client_rules(visibility: Visibility, client_rules: ClientRules) -> Option<&'static str> {
+    let is_refused = visibility == Visibility::Server && client_rules == ClientRules::Answers;
+    is_refused.then_some("must be `full`, because the environment is not public")
+}
+
 /// Returns the reason that the settings allow no environment of this product; none if they allow it.
 pub(super) fn refused_product(admin: &Admin, product: &ProductName) -> Option<String> {
     let products: Vec<&str> = admin
@@ -75,43 +101,61 @@ pub(super) fn refused_product(admin: &Admin, product: &ProductName) -> Option<St
     (!is_allowed).then(|| format!("must be one of {}", products.join(", ")))
 }
 
-/// Renames an environment.
-pub(crate) async fn rename(
+/// Changes the name or the client rules of an environment.
+pub(crate) async fn update(
     admin: &Admin,
     actor: &Administrator,
     id: EnvironmentId,
     precondition: &Precondition,
-    name: Option<EnvironmentName>,
+    patch: EnvironmentPatch,
 ) -> Result<Environment, Error> {
     let mut tx = admin.db.write().await?;
     let old = find_active(&mut tx, id, precondition).await?;
-    let name = renamed(&old.name, name)?;
-    if name == old.name {
+    if patch
+        .visibility
+        .is_some_and(|visibility| visibility != old.visibility)
+    {
+        return Err(Conflict::VisibilityFixed.into());
+    }
+    let client_rules = patch.client_rules.unwrap_or(old.client_rules);
+    if let Some(detail) = refused_client_rules(old.visibility, client_rules) {
+        return Err(Error::Invalid(vec![Fault::pointer("/clientRules", detail)]));
+    }
+    let name = renamed(&old.name, patch.name)?;
+    if (&name, client_rules) == (&old.name, old.client_rules) {
         return Ok(old);
     }
-    let new = rename_within(admin, &mut tx, actor, &old, name).await?;
-    changes::commit(admin, tx, Vec::new()).await?;
+    let (new, change) = rewrite(admin, &mut tx, actor, &old, name, client_rules).await?;
+    changes::commit(admin, tx, change.into_iter().collect()).await?;
     Ok(new)
 }
 
-/// Renames an environment, within a transaction.
-pub(super) async fn rename_within(
+/// Stores another name or other client rules of an environment, within a transaction.
+pub(super) async fn rewrite(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,
     old: &Environment,
     name: EnvironmentName,
-) -> Result<Environment, Error> {
+    client_rules: ClientRules,
+) -> Result<(Environment, Option<EnvironmentChange>), Error> {
     let new = Environment {
         name,
+        client_rules,
         revision: old.revision + 1,
         ..old.clone()
     };
-    store::environments::rename(tx, old.id, &new.name).await?;
+    store::environments::update(tx, &new).await?;
     entry(AuditAction::EnvironmentUpdated, Some(old), &new)?
         .record(admin, tx, actor)
         .await?;
-    Ok(new)
+    if new.client_rules == old.client_rules {
+        return Ok((new, None));
+    }
+    // Every instance then reads the environment again.
+    let revision = store::environments::raise_config_revision(tx, new.id).await?;
+    let change = EnvironmentChange::of_environment(new.id, revision);
+    Ok((new, Some(change)))
 }
 
 /// Revokes an environment permanently. Its key stops working at once.
@@ -133,8 +177,8 @@ pub(crate) async fn revoke(
     Ok(new)
 }
 
-/// Rotates the key of an environment: revokes the environment, and creates a new one with the same product, name and
-/// flag configurations.
+/// Rotates the key of an environment: revokes the environment, and creates a new one with the same product, name,
+/// visibility and flag configurations.
 pub(crate) async fn rotate_key(
     admin: &Admin,
     actor: &Administrator,
@@ -144,8 +188,8 @@ pub(crate) async fn rotate_key(
     let mut tx = admin.db.write().await?;
     let old = find_active(&mut tx, id, precondition).await?;
     revoked(&mut tx, &old).await?;
-    let key = PrefixedSecret::sdk_key(&admin.entropy);
-    let new = new_environment(admin, old.product.clone(), old.name.clone(), &key);
+    let key = PrefixedSecret::sdk_key(old.visibility, &admin.entropy);
+    let new = successor(admin, &old, &key);
     let hash = SecretHash::of(key.secret.expose());
     store::environments::insert(&mut tx, &new, hash).await?;
     store::configurations::move_all(&mut tx, old.id, new.id).await?;
@@ -164,19 +208,33 @@ pub(crate) async fn rotate_key(
 /// Builds a new environment. The caller stores it.
 pub(super) fn new_environment(
     admin: &Admin,
-    product: ProductName,
-    name: EnvironmentName,
+    new: &NewEnvironment,
     key: &PrefixedSecret,
 ) -> Environment {
     let now = admin.clock.now();
     Environment {
         id: EnvironmentId::new(admin.entropy.id(now)),
-        product,
-        name,
+        product: new.product.as_inner().clone(),
+        name: new.name.as_inner().clone(),
+        sdk_key_prefix: key.prefix.clone(),
+        visibility: new.visibility,
+        client_rules: new.client_rules,
+        status: EnvironmentStatus::Active,
+        created_at: now,
+        revision: 1,
+    }
+}
+
+/// Builds the environment that replaces `old`, with another key.
+fn successor(admin: &Admin, old: &Environment, key: &PrefixedSecret) -> Environment {
+    let now = admin.clock.now();
+    Environment {
+        id: EnvironmentId::new(admin.entropy.id(now)),
         sdk_key_prefix: key.prefix.clone(),
         status: EnvironmentStatus::Active,
         created_at: now,
         revision: 1,
+        ..old.clone()
     }
 }
 

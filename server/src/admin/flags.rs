@@ -24,6 +24,8 @@ pub(crate) struct NewFlag {
     pub(crate) kind: FlagType,
     /// The products in whose environments the flag is configured; every product if none.
     pub(crate) products: Option<FlagProducts>,
+    /// True if the flag exists in public environments.
+    pub(crate) is_public: bool,
 }
 
 /// A change of a flag; absent members stay unchanged.
@@ -31,6 +33,7 @@ pub(crate) struct FlagPatch {
     pub(crate) name: Option<FlagName>,
     pub(crate) description: Patch<Description>,
     pub(crate) products: Patch<FlagProducts>,
+    pub(crate) is_public: Option<bool>,
     /// The treatment of environments that the flag leaves while it is enabled there.
     pub(crate) enabled: Enabled,
 }
@@ -41,6 +44,7 @@ pub(crate) struct FlagDetails {
     pub(crate) name: FlagName,
     pub(crate) description: Option<Description>,
     pub(crate) products: Option<FlagProducts>,
+    pub(crate) is_public: bool,
 }
 
 impl FlagDetails {
@@ -50,11 +54,12 @@ impl FlagDetails {
             name: flag.name.clone(),
             description: flag.description.clone(),
             products: flag.products.clone(),
+            is_public: flag.is_public,
         }
     }
 }
 
-/// Creates a flag, disabled in every active environment of its products.
+/// Creates a flag, disabled in every active environment of its scope.
 pub(crate) async fn create(admin: &Admin, actor: &Editor, new: NewFlag) -> Result<Flag, Error> {
     scope::check(admin, None, new.products.as_ref())?;
     let flag = created(admin, actor, new);
@@ -98,7 +103,7 @@ impl Existence for FlagId {
     }
 }
 
-/// Changes the name, the description and the products of a flag.
+/// Changes the name, the description and the scope of a flag.
 pub(crate) async fn update(
     admin: &Admin,
     actor: &Editor,
@@ -112,6 +117,7 @@ pub(crate) async fn update(
         name: renamed(&old.name, patch.name)?,
         description: patch.description.applied_to(old.description.clone()),
         products: patch.products.applied_to(old.products.clone()),
+        is_public: patch.is_public.unwrap_or(old.is_public),
     };
     scope::check(admin, old.products.as_ref(), details.products.as_ref())?;
     if details == FlagDetails::of(&old) {
@@ -191,6 +197,7 @@ pub(super) fn created(admin: &Admin, actor: &Actor, new: NewFlag) -> Flag {
         description: new.description,
         kind: new.kind,
         products: new.products,
+        is_public: new.is_public,
         created_by: actor.identity(),
         created_at: now,
         archived_at: None,
@@ -204,6 +211,7 @@ pub(super) fn rewritten(old: &Flag, details: FlagDetails) -> Flag {
         name: details.name,
         description: details.description,
         products: details.products,
+        is_public: details.is_public,
         revision: old.revision + 1,
         ..old.clone()
     }
@@ -227,7 +235,7 @@ pub(super) fn entry(
     audit::Entry::of(action).flag(new).from(old)?.to(new)
 }
 
-/// Stores other details of a flag, within a transaction. Other products move the flag to their environments.
+/// Stores other details of a flag, within a transaction. If its scope changes, the flag joins and leaves environments.
 pub(super) async fn rewrite(
     admin: &Admin,
     tx: &mut Tx,
@@ -241,7 +249,8 @@ pub(super) async fn rewrite(
     entry(AuditAction::FlagUpdated, Some(old), &new)?
         .record(admin, tx, actor)
         .await?;
-    let changes = if new.products == old.products {
+    let stays = new.products == old.products && new.is_public == old.is_public;
+    let changes = if stays {
         Vec::new()
     } else {
         scope::apply(admin, tx, actor, &new, enabled).await?

@@ -89,10 +89,17 @@ async fn create_environments(
                 detail,
             ));
         };
-        let (product, name) = (new.product.as_inner(), new.name.as_inner());
-        if let Some(detail) = environments::refused_product(admin, product) {
-            fault("product", detail);
+        for (member, detail) in environments::faults(admin, new) {
+            fault(member, detail);
         }
+        if sdk_key.visibility != new.visibility {
+            let detail = format!(
+                "does not fit an environment with the visibility `{}`; `pennon generate` prints keys of both kinds",
+                new.visibility
+            );
+            fault("sdkKey", detail);
+        }
+        let (product, name) = (new.product.as_inner(), new.name.as_inner());
         if !names.insert((product, name)) {
             let detail = format!("{product}/{name} occurs twice in the file");
             fault("name", detail);
@@ -100,15 +107,15 @@ async fn create_environments(
         }
         // It is rolled back: it is needed only to validate the flags of the environment.
         let substitute;
-        let key = if keys.insert(sdk_key.0.secret.expose()) {
-            &sdk_key.0
+        let key = if keys.insert(sdk_key.key.secret.expose()) {
+            &sdk_key.key
         } else {
             let detail = "another environment in the file has this SDK key";
             fault("sdkKey", detail.to_owned());
-            substitute = PrefixedSecret::sdk_key(&admin.entropy);
+            substitute = PrefixedSecret::sdk_key(new.visibility, &admin.entropy);
             &substitute
         };
-        let environment = environments::new_environment(admin, product.clone(), name.clone(), key);
+        let environment = environments::new_environment(admin, new, key);
         let change = environments::create_within(admin, tx, actor, &environment, key);
         changes.push(change.await?);
     }

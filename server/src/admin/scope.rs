@@ -1,4 +1,5 @@
-//! The scope of a flag: the environments of its products, in which it is configured.
+//! The scope of a flag: the environments in which it is configured. They belong to its products, and are public only if
+//! the flag is.
 
 use std::collections::BTreeMap;
 
@@ -92,7 +93,7 @@ pub(crate) async fn unknown_products(
     unknown.map(warning).collect()
 }
 
-/// Configures a flag, whose products have just been stored, in their environments and nowhere else, and records each
+/// Configures a flag, whose scope has just been stored, in its environments and nowhere else, and records each
 /// environment that it joins or leaves.
 pub(super) async fn apply(
     admin: &Admin,
@@ -104,7 +105,7 @@ pub(super) async fn apply(
     let before = by_environment(store::configurations::of_flag(tx, flag.id).await?);
     let left = before
         .values()
-        .filter(|target| !flag.belongs_to(&target.environment.product));
+        .filter(|target| !flag.exists_in(&target.environment));
     let enabled_in = left.filter(|target| target.configuration.is_enabled);
     let enabled_in: Vec<String> = enabled_in.map(|target| target.environment.path()).collect();
     if enabled == Enabled::Refuse && !enabled_in.is_empty() {

@@ -12,7 +12,7 @@ use pennon_model::time::Timestamp;
 use pennon_model::token::TokenName;
 use pennon_model::user::{Role, User};
 
-use super::secret::{SDK_KEY_PREFIX, TOKEN_PREFIX};
+use super::secret::{TOKEN_PREFIX, is_sdk_key};
 use super::{Auth, PresentedCredential, presented};
 use crate::error::Error;
 use crate::store::{self, Tx};
@@ -173,7 +173,7 @@ impl Actor {
 
     /// Authenticates a bearer credential of the Admin API.
     async fn from_bearer(auth: &Auth, credential: &str) -> Result<Self, Error> {
-        if credential.starts_with(SDK_KEY_PREFIX) {
+        if is_sdk_key(credential) {
             return Err(Error::WrongCredential);
         }
         if credential.starts_with(TOKEN_PREFIX) {

@@ -3,13 +3,17 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
+use pennon_model::environment::Visibility;
 use pennon_model::secret::{MaskedSecret, Secret};
 use sha2::Sha256;
 
 use crate::clock::Entropy;
 
-/// The prefix of an SDK key.
-pub(crate) const SDK_KEY_PREFIX: &str = "pnk_";
+/// The prefix of an SDK key that servers keep secret.
+const SERVER_KEY_PREFIX: &str = "pnk_";
+
+/// The prefix of the SDK key of a public environment.
+const PUBLIC_KEY_PREFIX: &str = "pnp_";
 
 /// The prefix of a personal access token.
 pub(crate) const TOKEN_PREFIX: &str = "pnt_";
@@ -57,8 +61,8 @@ pub(crate) struct PrefixedSecret {
 
 impl PrefixedSecret {
     /// Generates an SDK key.
-    pub(crate) fn sdk_key(entropy: &Entropy) -> Self {
-        Self::generate(SDK_KEY_PREFIX, entropy)
+    pub(crate) fn sdk_key(visibility: Visibility, entropy: &Entropy) -> Self {
+        Self::generate(sdk_key_prefix(visibility), entropy)
     }
 
     /// Generates a personal access token.
@@ -84,16 +88,36 @@ impl PrefixedSecret {
     }
 }
 
+/// Returns true if a credential is meant as an SDK key, whether or not it exists.
+pub(crate) fn is_sdk_key(credential: &str) -> bool {
+    let mut visibilities = Visibility::ALL.iter();
+    visibilities.any(|visibility| credential.starts_with(sdk_key_prefix(*visibility)))
+}
+
+fn sdk_key_prefix(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Server => SERVER_KEY_PREFIX,
+        Visibility::Public => PUBLIC_KEY_PREFIX,
+    }
+}
+
 /// An SDK key that was generated elsewhere.
-pub(crate) struct GivenSdkKey(pub(crate) PrefixedSecret);
+pub(crate) struct GivenSdkKey {
+    pub(crate) key: PrefixedSecret,
+    /// The environments that the key fits.
+    pub(crate) visibility: Visibility,
+}
 
 impl TryFrom<String> for GivenSdkKey {
     type Error = &'static str;
 
     fn try_from(key: String) -> Result<Self, Self::Error> {
-        PrefixedSecret::parse(SDK_KEY_PREFIX, key)
-            .map(Self)
-            .ok_or("must be an SDK key of 256 bits; `pennon generate sdk-key` prints one")
+        let mut visibilities = Visibility::ALL.iter();
+        let given = visibilities.find_map(|&visibility| {
+            let key = PrefixedSecret::parse(sdk_key_prefix(visibility), key.clone())?;
+            Some(Self { key, visibility })
+        });
+        given.ok_or("must be an SDK key of 256 bits; `pennon generate sdk-key` prints one")
     }
 }
 

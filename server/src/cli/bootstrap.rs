@@ -49,11 +49,15 @@ impl FromFields for ProvisionedEnvironment {
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let product = fields.required("product");
         let name = fields.required("name");
+        let visibility = fields.or_default("visibility");
+        let client_rules = fields.or_default("clientRules");
         let sdk_key = fields.required("sdkKey");
         Some(Self {
             new: NewEnvironment {
                 product: product?,
                 name: name?,
+                visibility: visibility?,
+                client_rules: client_rules?,
             },
             sdk_key: sdk_key?,
         })

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
+use pennon_model::environment::Visibility;
 
 use crate::auth::secret::{self, PrefixedSecret};
 use crate::clock::Entropy;
@@ -19,6 +20,8 @@ pub struct Arguments {
 enum Kind {
     /// The SDK key of an environment, for a bootstrap file
     SdkKey,
+    /// The SDK key of a public environment, for a bootstrap file
+    PublicSdkKey,
     /// A personal access token, for a bootstrap file
     PersonalAccessToken,
     /// A signing secret for `PENNON_JWT_SECRET`
@@ -29,7 +32,8 @@ enum Kind {
 pub(super) fn run(Arguments { kind }: &Arguments) -> Result<(), Box<dyn Error>> {
     let entropy = Entropy::from_system()?;
     let secret = match kind {
-        Kind::SdkKey => PrefixedSecret::sdk_key(&entropy).secret,
+        Kind::SdkKey => PrefixedSecret::sdk_key(Visibility::Server, &entropy).secret,
+        Kind::PublicSdkKey => PrefixedSecret::sdk_key(Visibility::Public, &entropy).secret,
         Kind::PersonalAccessToken => PrefixedSecret::token(&entropy).secret,
         Kind::JwtSecret => secret::generate(&entropy),
     };

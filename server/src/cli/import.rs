@@ -126,6 +126,7 @@ from_fields! {
         description: nullable("description"),
         kind: required("type"),
         products: patch_set("products", 1..=FlagProducts::MAX).map(|products: Patch<_>| products.applied_to(None)),
+        is_public: or_default("public"),
         archived: or_default("archived"),
         environments: list("environments", 0..=MAX_ITEMS),
     }

@@ -10,14 +10,15 @@ use pennon_dashboard::port::environments::{
     EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment,
 };
 use pennon_model::environment::{
-    self, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentStatus, ProductName,
+    self, ClientRules, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentStatus,
+    ProductName, Visibility,
 };
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::usage::Polling;
 
 use super::{Form, SignedIn, expected};
-use crate::admin::environments;
+use crate::admin::environments::{self, EnvironmentPatch};
 use crate::admin::usage::{self, Period};
 
 /// The number of clients on the page of an environment, most recently seen first.
@@ -87,10 +88,19 @@ impl EnvironmentAdmin for SignedIn {
         let mut form = Form::default();
         let product = form.field("product", new.product.try_into());
         let name = form.field("name", new.name.try_into());
-        let (Some(product), Some(name)) = (product, name) else {
+        let visibility = form.field("visibility", Visibility::parse(&new.visibility));
+        let client_rules = form.field("clientRules", ClientRules::parse(&new.client_rules));
+        let (Some(product), Some(name), Some(visibility), Some(client_rules)) =
+            (product, name, visibility, client_rules)
+        else {
             return Err(form.refused());
         };
-        let new = environments::NewEnvironment { product, name };
+        let new = environments::NewEnvironment {
+            product,
+            name,
+            visibility,
+            client_rules,
+        };
         Ok(environments::create(&self.admin, &actor, new).await?)
     }
 
@@ -105,7 +115,11 @@ impl EnvironmentAdmin for SignedIn {
             return Err(form.refused());
         };
         let expected = expected(which.revision);
-        environments::rename(&self.admin, &actor, which.id, &expected, Some(name)).await?;
+        let patch = EnvironmentPatch {
+            name: Some(name),
+            ..EnvironmentPatch::default()
+        };
+        environments::update(&self.admin, &actor, which.id, &expected, patch).await?;
         Ok(())
     }
 

@@ -58,6 +58,7 @@ impl FlagPageAdmin for SignedIn {
             name: Some(name),
             description: description.map_or(Patch::Clear, Patch::Set),
             products: products.map_or(Patch::Clear, Patch::Set),
+            is_public: Some(details.is_public),
             enabled: if details.disable {
                 Enabled::Disable
             } else {

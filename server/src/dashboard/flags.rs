@@ -44,6 +44,7 @@ impl FlagAdmin for SignedIn {
             description,
             kind,
             products,
+            is_public: new.is_public,
         };
         Ok(flags::create(&self.admin, &actor, new).await?)
     }

@@ -145,7 +145,8 @@ impl From<Error> for AdminError {
             | Error::HeadTooLarge(_)
             | Error::UnsupportedMediaType
             | Error::TooLarge(_)
-            | Error::TooSlow(_)) => Self::Transport(error.to_string()),
+            | Error::TooSlow(_)
+            | Error::ConfigNotPublic) => Self::Transport(error.to_string()),
             Error::Internal(detail) => {
                 tracing::error!(detail, "internal error");
                 Self::Internal

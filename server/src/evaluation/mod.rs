@@ -8,7 +8,7 @@ mod serving;
 use pennon_core::{Context, Evaluation, Reason};
 
 use self::explanation::Explained;
-use self::sdk_environment::SdkEnvironment;
+use self::sdk_environment::{RevealedEnvironment, SdkEnvironment};
 pub(crate) use self::serving::{CommittedFlags, Serving};
 use crate::error::{Entity, Error};
 use crate::snapshot::Decision;
@@ -24,7 +24,7 @@ pub(crate) fn evaluate(
 
 /// Evaluates one flag, with an explanation. Fails if the environment does not have the flag.
 pub(crate) fn explain(
-    environment: &SdkEnvironment,
+    environment: &RevealedEnvironment,
     key: &str,
     context: &Context<'_>,
 ) -> Result<Explained, Error> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::{FromRef, FromRequestParts, OptionalFromRequestParts};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
+use pennon_model::environment::ClientRules;
 use pennon_model::secret::SecretHash;
 
 use super::Serving;
@@ -22,7 +23,25 @@ pub(crate) struct SdkKey {
 /// The current snapshot of an environment, for a caller with its SDK key whose request is within the rate limit.
 pub(crate) struct SdkEnvironment(Arc<EnvironmentSnapshot>);
 
+/// An environment whose SDK key gives access to rules and rollouts.
+pub(crate) struct RevealedEnvironment(SdkEnvironment);
+
+impl RevealedEnvironment {
+    /// Returns the environment's snapshot.
+    pub(crate) fn snapshot(&self) -> &Arc<EnvironmentSnapshot> {
+        self.0.snapshot()
+    }
+}
+
 impl SdkEnvironment {
+    /// Fails if the SDK key gives access only to results.
+    pub(crate) fn revealed(self) -> Result<RevealedEnvironment, Error> {
+        match self.0.client_rules() {
+            ClientRules::Full => Ok(RevealedEnvironment(self)),
+            ClientRules::Answers => Err(Error::ConfigNotPublic),
+        }
+    }
+
     /// Returns the environment's snapshot. It is always the same for one `SdkEnvironment`.
     pub(crate) fn snapshot(&self) -> &Arc<EnvironmentSnapshot> {
         &self.0

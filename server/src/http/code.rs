@@ -42,6 +42,7 @@ codes! {
     Forbidden = "FORBIDDEN", FORBIDDEN, "Forbidden";
     WrongCredential = "WRONG_CREDENTIAL", FORBIDDEN, "Wrong kind of credential";
     SessionRequired = "SESSION_REQUIRED", FORBIDDEN, "Session required";
+    ConfigNotPublic = "CONFIG_NOT_PUBLIC", FORBIDDEN, "Config document not public";
     FlagNotFound = "FLAG_NOT_FOUND", NOT_FOUND, "Not found";
     EnvironmentNotFound = "ENVIRONMENT_NOT_FOUND", NOT_FOUND, "Not found";
     ConfigurationNotFound = "CONFIGURATION_NOT_FOUND", NOT_FOUND, "Not found";
@@ -56,6 +57,7 @@ codes! {
     FlagArchived = "FLAG_ARCHIVED", CONFLICT, "Conflict";
     FlagNotArchived = "FLAG_NOT_ARCHIVED", CONFLICT, "Conflict";
     EnvironmentNameTaken = "ENVIRONMENT_NAME_TAKEN", CONFLICT, "Conflict";
+    VisibilityFixed = "VISIBILITY_FIXED", CONFLICT, "Conflict";
     EnvironmentRevoked = "ENVIRONMENT_REVOKED", CONFLICT, "Conflict";
     PriorityTaken = "PRIORITY_TAKEN", CONFLICT, "Conflict";
     TooManyRules = "TOO_MANY_RULES", CONFLICT, "Conflict";

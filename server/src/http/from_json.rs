@@ -5,7 +5,9 @@ use pennon_core::rollout::{Percentage, Strategy};
 use pennon_core::rule::{Attribute, Integer, Logic, OperandText, Operator, Priority, ValueType};
 use pennon_core::ttl::Ttl;
 use pennon_model::audit::AuditExtra;
-use pennon_model::environment::{EnvironmentName, EnvironmentStatus, ProductName};
+use pennon_model::environment::{
+    ClientRules, EnvironmentName, EnvironmentStatus, ProductName, Visibility,
+};
 use pennon_model::flag::{FlagKey, FlagName, FlagOrder, FlagType};
 use pennon_model::id::RuleId;
 use pennon_model::json::Json;
@@ -104,7 +106,7 @@ macro_rules! from_secret {
     )+};
 }
 
-from_secret!(GivenSdkKey: "pnk_", GivenToken: "pnt_");
+from_secret!(GivenSdkKey: "pn[kp]_", GivenToken: "pnt_");
 
 impl FromJson for TokenDays {
     fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
@@ -181,7 +183,8 @@ from_json! {
     |value| String::from_json(value)?.parse().map_err(|_| "must be the id of a rule") => RuleId;
     // Enumerations.
     |value| Self::parse(&String::from_json(value)?).map_err(Invalid::detail) =>
-        AuditExtra, EnvironmentStatus, FlagOrder, FlagType, Logic, Operator, Role, Strategy, ValueType;
+        AuditExtra, ClientRules, EnvironmentStatus, FlagOrder, FlagType, Logic, Operator, Role, Strategy, ValueType,
+        Visibility;
     // Integers with a range.
     |value| Self::try_from(integer(&value)?).map_err(Invalid::detail) => Integer, Percentage, Priority, Ttl;
     // Integers of queries.

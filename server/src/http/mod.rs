@@ -2,6 +2,7 @@
 
 mod admin;
 mod admission;
+mod all_results;
 mod assets;
 mod audit_export;
 mod base_url;

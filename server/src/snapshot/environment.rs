@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use imbl::HashMap;
+use pennon_core::ttl::Ttl;
 use pennon_core::{
     CompiledFlag, Context, Evaluation, Explanation, MissingBucketingKey, Reason, StandardReason,
     evaluate, explain,
 };
+use pennon_model::environment::ClientRules;
 use pennon_model::id::RuleId;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
@@ -21,6 +23,7 @@ use crate::store::snapshots::{ChangedFlag, LoadedFlag};
 pub(crate) struct EnvironmentSnapshot {
     revision: i64,
     usage: Arc<EnvironmentUsage>,
+    client_rules: ClientRules,
     /// A persistent map: copying it is free, and changing a copy costs only the path to the changed entry.
     flags: HashMap<Arc<str>, Arc<ServedFlag>>,
     /// The flags with an unreadable row, by key. They are served in their last readable state.
@@ -51,6 +54,7 @@ pub(crate) struct ServedFlag {
     rule_ids: Box<[RuleId]>,
     /// The flag's entry in the config document; none if the flag is archived.
     entry: Option<Box<str>>,
+    ttl: Option<Ttl>,
     /// Shared by all versions of the flag in this environment.
     usage: Arc<FlagUsage>,
 }
@@ -61,15 +65,29 @@ impl EnvironmentSnapshot {
         self.revision
     }
 
-    /// Returns a snapshot without flags.
+    /// Returns a snapshot without flags, which reveals nothing.
     pub(super) fn empty(usage: Arc<EnvironmentUsage>) -> Self {
         Self {
             revision: 0,
             usage,
+            client_rules: ClientRules::Answers,
             flags: HashMap::new(),
             unreadable: HashMap::new(),
             document: OnceCell::new(),
             filtered: Filtered::default(),
+        }
+    }
+
+    /// Returns what the environment's SDK key reveals.
+    pub(crate) fn client_rules(&self) -> ClientRules {
+        self.client_rules
+    }
+
+    /// Returns the snapshot with this setting instead.
+    pub(super) fn revealing(self, client_rules: ClientRules) -> Self {
+        Self {
+            client_rules,
+            ..self
         }
     }
 
@@ -103,14 +121,12 @@ impl EnvironmentSnapshot {
         &self.usage
     }
 
-    /// Evaluates all active flags, by key.
-    pub(crate) fn decide_all(&self, context: &Context<'_>) -> Vec<(&str, Decision)> {
-        let active = self.flags.iter().filter(|(_, flag)| flag.entry.is_some());
-        let mut decisions: Vec<(&str, Decision)> = active
-            .map(|(key, flag)| (&**key, flag.decide(context)))
-            .collect();
-        decisions.sort_unstable_by_key(|(key, _)| *key);
-        decisions
+    /// Returns all active flags, by key.
+    pub(crate) fn active_flags(&self) -> Vec<(&str, &ServedFlag)> {
+        let flags = self.flags.iter().map(|(key, flag)| (&**key, &**flag));
+        let mut active: Vec<_> = flags.filter(|(_, flag)| flag.entry.is_some()).collect();
+        active.sort_unstable_by_key(|(key, _)| *key);
+        active
     }
 
     /// Returns the config document of all active flags. The first caller builds it, concurrent callers wait for it, and
@@ -213,6 +229,7 @@ impl EnvironmentSnapshot {
         Self {
             revision,
             usage: Arc::clone(&self.usage),
+            client_rules: self.client_rules,
             flags,
             unreadable,
             document: OnceCell::new(),
@@ -239,6 +256,7 @@ fn document_of(entries: &[(&Arc<str>, &str)]) -> Document {
 impl ServedFlag {
     fn new(flag: LoadedFlag, usage: Arc<FlagUsage>) -> Self {
         let LoadedFlag { config, rule_ids } = flag;
+        let ttl = config.ttl;
         let entry = if config.archived {
             None
         } else {
@@ -248,6 +266,7 @@ impl ServedFlag {
             compiled: config.into(),
             rule_ids: rule_ids.into(),
             entry: entry.map(String::into_boxed_str),
+            ttl,
             usage,
         }
     }
@@ -262,6 +281,11 @@ impl ServedFlag {
     pub(crate) fn explain(&self, context: &Context<'_>) -> (Explanation, &[RuleId]) {
         let explanation = explain(&self.compiled, context, MissingBucketingKey::Excluded);
         (explanation, &self.rule_ids)
+    }
+
+    /// Returns the TTL override.
+    pub(crate) fn ttl(&self) -> Option<Ttl> {
+        self.ttl
     }
 
     /// Counts evaluations with this reason.

@@ -24,7 +24,7 @@ use pennon_model::secret::SecretHash;
 
 pub(crate) use clients::{ClientCounts, OpenStream};
 pub(crate) use document::{Document, Encoding};
-pub(crate) use environment::{Decision, EnvironmentSnapshot};
+pub(crate) use environment::{Decision, EnvironmentSnapshot, ServedFlag};
 pub(crate) use rate_limiter::RateLimiter;
 pub(crate) use served::Follower;
 pub(crate) use usage::{Counts, UsageReport};
@@ -272,7 +272,8 @@ async fn load(
     tx: &mut Tx,
 ) -> Result<EnvironmentSnapshot, Error> {
     let flags = changed_flags(tx, head.id, 0).await?;
-    Ok(current.rebuilt(flags, head.config_revision))
+    let rebuilt = current.rebuilt(flags, head.config_revision);
+    Ok(rebuilt.revealing(head.client_rules))
 }
 
 async fn update(served: &Arc<Served>, head: &Head, tx: &mut Tx) -> Result<(), Error> {
@@ -288,7 +289,8 @@ async fn update(served: &Arc<Served>, head: &Head, tx: &mut Tx) -> Result<(), Er
         let mut flags = changed_flags(tx, head.id, known).await?;
         flags.retain(|flag| current.lacks(flag));
         if behind > 0 || !flags.is_empty() {
-            served.replace(current.with(flags, head.config_revision));
+            let next = current.with(flags, head.config_revision);
+            served.replace(next.revealing(head.client_rules));
         }
     }
     Ok(())

@@ -26,7 +26,7 @@ const ROWS: usize = 500;
 /// SQLite stores any value.
 const CREATE: &str = "
     create temporary table staged_flags (id uuid primary key, key text, name text, description text, type text,
-        created_by text, created_at bigint, archived_at bigint, revision bigint, is_new boolean, placeholder text);
+        created_by text, created_at bigint, archived_at bigint, revision bigint, is_public boolean, is_new boolean, placeholder text);
     create temporary table staged_products (flag_id uuid, product text);
     create temporary table staged_configurations (flag_id uuid, environment_id uuid, is_enabled boolean,
         ttl_override_seconds bigint, revision bigint, is_hidden boolean, is_new boolean);
@@ -105,6 +105,7 @@ impl Batch {
                 .push_bind(flag.created_at.millis())
                 .push_bind(flag.archived_at.map(Timestamp::millis))
                 .push_bind(flag.revision)
+                .push_bind(flag.is_public)
                 .push_bind(new.contains(&flag.id))
                 .push_bind(flag.id.to_string())
         });
@@ -285,8 +286,8 @@ const AHEAD: &str = "
     insert into staged_revisions (environment_id, config_revision)
     select id, config_revision + 1 from environments where status = 'active';
 
-    insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision)
-    select id, placeholder, name, description, type, created_by, created_at, archived_at, revision
+    insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision, is_public)
+    select id, placeholder, name, description, type, created_by, created_at, archived_at, revision, is_public
     from staged_flags where is_new;
 
     insert into flag_products (flag_id, product)
@@ -322,12 +323,12 @@ const DELETE: &str = "
 /// Writes changes of existing flags. A new rollout starts at a revision that no rollout of the same flag and
 /// environment has ever had.
 const CHANGE: &str = "
-    insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision)
-    select id, key, name, description, type, created_by, created_at, archived_at, revision
+    insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision, is_public)
+    select id, key, name, description, type, created_by, created_at, archived_at, revision, is_public
     from staged_flags where not is_new
     on conflict (id) do update
     set name = excluded.name, description = excluded.description, archived_at = excluded.archived_at,
-        revision = excluded.revision;
+        revision = excluded.revision, is_public = excluded.is_public;
 
     delete from flag_products where flag_id in (select id from staged_flags where not is_new);
 

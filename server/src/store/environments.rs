@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use pennon_model::environment::{
-    Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus, ProductName,
+    ClientRules, Environment, EnvironmentFilter, EnvironmentStatus, ProductName, Visibility,
 };
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Page, PageRequest};
@@ -19,6 +19,7 @@ use crate::error::{Conflict, Error};
 macro_rules! environment_columns {
     () => {
         "environments.id as environment_id, product, environments.name as environment_name, sdk_key_prefix, status,
+         visibility, client_rules,
          environments.created_at as environment_created_at, environments.revision as environment_revision"
     };
 }
@@ -31,6 +32,8 @@ pub(super) struct EnvironmentRow {
     environment_name: String,
     sdk_key_prefix: String,
     status: String,
+    visibility: String,
+    client_rules: String,
     environment_created_at: i64,
     environment_revision: i64,
 }
@@ -49,8 +52,9 @@ pub(crate) async fn insert(
     sdk_key: SecretHash,
 ) -> Result<(), Error> {
     let is_inserted = on_conn!(tx, conn => unless_taken(sqlx::query(
-        "insert into environments (id, product, name, sdk_key_hash, sdk_key_prefix, status, created_at, revision, lineage_id)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $1)",
+        "insert into environments (id, product, name, sdk_key_hash, sdk_key_prefix, status, created_at, revision, visibility,
+                                   client_rules, lineage_id)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $1)",
     )
     .bind(environment.id.uuid())
     .bind(environment.product.as_str())
@@ -60,6 +64,8 @@ pub(crate) async fn insert(
     .bind(environment.status.as_str())
     .bind(environment.created_at.millis())
     .bind(environment.revision)
+    .bind(environment.visibility.as_str())
+    .bind(environment.client_rules.as_str())
     .execute(conn).await))?;
     is_inserted
         .then_some(())
@@ -89,15 +95,18 @@ pub(crate) async fn list(
     page: PageRequest,
 ) -> Result<Page<Environment>, Error> {
     let status = filter.status.map(EnvironmentStatus::as_str);
+    let visibility = filter.visibility.map(Visibility::as_str);
     let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "select ", environment_columns!(), " from environments
          where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)
-         order by created_at desc, id desc limit $4 offset $5",
-    )).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+           and ($4 is null or visibility = $4)
+         order by created_at desc, id desc limit $5 offset $6",
+    )).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(visibility).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
     let total = on_conn!(tx, conn => sqlx::query_scalar(
         "select count(*) from environments
-         where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)",
-    ).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).fetch_one(conn).await)?;
+         where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)
+           and ($4 is null or visibility = $4)",
+    ).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(visibility).fetch_one(conn).await)?;
     page_of(page, rows, total)
 }
 
@@ -154,16 +163,16 @@ pub(crate) async fn lineages(tx: &mut Tx) -> Result<Vec<(EnvironmentId, Environm
         .collect()
 }
 
-/// Renames an environment.
-pub(crate) async fn rename(
-    tx: &mut Tx,
-    id: EnvironmentId,
-    name: &EnvironmentName,
-) -> Result<(), Error> {
-    let is_renamed = on_conn!(tx, conn => unless_taken(sqlx::query(
-        "update environments set name = $2, revision = revision + 1 where id = $1",
-    ).bind(id.uuid()).bind(name.as_str()).execute(conn).await))?;
-    is_renamed
+/// Stores an environment's changed name and client rules.
+pub(crate) async fn update(tx: &mut Tx, environment: &Environment) -> Result<(), Error> {
+    let is_updated = on_conn!(tx, conn => unless_taken(sqlx::query(
+        "update environments set name = $2, client_rules = $3, revision = revision + 1 where id = $1",
+    )
+    .bind(environment.id.uuid())
+    .bind(environment.name.as_str())
+    .bind(environment.client_rules.as_str())
+    .execute(conn).await))?;
+    is_updated
         .then_some(())
         .ok_or_else(|| Conflict::EnvironmentNameTaken.into())
 }
@@ -261,6 +270,8 @@ impl TryFrom<EnvironmentRow> for Environment {
             name: row.environment_name.try_into().map_err(bad)?,
             sdk_key_prefix: row.sdk_key_prefix,
             status: EnvironmentStatus::parse(&row.status).map_err(bad)?,
+            visibility: Visibility::parse(&row.visibility).map_err(bad)?,
+            client_rules: ClientRules::parse(&row.client_rules).map_err(bad)?,
             created_at: Timestamp::from_millis(row.environment_created_at),
             revision: row.environment_revision,
         })

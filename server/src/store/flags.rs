@@ -36,7 +36,9 @@ macro_rules! flag_columns {
             $flags,
             ".archived_at, ",
             $flags,
-            ".revision,
+            ".revision, ",
+            $flags,
+            ".is_public,
             (select string_agg(flag_products.product, '\n') from flag_products
              where flag_products.flag_id = ",
             $flags,
@@ -98,6 +100,9 @@ macro_rules! push_selected {
             $query.push(" and key = ").push_bind(key);
         }
         push_product!($query, "flags.id", $selection.product.as_ref());
+        if let Some(is_public) = $selection.is_public {
+            $query.push(" and is_public = ").push_bind(is_public);
+        }
     }};
 }
 
@@ -112,6 +117,7 @@ pub(super) struct FlagRow {
     created_at: i64,
     archived_at: Option<i64>,
     revision: i64,
+    is_public: bool,
     /// The products, one per line; none for every product.
     products: Option<String>,
 }
@@ -119,8 +125,8 @@ pub(super) struct FlagRow {
 /// Adds a flag.
 pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     let is_inserted = on_conn!(&mut *tx, conn => unless_taken(sqlx::query(
-        "insert into flags (id, key, name, description, type, created_by, created_at, revision)
-         values ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "insert into flags (id, key, name, description, type, created_by, created_at, revision, is_public)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
     .bind(flag.id.uuid())
     .bind(flag.key.as_str())
@@ -130,6 +136,7 @@ pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     .bind(&flag.created_by)
     .bind(flag.created_at.millis())
     .bind(flag.revision)
+    .bind(flag.is_public)
     .execute(conn).await))?;
     if !is_inserted {
         return Err(Conflict::FlagKeyTaken.into());
@@ -204,14 +211,15 @@ pub(crate) async fn revisions(tx: &mut Tx) -> Result<Vec<(String, FlagId, i64)>,
     Ok(rows.into_iter().map(flag).collect())
 }
 
-/// Stores a flag's changed name, description and products.
+/// Stores a flag's changed details.
 pub(crate) async fn update(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     on_conn!(&mut *tx, conn => sqlx::query(
-        "update flags set name = $2, description = $3, revision = revision + 1 where id = $1",
+        "update flags set name = $2, description = $3, is_public = $4, revision = revision + 1 where id = $1",
     )
     .bind(flag.id.uuid())
     .bind(flag.name.as_str())
     .bind(flag.description.as_ref().map(Description::as_str))
+    .bind(flag.is_public)
     .execute(conn).await.map(drop))?;
     on_conn!(&mut *tx, conn => sqlx::query("delete from flag_products where flag_id = $1")
         .bind(flag.id.uuid()).execute(conn).await.map(drop))?;
@@ -261,6 +269,7 @@ impl TryFrom<FlagRow> for Flag {
                 .map(products)
                 .transpose()
                 .map_err(bad)?,
+            is_public: row.is_public,
             created_by: row.created_by,
             created_at: Timestamp::from_millis(row.created_at),
             archived_at: row.archived_at.map(Timestamp::from_millis),

@@ -2,6 +2,7 @@
 
 use pennon_core::FlagConfig;
 use pennon_core::rule::Rule;
+use pennon_model::environment::ClientRules;
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_model::secret::SecretHash;
 use uuid::Uuid;
@@ -19,6 +20,17 @@ pub(crate) struct Head {
     pub(crate) lineage: EnvironmentId,
     pub(crate) sdk_key: SecretHash,
     pub(crate) config_revision: i64,
+    /// What the SDK key reveals.
+    pub(crate) client_rules: ClientRules,
+}
+
+#[derive(sqlx::FromRow)]
+struct HeadRow {
+    id: Uuid,
+    lineage_id: Option<Uuid>,
+    sdk_key_hash: Vec<u8>,
+    config_revision: i64,
+    client_rules: String,
 }
 
 /// One rule of a flag, or a flag without rules.
@@ -62,6 +74,7 @@ pub(crate) struct LoadedFlag {
 }
 
 /// All active environments. Those with an unreadable row are separate, so that they do not stop the rest.
+#[derive(Default)]
 pub(crate) struct Heads {
     pub(crate) readable: Vec<Head>,
     pub(crate) unreadable: Vec<(EnvironmentId, Error)>,
@@ -69,28 +82,35 @@ pub(crate) struct Heads {
 
 /// Reads the config revisions of all active environments.
 pub(crate) async fn heads(tx: &mut Tx) -> Result<Heads, Error> {
-    let rows: Vec<(Uuid, Option<Uuid>, Vec<u8>, i64)> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, lineage_id, sdk_key_hash, config_revision from environments where status = 'active'",
+    let rows: Vec<HeadRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, lineage_id, sdk_key_hash, config_revision, client_rules from environments where status = 'active'",
     ).fetch_all(conn).await)?;
-    let (mut readable, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
-    for (id, lineage, hash, config_revision) in rows {
-        match SecretHash::try_from(&*hash) {
-            Ok(sdk_key) => readable.push(Head {
-                id: EnvironmentId::new(id),
-                lineage: EnvironmentId::new(lineage.unwrap_or(id)),
-                sdk_key,
-                config_revision,
-            }),
-            Err(problem) => {
-                let error = bad_row("environments", id, problem);
-                unreadable.push((EnvironmentId::new(id), error));
-            }
+    let mut heads = Heads::default();
+    for row in rows {
+        let id = EnvironmentId::new(row.id);
+        match Head::try_from(row) {
+            Ok(head) => heads.readable.push(head),
+            Err(error) => heads.unreadable.push((id, error)),
         }
     }
-    Ok(Heads {
-        readable,
-        unreadable,
-    })
+    Ok(heads)
+}
+
+impl TryFrom<HeadRow> for Head {
+    type Error = Error;
+
+    fn try_from(row: HeadRow) -> Result<Self, Error> {
+        let sdk_key = SecretHash::try_from(&*row.sdk_key_hash);
+        let client_rules = ClientRules::parse(&row.client_rules);
+        Ok(Self {
+            id: EnvironmentId::new(row.id),
+            lineage: EnvironmentId::new(row.lineage_id.unwrap_or(row.id)),
+            sdk_key: sdk_key.map_err(|problem| bad_row("environments", row.id, problem))?,
+            config_revision: row.config_revision,
+            client_rules: client_rules
+                .map_err(|problem| bad_row("environments", row.id, problem))?,
+        })
+    }
 }
 
 impl LoadedFlag {
@@ -112,7 +132,7 @@ impl LoadedFlag {
 }
 
 /// Reads the flags of an environment that changed after `revision`. For revision 0, it reads all flags, including
-/// archived flags of its product without a configuration in the environment.
+/// archived flags that belong to it without a configuration in the environment.
 pub(crate) async fn changed_flags(
     tx: &mut Tx,
     environment: EnvironmentId,

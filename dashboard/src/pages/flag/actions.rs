@@ -161,6 +161,7 @@ impl From<&Form> for FlagDetails {
             name: form.text("name"),
             description: form.text("description"),
             products: ProductForm::read(form).and_then(ProductForm::into_products),
+            is_public: form.text("public") == "yes",
             disable: form.text("disable") == "yes",
         }
     }

@@ -76,7 +76,7 @@ impl PendingRevert {
         let is_in_scope = |target: &FlagEnvironment| {
             let known = flags.iter().find(|flag| flag.before.id == target.flag.id);
             let flag = known.map_or(&target.flag, |known| &known.after);
-            flag.belongs_to(&target.environment.product)
+            flag.exists_in(&target.environment)
         };
         let hidden = &self.hidden;
         let is_outside = |configuration: &BeforeAfter<FlagConfiguration, DesiredConfiguration>| {
@@ -107,7 +107,7 @@ impl PendingRevert {
             }
             AuditAction::EnvironmentUpdated => {
                 let environment = current(tx, recorded.environment).await?;
-                self.rename(environment, entry)
+                self.environment(environment, entry)
             }
             AuditAction::FlagEnvironmentUpdated
             | AuditAction::RuleCreated
@@ -145,9 +145,11 @@ impl PendingRevert {
         Ok(&mut flag.ok_or(Obstacle::Gone)?.after)
     }
 
-    fn rename(&mut self, before: Environment, entry: &AuditEntry) -> Result<(), RevertError> {
+    /// Restores the name and the client rules of an environment.
+    fn environment(&mut self, before: Environment, entry: &AuditEntry) -> Result<(), RevertError> {
         let mut after = before.clone();
         self.overwrites |= restore(entry, "name", &mut after.name)?;
+        self.overwrites |= restore(entry, "clientRules", &mut after.client_rules)?;
         self.environments.push(BeforeAfter { before, after });
         Ok(())
     }
@@ -204,7 +206,7 @@ impl PendingRevert {
     fn plan(&self, admin: &Admin) -> Result<Plan, Error> {
         let mut changes = Vec::new();
         for BeforeAfter { before, after } in &self.environments {
-            if before.name != after.name {
+            if before != after {
                 changes.push(PlannedChange {
                     environment: Some(after.clone()),
                     ..planned(AuditAction::EnvironmentUpdated, Some(before), Some(after))?
@@ -265,8 +267,13 @@ impl PendingRevert {
     ) -> Result<Vec<EnvironmentChange>, Error> {
         let mut changes = Vec::new();
         for BeforeAfter { before, after } in self.environments {
-            if before.name != after.name {
-                environments::rename_within(admin, tx, actor, &before, after.name).await?;
+            if before != after {
+                let Environment {
+                    name, client_rules, ..
+                } = after;
+                let (_, change) =
+                    environments::rewrite(admin, tx, actor, &before, name, client_rules).await?;
+                changes.extend(change);
             }
         }
         let mut archived = Vec::new();
@@ -324,7 +331,8 @@ fn undo_flag(admin: &Admin, flag: &mut Flag, entry: &AuditEntry) -> Result<bool,
             let name = restore(entry, "name", &mut flag.name)?;
             let description = restore(entry, "description", &mut flag.description)?;
             let products = restore(entry, "products", &mut flag.products)?;
-            return Ok(name || description || products);
+            let is_public = restore(entry, "public", &mut flag.is_public)?;
+            return Ok(name || description || products || is_public);
         }
         _ if is_archived => {}
         _ => flag.archived_at = Some(admin.clock.now()),

@@ -27,7 +27,7 @@ pub(crate) async fn overview(
     let flag = flag.ok_or(Error::NotFound(Entity::Flag))?;
     let mut active = store::environments::active(&mut tx).await?;
     active.retain(|environment| {
-        flag.belongs_to(&environment.product)
+        flag.exists_in(environment)
             && product.is_none_or(|product| environment.product.as_str() == product)
     });
     let cells = store::configurations::cells(&mut tx, &[flag.id]).await?;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pennon_model::configuration::{Configuration, FlagConfiguration, FlagEnvironment};
 use pennon_model::environment::{Environment, EnvironmentName, ProductName};
-use pennon_model::flag::{Flag, FlagKey, FlagName, FlagProducts, FlagType, includes};
+use pennon_model::flag::{Flag, FlagKey, FlagName, FlagProducts, FlagType, exists_in};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::targeting::{FlagRollout, TargetingRule};
 use pennon_model::text::Description;
@@ -50,6 +50,9 @@ pub(crate) struct PortableFlag {
     /// releases do not know the member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) products: Option<FlagProducts>,
+    /// True if the flag exists in public environments. False is omitted for the same reason.
+    #[serde(rename = "public", skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_public: bool,
     pub(crate) archived: bool,
     pub(crate) environments: Vec<PortableConfiguration>,
 }
@@ -130,10 +133,10 @@ impl Installation {
         environments.into_iter().map(named).collect()
     }
 
-    /// Returns the active environments of a flag's products.
+    /// Returns the active environments in which a flag is configured.
     fn scope(&self, flag: &Flag) -> impl Iterator<Item = &Environment> {
         let environments = self.environments.values();
-        environments.filter(|environment| flag.belongs_to(&environment.product))
+        environments.filter(|environment| flag.exists_in(environment))
     }
 
     fn portable(&self, flag: &Flag) -> PortableFlag {
@@ -151,6 +154,7 @@ impl Installation {
             description: flag.description.clone(),
             kind: flag.kind,
             products: flag.products.clone(),
+            is_public: flag.is_public,
             archived: flag.archived_at.is_some(),
             environments: self.environments.iter().filter_map(configuration).collect(),
         }
@@ -217,17 +221,26 @@ impl Installation {
                 if !names.insert(name) {
                     faults.push(at(&place, format!("{called} occurs twice")));
                 }
-                if self.environment(configuration).is_none() && missing.insert(name) {
+                let environment = self.environment(configuration);
+                if environment.is_none() && missing.insert(name) {
                     let detail =
                         format!("there is no active environment {called}; create it first");
                     faults.push(at(&place, detail));
                 }
-                if !includes(flag.products.as_ref(), &configuration.product) {
+                let is_of_flag =
+                    |products: &FlagProducts| products.contains(&configuration.product);
+                if !flag.products.as_ref().is_none_or(is_of_flag) {
                     let detail = format!(
                         "the flag's `products` do not include `{}`",
                         configuration.product
                     );
                     faults.push(at(&format!("{place}/product"), detail));
+                } else if environment
+                    .is_some_and(|one| !exists_in(flag.products.as_ref(), flag.is_public, one))
+                {
+                    let detail =
+                        format!("{called} is public here, so the flag needs `\"public\": true`");
+                    faults.push(at(&place, detail));
                 }
                 if flag.archived && configuration.content.switch.is_enabled {
                     let detail = "an archived flag cannot be enabled".to_owned();

@@ -167,10 +167,11 @@ impl Planner<'_> {
             description: wanted.description.clone(),
             kind: wanted.kind,
             products: wanted.products.clone(),
+            is_public: wanted.is_public,
         };
         let flag = flags::created(self.admin, self.actor, new);
         self.record(AuditAction::FlagCreated, None, &flag)?;
-        let mut texts = details_json(&FlagDetails::of(&flag), flag.products.is_some());
+        let mut texts = details_json(&FlagDetails::of(&flag), &flag_defaults(&flag));
         texts["type"] = json!(wanted.kind);
         self.carry(AuditAction::FlagCreated, &flag, None, Some(texts));
         let mut flag = PlannedFlag::new(flag, self.start);
@@ -190,8 +191,8 @@ impl Planner<'_> {
         }
         let (was, is) = (FlagDetails::of(old), details(wanted));
         if was != is {
-            let moves = was.products != is.products;
-            let (was, is_now) = (details_json(&was, moves), details_json(&is, moves));
+            let moves = was.products != is.products || was.is_public != is.is_public;
+            let (was, is_now) = (details_json(&was, &is), details_json(&is, &was));
             let new = flags::rewritten(&flag.flag, is);
             self.update(&mut flag, new)?;
             self.carry(AuditAction::FlagUpdated, old, Some(was), Some(is_now));
@@ -202,8 +203,8 @@ impl Planner<'_> {
         Ok(flag)
     }
 
-    /// Configures a flag in the environments of its new products, and hides its configuration in all others, in which it
-    /// must be disabled.
+    /// Configures a flag in the environments of its new scope, and hides its configuration in all others, in which it must
+    /// be disabled.
     fn rescope(&mut self, flag: &mut PlannedFlag) -> Result<(), Error> {
         let scope: BTreeSet<EnvironmentId> =
             self.start.scope(&flag.flag).map(|one| one.id).collect();
@@ -390,7 +391,7 @@ impl PlannedFlag {
         }
     }
 
-    /// Gives the flag a disabled configuration in every active environment of its products.
+    /// Gives the flag a disabled configuration in every active environment of its scope.
     fn reset(&mut self, start: &Installation) {
         for environment_id in start.scope(&self.flag).map(|one| one.id) {
             let new = initial(self.flag.id, environment_id);
@@ -457,13 +458,27 @@ fn details(wanted: &PortableFlag) -> FlagDetails {
         name: wanted.name.clone(),
         description: wanted.description.clone(),
         products: wanted.products.clone(),
+        is_public: wanted.is_public,
     }
 }
 
-fn details_json(details: &FlagDetails, with_products: bool) -> Value {
+/// Returns the details of a new flag for which nothing was chosen.
+fn flag_defaults(flag: &Flag) -> FlagDetails {
+    FlagDetails {
+        products: None,
+        is_public: false,
+        ..FlagDetails::of(flag)
+    }
+}
+
+/// Returns the texts of a flag, and the parts of its scope that differ from `other`.
+fn details_json(details: &FlagDetails, other: &FlagDetails) -> Value {
     let mut json = json!({ "name": details.name, "description": details.description });
-    if with_products {
+    if details.products != other.products {
         json["products"] = json!(details.products);
+    }
+    if details.is_public != other.is_public {
+        json["public"] = json!(details.is_public);
     }
     json
 }

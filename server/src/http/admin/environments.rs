@@ -1,9 +1,7 @@
 //! Environments.
 
 use axum::extract::State;
-use pennon_model::environment::{
-    CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentName,
-};
+use pennon_model::environment::{CreatedEnvironment, Environment, EnvironmentFilter};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::Page;
 use serde::Serialize;
@@ -11,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::admin::Admin;
 use crate::admin::environments;
-use crate::admin::environments::NewEnvironment;
+use crate::admin::environments::{EnvironmentPatch, NewEnvironment};
 use crate::auth::actor::{Actor, Administrator};
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};
@@ -32,7 +30,11 @@ pub(super) fn routes() -> Routes {
     .with(route!(list))
     .with(route!(create).refuses(&[Code::EnvironmentNameTaken]))
     .with(route!(one))
-    .with(route!(rename).refuses(&[Code::EnvironmentNameTaken, Code::EnvironmentRevoked]))
+    .with(route!(update).refuses(&[
+        Code::EnvironmentNameTaken,
+        Code::EnvironmentRevoked,
+        Code::VisibilityFixed,
+    ]))
     .with(route!(revoke).refuses(&[Code::EnvironmentRevoked]))
     .with(route!(rotate_key).refuses(&[Code::EnvironmentRevoked]))
 }
@@ -48,11 +50,6 @@ struct EnvironmentWithKey {
     sdk_key: String,
 }
 
-/// A change of an environment; absent members stay unchanged.
-struct EnvironmentPatch {
-    name: Option<EnvironmentName>,
-}
-
 impl Revised for EnvironmentWithKey {
     fn revision(&self) -> i64 {
         self.environment.revision
@@ -61,7 +58,7 @@ impl Revised for EnvironmentWithKey {
 
 /// Creates an environment.
 ///
-/// All active flags are off in it. Only this response contains `sdkKey`: the service stores a hash.
+/// All active flags are off in it; a public environment has only public flags. Only this response contains `sdkKey`: the service stores a hash.
 #[utoipa::path(post, path = "/environments")]
 async fn create(
     State(admin): State<Admin>,
@@ -99,11 +96,12 @@ async fn one(
     environments::get(&admin, &actor, id).await.map(Tagged)
 }
 
-/// Renames an environment.
+/// Changes the name or the client rules of an environment.
 ///
-/// If the name is absent or unchanged, nothing changes and nothing is recorded.
+/// Absent members stay unchanged. A request that changes nothing succeeds and is not recorded. The visibility cannot be
+/// changed.
 #[utoipa::path(patch, path = "/environments/{environment}")]
-async fn rename(
+async fn update(
     State(admin): State<Admin>,
     actor: Administrator,
     target: Existing<EnvironmentId>,
@@ -111,8 +109,8 @@ async fn rename(
     IfMatch(precondition): IfMatch,
     body: Body<EnvironmentPatch>,
 ) -> Result<Tagged<Environment>, Error> {
-    let (id, EnvironmentPatch { name }) = target.with(&admin, &actor, body.read()).await?;
-    environments::rename(&admin, &actor, id, &precondition, name)
+    let (id, patch) = target.with(&admin, &actor, body.read()).await?;
+    environments::update(&admin, &actor, id, &precondition, patch)
         .await
         .map(Tagged)
 }
@@ -137,7 +135,7 @@ async fn revoke(
 
 /// Replaces the SDK key of an environment.
 ///
-/// Creates an environment with the same product, name, configurations, rules and rollouts. The old environment is
+/// Creates an environment with the same product, name, visibility, configurations, rules and rollouts. The old environment is
 /// revoked, and its SDK key is refused immediately. Only this response contains the new `sdkKey`.
 #[utoipa::path(post, path = "/environments/{environment}/rotate-key")]
 async fn rotate_key(
@@ -171,6 +169,11 @@ from_fields! {
     NewEnvironment {
         product: required("product"),
         name: required("name"),
+        /// `public` if the SDK key is in web pages or apps, where everyone can read it. It cannot be changed. Default
+        /// `server`.
+        visibility: or_default("visibility"),
+        /// What the SDK key of a public environment reveals. Default `full`.
+        client_rules: or_default("clientRules"),
     }
 }
 
@@ -178,6 +181,10 @@ from_fields! {
     /// A change of an environment; absent members stay unchanged.
     EnvironmentPatch {
         name: optional("name"),
+        /// Only the current visibility.
+        visibility: optional("visibility"),
+        /// What the SDK key of a public environment reveals.
+        client_rules: optional("clientRules"),
     }
 }
 
@@ -188,5 +195,6 @@ from_fields! {
         /// Environments with exactly this name.
         name: optional("name"),
         status: optional("status"),
+        visibility: optional("visibility"),
     }
 }

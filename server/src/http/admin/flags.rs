@@ -63,7 +63,7 @@ impl Revised for SavedFlag {
 
 /// Creates a flag.
 ///
-/// The flag is off in every environment of its products. Its key cannot be changed, and stays taken after archiving.
+/// The flag is off in every environment in which it exists. Its key cannot be changed, and stays taken after archiving.
 #[utoipa::path(post, path = "/flags")]
 async fn create(
     State(admin): State<Admin>,
@@ -117,10 +117,11 @@ async fn archive(
     Ok(NoContent)
 }
 
-/// Changes the name, the description or the products of a flag.
+/// Changes the name, the description, the products or `public` of a flag.
 ///
 /// Absent members stay unchanged. A request that changes nothing succeeds and is not recorded. With other products, the
-/// flag leaves the environments of all others, where its configuration is kept until it returns, disabled.
+/// flag leaves the environments of all others, and without `public`, it leaves public environments. Its configurations
+/// there are kept until it returns, disabled.
 #[utoipa::path(patch, path = "/flags/{flag}")]
 async fn update(
     State(admin): State<Admin>,
@@ -160,6 +161,8 @@ from_fields! {
         kind: required("type"),
         /// The products in whose environments the flag is configured; every product if absent or `null`.
         products: patch_set("products", 1..=FlagProducts::MAX).map(|products: Patch<_>| products.applied_to(None)),
+        /// True if the flag exists in public environments.
+        is_public: or_default("public"),
     }
 }
 
@@ -170,6 +173,8 @@ from_fields! {
         description: patch("description"),
         /// The products in whose environments the flag is configured; `null` for every product.
         products: patch_set("products", 1..=FlagProducts::MAX),
+        /// True if the flag exists in public environments.
+        is_public: optional("public"),
         /// If true, the flag is disabled in the environments that it leaves. Otherwise, it must be off there.
         enabled: or_default("force").map(|force: bool| if force { Enabled::Disable } else { Enabled::Refuse }),
     }
@@ -185,6 +190,8 @@ from_fields! {
         search: optional("q").map(|search: Option<Search>| search.map(|Search(text)| text)),
         /// Flags that are configured in the environments of this product.
         product: optional("product"),
+        /// True for the flags that exist in public environments, `false` for all others.
+        is_public: optional("public"),
         order: or_default("sort"),
     }
 }

@@ -7,8 +7,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::refusal::Failure;
-use crate::http::if_none_match::Caching;
-use crate::http::openapi::{Answer, Answered, Schemas, unless_known};
+use crate::http::all_results::AllResults;
+use crate::http::openapi::{Answer, Answered, Schemas};
 use crate::http::respond::Json;
 use crate::snapshot::Decision;
 
@@ -47,13 +47,13 @@ struct Metadata {
 #[derive(Serialize, ToSchema)]
 #[schema(as = OfrepFlags)]
 pub(super) struct Flags {
-    pub(super) flags: Vec<Flag>,
+    flags: Vec<Flag>,
 }
 
-/// All active flags, or 304 if the client already has this response.
-pub(super) enum AllFlags {
-    Evaluated(Caching, Flags),
-    Unchanged(Caching),
+impl From<Vec<Flag>> for Flags {
+    fn from(flags: Vec<Flag>) -> Self {
+        Self { flags }
+    }
 }
 
 impl Flag {
@@ -81,15 +81,6 @@ impl IntoResponse for Flag {
     }
 }
 
-impl IntoResponse for AllFlags {
-    fn into_response(self) -> Response {
-        match self {
-            Self::Evaluated(caching, flags) => (caching, Json(flags)).into_response(),
-            Self::Unchanged(caching) => (StatusCode::NOT_MODIFIED, caching).into_response(),
-        }
-    }
-}
-
 impl Answer for Flag {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
         let mut answers = Json::<Self>::answers(schemas);
@@ -99,13 +90,18 @@ impl Answer for Flag {
     }
 }
 
+/// The response with all flags, or 304 if the client already has it.
+pub(super) struct AllFlags(pub(super) AllResults<Flags>);
+
+impl IntoResponse for AllFlags {
+    fn into_response(self) -> Response {
+        self.0.into_response()
+    }
+}
+
 impl Answer for AllFlags {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
-        let mut answers = unless_known(
-            Json::<Flags>::answers(schemas),
-            "Flags and context are unchanged since the response in `If-None-Match`.",
-            "An identifier of flags and context, for `If-None-Match`.",
-        );
+        let mut answers = AllResults::<Flags>::answers(schemas);
         answers.push(refused(StatusCode::BAD_REQUEST, schemas));
         answers
     }

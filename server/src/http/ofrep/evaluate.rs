@@ -1,20 +1,17 @@
 //! Evaluates one flag or all flags.
 
-use base64::Engine;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
-
-use super::answer::{AllFlags, Flag, Flags};
+use super::answer::{AllFlags, Flag};
 use super::question::{FlagKey, OfrepEnvironment, Question};
 use super::refusal::Refusal;
 use crate::evaluation;
-use crate::http::if_none_match::{IfNoneMatch, caching};
+use crate::http::all_results::AllResults;
+use crate::http::if_none_match::IfNoneMatch;
+use crate::snapshot::ServedFlag;
 
 /// Evaluates a flag for a context.
 ///
 /// `variant` is `on` or `off`. `reason` is one of OpenFeature's reasons: `STATIC` if the result is the same for every
-/// context, `DEFAULT` if the flag is on and no rule matched. `metadata` contains Pennon's reason and, if they
-/// determined the result, the rule's ID and the bucket of the context.
+/// context, `DEFAULT` if the flag is on and no rule matched. `metadata` contains Pennon's reason.
 #[utoipa::path(post, path = "/evaluate/flags/{key}")]
 pub(super) async fn one(
     OfrepEnvironment(environment): OfrepEnvironment,
@@ -42,23 +39,9 @@ pub(super) async fn all(
     question: Question,
 ) -> Result<AllFlags, Refusal> {
     let context = question.context()?;
-    let snapshot = environment.snapshot();
-    let etag = etag(snapshot.document().await.etag(), question.bytes());
-    let caching = caching(&etag, "Authorization, X-API-Key, Origin")?;
-    if known.has(&etag) {
-        return Ok(AllFlags::Unchanged(caching));
-    }
-    let decisions = snapshot.decide_all(&context).into_iter();
-    let flags = decisions.map(|(key, decision)| Flag::new(key, decision));
-    let flags = flags.collect();
-    Ok(AllFlags::Evaluated(caching, Flags { flags }))
-}
-
-/// Returns the tag of the evaluations: a hash of the flags' state and of the request's body.
-fn etag(config: &str, question: &[u8]) -> String {
-    let hash = Sha256::new()
-        .chain_update(config)
-        .chain_update(question)
-        .finalize();
-    format!("W/\"{}\"", BASE64_URL_SAFE_NO_PAD.encode(hash))
+    let flag = |key: &str, _: &ServedFlag, decision| Flag::new(key, decision);
+    let vary = "Authorization, X-API-Key, Origin";
+    let results =
+        AllResults::of(&environment, &known, question.bytes(), &context, vary, flag).await?;
+    Ok(AllFlags(results))
 }

@@ -12,12 +12,12 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use pennon_core::FlagConfig;
-use pennon_model::usage::PollKind;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
 use super::client::NamedClient;
+use super::poll_kind;
 use crate::error::Error;
 use crate::evaluation::sdk_environment::SdkKey;
 use crate::http::coding::Accepted;
@@ -30,7 +30,8 @@ use crate::snapshot::{Document, Encoding};
 /// Returns the config document for local evaluation.
 ///
 /// It contains all active flags of the environment, or only those in `keys[]`. If no flag matches `keys[]`, the result
-/// is empty. The response may be compressed.
+/// is empty. The response may be compressed. In a public environment with the client rules `answers`, the response is
+/// 403.
 #[utoipa::path(get, path = "/config")]
 pub(super) async fn config(
     key: SdkKey,
@@ -40,7 +41,7 @@ pub(super) async fn config(
     method: Method,
     Accepted(accepted): Accepted,
 ) -> Result<Config, Error> {
-    let environment = key.for_client()?;
+    let environment = key.for_client()?.revealed()?;
     let document = match keys {
         Some(keys) => environment.snapshot().filtered_document(&keys),
         None => environment.snapshot().document().await,
@@ -49,11 +50,7 @@ pub(super) async fn config(
     let is_current = known.has(document.etag());
     // A HEAD request gets no flags to evaluate, so it does not count as a fetch.
     if method != Method::HEAD {
-        let kind = match is_current {
-            true => PollKind::Current,
-            false if known.is_anything() => PollKind::Outdated,
-            false => PollKind::First,
-        };
+        let kind = poll_kind(&known, is_current);
         environment.snapshot().usage().polled(kind, client);
     }
     if is_current {

@@ -82,10 +82,11 @@ pub(super) async fn batch(key: SdkKey, body: Body<Questions>) -> Result<Json<Eva
 /// Evaluates a flag for a context, and explains every step.
 ///
 /// The result is the same as that of `evaluate`. Each rule shows all its conditions, with the attribute's value and the
-/// result of the comparison. The rollout shows the bucket of the context.
+/// result of the comparison. The rollout shows the bucket of the context. In a public environment with the client rules
+/// `answers`, the response is 403.
 #[utoipa::path(post, path = "/explain")]
 pub(super) async fn explain(key: SdkKey, body: Body<Question>) -> Result<Json<Explained>, Error> {
-    let environment = key.for_evaluation()?;
+    let environment = key.for_evaluation()?.revealed()?;
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
     let mut faults = Vec::new();
     match question(object(&bytes)?, "", &mut faults) {

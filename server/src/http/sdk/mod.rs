@@ -1,5 +1,6 @@
 //! The Evaluation API.
 
+mod all;
 mod client;
 mod config;
 mod evaluate;
@@ -10,8 +11,10 @@ mod usage;
 use std::ops::RangeInclusive;
 
 use pennon_model::json::Json;
+use pennon_model::usage::PollKind;
 
 use super::code::Code;
+use super::if_none_match::IfNoneMatch;
 use super::openapi::{Routes, route};
 use crate::error::Fault;
 
@@ -22,11 +25,21 @@ pub(super) fn routes() -> Routes {
     )
     .with(route!(evaluate::one).refuses(&[Code::FlagNotFound]))
     .with(route!(evaluate::batch))
-    .with(route!(evaluate::explain).refuses(&[Code::FlagNotFound]))
-    .with(route!(config::config))
+    .with(route!(all::all))
+    .with(route!(evaluate::explain).refuses(&[Code::FlagNotFound, Code::ConfigNotPublic]))
+    .with(route!(config::config).refuses(&[Code::ConfigNotPublic]))
     .with(route!(stream::stream))
     .with(route!(usage::report))
     .below("/sdk/v1")
+}
+
+/// Returns the kind of a poll for flags, by the flags that the client has.
+fn poll_kind(known: &IfNoneMatch, is_current: bool) -> PollKind {
+    match is_current {
+        true => PollKind::Current,
+        false if known.is_anything() => PollKind::Outdated,
+        false => PollKind::First,
+    }
 }
 
 /// Reads the items of a list at `pointer`, and reports all its faults.

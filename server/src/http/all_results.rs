@@ -1,0 +1,82 @@
+//! The results of all flags for a context, for OpenFeature providers and for clients that do not evaluate locally.
+
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use http::StatusCode;
+use pennon_core::Context;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
+
+use super::if_none_match::{Caching, IfNoneMatch, caching};
+use super::openapi::{Answer, Answered, Schemas, unless_known};
+use super::respond::Json;
+use crate::error::Error;
+use crate::evaluation::sdk_environment::SdkEnvironment;
+use crate::snapshot::{Decision, Document, ServedFlag};
+
+/// The results of all active flags, or 304 if the client already has them.
+pub(super) enum AllResults<T> {
+    Evaluated(Caching, T),
+    Unchanged(Caching),
+}
+
+impl<T> AllResults<T> {
+    /// Evaluates all active flags for the context of a request, unless the client has the results. `question` is the
+    /// body of the request, and `vary` lists the headers that the response depends on.
+    pub(super) async fn of<I>(
+        environment: &SdkEnvironment,
+        known: &IfNoneMatch,
+        question: &[u8],
+        context: &Context<'_>,
+        vary: &'static str,
+        result: impl Fn(&str, &ServedFlag, Decision) -> I,
+    ) -> Result<Self, Error>
+    where
+        T: From<Vec<I>>,
+    {
+        let snapshot = environment.snapshot();
+        let document = snapshot.document().await;
+        let etag = etag(&document, question);
+        let caching = caching(&etag, vary)?;
+        if known.has(&etag) {
+            return Ok(Self::Unchanged(caching));
+        }
+        let flags = snapshot.active_flags().into_iter();
+        let results = flags.map(|(key, flag)| result(key, flag, flag.decide(context)));
+        let results: Vec<I> = results.collect();
+        Ok(Self::Evaluated(caching, results.into()))
+    }
+
+    /// Returns true if the client already has the results.
+    pub(super) fn is_unchanged(&self) -> bool {
+        matches!(self, Self::Unchanged(_))
+    }
+}
+
+/// Returns the tag of the results: the ID of the config document, which is also the ID of events of the stream, and a
+/// hash of the request's body.
+fn etag(document: &Document, question: &[u8]) -> String {
+    let hash = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(question));
+    format!("W/\"{}.{hash}\"", document.id())
+}
+
+impl<T: Serialize> IntoResponse for AllResults<T> {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Evaluated(caching, results) => (caching, Json(results)).into_response(),
+            Self::Unchanged(caching) => (StatusCode::NOT_MODIFIED, caching).into_response(),
+        }
+    }
+}
+
+impl<T: ToSchema> Answer for AllResults<T> {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered> {
+        unless_known(
+            Json::<T>::answers(schemas),
+            "Flags and context are unchanged since the response in `If-None-Match`.",
+            "An identifier of flags and context, for `If-None-Match`.",
+        )
+    }
+}

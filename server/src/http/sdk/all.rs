@@ -1,0 +1,113 @@
+//! Evaluates all flags, for clients that do not evaluate locally.
+
+use pennon_core::context::MAX_CONTEXT_BYTES;
+use pennon_core::ttl::Ttl;
+use pennon_core::{Evaluation, Reason};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+use super::client::NamedClient;
+use super::poll_kind;
+use crate::error::Error;
+use crate::evaluation::sdk_environment::SdkKey;
+use crate::http::all_results::AllResults;
+use crate::http::body::{Body, object};
+use crate::http::context::{self, context};
+use crate::http::if_none_match::IfNoneMatch;
+use crate::http::openapi::shape::nullable;
+use crate::http::openapi::{InBody, Schemas};
+use crate::snapshot::{Decision, ServedFlag};
+
+/// The result of a flag.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct FlagResult {
+    /// The flag's key.
+    key: String,
+    /// True if the flag is on for the context.
+    enabled: bool,
+    /// The reason for the result.
+    reason: Reason,
+    /// The time that clients may use the result without confirmation; `null` for the client's own setting.
+    #[serde(rename = "ttlOverrideSeconds")]
+    #[schema(required)]
+    ttl: Option<Ttl>,
+}
+
+/// The results of all active flags, by key.
+#[derive(Serialize, ToSchema)]
+pub(super) struct FlagResults {
+    flags: Vec<FlagResult>,
+}
+
+/// A request for all results.
+pub(super) enum Asker {}
+
+/// Evaluates all active flags for a context.
+///
+/// For clients that do not evaluate locally, because they must not see rules. The `ETag` identifies flags and context
+/// together: before the full stop, it has the `id` of the last event of the stream. While both are unchanged, a request
+/// with `If-None-Match` gets 304. The results do not count as evaluations, because a client may use none of them.
+#[utoipa::path(post, path = "/evaluate/all")]
+pub(super) async fn all(
+    key: SdkKey,
+    known: IfNoneMatch,
+    NamedClient(client): NamedClient,
+    body: Body<Asker>,
+) -> Result<AllResults<FlagResults>, Error> {
+    let environment = key.for_evaluation()?;
+    let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
+    let mut faults = Vec::new();
+    let context = context(object(&bytes)?.take("context"), "/context", &mut faults);
+    if !faults.is_empty() {
+        return Err(Error::Invalid(faults));
+    }
+    let vary = "Authorization, Origin";
+    let results = AllResults::of(
+        &environment,
+        &known,
+        &bytes,
+        &context,
+        vary,
+        FlagResult::new,
+    )
+    .await?;
+    let kind = poll_kind(&known, results.is_unchanged());
+    environment.snapshot().usage().polled(kind, client);
+    Ok(results)
+}
+
+impl FlagResult {
+    fn new(key: &str, flag: &ServedFlag, decision: Decision) -> Self {
+        let Evaluation { enabled, reason } = decision.evaluation;
+        Self {
+            key: key.to_owned(),
+            enabled,
+            reason,
+            ttl: flag.ttl(),
+        }
+    }
+}
+
+impl From<Vec<FlagResult>> for FlagResults {
+    fn from(flags: Vec<FlagResult>) -> Self {
+        Self { flags }
+    }
+}
+
+impl InBody for Asker {
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+        let context = context::schema(schemas);
+        schemas.define("ContextQuestion", |_| {
+            ObjectBuilder::new()
+                .schema_type(Type::Object)
+                .description(Some(
+                    "A context for which to evaluate all flags. Other members are ignored.",
+                ))
+                .property("context", nullable(context))
+                .into()
+        })
+    }
+}
