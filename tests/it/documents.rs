@@ -264,6 +264,7 @@ fn without_chance(word: &str) -> &str {
     match word {
         "admin@pennon.local" => EMAIL,
         _ if word.starts_with("pnk_") => "pnk_",
+        _ if word.starts_with("pnp_") => "pnp_",
         _ if word.starts_with("pnt_") => "pnt_",
         _ if is_id(word) => "<id>",
         _ if is_time(word) => "<time>",

@@ -15,7 +15,7 @@ async fn a_new_flag_is_disabled_in_every_active_environment() {
     let id = created.text("/id");
     let expected = json!({
         "id": id, "key": "checkout_v2", "name": "New checkout", "description": "a\nb", "type": "boolean",
-        "products": null, "createdBy": EMAIL, "createdAt": START, "archivedAt": null,
+        "products": null, "public": false, "createdBy": EMAIL, "createdAt": START, "archivedAt": null,
     });
     assert_eq!(created.json(), expected);
     assert_eq!(created.header("location"), format!("/flags/{id}"));

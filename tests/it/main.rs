@@ -43,6 +43,7 @@ mod postgres_url;
 mod preconditions;
 mod products;
 mod provisioning;
+mod public_environments;
 mod races;
 mod rate_limit;
 mod roles;

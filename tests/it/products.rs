@@ -346,7 +346,7 @@ async fn a_revert_restores_the_products_and_the_switch() {
 }
 
 /// Reverts the newest action in the dashboard.
-async fn revert_newest(app: &TestApp, admin: &Caller<'_>) -> Answer {
+pub(super) async fn revert_newest(app: &TestApp, admin: &Caller<'_>) -> Answer {
     let newest = admin.get("/audit?limit=1").await.text("/items/0/id");
     revert(app, &newest).await
 }

@@ -8,6 +8,7 @@ use pennon_tests::binary;
 fn every_kind_of_secret_has_its_prefix_and_256_new_bits() {
     for (kind, prefix) in [
         ("sdk-key", "pnk_"),
+        ("public-sdk-key", "pnp_"),
         ("personal-access-token", "pnt_"),
         ("jwt-secret", ""),
     ] {

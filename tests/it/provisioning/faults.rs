@@ -72,6 +72,16 @@ async fn a_faulty_file_fails_the_start_with_every_fault_and_changes_nothing() {
             ],
         ),
         (
+            vec![
+                ("/environments/0/visibility", json!("public")),
+                ("/environments/1/clientRules", json!("answers")),
+            ],
+            vec![
+                "/environments/0/sdkKey: does not fit an environment with the visibility `public`",
+                "/environments/1/clientRules: must be `full`",
+            ],
+        ),
+        (
             vec![("/environments/0/sdkKey", json!(format!("{key}\n")))],
             vec!["must be an SDK key of 256 bits"],
         ),

@@ -81,6 +81,24 @@ async fn the_documented_file_creates_environments_flags_and_a_token() {
 }
 
 #[tokio::test]
+async fn a_file_can_create_a_public_environment() {
+    let mut bootstrap = Bootstrap::documented();
+    let key = bootstrap.sdk_key(1).replacen("pnk_", "pnp_", 1);
+    let staging = &mut bootstrap.content["environments"][1];
+    staging["sdkKey"] = json!(key);
+    staging["visibility"] = json!("public");
+    staging["clientRules"] = json!("answers");
+    bootstrap.content["flags"][0]["public"] = json!(true);
+    bootstrap.write(&bootstrap.content.to_string());
+    let process = bootstrap.start(&TestDatabase::create().await).await;
+    assert_eq!(is_on(&process, &key).await, Some(true));
+    let (status, refused) = get(&process, "/sdk/v1/config", &key).await;
+    assert_eq!(status, StatusCode::FORBIDDEN);
+    assert_eq!(refused["code"], "CONFIG_NOT_PUBLIC");
+    stop(process).await;
+}
+
+#[tokio::test]
 async fn a_restart_does_not_restore_a_rotated_key_or_revoked_token() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;

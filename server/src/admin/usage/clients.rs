@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use pennon_model::capabilities::{self, supports_all};
 use pennon_model::client::{Client, ClientUsage, Package};
+use pennon_model::environment::ClientRules;
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
@@ -165,5 +166,12 @@ pub(crate) async fn outdated_clients(
         Client::Known(_, version) => !supports_all(version, capabilities::since),
         Client::Newer(_) | Client::Other => false,
     });
+    if !clients.is_empty() {
+        let environment = environments::find(&mut tx, id).await?;
+        // Without rules, a client of any version can read everything.
+        if environment.client_rules == ClientRules::Answers {
+            clients.clear();
+        }
+    }
     Ok(clients)
 }

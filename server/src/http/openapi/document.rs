@@ -115,7 +115,7 @@ fn security_schemes() -> BTreeMap<String, RefOr<SecurityScheme>> {
         (
             SDK_KEY.to_owned(),
             bearer(
-                "pnk_…",
+                "pnk_…, or pnp_…",
                 "The credential of applications: the `sdkKey` of an environment, returned when it is created or its \
                  key is replaced.",
             ),
