@@ -168,7 +168,7 @@ pub enum Conflict {
     FlagNotArchived,
     /// The visibility of an environment cannot be changed.
     #[error(
-        "the visibility of an environment cannot be changed; create another environment with it"
+        "the visibility of an environment cannot be changed; clone the environment with another one"
     )]
     VisibilityFixed,
     /// A revoked environment cannot be changed.

@@ -11,6 +11,7 @@ mod auth;
 mod cli;
 mod client_warnings;
 mod clients;
+mod cloning;
 mod compatibility;
 mod config;
 mod configurations;

@@ -42,11 +42,7 @@ pub(crate) async fn create(
     actor: &Administrator,
     new: NewEnvironment,
 ) -> Result<CreatedEnvironment, Error> {
-    let faults = faults(admin, &new);
-    if !faults.is_empty() {
-        let fault = |(member, detail)| Fault::pointer(format!("/{member}"), detail);
-        return Err(Error::Invalid(faults.into_iter().map(fault).collect()));
-    }
+    check(admin, &new)?;
     let key = PrefixedSecret::sdk_key(new.visibility, &admin.entropy);
     let environment = new_environment(admin, &new, &key);
     let mut tx = admin.db.write().await?;
@@ -66,13 +62,34 @@ pub(super) async fn create_within(
     environment: &Environment,
     key: &PrefixedSecret,
 ) -> Result<EnvironmentChange, Error> {
-    let hash = SecretHash::of(key.secret.expose());
-    store::environments::insert(tx, environment, hash).await?;
-    let revision = store::configurations::insert_for_environment(tx, environment.id).await?;
+    let change = insert(tx, environment, key).await?;
     entry(AuditAction::EnvironmentCreated, None, environment)?
         .record(admin, tx, actor)
         .await?;
+    Ok(change)
+}
+
+/// Stores an environment in which every flag is disabled, without an audit entry.
+pub(super) async fn insert(
+    tx: &mut Tx,
+    environment: &Environment,
+    key: &PrefixedSecret,
+) -> Result<EnvironmentChange, Error> {
+    let hash = SecretHash::of(key.secret.expose());
+    store::environments::insert(tx, environment, hash).await?;
+    let revision = store::configurations::insert_for_environment(tx, environment.id).await?;
     Ok(EnvironmentChange::of_environment(environment.id, revision))
+}
+
+/// Checks the members of a new environment.
+pub(super) fn check(admin: &Admin, new: &NewEnvironment) -> Result<(), Error> {
+    let fault = |(member, detail)| Fault::pointer(format!("/{member}"), detail);
+    let faults: Vec<Fault> = faults(admin, new).into_iter().map(fault).collect();
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Invalid(faults))
+    }
 }
 
 /// Returns the members of a new environment that are invalid, with the reasons.
@@ -300,7 +317,7 @@ pub(super) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, 
 }
 
 /// Returns an environment that can be changed, within a transaction.
-async fn find_active(
+pub(super) async fn find_active(
     tx: &mut Tx,
     id: EnvironmentId,
     precondition: &Precondition,

@@ -5,6 +5,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod changes;
+pub(crate) mod cloning;
 pub(crate) mod environments;
 pub(crate) mod first_start;
 pub(crate) mod flag_table;

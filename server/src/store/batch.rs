@@ -20,7 +20,7 @@ use super::{Tx, insert_rows, on_conn};
 use crate::error::Error;
 
 /// The maximum number of rows per statement. SQLite binds at most 32,766 values in one statement, PostgreSQL 65,535.
-const ROWS: usize = 500;
+pub(super) const ROWS: usize = 500;
 
 /// The temporary tables. In rows that belong to a flag, `is_new` marks a new flag. Both databases accept the types;
 /// SQLite stores any value.

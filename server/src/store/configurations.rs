@@ -220,7 +220,29 @@ pub(crate) async fn move_all(
         .bind(to.uuid()).execute(conn).await.map(drop))
 }
 
-/// Adds disabled configurations of all active flags of its product to a new environment.
+/// Copies the configurations of all flags in an environment to a new one, without rules and rollouts. The configuration
+/// of a flag that does not exist in the new environment is hidden there and disabled, so that it appears when the flag
+/// joins the environment.
+pub(crate) async fn copy_all(
+    tx: &mut Tx,
+    from: EnvironmentId,
+    to: EnvironmentId,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "insert into flag_environments
+             (flag_id, environment_id, is_enabled, ttl_override_seconds, is_hidden, config_revision)
+         select pair.flag_id, $2,
+                pair.is_enabled and pair.flag_id in (select flag_id from flag_scope where environment_id = $2),
+                pair.ttl_override_seconds,
+                pair.flag_id not in (select flag_id from flag_scope where environment_id = $2),
+                (select config_revision from environments where id = $2)
+         from flag_environments pair where pair.environment_id = $1
+         on conflict (flag_id, environment_id) do update
+         set is_enabled = excluded.is_enabled, ttl_override_seconds = excluded.ttl_override_seconds",
+    ).bind(from.uuid()).bind(to.uuid()).execute(conn).await.map(drop))
+}
+
+/// Adds disabled configurations of all active flags of its scope to a new environment.
 pub(crate) async fn insert_for_environment(
     tx: &mut Tx,
     environment: EnvironmentId,

@@ -62,6 +62,20 @@ pub(crate) async fn upsert(tx: &mut Tx, rollout: &FlagRollout) -> Result<(), Err
     Ok(())
 }
 
+/// Copies the rollouts of all flags in an environment to a new one.
+pub(crate) async fn copy_all(
+    tx: &mut Tx,
+    from: EnvironmentId,
+    to: EnvironmentId,
+    now: Timestamp,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "insert into rollouts (flag_id, environment_id, percentage, strategy, created_at, updated_at, revision)
+         select flag_id, $2, percentage, strategy, $3, $3, (select config_revision from environments where id = $2)
+         from rollouts where environment_id = $1",
+    ).bind(from.uuid()).bind(to.uuid()).bind(now.millis()).execute(conn).await.map(drop))
+}
+
 /// Deletes a rollout.
 pub(crate) async fn delete(
     tx: &mut Tx,

@@ -7,7 +7,8 @@ use pennon_model::time::Timestamp;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, on_conn, unless_taken};
+use super::batch::ROWS;
+use super::{Tx, bad_row, insert_rows, on_conn, unless_taken};
 use crate::error::{Conflict, Error};
 
 #[derive(sqlx::FromRow)]
@@ -100,6 +101,44 @@ pub(crate) async fn list(
          from rules where flag_id = $1 and environment_id = $2 order by priority",
     ).bind(flag.uuid()).bind(environment.uuid()).fetch_all(conn).await)?;
     rows.into_iter().map(TargetingRule::try_from).collect()
+}
+
+/// Returns the rules of all flags in an environment, also those of hidden configurations.
+pub(crate) async fn of_environment(
+    tx: &mut Tx,
+    environment: EnvironmentId,
+) -> Result<Vec<TargetingRule>, Error> {
+    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
+         from rules where environment_id = $1 order by flag_id, priority",
+    ).bind(environment.uuid()).fetch_all(conn).await)?;
+    rows.into_iter().map(TargetingRule::try_from).collect()
+}
+
+/// Adds rules, many per statement.
+pub(crate) async fn insert_all(tx: &mut Tx, rules: &[TargetingRule]) -> Result<(), Error> {
+    for rules in rules.chunks(ROWS) {
+        insert_rows!(
+            tx,
+            "insert into rules (id, flag_id, environment_id, priority, logic, value, conditions, created_at,
+                                updated_at, revision) ",
+            rules,
+            |list, rule| {
+                list.push_bind(rule.id.uuid())
+                    .push_bind(rule.flag_id.uuid())
+                    .push_bind(rule.environment_id.uuid())
+                    .push_bind(i64::from(rule.rule.priority.get()))
+                    .push_bind(rule.rule.logic.as_str())
+                    .push_bind(rule.rule.value)
+                    .push_bind(Json(&rule.rule.conditions))
+                    .push_bind(rule.created_at.millis())
+                    .push_bind(rule.updated_at.millis())
+                    .push_bind(rule.revision)
+            },
+            ""
+        )?;
+    }
+    Ok(())
 }
 
 /// Returns the rules of an environment that were changed last, of all flags.

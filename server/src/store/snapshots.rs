@@ -20,7 +20,7 @@ pub(crate) struct Head {
     pub(crate) lineage: EnvironmentId,
     pub(crate) sdk_key: SecretHash,
     pub(crate) config_revision: i64,
-    /// What the SDK key reveals.
+    /// The extent to which the SDK key reveals rules.
     pub(crate) client_rules: ClientRules,
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::admin::Admin;
+use crate::admin::cloning::{self, CloneOptions};
 use crate::admin::environments;
 use crate::admin::environments::{EnvironmentPatch, NewEnvironment};
 use crate::auth::actor::{Actor, Administrator};
@@ -35,6 +36,7 @@ pub(super) fn routes() -> Routes {
         Code::EnvironmentRevoked,
         Code::VisibilityFixed,
     ]))
+    .with(route!(clone).refuses(&[Code::EnvironmentNameTaken, Code::EnvironmentRevoked]))
     .with(route!(revoke).refuses(&[Code::EnvironmentRevoked]))
     .with(route!(rotate_key).refuses(&[Code::EnvironmentRevoked]))
 }
@@ -115,6 +117,24 @@ async fn update(
         .map(Tagged)
 }
 
+/// Clones an environment.
+///
+/// Creates an environment with the same flag configurations, rules and rollouts, and its own SDK key. Absent members are
+/// those of the original. Flags that exist only in the clone are off. This is also how to get another visibility.
+#[utoipa::path(post, path = "/environments/{environment}/clone")]
+async fn clone(
+    State(admin): State<Admin>,
+    actor: Administrator,
+    target: Existing<EnvironmentId>,
+    _: NoQuery,
+    body: Body<CloneOptions>,
+) -> Result<Created<Tagged<EnvironmentWithKey>>, Error> {
+    let (id, options) = target.with(&admin, &actor, body.read()).await?;
+    cloning::clone(&admin, &actor, id, options)
+        .await
+        .map(with_key)
+}
+
 /// Revokes an environment permanently.
 ///
 /// Its SDK key is refused immediately. The environment can still be read, but no longer changed.
@@ -172,8 +192,18 @@ from_fields! {
         /// `public` if the SDK key is in web pages or apps, where everyone can read it. It cannot be changed. Default
         /// `server`.
         visibility: or_default("visibility"),
-        /// What the SDK key of a public environment reveals. Default `full`.
+        /// The extent to which the SDK key of a public environment reveals rules. Default `full`.
         client_rules: or_default("clientRules"),
+    }
+}
+
+from_fields! {
+    /// The members in which a clone differs from its original.
+    CloneOptions {
+        product: optional("product"),
+        name: required("name"),
+        visibility: optional("visibility"),
+        client_rules: optional("clientRules"),
     }
 }
 
@@ -183,7 +213,7 @@ from_fields! {
         name: optional("name"),
         /// Only the current visibility.
         visibility: optional("visibility"),
-        /// What the SDK key of a public environment reveals.
+        /// The extent to which the SDK key of a public environment reveals rules.
         client_rules: optional("clientRules"),
     }
 }
