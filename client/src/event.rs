@@ -27,6 +27,8 @@ pub enum Event {
     },
     /// `refresh()` was called.
     Refresh,
+    /// `setContext()` was called: the host's next request asks for the evaluations for another context.
+    ContextChanged,
     /// The service responded to the request with this number.
     Reply {
         /// The number of the request.
@@ -52,7 +54,8 @@ pub enum Event {
         /// The maximum age, in milliseconds.
         max_age: u64,
     },
-    /// The stream announced the service's current config document.
+    /// The stream announced the service's current config document. Evaluations have the tag of the config document from
+    /// which they come, with a suffix: `W/"document.context"`.
     StreamAnnounced {
         /// The tag of the config document.
         etag: String,
@@ -112,7 +115,7 @@ pub struct Reply {
     pub etag: Option<String>,
     /// The `Retry-After` header, in milliseconds from now.
     pub retry_after: Option<u64>,
-    /// The TTL of each flag in the body; none if the body is not a config document.
+    /// The TTL of each flag in the body; none if the body is neither a config document nor evaluations.
     pub flags: Option<Vec<Option<Ttl>>>,
 }
 

@@ -69,6 +69,7 @@ impl Machine {
             EventKind::StreamAlive => Event::StreamAlive,
             EventKind::Timer => Event::Timer,
             EventKind::Shutdown => Event::Shutdown,
+            EventKind::ContextChanged => Event::ContextChanged,
         });
     }
 
@@ -117,6 +118,28 @@ impl Machine {
         };
         self.handle(Event::Reply { request, reply });
         is_loaded
+    }
+
+    /// Reports the response to a request for evaluations, which the host has read. `ttls` has the TTL override of each
+    /// flag in seconds, 0 for none; none if the body cannot be read. Returns true if the response is used.
+    pub fn evaluated(
+        &mut self,
+        request: u32,
+        status: u16,
+        etag: Option<String>,
+        retry_after: Option<f64>,
+        ttls: Option<Vec<u32>>,
+    ) -> bool {
+        let is_used = status == 200 && self.inner.awaits(request) && ttls.is_some();
+        let ttl = |seconds: u32| Ttl::try_from(i64::from(seconds)).ok();
+        let reply = Reply {
+            status,
+            etag,
+            retry_after: retry_after.map(to_integer),
+            flags: ttls.map(|ttls| ttls.into_iter().map(ttl).collect()),
+        };
+        self.handle(Event::Reply { request, reply });
+        is_used
     }
 
     /// Reports that the host serves flags from its cache, with the remaining milliseconds of each.

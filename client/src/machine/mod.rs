@@ -43,7 +43,10 @@ pub struct Machine {
     is_overdue: bool,
     /// True while a `refresh()` waits for the pending request.
     refresh_pending: bool,
-    /// The tag of the config document being served.
+    /// True while a `setContext()` waits for the pending request.
+    set_context_pending: bool,
+    /// The tag of the config document or of the evaluations being served. None while the host waits for evaluations for
+    /// another context.
     etag: Option<String>,
     ttl_timers: TtlTimers,
     /// The cause, if the last request failed. Flags whose TTL then expires are removed at once.
@@ -88,6 +91,7 @@ impl Machine {
             initialize_deadline: None,
             is_overdue: false,
             refresh_pending: false,
+            set_context_pending: false,
             etag: None,
             ttl_timers: TtlTimers::default(),
             last_failure: None,
@@ -108,6 +112,7 @@ impl Machine {
             Event::Bootstrap { flags, etag } => self.on_bootstrap(&flags, etag, moment),
             Event::Resumed { flags, refreshing } => self.on_resumed(&flags, refreshing, moment),
             Event::Refresh => self.refresh(moment),
+            Event::ContextChanged => self.change_context(moment),
             Event::Reply { request, reply } => self.on_reply(request, reply, moment),
             Event::Unreachable { request } => self.on_unreachable(request, moment),
             Event::Restored(times) => self.on_restored(times, moment),
@@ -137,7 +142,7 @@ impl Machine {
         matches!(self.request, Some(Request::Pending { number, .. }) if number == request)
     }
 
-    /// Returns the tag of the config document being served.
+    /// Returns the tag of the config document or of the evaluations being served.
     pub fn etag(&self) -> Option<&str> {
         self.etag.as_deref()
     }
@@ -201,6 +206,21 @@ impl Machine {
                     Some(Request::Waiting { .. }) => self.fetch(0, moment),
                     None => self.start_refresh(moment),
                 }
+            }
+        }
+    }
+
+    /// Requests the evaluations for another context. A response for the previous context is never used. Until then, the
+    /// host serves the previous evaluations, whose TTLs continue.
+    fn change_context(&mut self, moment: Moment) {
+        self.etag = None;
+        match self.phase {
+            // The first request asks for the new context.
+            Phase::Idle => self.settle(Call::SetContext, Ok(())),
+            Phase::ShutDown => self.settle(Call::SetContext, Err(Failure::ShutDown)),
+            Phase::Initializing | Phase::Restoring { .. } | Phase::Ready => {
+                self.set_context_pending = true;
+                self.replace_request(moment);
             }
         }
     }
@@ -279,9 +299,13 @@ impl Machine {
         self.settle(Call::Initialize, outcome);
     }
 
+    /// Settles the calls that wait for the pending request, except `initialize()`.
     fn settle_refresh(&mut self, outcome: Result<(), Failure>) {
         if core::mem::take(&mut self.refresh_pending) {
             self.settle(Call::Refresh, outcome);
+        }
+        if core::mem::take(&mut self.set_context_pending) {
+            self.settle(Call::SetContext, outcome);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Requests for the config document, their responses and retries.
+//! Requests for the config document or for evaluations, their responses and retries.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -41,6 +41,18 @@ impl Machine {
     pub(super) fn start_refresh(&mut self, moment: Moment) {
         self.emit(Lifecycle::RefreshStart);
         self.fetch(0, moment);
+    }
+
+    /// Starts a request instead of the pending or scheduled one, whose response is never used.
+    pub(super) fn replace_request(&mut self, moment: Moment) {
+        match self.request {
+            Some(_) => {
+                self.abort_request();
+                self.fetch(0, moment);
+            }
+            None if self.phase == Phase::Ready => self.start_refresh(moment),
+            None => {}
+        }
     }
 
     pub(super) fn fetch(&mut self, attempt: u32, moment: Moment) {

@@ -58,6 +58,15 @@ impl Stream {
     }
 }
 
+/// Returns true if a response with this tag comes from the config document with the tag `document`: it is the document,
+/// or evaluations, whose tag continues that of the document after a full stop.
+fn is_from(etag: &str, document: &str) -> bool {
+    let rest = document
+        .strip_suffix('"')
+        .and_then(|start| etag.strip_prefix(start));
+    rest.is_some_and(|rest| rest == "\"" || rest.starts_with('.')) || etag == document
+}
+
 impl Machine {
     pub(super) fn open_stream(&mut self, attempt: u32, moment: Moment) {
         self.stream = Stream::Open {
@@ -79,7 +88,14 @@ impl Machine {
     /// Returns true if the stream has announced the tag of the config document being served. Polls are then
     /// unnecessary.
     pub(super) fn is_confirmed_by_stream(&self) -> bool {
-        matches!(&self.stream, Stream::Open { announced: Some(announced), .. } if self.etag() == Some(announced))
+        let Stream::Open {
+            announced: Some(announced),
+            ..
+        } = &self.stream
+        else {
+            return false;
+        };
+        self.etag().is_some_and(|etag| is_from(etag, announced))
     }
 
     /// Returns the delay after which to repeat the request, if a response is older than the announced tag: another

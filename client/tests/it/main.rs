@@ -1,6 +1,7 @@
 //! The complete behavior of a client, in virtual time.
 
 mod bootstrap;
+mod context;
 mod expiry;
 mod fleet;
 mod harness;

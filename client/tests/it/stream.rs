@@ -330,3 +330,27 @@ fn usage_is_reported_about_once_a_minute() {
     harness.handle(Event::Shutdown);
     assert_eq!(harness.timer(), None);
 }
+
+#[test]
+fn evaluations_belong_to_the_document_whose_tag_they_continue() {
+    let mut harness = Harness::new(STREAMING);
+    harness.handle(Event::Initialize(InitializeOptions::default()));
+    harness.respond(configuration("W/\"v1.ada\"", &[None]));
+    harness.take_journal();
+    harness.handle(announced("W/\"v1\""));
+    harness.advance(20_000);
+    assert_eq!(harness.take_journal(), ["0: renew"]);
+    for other in ["W/\"v\"", "W/\"v1.\"", "W/\"v2\""] {
+        harness.handle(announced(other));
+        harness.advance(250);
+        let fetched = harness.take_journal();
+        assert!(
+            fetched
+                .iter()
+                .any(|line| line.ends_with("with W/\"v1.ada\"")),
+            "{other}: {fetched:?}"
+        );
+        harness.respond(configuration("W/\"v1.ada\"", &[None]));
+        harness.take_journal();
+    }
+}

@@ -13,6 +13,7 @@ import {
   type InitializeOptions,
   parseInitializeOptions,
   parseOptions,
+  remoteContext,
   warnOfOptions,
 } from "./options.js";
 import type { FlagReader } from "./reader.js";
@@ -111,6 +112,25 @@ export class FeatureFlagsClient {
    */
   refresh(): Promise<void> {
     return this.#runtime.refresh();
+  }
+
+  /** The option `mode`: where the client's flags are evaluated. */
+  get mode(): "local" | "remote" {
+    return this.#evaluations.remote === undefined ? "local" : "remote";
+  }
+
+  /**
+   * Asks the service for the evaluations for another context, in the mode `"remote"`. Until the promise resolves, reads
+   * return the evaluations for the previous context; a response for that context that is still on its way is ignored.
+   * Concurrent calls return the same promise, which resolves with the evaluations for the last context. If it rejects,
+   * the client tries again at the next poll. For the current context, nothing is requested.
+   *
+   * @throws {FeatureFlagsError} `REFRESH_FAILED`, `INVALID_OPTIONS`, `NOT_INITIALIZED` after `shutdown()`
+   */
+  async setContext<Custom extends object>(
+    context: EvaluationContext<Custom> | null,
+  ): Promise<void> {
+    await this.#runtime.setContext(remoteContext(context));
   }
 
   /**

@@ -10,7 +10,7 @@ export type ErrorCode =
   | "INVALID_OPTIONS"
   /** Neither the service nor a store or cache had flags for `initialize()`; see `cause`. */
   | "INITIALIZATION_FAILED"
-  /** `refresh()` failed after all retries; see `cause`. */
+  /** `refresh()` or `setContext()` failed after all retries; see `cause`. */
   | "REFRESH_FAILED"
   /** `evaluateRemote()` failed; see `cause`. */
   | "EVALUATION_FAILED"

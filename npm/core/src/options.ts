@@ -1,9 +1,11 @@
 import type { Cache } from "./cache.js";
+import { contextKey } from "./context-key.js";
 import { DEFAULTS } from "./engine/protocol.js";
 import { FeatureFlagsError } from "./errors.js";
 import type { Evaluation, EvaluationContext } from "./evaluation.js";
 import type { EventEmitter } from "./events.js";
 import { evaluationOf } from "./internal/flags.js";
+import { copied } from "./internal/reader.js";
 import { type Logger, noopLogger, safeLogger } from "./logger.js";
 import type { Configuration, Snapshot, SubjectFlag } from "./snapshot.js";
 import type { Store } from "./store.js";
@@ -13,6 +15,14 @@ import { VERSION } from "./version.js";
 export interface FeatureFlagsClientOptions {
   /** The SDK key of one environment. In a browser bundle, everyone can read it. */
   readonly sdkKey: string | undefined;
+  /**
+   * The place of evaluation. With `"local"`, the client fetches rules and rollouts and evaluates every context itself.
+   * With `"remote"`, it asks the service for the evaluations for `context`, and never sees a rule. A public environment
+   * may give access to evaluations only. Default `"local"`.
+   */
+  readonly mode?: "local" | "remote" | undefined;
+  /** The context for which the mode `"remote"` evaluates all flags, until `setContext()`. Default: no context. */
+  readonly context?: EvaluationContext | null | undefined;
   /** The address of the service. Default `http://127.0.0.1:3000`. */
   readonly baseUrl?: string | undefined;
   /**
@@ -130,6 +140,7 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
     throw invalid("The options must be an object with at least the member sdkKey");
   }
   return {
+    ...mode(options),
     sdkKey: sdkKey(options.sdkKey),
     clientName: clientName(options),
     baseUrl: baseUrl(options.baseUrl),
@@ -192,6 +203,44 @@ export function warnOfOptions({
       "The transport lacks the method open, which streaming needs, so the client polls. Add the method, or turn streaming off.",
     );
   }
+}
+
+/** Reads the mode and the context of the mode `remote`, and refuses options of the other mode. */
+function mode(options: FeatureFlagsClientOptions) {
+  const {
+    mode = "local",
+    context,
+    store,
+    bootstrap,
+  }: Partial<Record<string, unknown>> = {
+    ...options,
+  };
+  if (mode !== "local" && mode !== "remote") {
+    throw invalid('mode must be "local" or "remote"');
+  }
+  if (mode === "local") {
+    if (context !== undefined && context !== null) {
+      throw invalid(
+        'context requires mode: "remote". In the default mode, pass the context to evaluate() or withContext().',
+      );
+    }
+    return { remoteContext: undefined };
+  }
+  if (store !== undefined) {
+    throw invalid('store keeps rules, which mode: "remote" never sees. Use cache instead.');
+  }
+  if (bootstrap !== undefined && (bootstrap as Partial<Snapshot> | null)?.version === undefined) {
+    throw invalid('bootstrap must be a snapshot in mode: "remote", not a config document');
+  }
+  return { remoteContext: remoteContext(context) };
+}
+
+/** Copies the context of the mode `remote`. Throws `INVALID_OPTIONS` if it is not an object. */
+export function remoteContext(context: unknown = null): EvaluationContext {
+  if (typeof context !== "object" || Array.isArray(context) || contextKey(context) === undefined) {
+    throw invalid("The context must be an object, such as { userId: 'ada' }, or null");
+  }
+  return copied(context as EvaluationContext | null);
 }
 
 function sdkKey(key: unknown): string {

@@ -1,6 +1,6 @@
 /** A request that a transport sends. */
 export interface TransportRequest {
-  /** GET fetches the configuration or opens the stream. POST requests an evaluation or reports usage, with a body. */
+  /** GET fetches the configuration or opens the stream. POST requests evaluations or reports usage, with a body. */
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

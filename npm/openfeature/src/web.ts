@@ -44,8 +44,12 @@ export class PennonWebProvider implements Provider {
     return this.#provided.client;
   }
 
-  initialize(): Promise<void> {
-    return this.#provided.initialize();
+  initialize(context: EvaluationContext = {}): Promise<void> {
+    return this.#provided.initialize(async (client) => {
+      if (client.mode === "remote") {
+        await client.setContext(toPennonContext(context));
+      }
+    });
   }
 
   onClose(): Promise<void> {
@@ -53,12 +57,16 @@ export class PennonWebProvider implements Provider {
   }
 
   /**
-   * Checks the new context, and rejects if it is invalid. A change of context needs no request, so it completes at
-   * once, or as soon as the client has its first flags.
+   * Checks the new context, and rejects if it is invalid. In the client's default mode, a change of context needs no
+   * request, so it completes at once, or as soon as the client has its first flags. In the mode `remote`, it completes
+   * with the service's evaluations for the new context.
    */
   onContextChange(_old: EvaluationContext, context: EvaluationContext): Promise<void> | undefined {
     try {
-      toPennonContext(context);
+      const changed = toPennonContext(context);
+      if (this.client.mode === "remote") {
+        return this.client.setContext(changed);
+      }
     } catch (error) {
       // The SDK counts pending changes, and miscounts if this throws synchronously.
       return Promise.reject(error);
@@ -67,22 +75,31 @@ export class PennonWebProvider implements Provider {
   }
 
   resolveBooleanEvaluation(
-    ...parameters: EvaluationParameters<boolean>
+    ...[key, fallback, context]: EvaluationParameters<boolean>
   ): ResolutionDetails<boolean> {
-    return resolve(this.client, ...parameters);
+    return resolve(this.client, key, fallback, this.#forClient(context));
   }
 
-  resolveStringEvaluation(...parameters: EvaluationParameters<string>): ResolutionDetails<string> {
-    return resolveOtherType(this.client, ...parameters);
+  resolveStringEvaluation(
+    ...[key, fallback, context]: EvaluationParameters<string>
+  ): ResolutionDetails<string> {
+    return resolveOtherType(this.client, key, fallback, this.#forClient(context));
   }
 
-  resolveNumberEvaluation(...parameters: EvaluationParameters<number>): ResolutionDetails<number> {
-    return resolveOtherType(this.client, ...parameters);
+  resolveNumberEvaluation(
+    ...[key, fallback, context]: EvaluationParameters<number>
+  ): ResolutionDetails<number> {
+    return resolveOtherType(this.client, key, fallback, this.#forClient(context));
   }
 
   resolveObjectEvaluation<T extends JsonValue>(
-    ...parameters: EvaluationParameters<T>
+    ...[key, fallback, context]: EvaluationParameters<T>
   ): ResolutionDetails<T> {
-    return resolveOtherType(this.client, ...parameters);
+    return resolveOtherType(this.client, key, fallback, this.#forClient(context));
+  }
+
+  /** Returns the context to evaluate; undefined in the mode `remote`, in which the client has its own. */
+  #forClient(context: EvaluationContext): EvaluationContext | undefined {
+    return this.client.mode === "remote" ? undefined : context;
   }
 }

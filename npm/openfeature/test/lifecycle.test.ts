@@ -6,6 +6,7 @@ import { PennonWebProvider } from "@pennon/openfeature/web";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   configuration,
+  document,
   flag,
   flagWithRule,
   held,
@@ -222,5 +223,41 @@ describe("a core of another version", () => {
     expect(() => new entry.PennonWebProvider({ sdkKey: "pnk_test" })).toThrow(
       /found 9\.9\.9\. Install the same version of both/,
     );
+  });
+});
+
+describe("PennonWebProvider with a client in the mode remote", () => {
+  function answer(enabled: boolean, reason: string) {
+    return document({ flags: [{ key: "beta", enabled, reason, ttlOverrideSeconds: null }] });
+  }
+
+  it("asks the service for each context of OpenFeature", async () => {
+    const service = new ScriptedService(answer(true, "rollout"), answer(false, "flag_disabled"));
+    const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));
+    const flags = OpenFeature.getClient();
+    await OpenFeature.setProviderAndWait(provider, { targetingKey: "ada", plan: "pro" });
+    expect(service.requests).toHaveLength(1);
+    expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({
+      context: { userId: "ada", customAttributes: { plan: "pro" } },
+    });
+    expect(flags.getBooleanDetails("beta", false)).toMatchObject({ value: true, reason: "SPLIT" });
+    await OpenFeature.setContext({ targetingKey: "ben" });
+    expect(service.requests).toHaveLength(2);
+    expect(flags.getBooleanDetails("beta", true)).toMatchObject({
+      value: false,
+      reason: "DISABLED",
+    });
+    await expect(provider.onContextChange({}, { targetingKey: 1 } as never)).rejects.toThrow(
+      "targetingKey must be a string",
+    );
+    await OpenFeature.setContext({});
+  });
+
+  it("never gives an unconditional evaluation the reason STATIC, which is cached", async () => {
+    const service = new ScriptedService(answer(true, "flag_enabled"));
+    const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));
+    await OpenFeature.setProviderAndWait(provider);
+    const details = OpenFeature.getClient().getBooleanDetails("beta", false);
+    expect(details).toMatchObject({ value: true, reason: "DEFAULT" });
   });
 });

@@ -18,7 +18,8 @@ type Bootstrap = FeatureFlagsClientOptions["bootstrap"];
 interface SharedProps<Custom extends object> {
   /**
    * The context for which flags are evaluated. It is compared by content, so you can write it inline. Default: the
-   * context of `bootstrap`, if it has one, and otherwise no context.
+   * context of `bootstrap`, if it has one, and otherwise no context. A client in the mode `remote` asks the service when
+   * it changes, and keeps the previous evaluations until then.
    */
   readonly context?: EvaluationContext<Custom> | null | undefined;
   /** The flags with which the server rendered, so that the first render in the browser is the same. Read once. */
@@ -73,7 +74,11 @@ function WithOptions<Custom extends object>({
   bootstrap = options?.bootstrap,
   ...props
 }: SharedProps<Custom> & { readonly options: FeatureFlagsClientOptions }): ReactElement {
-  const create = () => new OwnedClient(named({ ...options, bootstrap }));
+  const create = () => {
+    const context = options.context ?? props.context ?? contextOf(bootstrap);
+    const remote = options.mode === "remote" ? { context } : {};
+    return new OwnedClient(named({ ...options, bootstrap, ...remote }));
+  };
   const [owned, setOwned] = useState(create);
   const [served] = useState(() => FeatureFlagsClient.fromSnapshot(bootstrap, options.fallbacks));
   // biome-ignore lint/correctness/useExhaustiveDependencies: options are read once.
@@ -105,17 +110,26 @@ function Provide<Custom extends object>({
   const [bootstrapContext] = useState(() => contextOf(bootstrap));
   const usedContext = context === undefined ? bootstrapContext : context;
   const contextId = contextKey(usedContext) ?? usedContext;
+  const isRemote = client.mode === "remote";
   // biome-ignore lint/correctness/useExhaustiveDependencies: contextId changes with the content of the context.
   const store = useMemo<Store>(
     () => ({
       client,
       status,
-      live: client.withContext(usedContext),
+      // A client in the mode `remote` keeps its evaluations until those for another context arrive.
+      live: client.withContext(isRemote ? null : usedContext),
       served: (served ?? client).withContext(usedContext),
       servedStatus: served === undefined ? status.current : () => LOADING,
     }),
     [client, status, served, contextId],
   );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: contextId changes with the content of the context.
+  useEffect(() => {
+    if (isRemote && usedContext !== undefined) {
+      // The client emits the error, and tries again.
+      client.setContext(usedContext).catch(() => {});
+    }
+  }, [client, contextId]);
   useEffect(() => status.watch(), [status]);
   return <StoreContext.Provider value={store}>{children}</StoreContext.Provider>;
 }

@@ -54,6 +54,8 @@ numbers! {
         Timer = 3,
         /// `shutdown()` was called.
         Shutdown = 4,
+        /// `setContext()` was called.
+        ContextChanged = 5,
     }
 }
 
@@ -76,7 +78,7 @@ numbers! {
     pub enum CommandKind {
         /// No further command.
         None = 0,
-        /// Fetch the config document: see `number` and `etag`.
+        /// Fetch the config document or the evaluations: see `number` and `etag`.
         Fetch = 1,
         /// Abort the pending request.
         Abort = 2,
@@ -114,6 +116,8 @@ numbers! {
         SettleInitialize = 18,
         /// Settle all pending calls of `refresh()`: see `failure` and `number`.
         SettleRefresh = 19,
+        /// Settle all pending calls of `setContext()`: see `failure` and `number`.
+        SettleSetContext = 20,
     }
 }
 
@@ -200,6 +204,7 @@ impl From<&Command> for CommandKind {
             Command::Emit(Lifecycle::Shutdown) => Self::EmitShutdown,
             Command::Settle(Call::Initialize, _) => Self::SettleInitialize,
             Command::Settle(Call::Refresh, _) => Self::SettleRefresh,
+            Command::Settle(Call::SetContext, _) => Self::SettleSetContext,
         }
     }
 }

@@ -53,6 +53,12 @@ export class WasmExports {
     return [address, numbers.length];
   }
 
+  /** Copies 32-bit integers into the wasm memory, for one call, which takes ownership of them. */
+  copyIntegers(integers: readonly number[]): Slice {
+    const [address] = this.#copy(new Uint8Array(Uint32Array.from(integers).buffer), 4);
+    return [address, integers.length];
+  }
+
   #copy(bytes: Uint8Array, alignment: number): Slice {
     const address = this.wasm.__wbindgen_malloc(bytes.length, alignment);
     new Uint8Array(this.wasm.memory.buffer, address, bytes.length).set(bytes);

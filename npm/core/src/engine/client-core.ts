@@ -1,4 +1,5 @@
 import type { Evaluation, Explanation } from "../evaluation.js";
+import { type Answers, readAnswers } from "../internal/answers.js";
 import type { Failure } from "../internal/calls.js";
 import type { Reply } from "../internal/exchange.js";
 import type { ClientRuntime } from "../internal/runtime.js";
@@ -7,6 +8,9 @@ import { optional, type WasmExports } from "./bindings.js";
 import { Evaluator } from "./evaluator.js";
 import { instantiate } from "./instance.js";
 import { CommandKind, type EventKind, FailureKind, OptionBit, RetryKind } from "./protocol.js";
+
+/** A Rust `Option` of a list that is `None`. */
+const NOTHING = [0, 0] as const;
 
 const RETRIES = { background: RetryKind.Background, forever: RetryKind.Forever };
 
@@ -27,6 +31,9 @@ export class ClientCore {
   readonly #machine: number;
   readonly #evaluator: Evaluator;
   readonly #host: ClientRuntime;
+  readonly #isRemote: boolean;
+  /** The evaluations of the service, in the mode `remote`. */
+  #answers: Answers | undefined;
   #hasFailed = false;
 
   /**
@@ -39,7 +46,7 @@ export class ClientCore {
     [CommandKind.SetTimer]: () => this.#host.setTimer(this.#number()),
     [CommandKind.ClearTimer]: () => this.#host.clearTimer(),
     [CommandKind.Restore]: () => this.#restore(),
-    [CommandKind.Apply]: () => this.#host.apply(this.#evaluator.flags()),
+    [CommandKind.Apply]: () => this.#host.apply(this.#answers ?? this.#evaluator.flags()),
     [CommandKind.Renew]: () => this.#host.renew(),
     [CommandKind.Expire]: () =>
       this.#host.expire(this.#exports.integers(this.#wasm.machine_flags, this.#machine)),
@@ -55,6 +62,7 @@ export class ClientCore {
     [CommandKind.EmitShutdown]: () => this.#host.emit("shutdown"),
     [CommandKind.SettleInitialize]: () => this.#host.settle("initialize", this.#failure()),
     [CommandKind.SettleRefresh]: () => this.#host.settle("refresh", this.#failure()),
+    [CommandKind.SettleSetContext]: () => this.#host.settle("setContext", this.#failure()),
   };
 
   constructor(
@@ -75,6 +83,7 @@ export class ClientCore {
         Number(settings.streaming) * OptionBit.Streaming +
         Number(settings.reportUsage) * OptionBit.ReportUsage,
     );
+    this.#isRemote = settings.remoteContext !== undefined;
     this.#evaluator = new Evaluator(exports, evaluations);
     this.#host = host;
   }
@@ -107,24 +116,45 @@ export class ClientCore {
     this.#report(() => this.#wasm.machine_happened(this.#machine, event, request));
   }
 
-  reply(request: number, { status, etag, retryAfterMs, body }: Reply): void {
-    this.#report(() => {
-      const { engine, buffer } = this.#evaluator;
-      const length = status === 200 ? buffer.write(body) : 0;
-      const isConfigured = this.#wasm.machine_reply(
-        this.#machine,
-        request,
-        status,
-        ...this.#exports.copyText(etag),
-        ...optional(retryAfterMs),
-        engine,
-        length,
-      );
-      if (isConfigured) {
-        buffer.accept();
-        this.#host.save(buffer.lastValid());
-      }
-    });
+  reply(request: number, reply: Reply): void {
+    this.#report(() =>
+      this.#isRemote ? this.#evaluated(request, reply) : this.#configured(request, reply),
+    );
+  }
+
+  /** Reports a response with a config document. */
+  #configured(request: number, { status, etag, retryAfterMs, body }: Reply): void {
+    const { engine, buffer } = this.#evaluator;
+    const length = status === 200 ? buffer.write(body) : 0;
+    const isConfigured = this.#wasm.machine_reply(
+      this.#machine,
+      request,
+      status,
+      ...this.#exports.copyText(etag),
+      ...optional(retryAfterMs),
+      engine,
+      length,
+    );
+    if (isConfigured) {
+      buffer.accept();
+      this.#host.save(buffer.lastValid());
+    }
+  }
+
+  /** Reports a response with evaluations. */
+  #evaluated(request: number, { status, etag, retryAfterMs, body }: Reply): void {
+    const answers = status === 200 ? readAnswers(body) : undefined;
+    const isUsed = this.#wasm.machine_evaluated(
+      this.#machine,
+      request,
+      status,
+      ...this.#exports.copyText(etag),
+      ...optional(retryAfterMs),
+      ...(answers === undefined ? NOTHING : this.#exports.copyIntegers(answers.ttlSeconds())),
+    );
+    if (isUsed) {
+      this.#answers = answers;
+    }
   }
 
   reportStreamEvent(etag: string, spreadMs: number | undefined): void {

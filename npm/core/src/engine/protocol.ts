@@ -12,6 +12,8 @@ export enum EventKind {
   Timer = 3,
   /** `shutdown()` was called. */
   Shutdown = 4,
+  /** `setContext()` was called. */
+  ContextChanged = 5,
 }
 
 /** The reaction of a client whose first configuration could not be fetched. */
@@ -28,7 +30,7 @@ export enum RetryKind {
 export enum CommandKind {
   /** No further command. */
   None = 0,
-  /** Fetch the config document: see `number` and `etag`. */
+  /** Fetch the config document or the evaluations: see `number` and `etag`. */
   Fetch = 1,
   /** Abort the pending request. */
   Abort = 2,
@@ -66,6 +68,8 @@ export enum CommandKind {
   SettleInitialize = 18,
   /** Settle all pending calls of `refresh()`: see `failure` and `number`. */
   SettleRefresh = 19,
+  /** Settle all pending calls of `setContext()`: see `failure` and `number`. */
+  SettleSetContext = 20,
 }
 
 /** The cause of a failure. */

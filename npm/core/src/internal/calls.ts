@@ -42,7 +42,7 @@ interface PendingCall {
 }
 
 /** A call that waits for a request. */
-export type Call = "initialize" | "refresh";
+export type Call = "initialize" | "refresh" | "setContext";
 
 /** The cause of a failed request or call, from the core, or from the runtime if no core is loaded. */
 export interface Failure {
@@ -72,9 +72,12 @@ function code(call: Call, { kind }: Failure): ErrorCode {
 }
 
 function describe({ kind, status }: Failure): string {
-  return kind === FailureKind.Status && status !== 401
-    ? `the service responded with status ${status}`
-    : DETAILS[kind];
+  if (kind !== FailureKind.Status || status === 401) {
+    return DETAILS[kind];
+  }
+  const hint =
+    status === 403 ? '. If the SDK key gives access to results only, set mode: "remote".' : "";
+  return `the service responded with status ${status}${hint}`;
 }
 
 const DETAILS: Readonly<Record<Failure["kind"], string>> = {

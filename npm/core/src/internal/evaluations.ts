@@ -6,6 +6,7 @@ import type { Logger } from "../logger.js";
 import type { EvaluateEvent, Settings } from "../options.js";
 import type { Snapshot } from "../snapshot.js";
 import { VERSION } from "../version.js";
+import { RemoteContext } from "./answers.js";
 import type { FlagStore } from "./flag-store.js";
 import { evaluationOf, type FlagValue, UNSUPPORTED } from "./flags.js";
 import { callSafely } from "./publisher.js";
@@ -25,6 +26,8 @@ export class Evaluations {
   onEvaluation: OnEvaluation | undefined;
   /** The caller's `onEvaluate`, wrapped so that it cannot throw. */
   readonly hook: OnEvaluation | undefined;
+  /** The contexts of the mode `remote`, in which all reads are for the context of the client. */
+  readonly remote: RemoteContext | undefined;
   readonly #logger: Logger;
   readonly #fallbacks: ReadonlyMap<string, Evaluation>;
   readonly #contextCheck: ContextCheck;
@@ -34,13 +37,22 @@ export class Evaluations {
     | { readonly contextId: string; readonly evaluations: ReadonlyMap<string, Evaluation> }
     | undefined;
 
-  constructor(flags: FlagStore, { fallbacks, logger, onEvaluate }: Settings) {
+  constructor(flags: FlagStore, { fallbacks, logger, onEvaluate, remoteContext }: Settings) {
     this.flags = flags;
+    this.remote = remoteContext && new RemoteContext(remoteContext);
     this.#fallbacks = fallbacks;
     this.hook = onEvaluate && hookOf(onEvaluate, logger);
     this.onEvaluation = this.hook;
     this.#logger = logger;
     this.#contextCheck = new ContextCheck(logger);
+    if (remoteContext !== undefined) {
+      this.checkContext(remoteContext);
+    }
+  }
+
+  /** Logs a warning for attributes that rules cannot see. */
+  checkContext(context: unknown): void {
+    this.#contextCheck.check(context);
   }
 
   /** Uses these evaluations for this context until the engine can evaluate. */
@@ -72,7 +84,7 @@ export class Evaluations {
     if (value.targeted && !value.hasWarned) {
       this.#warnOfIgnoredContext(key, value);
     }
-    this.onEvaluation?.(key, value.evaluation, undefined);
+    this.onEvaluation?.(key, value.evaluation, this.remote?.current);
     return value.evaluation;
   }
 
@@ -89,13 +101,15 @@ export class Evaluations {
   /** Evaluates the flag as `evaluate` does, but returns undefined instead of throwing. */
   read(key: string, context: unknown): Evaluation | undefined {
     const value = this.flags.get(key);
-    return value === undefined || value.index === UNSUPPORTED
+    return value === undefined || value.index === UNSUPPORTED || this.#isForOther(context)
       ? this.#fallback(key, context)
       : this.#counted(key, value, context);
   }
 
   isTargeted(key: string): boolean {
-    return this.flags.get(key)?.targeted ?? false;
+    const value = this.flags.get(key);
+    // Only the service knows the rules of the mode `remote`, so any flag may have some.
+    return value !== undefined && (value.targeted || this.remote !== undefined);
   }
 
   readAll(context: unknown): Readonly<Record<string, Evaluation>> {
@@ -128,17 +142,28 @@ export class Evaluations {
           };
   }
 
-  /** Returns all flags, evaluated without a context. */
+  /** Returns all flags, evaluated without a context; in the mode `remote`, for the context of the client. */
   snapshot(): Snapshot {
+    const { remote } = this;
     const flags = Array.from(this.flags.entries(), ([key, { evaluation, targeted }]) => ({
       key,
       ...evaluation,
-      targeted,
+      targeted: targeted || remote !== undefined,
     }));
-    return { version: 1, flags };
+    if (remote === undefined) {
+      return { version: 1, flags };
+    }
+    const answers = flags.map(({ targeted: _, ...answer }) => answer);
+    return { version: 1, flags, subject: { context: remote.current, flags: answers } };
   }
 
   explain(key: string, context: unknown): Explanation {
+    if (this.remote !== undefined) {
+      throw new FeatureFlagsError(
+        "FLAG_UNSUPPORTED",
+        'explain() needs rules, which mode: "remote" never sees. Use the dashboard or the Admin API.',
+      );
+    }
     const value = this.flags.get(key);
     const explanation = value && this.engine?.explain(value.index, context);
     if (explanation === undefined) {
@@ -150,13 +175,21 @@ export class Evaluations {
   #counted(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
     const evaluation = this.#decide(key, value, context);
     if (evaluation !== undefined) {
-      this.onEvaluation?.(key, evaluation, context);
+      this.onEvaluation?.(key, evaluation, context ?? this.remote?.current);
     }
     return evaluation;
   }
 
+  /** Returns true if the flags are for the context of the client, and this is another one. */
+  #isForOther(context: unknown): boolean {
+    return this.remote?.isServed(context) === false;
+  }
+
   #decide(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
     this.#contextCheck.check(context);
+    if (this.#isForOther(context)) {
+      return undefined;
+    }
     if (!value.targeted) {
       return value.evaluation;
     }
@@ -199,6 +232,12 @@ export class Evaluations {
       return new FeatureFlagsError(
         "FLAG_UNSUPPORTED",
         `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support. Install a newer version, or add the flag to fallbacks.`,
+      );
+    }
+    if (value !== undefined && this.remote !== undefined) {
+      return new FeatureFlagsError(
+        "NOT_INITIALIZED",
+        `The client has no evaluation of '${key}' for this context. In mode: "remote", await setContext(context) first, or read without a context.`,
       );
     }
     if (value !== undefined) {

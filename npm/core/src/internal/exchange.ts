@@ -1,6 +1,22 @@
 import type { Settings } from "../options.js";
 import type { TransportRequest, TransportResponse } from "../transport.js";
 
+/** Returns a request for the evaluations of all flags. `body` contains the context. */
+export function evaluationRequest(
+  settings: Settings,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): TransportRequest {
+  return {
+    method: "POST",
+    url: urlOf(settings, "evaluate/all"),
+    headers: { ...headersOf(settings), "Content-Type": "application/json", ...headers },
+    body,
+    signal,
+  };
+}
+
 /** Returns a GET request to the SDK API. */
 export function requestFor(
   settings: Settings,

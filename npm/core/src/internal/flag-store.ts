@@ -23,7 +23,9 @@ const NO_FLAGS: Flags = storedFlags([]);
 export class FlagStore {
   readonly #defaultTtlMs: number;
   readonly #cache: Cache | undefined;
-  readonly #source: string;
+  readonly #environment: string;
+  /** The key of the context that the flags are for, in the mode `remote`. */
+  #context = "";
   readonly #onError: (error: unknown) => void;
   #flags = NO_FLAGS;
   /** The flags that have been read. */
@@ -38,10 +40,15 @@ export class FlagStore {
 
   constructor({ ttlMs, cache, logger, sdkKey, baseUrl }: Settings) {
     this.#defaultTtlMs = ttlMs;
-    this.#source = sourceOf(sdkKey, baseUrl);
+    this.#environment = sourceOf(sdkKey, baseUrl);
     this.#onError = (error) =>
       logger.error("The cache failed, so its content may be outdated", error);
     this.#cache = cache && watched(cache, this.#onError);
+  }
+
+  /** Sets the context that the flags are for from now on. */
+  useContext(key: string): void {
+    this.#context = ` ${key}`;
   }
 
   get(key: string): FlagValue | undefined {
@@ -90,11 +97,10 @@ export class FlagStore {
   #configure(flags: ConfiguredFlags): readonly [changes: readonly string[], before: Flags] {
     const expired = Array.from(this.#expired, (position) => this.#flags.key(position));
     const before = this.#serve(flags);
-    const changes = this.#configured
-      ? [...new Set([...flags.changes(), ...expired])]
-      : differences(before, flags);
+    const isFirst = !this.#configured && before.size === 0;
+    const changed = (this.#configured && flags.changes?.()) || differences(before, flags);
     this.#configured = true;
-    return [changes, before];
+    return [isFirst ? [] : [...new Set([...changed, ...expired])], before];
   }
 
   /** Serves the flags of a snapshot. */
@@ -110,7 +116,7 @@ export class FlagStore {
   renew(): void {
     this.#write((cache) => {
       const keys = Array.from(this.entries(), ([key]) => key);
-      cache.set(INDEX_KEY, { keys, source: this.#source, confirmedAt: Date.now() });
+      cache.set(INDEX_KEY, { keys, source: this.#source(), confirmedAt: Date.now() });
     });
   }
 
@@ -139,7 +145,7 @@ export class FlagStore {
    */
   restore(stale: boolean): readonly number[] {
     const cache = this.#cache;
-    const found = cache && callSafely(() => readCache(cache, this.#source, stale), this.#onError);
+    const found = cache && callSafely(() => readCache(cache, this.#source(), stale), this.#onError);
     if (found === undefined || found.length === 0) {
       return this.defaultTtls();
     }
@@ -150,6 +156,10 @@ export class FlagStore {
   /** Returns the default TTL in milliseconds for each served flag. */
   defaultTtls(): readonly number[] {
     return Array.from({ length: this.#flags.size }, () => this.#defaultTtlMs);
+  }
+
+  #source(): string {
+    return this.#environment + this.#context;
   }
 
   #find(key: string): FlagValue | undefined {
@@ -243,13 +253,8 @@ function readCache(cache: Cache, source: string, stale: boolean): CachedFlagValu
   });
 }
 
-/**
- * Returns the keys of the flags that are not in both lists, or that may differ; empty if there were no flags before.
- */
+/** Returns the keys of the flags that are not in both lists, or that may differ. */
 function differences(before: Flags, after: Flags): readonly string[] {
-  if (before.size === 0) {
-    return [];
-  }
   const value = (flags: Flags, key: string) => {
     const position = flags.find(key);
     return position < 0 ? undefined : flags.value(position);

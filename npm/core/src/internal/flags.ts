@@ -27,12 +27,15 @@ export interface Flags {
   find(key: string): number;
 }
 
-/** All flags of a configuration. */
+/** All flags of a response of the service. */
 export interface ConfiguredFlags extends Flags {
   /** Returns the TTL of each flag in seconds, 0 for the default. Only caches need it. */
   ttlSeconds(): ArrayLike<number>;
-  /** Returns the keys of the flags that differ from the engine's previous configuration; empty if it had none. */
-  changes(): readonly string[];
+  /**
+   * Returns the keys of the flags that differ from the engine's previous configuration; empty if it had none. Undefined
+   * if the flags do not come from the engine.
+   */
+  changes?(): readonly string[];
   /** The flags that this version cannot evaluate for a context, each with the unknown value as JSON. */
   readonly unsupported: readonly { readonly key: string; readonly value: string }[];
   /** The number of entries without a usable key or switch. */

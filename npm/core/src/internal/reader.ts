@@ -74,7 +74,7 @@ export class BoundReader implements FlagReader {
  * Copies a context. Evaluations are cached, so a later change of the caller's object must not affect some flags and not
  * others.
  */
-function copied(context: EvaluationContext | null | undefined): EvaluationContext {
+export function copied(context: EvaluationContext | null | undefined): EvaluationContext {
   try {
     const copy = { ...context };
     const { customAttributes } = copy;

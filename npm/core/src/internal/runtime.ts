@@ -1,7 +1,7 @@
 import type { ClientCore } from "../engine/client-core.js";
 import { EventKind, FailureKind } from "../engine/protocol.js";
 import { FeatureFlagsError } from "../errors.js";
-import type { Evaluation } from "../evaluation.js";
+import type { Evaluation, EvaluationContext } from "../evaluation.js";
 import type { LifecycleEventType } from "../events.js";
 import type { Logger } from "../logger.js";
 import type { InitializeOptions, Settings } from "../options.js";
@@ -9,7 +9,7 @@ import type { Configuration, Snapshot } from "../snapshot.js";
 import { type Call, Calls, type Failure, toError } from "./calls.js";
 import { DocumentStore, type StoredDocument } from "./document-store.js";
 import type { Evaluations } from "./evaluations.js";
-import { type Reply, requestFor, toReply } from "./exchange.js";
+import { evaluationRequest, type Reply, requestFor, toReply } from "./exchange.js";
 import type { FlagStore } from "./flag-store.js";
 import { type ConfiguredFlags, EVALUATIONS } from "./flags.js";
 import { LazyLoader } from "./lazy-loader.js";
@@ -69,8 +69,8 @@ export class ClientRuntime {
     const { snapshot, store } = settings;
     this.#documents = store && new DocumentStore(store, settings);
     if (snapshot !== undefined) {
-      this.#flags.provide(snapshot.flags);
-      if (snapshot.subject !== undefined) {
+      this.#flags.provide(evaluations.remote?.held(snapshot) ?? snapshot.flags);
+      if (snapshot.subject !== undefined && evaluations.remote === undefined) {
         evaluations.prepare(snapshot.subject);
       }
     }
@@ -104,11 +104,35 @@ export class ClientRuntime {
     });
   }
 
+  setContext(context: EvaluationContext): Promise<void> {
+    const { remote } = this.#evaluations;
+    if (remote === undefined) {
+      throw new FeatureFlagsError(
+        "INVALID_OPTIONS",
+        'setContext() requires mode: "remote". In the default mode, pass the context to evaluate() or withContext().',
+      );
+    }
+    if (!this.#ended && remote.isCurrent(context)) {
+      return Promise.resolve();
+    }
+    this.#evaluations.checkContext(context);
+    remote.want(context);
+    const called = this.#call("setContext", () => {});
+    if (this.#loading === undefined || this.#isFrozen) {
+      // The first request asks for the new context.
+      this.settle("setContext", undefined);
+    } else {
+      this.#load((core) => core.reportEvent(EventKind.ContextChanged));
+    }
+    return called;
+  }
+
   async shutdown(): Promise<void> {
     this.#core?.reportEvent(EventKind.Shutdown);
     // A call made in the same tick has not reached the core, so the core cannot settle it.
     this.settle("initialize", { kind: FailureKind.ShutDown });
     this.settle("refresh", { kind: FailureKind.ShutDown });
+    this.settle("setContext", { kind: FailureKind.ShutDown });
     if (!this.#ended) {
       // No core is loaded that could run the commands of a shutdown.
       this.#disconnect();
@@ -184,6 +208,10 @@ export class ClientRuntime {
     if (this.#evaluations.isReady) {
       return this.#flags.defaultTtls();
     }
+    const { remote } = this.#evaluations;
+    if (remote !== undefined) {
+      this.#flags.useContext(remote.serveWanted());
+    }
     const remainingMs = this.#flags.restore(this.#settings.staleIfError);
     if (remainingMs.length === 0 && this.#retry && !this.#hasWarnedOfRetries) {
       this.#hasWarnedOfRetries = true;
@@ -225,6 +253,10 @@ export class ClientRuntime {
 
   apply(flags: ConfiguredFlags): void {
     this.#supportCheck.check(flags);
+    const { remote } = this.#evaluations;
+    if (remote !== undefined) {
+      this.#flags.useContext(remote.serveRequested());
+    }
     this.#publishChanges(this.#flags.replace(flags));
   }
 
@@ -434,6 +466,7 @@ export class ClientRuntime {
     }
     this.settle("initialize", { kind: FailureKind.Trapped });
     this.settle("refresh", { kind: FailureKind.Trapped });
+    this.settle("setContext", { kind: FailureKind.Trapped });
   }
 
   #publishChanges(flags: readonly string[]): void {
@@ -447,7 +480,11 @@ export class ClientRuntime {
 
   async #send(etag: string | undefined, signal: AbortSignal): Promise<Reply> {
     const headers = etag === undefined ? {} : { "If-None-Match": etag };
-    const request = requestFor(this.#settings, "config", headers, signal);
+    const { remote } = this.#evaluations;
+    const request =
+      remote === undefined
+        ? requestFor(this.#settings, "config", headers, signal)
+        : evaluationRequest(this.#settings, remote.request(), headers, signal);
     return toReply(await this.#settings.transport.send(request));
   }
 }

@@ -39,14 +39,18 @@ export class ProviderClient {
     return this.#client;
   }
 
-  /** Resolves when the client is ready. OpenFeature itself emits the events for success and failure. */
-  async initialize(): Promise<void> {
+  /**
+   * Calls `prepare` with the client, and resolves when the client is ready. OpenFeature itself emits the events for
+   * success and failure.
+   */
+  async initialize(prepare?: (client: FeatureFlagsClient) => Promise<void>): Promise<void> {
     if (this.#isClosed) {
       this.#isClosed = false;
       // A client cannot be restarted after it was shut down, but a provider can be registered again.
       this.#client = this.#options ? new FeatureFlagsClient(this.#options) : this.#client;
     }
     this.#detach ??= this.#attach(this.#client);
+    await prepare?.(this.#client);
     await this.ready();
   }
 

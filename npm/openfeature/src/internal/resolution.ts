@@ -28,13 +28,16 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 /** The parameters of an evaluation by OpenFeature. */
 export type EvaluationParameters<T> = [key: string, fallback: T, context: EvaluationContext];
 
-/** Evaluates the flag for the context. On failure, returns `fallback` with the error. Never throws. */
+/** The same, without a context if the evaluation is for the context of the client. */
+type ResolutionParameters<T> = [key: string, fallback: T, context: EvaluationContext | undefined];
+
+/** Evaluates the flag for the context, or for that of the client. On failure, returns `fallback` with the error. Never throws. */
 export function resolve(
   client: FeatureFlagsClient,
-  ...[key, fallback, context]: EvaluationParameters<boolean>
+  ...[key, fallback, context]: ResolutionParameters<boolean>
 ): ResolutionDetails<boolean> {
   try {
-    const { enabled, reason } = client.evaluate(key, toPennonContext(context));
+    const { enabled, reason } = client.evaluate(key, context && toPennonContext(context));
     return {
       value: enabled,
       variant: enabled ? "on" : "off",
@@ -60,7 +63,7 @@ function standardReason(client: FeatureFlagsClient, key: string, reason: Reason)
 /** Returns the result of an evaluation as a type other than boolean: `fallback`, with an error. */
 export function resolveOtherType<T>(
   client: FeatureFlagsClient,
-  ...[key, fallback, context]: EvaluationParameters<T>
+  ...[key, fallback, context]: ResolutionParameters<T>
 ): ResolutionDetails<T> {
   const { errorCode, errorMessage } = resolve(client, key, false, context);
   return failed(
