@@ -10,9 +10,9 @@ use pennon_model::token::Token;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Admin;
+use super::{Admin, Existence};
 use crate::auth::actor::Actor;
-use crate::error::Error;
+use crate::error::{Entity, Error};
 use crate::store::Tx;
 use crate::store::audit;
 
@@ -139,16 +139,18 @@ pub(crate) async fn list(
     audit::list(&mut admin.db.read().await?, filter, page).await
 }
 
-/// Returns one entry, if the actor may see it.
-pub(crate) async fn get(
-    admin: &Admin,
-    actor: &Actor,
-    id: AuditId,
-) -> Result<Option<AuditRecord>, Error> {
-    let recorded = audit::find(&mut admin.db.read().await?, id).await?;
-    if let Some(recorded) = &recorded
-        && recorded.entry.action.is_about_accounts()
-    {
+impl Existence for AuditId {
+    async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
+        let mut tx = admin.db.read().await?;
+        find(&mut tx, actor, *self).await.map(drop)
+    }
+}
+
+/// Returns one entry, if the actor may see it, within a transaction.
+pub(super) async fn find(tx: &mut Tx, actor: &Actor, id: AuditId) -> Result<AuditRecord, Error> {
+    let recorded = audit::find(tx, id).await?;
+    let recorded = recorded.ok_or(Error::NotFound(Entity::AuditEntry))?;
+    if recorded.entry.action.is_about_accounts() {
         actor.administrator()?;
     }
     Ok(recorded)

@@ -6,6 +6,7 @@ use http::{HeaderMap, Uri};
 use pennon_model::audit::{AuditEntry, AuditExtra, AuditFilter};
 use pennon_model::page::Page;
 
+use super::revert;
 use crate::admin::Admin;
 use crate::admin::audit;
 use crate::auth::actor::Actor;
@@ -23,6 +24,17 @@ pub(super) fn routes() -> Routes {
         "Every change, with the object before and after. The entry is written in the transaction of the change.",
     )
     .with(route!(list).refuses(&[Code::Forbidden]))
+    .with(route!(revert::revert).refuses(&[
+        Code::AlreadyReverted,
+        Code::NotRevertible,
+        Code::FlagArchived,
+        Code::FlagEnabled,
+        Code::EnvironmentRevoked,
+        Code::EnvironmentNameTaken,
+        Code::PriorityTaken,
+        Code::TooManyRules,
+        Code::Stale,
+    ]))
 }
 
 /// Lists audit entries, newest first.

@@ -5,6 +5,7 @@ mod auth;
 mod configurations;
 mod environments;
 mod flags;
+mod revert;
 mod rollouts;
 mod rules;
 mod tokens;
