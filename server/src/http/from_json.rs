@@ -7,7 +7,8 @@ use pennon_core::ttl::Ttl;
 use pennon_model::audit::AuditExtra;
 use pennon_model::environment::{EnvironmentName, EnvironmentStatus, ProductName};
 use pennon_model::flag::{FlagKey, FlagName, FlagOrder, FlagType};
-use pennon_model::id::RuleId;
+use pennon_model::flag_table::{FlagExtra, FlagState};
+use pennon_model::id::{EnvironmentId, RuleId};
 use pennon_model::json::Json;
 use pennon_model::page::{Limit, PageNumber};
 use pennon_model::text::{Description, NewName};
@@ -179,9 +180,10 @@ from_json! {
         Attribute, OperandText;
     |value| String::from_json(value)?.parse().map_err(Invalid::detail) => Timestamp;
     |value| String::from_json(value)?.parse().map_err(|_| "must be the id of a rule") => RuleId;
+    |value| String::from_json(value)?.parse().map_err(|_| "must be the id of an environment") => EnvironmentId;
     // Enumerations.
     |value| Self::parse(&String::from_json(value)?).map_err(Invalid::detail) =>
-        AuditExtra, EnvironmentStatus, FlagOrder, FlagType, Logic, Operator, Role, Strategy, ValueType;
+        AuditExtra, EnvironmentStatus, FlagExtra, FlagOrder, FlagState, FlagType, Logic, Operator, Role, Strategy, ValueType;
     // Integers with a range.
     |value| Self::try_from(integer(&value)?).map_err(Invalid::detail) => Integer, Percentage, Priority, Ttl;
     // Integers of queries.

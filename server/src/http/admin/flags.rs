@@ -2,21 +2,23 @@
 
 use axum::extract::State;
 use pennon_model::flag::{Flag, FlagFilter, FlagProducts};
+use pennon_model::flag_table::FlagExtra;
 use pennon_model::id::FlagId;
 use pennon_model::page::Page;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::flag_table::{FlagQuery, ListedFlag};
 use crate::admin::flags::{FlagPatch, NewFlag};
 use crate::admin::patch::Patch;
 use crate::admin::scope::{Enabled, UnknownProduct};
-use crate::admin::{Admin, flags, scope};
+use crate::admin::{Admin, flag_table, flags, scope};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
 use crate::http::existing::Existing;
-use crate::http::fields::from_fields;
+use crate::http::fields::{Fields, FromFields, from_fields};
 use crate::http::from_json::Search;
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
@@ -84,10 +86,12 @@ async fn create(
 async fn list(
     State(admin): State<Admin>,
     actor: Actor,
-    query: Query<Paged<FlagFilter>>,
-) -> Result<Json<Page<Flag>>, Error> {
-    let Paged(filter, page) = query.read()?;
-    flags::list(&admin, &actor, &filter, page).await.map(Json)
+    query: Query<Paged<FlagQuery>>,
+) -> Result<Json<Page<ListedFlag>>, Error> {
+    let Paged(query, page) = query.read()?;
+    flag_table::list(&admin, &actor, query, page)
+        .await
+        .map(Json)
 }
 
 /// Reads a flag.
@@ -172,6 +176,28 @@ from_fields! {
         products: patch_set("products", 1..=FlagProducts::MAX),
         /// If true, the flag is disabled in the environments that it leaves. Otherwise, it must be off there.
         enabled: or_default("force").map(|force: bool| if force { Enabled::Disable } else { Enabled::Refuse }),
+    }
+}
+
+impl FromFields for FlagQuery {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let filter = FlagFilter::from_fields(fields);
+        let environment =
+            "An active environment in which the flags are configured, for the state and the usage.";
+        let environment = fields.about(environment).optional("environment");
+        let state = "Flags with this state in the environment, or in any active one of the product or of all products.";
+        let state = fields.about(state).optional("state");
+        let stale = "True for flags only that have not changed for 30 days, and are unused for 14 days or the same for everyone.";
+        let stale = fields.about(stale).or_default("stale");
+        let include = "Members of flags that are omitted by default: the last evaluation, and whether the flag is stale.";
+        let include = fields.about(include).optional("include");
+        Some(Self {
+            filter: filter?,
+            environment: environment?,
+            state: state?,
+            stale: stale?,
+            usage: include? == Some(FlagExtra::Usage),
+        })
     }
 }
 
