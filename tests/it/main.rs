@@ -7,6 +7,7 @@
 
 mod assets;
 mod audit;
+mod audit_export;
 mod auth;
 mod cli;
 mod client_warnings;
@@ -24,6 +25,7 @@ mod environments;
 mod evaluate;
 mod events;
 mod explain;
+mod flag_filters;
 mod flag_table;
 mod flags;
 mod hardening;
@@ -41,10 +43,12 @@ mod pooler;
 mod postgres_tls;
 mod postgres_url;
 mod preconditions;
+mod previews;
 mod products;
 mod provisioning;
 mod races;
 mod rate_limit;
+mod reverts;
 mod roles;
 mod rollouts;
 mod rules;
