@@ -4,7 +4,7 @@ use pennon_model::audit::{AuditAction, AuditEntry, AuditFilter, AuditRecord, Aud
 use pennon_model::environment::Environment;
 use pennon_model::flag::Flag;
 use pennon_model::id::{AuditId, RuleId, UserId};
-use pennon_model::page::{Page, PageRequest};
+use pennon_model::page::{Limit, Page, PageRequest};
 use pennon_model::time::Timestamp;
 use pennon_model::token::Token;
 use serde::Serialize;
@@ -133,10 +133,28 @@ pub(crate) async fn list(
     filter: &AuditFilter,
     page: PageRequest,
 ) -> Result<Page<AuditRecord>, Error> {
+    check(actor, filter)?;
+    audit::list(&mut admin.db.read().await?, filter, page).await
+}
+
+/// Returns the next entries of an export, newest first: those after `last`, up to 100. Entries about accounts are for
+/// administrators only.
+pub(crate) async fn next(
+    admin: &Admin,
+    actor: &Actor,
+    filter: &AuditFilter,
+    last: Option<&AuditEntry>,
+) -> Result<Vec<AuditRecord>, Error> {
+    check(actor, filter)?;
+    let mut tx = admin.db.read().await?;
+    audit::before(&mut tx, filter, last, Limit::MAX.get()).await
+}
+
+fn check(actor: &Actor, filter: &AuditFilter) -> Result<(), Error> {
     if filter.accounts {
         actor.administrator()?;
     }
-    audit::list(&mut admin.db.read().await?, filter, page).await
+    Ok(())
 }
 
 impl Existence for AuditId {

@@ -29,6 +29,12 @@ const HOURS: usize = 24;
 /// The flags to list.
 pub(crate) struct FlagQuery {
     pub(crate) filter: FlagFilter,
+    pub(crate) state: StateQuery,
+}
+
+/// The state and the usage of the flags to list.
+#[derive(Clone, Copy)]
+pub(crate) struct StateQuery {
     /// An active environment in which the flags are configured, for the state and the usage; any if none.
     pub(crate) environment: Option<EnvironmentId>,
     pub(crate) state: Option<FlagState>,
@@ -119,25 +125,25 @@ pub(crate) async fn page(
 pub(crate) async fn list(
     admin: &Admin,
     _actor: &Actor,
-    query: FlagQuery,
+    FlagQuery { filter, state }: FlagQuery,
     page: PageRequest,
 ) -> Result<Page<ListedFlag>, Error> {
     let since = stale_since(admin.clock.now());
     let mut tx = admin.db.read().await?;
-    if let Some(id) = query.environment {
+    if let Some(id) = state.environment {
         check_active(&mut tx, id).await?;
     }
     let states = StateFilter {
-        environment: query.environment,
-        state: query.state,
-        stale: query.stale.then_some(since),
+        environment: state.environment,
+        state: state.state,
+        stale: state.stale.then_some(since),
     };
-    let flags = store::flags::list(&mut tx, &query.filter, &states, page).await?;
-    if !query.usage {
+    let flags = store::flags::list(&mut tx, &filter, &states, page).await?;
+    if !state.usage {
         return Ok(flags.map(|flag| ListedFlag { flag, usage: None }));
     }
     let ids: Vec<_> = flags.items.iter().map(|flag| flag.id).collect();
-    let mut uses = store::flag_table::uses(&mut tx, &ids, query.environment, since).await?;
+    let mut uses = store::flag_table::uses(&mut tx, &ids, state.environment, since).await?;
     Ok(flags.map(|flag| ListedFlag {
         usage: Some(RecentUsage::of(uses.remove(&flag.id))),
         flag,

@@ -31,7 +31,7 @@ pub(crate) enum LintKind {
 /// A probable mistake in the rules or the rollout of a flag. The flag is treated as enabled.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct LintWarning {
+pub(crate) struct LintFinding {
     kind: LintKind,
     /// A sentence that describes the mistake.
     #[schema(
@@ -51,7 +51,7 @@ pub(crate) struct LintedFlag {
     pub(crate) flag: FlagKey,
     /// The environment, as `product/name`.
     pub(crate) environment: String,
-    pub(crate) warning: LintWarning,
+    pub(crate) finding: LintFinding,
 }
 
 /// The flags to check.
@@ -71,9 +71,9 @@ impl LintFilter {
 }
 
 /// Returns the probable mistakes in a flag, by ascending priority of the rules.
-pub(crate) fn warnings(flag: &FlagConfig) -> Vec<LintWarning> {
-    let findings = lint::lint(flag).into_iter();
-    findings.map(|finding| warning(flag, finding)).collect()
+pub(crate) fn findings(flag: &FlagConfig) -> Vec<LintFinding> {
+    let found = lint::lint(flag).into_iter();
+    found.map(|finding| described(flag, finding)).collect()
 }
 
 /// Returns the probable mistakes in all flags that are not archived, in the active environments of a filter. Fails if
@@ -93,11 +93,11 @@ pub(crate) async fn all(
     let places = active.flat_map(|flag| flag.environments.iter().map(move |place| (flag, place)));
     let linted = places.filter(|(_, place)| filter.includes(&place.product, &place.path()));
     let linted = linted.flat_map(|(flag, place)| {
-        let found = warnings(&enabled(&flag.key, &place.content)).into_iter();
-        found.map(|warning| LintedFlag {
+        let found = findings(&enabled(&flag.key, &place.content)).into_iter();
+        found.map(|finding| LintedFlag {
             flag: flag.key.clone(),
             environment: place.path(),
-            warning,
+            finding,
         })
     });
     Ok(linted.collect())
@@ -115,7 +115,7 @@ fn enabled(key: &FlagKey, content: &ConfigurationContent) -> FlagConfig {
     }
 }
 
-fn warning(flag: &FlagConfig, finding: Finding) -> LintWarning {
+fn described(flag: &FlagConfig, finding: Finding) -> LintFinding {
     let (kind, rule, condition) = match finding {
         Finding::NeverMatches { rule } => (LintKind::RuleNeverMatches, Some(rule), None),
         Finding::ConditionNeverHolds { rule, condition } => {
@@ -124,7 +124,7 @@ fn warning(flag: &FlagConfig, finding: Finding) -> LintWarning {
         Finding::NeverReached { rule, .. } => (LintKind::RuleNeverReached, Some(rule), None),
         Finding::Constant { .. } => (LintKind::Constant, None, None),
     };
-    LintWarning {
+    LintFinding {
         kind,
         detail: sentence(flag, finding),
         rule,

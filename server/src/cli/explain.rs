@@ -59,9 +59,10 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         Ok::<_, Box<dyn Error>>(targeting::explain(admin, actor, id, &context).await?)
     });
     let explained = explained.await?;
-    let mut printed = match json {
-        true => serde_json::to_string_pretty(&explained)?,
-        false => format!("{flag} in {environment}: {}", described(&explained)?),
+    let mut printed = if json {
+        serde_json::to_string_pretty(&explained)?
+    } else {
+        format!("{flag} in {environment}: {}", described(&explained)?)
     };
     printed.push('\n');
     std::io::stdout().write_all(printed.as_bytes())?;

@@ -57,7 +57,7 @@ fn line(found: &LintedFlag) -> String {
     let LintedFlag {
         flag,
         environment,
-        warning,
+        finding,
     } = found;
-    format!("{flag} in {environment}: {}\n", warning.detail)
+    format!("{flag} in {environment}: {}\n", finding.detail)
 }

@@ -67,7 +67,7 @@ pub enum Command {
     Export(export::Arguments),
     /// Import flags from an `export` file
     Import(import::Arguments),
-    /// Print probable mistakes in rules and rollouts; fails if there are any
+    /// Print probable mistakes in rules and rollouts, and fail if any
     #[command(after_help = lint::EXAMPLES)]
     Lint(lint::Arguments),
     /// Evaluate a flag for a context, and print every step

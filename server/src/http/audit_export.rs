@@ -7,8 +7,6 @@ use http::StatusCode;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::request::Parts;
 use pennon_model::audit::{AuditEntry, AuditFilter};
-use pennon_model::page::{Limit, PageRequest};
-use pennon_model::time::Timestamp;
 
 use super::openapi::{Answer, Answered, Schemas};
 use super::query;
@@ -93,23 +91,20 @@ pub(crate) async fn lines(
 
 /// Returns the entries as a file.
 ///
-/// Entries are read and sent page by page. Entries that are added during the export are excluded, so that no entry
-/// occurs twice.
+/// Entries are read and sent in parts. Each part precedes the last one in time, so entries that are added during the
+/// export are excluded.
 async fn file(
     admin: Admin,
     actor: Actor,
-    mut filter: AuditFilter,
+    filter: AuditFilter,
     format: &'static Format,
 ) -> Result<Response, Error> {
-    let now = Timestamp::from_millis(admin.clock.now().millis() - 1);
-    filter.to = Some(filter.to.map_or(now, |to| to.min(now)));
     let first = Export {
         admin,
         actor,
         filter,
         format,
-        page: 1,
-        sent: 0,
+        last: None,
     };
     // Read the first page before the response begins, so that an error can still set the status.
     let Some((beginning, rest)) = first.next().await? else {
@@ -142,33 +137,29 @@ struct Export {
     actor: Actor,
     filter: AuditFilter,
     format: &'static Format,
-    page: i64,
-    sent: i64,
+    /// The last entry that was sent.
+    last: Option<AuditEntry>,
 }
 
 impl Export {
-    /// Returns the next page and the rest of the export; none at the end.
+    /// Returns the next part and the rest of the export; none at the end.
     async fn next(mut self) -> Result<Option<(Bytes, Self)>, Error> {
-        let request = PageRequest {
-            page: self.page.try_into().unwrap_or_default(),
-            limit: Limit::MAX,
-        };
-        let page = audit::list(&self.admin, &self.actor, &self.filter, request).await?;
-        if page.items.is_empty() {
+        let entries = audit::next(&self.admin, &self.actor, &self.filter, self.last.as_ref());
+        let entries = entries.await?;
+        if entries.is_empty() {
             return Ok(None);
         }
         let mut bytes = Vec::new();
-        for recorded in page.items {
-            let before = match self.sent {
-                0 => self.format.start,
-                _ => self.format.separator,
+        for recorded in entries {
+            let before = match self.last {
+                None => self.format.start,
+                Some(_) => self.format.separator,
             };
             bytes.extend_from_slice(before);
             serde_json::to_writer(&mut bytes, &recorded.entry)
                 .map_err(|error| Error::Internal(format!("an entry is no JSON: {error}")))?;
-            self.sent += 1;
+            self.last = Some(recorded.entry);
         }
-        self.page += 1;
         Ok(Some((Bytes::from(bytes), self)))
     }
 }

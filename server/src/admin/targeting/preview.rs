@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::{
     ConfigurationContent, ConfigurationPatch, differences, find_with_targeting, steps_to_content,
 };
-use crate::admin::lint::{self, LintWarning};
+use crate::admin::lint::{self, LintFinding};
 use crate::admin::patch::Patch;
 use crate::admin::warnings::{self, Warning};
 use crate::admin::{Admin, usage};
@@ -49,7 +49,7 @@ pub(crate) struct Preview {
     /// The differences between the current and the proposed configuration.
     differences: Vec<Difference>,
     /// Probable mistakes in the proposed configuration.
-    findings: Vec<LintWarning>,
+    findings: Vec<LintFinding>,
     /// Warnings about clients in use that cannot read the proposed configuration; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
@@ -115,7 +115,7 @@ impl Preview {
             may_turn_on: after.enabled && enables_any_context(before, after) != Some(false),
             contexts,
             differences: Vec::new(),
-            findings: lint::warnings(after),
+            findings: lint::findings(after),
             warnings: Vec::new(),
         }
     }

@@ -8,7 +8,7 @@ use pennon_model::page::Page;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::admin::flag_table::{FlagQuery, ListedFlag};
+use crate::admin::flag_table::{FlagQuery, ListedFlag, StateQuery};
 use crate::admin::flags::{FlagPatch, NewFlag};
 use crate::admin::patch::Patch;
 use crate::admin::scope::{Enabled, UnknownProduct};
@@ -182,22 +182,24 @@ from_fields! {
 impl FromFields for FlagQuery {
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let filter = FlagFilter::from_fields(fields);
-        let environment =
-            "An active environment in which the flags are configured, for the state and the usage.";
-        let environment = fields.about(environment).optional("environment");
-        let state = "Flags with this state in the environment, or in any active one of the product or of all products.";
-        let state = fields.about(state).optional("state");
-        let stale = "True for flags only that have not changed for 30 days, and are unused for 14 days or the same for everyone.";
-        let stale = fields.about(stale).or_default("stale");
-        let include = "Members of flags that are omitted by default: the last evaluation, and whether the flag is stale.";
-        let include = fields.about(include).optional("include");
+        let state = StateQuery::from_fields(fields);
         Some(Self {
             filter: filter?,
-            environment: environment?,
             state: state?,
-            stale: stale?,
-            usage: include? == Some(FlagExtra::Usage),
         })
+    }
+}
+
+from_fields! {
+    StateQuery {
+        /// An active environment in which the flags are configured. It determines the state and the usage.
+        environment: optional("environment"),
+        /// Flags with this state in the environment, or in any active environment of the product, or in any at all.
+        state: optional("state"),
+        /// True for stale flags only: unchanged for 30 days, and unused for 14 days or the same for everyone.
+        stale: or_default("stale"),
+        /// Members that are omitted by default: the last evaluation, and the reason why a flag is stale.
+        usage: optional("include").map(|include| include == Some(FlagExtra::Usage)),
     }
 }
 
