@@ -152,8 +152,12 @@ string_enum! {
         Name = "name",
         /// By name, descending.
         NameDescending = "-name",
+        /// Flags without evaluations first, then by their last evaluation, the longest ago first.
+        LastEvaluated = "lastEvaluatedAt",
+        /// By the last evaluation, the newest first, and flags without evaluations last.
+        LastEvaluatedDescending = "-lastEvaluatedAt",
     }
-    else "must be `createdAt`, `key` or `name`, optionally with a leading `-` for descending order"
+    else "must be `createdAt`, `key`, `name` or `lastEvaluatedAt`, optionally with a leading `-` for descending order"
 }
 
 /// The flags to list, and their order.

@@ -96,13 +96,24 @@ pub struct FlagRow {
     pub stale: Option<StaleReason>,
 }
 
-/// The reason why a flag without changes for 30 days can probably be removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StaleReason {
-    /// No application has evaluated it for 14 days.
-    Unused,
-    /// Applications evaluate it, and it has the same value for everyone in every active environment.
-    Constant,
+string_enum! {
+    /// The reason why a flag without changes for 30 days can probably be removed.
+    pub enum StaleReason {
+        /// No application has evaluated it for 14 days.
+        Unused = "unused",
+        /// Applications evaluate it, and it has the same value for everyone in every active environment.
+        Constant = "constant",
+    }
+    else "must be `unused` or `constant`"
+}
+
+string_enum! {
+    /// Members of listed flags that are omitted unless they are requested.
+    pub enum FlagExtra {
+        /// The last evaluation, and whether the flag is stale.
+        Usage = "usage",
+    }
+    else "must be `usage`"
 }
 
 /// A flag in one environment.

@@ -53,6 +53,9 @@ pub enum Error {
         /// The current revision; none if the object does not exist.
         current: Option<i64>,
     },
+    /// The state has changed since the caller previewed a change.
+    #[error("the state has changed since the dry run with this fingerprint; run another one")]
+    StalePreview,
     /// Members of the body or parameters of the query are invalid. The list is complete.
     #[error("the input is invalid")]
     Invalid(Vec<Fault>),
@@ -124,6 +127,8 @@ pub enum Entity {
     User,
     /// A personal access token.
     Token,
+    /// An audit entry.
+    AuditEntry,
 }
 
 impl std::fmt::Display for Entity {
@@ -136,6 +141,7 @@ impl std::fmt::Display for Entity {
             Self::Rollout => "rollout",
             Self::User => "user",
             Self::Token => "token",
+            Self::AuditEntry => "audit entry",
         })
     }
 }
@@ -180,6 +186,12 @@ pub enum Conflict {
     /// The new order of rules does not list exactly the existing rules.
     #[error("the order must contain every rule of this flag and environment exactly once")]
     RulesDiffer,
+    /// The change that an audit entry describes is already reverted.
+    #[error("this change is already reverted")]
+    AlreadyReverted,
+    /// The change that an audit entry describes cannot be reverted.
+    #[error("{0}")]
+    NotRevertible(String),
     /// Another user has the e-mail address.
     #[error("a user with this e-mail address already exists")]
     EmailTaken,

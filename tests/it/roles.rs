@@ -41,6 +41,8 @@ fn guarded() -> Vec<(&'static str, String, &'static str)> {
         ("GET", format!("{user}/tokens/{NOWHERE}"), "admin"),
         ("DELETE", format!("{user}/tokens/{NOWHERE}"), "admin"),
         ("GET", "/audit?include=accounts".to_owned(), "admin"),
+        ("GET", "/audit/export?include=accounts".to_owned(), "admin"),
+        ("POST", format!("/audit/{NOWHERE}/revert"), "editor"),
     ]
 }
 
@@ -118,6 +120,8 @@ async fn every_role_can_read_and_manage_its_own_credentials() {
         pair.path.clone(),
         format!("{}/rules", pair.path),
         "/audit".to_owned(),
+        "/audit/export".to_owned(),
+        "/flags?stale=true&include=usage".to_owned(),
         "/users/me".to_owned(),
         "/users/me/tokens".to_owned(),
         format!("/users/me/tokens/{id}"),

@@ -4,15 +4,15 @@ use pennon_model::audit::{AuditAction, AuditEntry, AuditFilter, AuditRecord, Aud
 use pennon_model::environment::Environment;
 use pennon_model::flag::Flag;
 use pennon_model::id::{AuditId, RuleId, UserId};
-use pennon_model::page::{Page, PageRequest};
+use pennon_model::page::{Limit, Page, PageRequest};
 use pennon_model::time::Timestamp;
 use pennon_model::token::Token;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Admin;
+use super::{Admin, Existence};
 use crate::auth::actor::Actor;
-use crate::error::Error;
+use crate::error::{Entity, Error};
 use crate::store::Tx;
 use crate::store::audit;
 
@@ -133,22 +133,42 @@ pub(crate) async fn list(
     filter: &AuditFilter,
     page: PageRequest,
 ) -> Result<Page<AuditRecord>, Error> {
-    if filter.accounts {
-        actor.administrator()?;
-    }
+    check(actor, filter)?;
     audit::list(&mut admin.db.read().await?, filter, page).await
 }
 
-/// Returns one entry, if the actor may see it.
-pub(crate) async fn get(
+/// Returns the next entries of an export, newest first: those after `last`, up to 100. Entries about accounts are for
+/// administrators only.
+pub(crate) async fn next(
     admin: &Admin,
     actor: &Actor,
-    id: AuditId,
-) -> Result<Option<AuditRecord>, Error> {
-    let recorded = audit::find(&mut admin.db.read().await?, id).await?;
-    if let Some(recorded) = &recorded
-        && recorded.entry.action.is_about_accounts()
-    {
+    filter: &AuditFilter,
+    last: Option<&AuditEntry>,
+) -> Result<Vec<AuditRecord>, Error> {
+    check(actor, filter)?;
+    let mut tx = admin.db.read().await?;
+    audit::before(&mut tx, filter, last, Limit::MAX.get()).await
+}
+
+fn check(actor: &Actor, filter: &AuditFilter) -> Result<(), Error> {
+    if filter.accounts {
+        actor.administrator()?;
+    }
+    Ok(())
+}
+
+impl Existence for AuditId {
+    async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
+        let mut tx = admin.db.read().await?;
+        find(&mut tx, actor, *self).await.map(drop)
+    }
+}
+
+/// Returns one entry, if the actor may see it, within a transaction.
+pub(super) async fn find(tx: &mut Tx, actor: &Actor, id: AuditId) -> Result<AuditRecord, Error> {
+    let recorded = audit::find(tx, id).await?;
+    let recorded = recorded.ok_or(Error::NotFound(Entity::AuditEntry))?;
+    if recorded.entry.action.is_about_accounts() {
         actor.administrator()?;
     }
     Ok(recorded)

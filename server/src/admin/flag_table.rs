@@ -1,16 +1,21 @@
 //! The table of flags and environments, with the usage of each flag.
 
-use pennon_model::environment;
-use pennon_model::flag::Flag;
-use pennon_model::flag_table::{FlagRow, FlagTable, FlagTableQuery};
+use pennon_model::environment::{self, EnvironmentStatus};
+use pennon_model::flag::{Flag, FlagFilter};
+use pennon_model::flag_table::{FlagRow, FlagState, FlagTable, FlagTableQuery, StaleReason};
+use pennon_model::id::EnvironmentId;
+use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Admin;
 use super::usage::{HOUR_MILLIS, hour_of};
 use crate::auth::actor::Actor;
-use crate::error::Error;
-use crate::store;
-use crate::store::flag_table::StaleSince;
+use crate::error::{Error, Fault};
+use crate::store::flag_table::{FlagUse, StaleSince};
+use crate::store::flags::StateFilter;
+use crate::store::{self, Tx};
 
 /// The number of days without a change after which a flag can be stale.
 const UNCHANGED_DAYS: i64 = 30;
@@ -21,6 +26,56 @@ const UNUSED_DAYS: i64 = 14;
 /// The number of hours of usage to show, including the current hour.
 const HOURS: usize = 24;
 
+/// The flags to list.
+pub(crate) struct FlagQuery {
+    pub(crate) filter: FlagFilter,
+    pub(crate) state: StateQuery,
+}
+
+/// The state and the usage of the flags to list.
+#[derive(Clone, Copy)]
+pub(crate) struct StateQuery {
+    /// An active environment in which the flags are configured, for the state and the usage; any if none.
+    pub(crate) environment: Option<EnvironmentId>,
+    pub(crate) state: Option<FlagState>,
+    /// True for stale flags only.
+    pub(crate) stale: bool,
+    /// True to add the usage of each flag.
+    pub(crate) usage: bool,
+}
+
+/// A flag of a list.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ListedFlag {
+    #[serde(flatten)]
+    flag: Flag,
+    /// The usage; absent unless it is requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    usage: Option<RecentUsage>,
+}
+
+/// The last evaluation of a flag, and the reason why it is stale.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RecentUsage {
+    /// The time of the last evaluation, in the requested environment or in any, to the minute.
+    #[schema(required)]
+    last_evaluated_at: Option<Timestamp>,
+    /// The reason why the flag is stale; `null` if it is not.
+    #[schema(required)]
+    stale: Option<StaleReason>,
+}
+
+impl RecentUsage {
+    fn of(found: Option<FlagUse>) -> Self {
+        Self {
+            last_evaluated_at: found.and_then(|found| found.last_evaluated_at),
+            stale: found.and_then(|found| found.stale),
+        }
+    }
+}
+
 /// Returns one page of flags, with their status in every active environment and their usage.
 pub(crate) async fn page(
     admin: &Admin,
@@ -28,10 +83,7 @@ pub(crate) async fn page(
     mut query: FlagTableQuery,
 ) -> Result<FlagTable, Error> {
     let now = admin.clock.now();
-    let since = StaleSince {
-        unchanged: now.plus_days(-UNCHANGED_DAYS),
-        unused: now.plus_days(-UNUSED_DAYS),
-    };
+    let since = stale_since(now);
     let mut tx = admin.db.read().await?;
     let mut environments = store::environments::active(&mut tx).await?;
     if let Some(product) = &query.product {
@@ -67,6 +119,54 @@ pub(crate) async fn page(
         flags: flags.map(row),
         environments,
     })
+}
+
+/// Returns one page of flags, with their usage if the query requests it.
+pub(crate) async fn list(
+    admin: &Admin,
+    _actor: &Actor,
+    FlagQuery { filter, state }: FlagQuery,
+    page: PageRequest,
+) -> Result<Page<ListedFlag>, Error> {
+    let since = stale_since(admin.clock.now());
+    let mut tx = admin.db.read().await?;
+    if let Some(id) = state.environment {
+        check_active(&mut tx, id).await?;
+    }
+    let states = StateFilter {
+        environment: state.environment,
+        state: state.state,
+        stale: state.stale.then_some(since),
+    };
+    let flags = store::flags::list(&mut tx, &filter, &states, page).await?;
+    if !state.usage {
+        return Ok(flags.map(|flag| ListedFlag { flag, usage: None }));
+    }
+    let ids: Vec<_> = flags.items.iter().map(|flag| flag.id).collect();
+    let mut uses = store::flag_table::uses(&mut tx, &ids, state.environment, since).await?;
+    Ok(flags.map(|flag| ListedFlag {
+        usage: Some(RecentUsage::of(uses.remove(&flag.id))),
+        flag,
+    }))
+}
+
+/// Fails if no active environment has this ID.
+async fn check_active(tx: &mut Tx, id: EnvironmentId) -> Result<(), Error> {
+    let environment = store::environments::find(tx, id).await?;
+    match environment.map(|environment| environment.status) {
+        Some(EnvironmentStatus::Active) => Ok(()),
+        _ => Err(Error::Invalid(vec![Fault::parameter(
+            "environment",
+            "must be the id of an active environment",
+        )])),
+    }
+}
+
+fn stale_since(now: Timestamp) -> StaleSince {
+    StaleSince {
+        unchanged: now.plus_days(-UNCHANGED_DAYS),
+        unused: now.plus_days(-UNUSED_DAYS),
+    }
 }
 
 /// Returns the number of evaluations in each of the 24 hours that begin with `first`.

@@ -14,6 +14,7 @@ use super::scope::{self, Enabled};
 use super::{Admin, Existence, audit, changes};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
+use crate::store::flags::StateFilter;
 use crate::store::{self, Tx};
 
 /// A flag to create.
@@ -80,7 +81,8 @@ pub(crate) async fn list(
     selection: &FlagFilter,
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
-    store::flags::list(&mut admin.db.read().await?, selection, page).await
+    let mut tx = admin.db.read().await?;
+    store::flags::list(&mut tx, selection, &StateFilter::default(), page).await
 }
 
 /// Returns the flag with a key, archived or not.
@@ -172,7 +174,8 @@ pub(super) async fn find_by_key(tx: &mut Tx, key: &str) -> Result<Option<Flag>, 
         key: Some(key.to_owned()),
         ..FlagFilter::default()
     };
-    let mut found = store::flags::list(tx, &filter, PageRequest::default()).await?;
+    let mut found =
+        store::flags::list(tx, &filter, &StateFilter::default(), PageRequest::default()).await?;
     Ok(found.items.pop())
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod environments;
 pub(crate) mod first_start;
 pub(crate) mod flag_table;
 pub(crate) mod flags;
+pub(crate) mod lint;
 pub(crate) mod packages;
 pub(crate) mod patch;
 pub(crate) mod precondition;

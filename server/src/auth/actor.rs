@@ -144,7 +144,8 @@ impl Actor {
         })
     }
 
-    fn at_least(&self, needed: Role) -> Result<Self, Error> {
+    /// Returns the actor with the obligation to have this role when it writes, if the role suffices now.
+    pub(crate) fn at_least(&self, needed: Role) -> Result<Self, Error> {
         if self.role < needed {
             return Err(Error::Forbidden(needed));
         }

@@ -3,11 +3,13 @@
 mod backup;
 mod bootstrap;
 mod document;
+mod explain;
 mod export;
 mod generate;
 mod health;
 mod import;
 mod licenses;
+mod lint;
 mod restore;
 mod types;
 mod user;
@@ -23,6 +25,7 @@ use crate::admin::Admin;
 use crate::auth::actor::{Actor, Administrator};
 use crate::clock::{Entropy, SystemClock};
 use crate::config::{DatabaseSettings, SECRETS_HELP, Settings};
+use crate::error::{Entity, Error as Failure};
 use crate::http;
 use crate::store::OpenMode;
 
@@ -64,6 +67,12 @@ pub enum Command {
     Export(export::Arguments),
     /// Import flags from an `export` file
     Import(import::Arguments),
+    /// Print probable mistakes in rules and rollouts, and fail if any
+    #[command(after_help = lint::EXAMPLES)]
+    Lint(lint::Arguments),
+    /// Evaluate a flag for a context, and print every step
+    #[command(after_help = explain::EXAMPLES)]
+    Explain(explain::Arguments),
     /// Check a running server's health (non-zero exit status if unhealthy)
     Health(health::Arguments),
     /// Create and list users, and change their roles and passwords
@@ -86,6 +95,8 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
         Command::Restore(arguments) => restore::run(arguments).await?,
         Command::Export(arguments) => export::run(arguments).await?,
         Command::Import(arguments) => import::run(arguments).await?,
+        Command::Lint(arguments) => lint::run(arguments).await?,
+        Command::Explain(arguments) => explain::run(arguments).await?,
         Command::Health(arguments) => health::run(arguments).await?,
         Command::User(arguments) => user::run(arguments).await?,
         Command::Types(arguments) => types::run(arguments).await?,
@@ -130,6 +141,16 @@ async fn read_as_is<T, E: Into<Box<dyn Error>>>(
     let done = use_case(&admin, &actor).await;
     admin.close().await;
     done.map_err(|error| explained(&admin, error))
+}
+
+/// Returns an error that says how to name environments, if none has the name that was given.
+fn unknown_environment(error: Failure) -> Box<dyn Error> {
+    match error {
+        Failure::NotFound(Entity::Environment) => {
+            "no active environment has this name; environments are named `product/name`".into()
+        }
+        error => error.into(),
+    }
 }
 
 /// Returns the error of a use case. If the schema is outdated and was not upgraded, the text names that likely cause.

@@ -24,7 +24,7 @@ impl AuditAdmin for SignedIn {
 
     async fn reversal(&self, id: AuditId) -> Result<Reversal, AdminError> {
         let found = reversal::preview(&self.admin, &self.actor, id).await?;
-        let reversal::Reversal { entries, plan } = found.ok_or(AdminError::NotFound)?;
+        let reversal::Reversal { entries, plan } = found;
         Ok(Reversal {
             records: entries.into_iter().map(|each| self.record(each)).collect(),
             plan: plan.map_err(|obstacle| sentence(&obstacle.to_string())),
@@ -32,8 +32,8 @@ impl AuditAdmin for SignedIn {
     }
 
     async fn revert(&self, id: AuditId, fingerprint: &str) -> Result<(), AdminError> {
-        match reversal::revert(&self.admin, &self.actor, id, fingerprint).await {
-            Ok(()) => Ok(()),
+        match reversal::revert(&self.admin, &self.actor, id, Some(fingerprint)).await {
+            Ok(_) => Ok(()),
             Err(RevertError::Failed(error)) => Err(error.into()),
             Err(RevertError::Obstacle(obstacle)) => {
                 Err(AdminError::Conflict(sentence(&obstacle.to_string())))

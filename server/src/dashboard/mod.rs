@@ -135,7 +135,7 @@ impl From<Error> for AdminError {
                 )))
             }
             Error::Conflict(conflict) => Self::Conflict(sentence(&conflict.to_string())),
-            Error::Stale { .. } => Self::Stale,
+            Error::Stale { .. } | Error::StalePreview => Self::Stale,
             Error::Invalid(faults) => Self::Invalid(faults.into_iter().map(field_error).collect()),
             Error::Unavailable(_) | Error::Unconfirmed(_) | Error::TimedOut => Self::Unavailable,
             Error::Overloaded | Error::TooManyRequests => Self::Overloaded,

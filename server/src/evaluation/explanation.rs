@@ -10,21 +10,21 @@ use utoipa::ToSchema;
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Explained {
     #[serde(flatten)]
-    evaluation: Evaluation,
+    pub(crate) evaluation: Evaluation,
     /// The rules that were tried, by ascending priority. A rule that matched is the last one.
-    rules: Vec<ExplainedRule>,
+    pub(crate) rules: Vec<ExplainedRule>,
     /// The rollout, if the evaluation reached it.
     #[schema(required)]
-    rollout: Option<RolloutTrace>,
+    pub(crate) rollout: Option<RolloutTrace>,
 }
 
 /// A rule that was tried.
 #[derive(Debug, Serialize, ToSchema)]
-struct ExplainedRule {
+pub(crate) struct ExplainedRule {
     /// The rule's ID.
     id: RuleId,
     #[serde(flatten)]
-    trace: RuleTrace,
+    pub(crate) trace: RuleTrace,
 }
 
 impl Explained {

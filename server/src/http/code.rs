@@ -50,6 +50,7 @@ codes! {
     RolloutNotFound = "ROLLOUT_NOT_FOUND", NOT_FOUND, "Not found";
     UserNotFound = "USER_NOT_FOUND", NOT_FOUND, "Not found";
     TokenNotFound = "TOKEN_NOT_FOUND", NOT_FOUND, "Not found";
+    AuditEntryNotFound = "AUDIT_ENTRY_NOT_FOUND", NOT_FOUND, "Not found";
     NoSuchPath = "NO_SUCH_PATH", NOT_FOUND, "No such path";
     MethodNotAllowed = "METHOD_NOT_ALLOWED", METHOD_NOT_ALLOWED, "Method not allowed";
     FlagKeyTaken = "FLAG_KEY_TAKEN", CONFLICT, "Conflict";
@@ -62,6 +63,8 @@ codes! {
     PriorityTaken = "PRIORITY_TAKEN", CONFLICT, "Conflict";
     TooManyRules = "TOO_MANY_RULES", CONFLICT, "Conflict";
     RulesDiffer = "RULES_DIFFER", CONFLICT, "Conflict";
+    AlreadyReverted = "ALREADY_REVERTED", CONFLICT, "Conflict";
+    NotRevertible = "NOT_REVERTIBLE", CONFLICT, "Conflict";
     EmailTaken = "EMAIL_TAKEN", CONFLICT, "Conflict";
     LastAdmin = "LAST_ADMIN", CONFLICT, "Conflict";
     TokenNameTaken = "TOKEN_NAME_TAKEN", CONFLICT, "Conflict";

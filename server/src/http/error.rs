@@ -179,7 +179,7 @@ impl From<&Error> for Code {
             Error::NotFound(entity) => Self::from(*entity),
             Error::NoSuchPath => Self::NoSuchPath,
             Error::MethodNotAllowed => Self::MethodNotAllowed,
-            Error::Stale { .. } => Self::Stale,
+            Error::Stale { .. } | Error::StalePreview => Self::Stale,
             Error::Conflict(conflict) => Self::from(conflict),
             Error::Invalid(_) => Self::InvalidInput,
             Error::Malformed(_) => Self::MalformedBody,
@@ -207,6 +207,7 @@ impl From<Entity> for Code {
             Entity::Rollout => Self::RolloutNotFound,
             Entity::User => Self::UserNotFound,
             Entity::Token => Self::TokenNotFound,
+            Entity::AuditEntry => Self::AuditEntryNotFound,
         }
     }
 }
@@ -224,6 +225,8 @@ impl From<&Conflict> for Code {
             Conflict::EnvironmentRevoked => Self::EnvironmentRevoked,
             Conflict::TooManyRules => Self::TooManyRules,
             Conflict::RulesDiffer => Self::RulesDiffer,
+            Conflict::AlreadyReverted => Self::AlreadyReverted,
+            Conflict::NotRevertible(_) => Self::NotRevertible,
             Conflict::EmailTaken => Self::EmailTaken,
             Conflict::LastAdmin => Self::LastAdmin,
             Conflict::TokenNameTaken => Self::TokenNameTaken,

@@ -279,17 +279,53 @@ impl<'f> Fields<'f> {
         reason = "the outer none means a recorded fault"
     )]
     pub(crate) fn nullable_object<T: FromFields>(&mut self, name: &str) -> Option<Option<T>> {
+        self.patch_object(name).map(|patch| patch.applied_to(None))
+    }
+
+    /// Reads an object for which absent, `null` and a value have different meanings.
+    pub(crate) fn patch_object<T: FromFields>(&mut self, name: &str) -> Option<Patch<T>> {
         match self.take(name, false, |schemas| nullable(T::refer(schemas))) {
-            Member::Absent | Member::Given(Json::Null) => Some(None),
+            Member::Given(Json::Null) => Some(Patch::Clear),
+            Member::Absent => Some(Patch::Keep),
             Member::Given(item) => {
                 let Purpose::Read(outer) = &mut self.purpose else {
                     return None;
                 };
                 let pointer = outer.pointer_to(name);
-                object(pointer, item, outer.faults).map(Some)
+                object(pointer, item, outer.faults).map(Patch::Set)
             }
             Member::Skipped => None,
         }
+    }
+
+    /// Reads a list of objects that may be absent. An outer none means a fault.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer none means a recorded fault"
+    )]
+    pub(crate) fn optional_list<T: FromFields>(
+        &mut self,
+        name: &str,
+        bounds: RangeInclusive<usize>,
+    ) -> Option<Option<Vec<T>>> {
+        match self.optional_array(name, bounds, T::refer)? {
+            Some(items) => self.each(name, items, object).map(Some),
+            None => Some(None),
+        }
+    }
+
+    /// Reads a list of evaluation contexts; empty if absent.
+    pub(crate) fn contexts(
+        &mut self,
+        name: &str,
+        bounds: RangeInclusive<usize>,
+    ) -> Option<Vec<Context<'static>>> {
+        let item = |schemas: &mut Schemas| nullable(context::schema(schemas));
+        let items = self.optional_array(name, bounds, item)?;
+        let read = |pointer: String, item: Json<'_>, faults: &mut Vec<Fault>| {
+            Some(context::context(item, &pointer, faults).into_owned())
+        };
+        self.each(name, items.unwrap_or_default(), read)
     }
 
     /// Reads a list of objects.
@@ -402,6 +438,24 @@ impl<'f> Fields<'f> {
         let schema = |schemas: &mut Schemas| list_schema(&bounds, item(schemas));
         let given = self.take(name, true, schema);
         self.items(name, &bounds, given)
+    }
+
+    /// Returns the items of an optional list. An outer none means a fault.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer none means a recorded fault"
+    )]
+    fn optional_array(
+        &mut self,
+        name: &str,
+        bounds: RangeInclusive<usize>,
+        item: impl FnOnce(&mut Schemas) -> RefOr<Schema>,
+    ) -> Option<Option<Vec<Json<'f>>>> {
+        let schema = |schemas: &mut Schemas| list_schema(&bounds, item(schemas));
+        match self.take(name, false, schema) {
+            Member::Absent => Some(None),
+            given => self.items(name, &bounds, given).map(Some),
+        }
     }
 
     /// Returns the items of a member that must be a list.

@@ -9,7 +9,8 @@ use pennon_model::environment::{
     ClientRules, EnvironmentName, EnvironmentStatus, ProductName, Visibility,
 };
 use pennon_model::flag::{FlagKey, FlagName, FlagOrder, FlagType};
-use pennon_model::id::RuleId;
+use pennon_model::flag_table::{FlagExtra, FlagState};
+use pennon_model::id::{EnvironmentId, RuleId};
 use pennon_model::json::Json;
 use pennon_model::page::{Limit, PageNumber};
 use pennon_model::text::{Description, NewName};
@@ -181,10 +182,11 @@ from_json! {
         Attribute, OperandText;
     |value| String::from_json(value)?.parse().map_err(Invalid::detail) => Timestamp;
     |value| String::from_json(value)?.parse().map_err(|_| "must be the id of a rule") => RuleId;
+    |value| String::from_json(value)?.parse().map_err(|_| "must be the id of an environment") => EnvironmentId;
     // Enumerations.
     |value| Self::parse(&String::from_json(value)?).map_err(Invalid::detail) =>
-        AuditExtra, ClientRules, EnvironmentStatus, FlagOrder, FlagType, Logic, Operator, Role, Strategy, ValueType,
-        Visibility;
+        AuditExtra, ClientRules, EnvironmentStatus, FlagExtra, FlagOrder, FlagState, FlagType, Logic, Operator, Role,
+        Strategy, ValueType, Visibility;
     // Integers with a range.
     |value| Self::try_from(integer(&value)?).map_err(Invalid::detail) => Integer, Percentage, Priority, Ttl;
     // Integers of queries.

@@ -6,7 +6,7 @@ use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
 use pennon_model::configuration::FlagEnvironmentId;
-use pennon_model::id::{EnvironmentId, FlagId, RuleId, TokenId, UserId};
+use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
 
 use utoipa::ToSchema;
 use utoipa::openapi::path::ParameterIn;
@@ -58,6 +58,7 @@ identifiers! {
     FlagId: "flag", Flag;
     EnvironmentId: "environment", Environment;
     RuleId: "rule", Rule;
+    AuditId: "entry", AuditEntry;
 }
 
 /// A flag in an environment, and another environment of the same flag.

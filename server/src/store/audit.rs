@@ -118,6 +118,33 @@ pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<Aud
     rows.into_iter().map(AuditRecord::try_from).collect()
 }
 
+/// The beginning of a query for entries.
+const SELECT: &str =
+    "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key,
+    environment, product, old_value, new_value, flag_id, environment_id, rule_id
+    from audit_entries where ";
+
+/// Returns the newest `most` entries that precede an entry, or the newest of all, newest first. Unlike a page, this takes
+/// the same time in every part of the log.
+pub(crate) async fn before(
+    tx: &mut Tx,
+    filter: &AuditFilter,
+    entry: Option<&AuditEntry>,
+    most: i64,
+) -> Result<Vec<AuditRecord>, Error> {
+    let rows: Vec<AuditRow> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(SELECT);
+        push_conditions!(query, filter);
+        if let Some(entry) = entry {
+            query.push(" and (occurred_at, id) < (").push_bind(entry.occurred_at.millis());
+            query.push(", ").push_bind(entry.id.uuid()).push(")");
+        }
+        query.push(" order by occurred_at desc, id desc limit ").push_bind(most);
+        query.build_query_as().fetch_all(conn).await
+    })?;
+    rows.into_iter().map(AuditRecord::try_from).collect()
+}
+
 /// Returns one page of entries, newest first.
 pub(crate) async fn list(
     tx: &mut Tx,
@@ -125,11 +152,7 @@ pub(crate) async fn list(
     page: PageRequest,
 ) -> Result<Page<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new(
-            "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key,
-                    environment, product, old_value, new_value, flag_id, environment_id, rule_id
-             from audit_entries where ",
-        );
+        let mut query = QueryBuilder::new(SELECT);
         push_conditions!(query, filter);
         query.push(" order by occurred_at desc, id desc limit ").push_bind(page.limit.get());
         query.push(" offset ").push_bind(page.offset());

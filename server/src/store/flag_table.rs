@@ -77,6 +77,9 @@ macro_rules! stale {
     };
 }
 
+/// The condition of [`stale!`].
+pub(super) const STALE: &str = stale!();
+
 /// Begins a query with `since`, a table of one row. It is a macro because each driver has its own builder.
 macro_rules! push_since {
     ($query:expr, $since:expr) => {{
@@ -85,6 +88,40 @@ macro_rules! push_since {
         $query.push_bind($since.unused.millis()).push(") ");
     }};
 }
+
+pub(super) use push_since;
+
+/// Appends a condition on the state of flags in an environment or in any of a product's, if one is requested. It is a
+/// macro because each driver has its own builder.
+macro_rules! push_state {
+    ($query:expr, $flags:literal, $product:expr, $environment:expr, $state:expr) => {
+        if $environment.is_some() || $state.is_some() {
+            $query.push(concat!(
+                " and exists (select 1 from flag_states where flag_states.flag_id = ",
+                $flags,
+                ".id"
+            ));
+            if let Some(product) = bindable($product) {
+                $query
+                    .push(" and flag_states.environment_id in (select id from environments where product = ")
+                    .push_bind(product)
+                    .push(")");
+            }
+            if let Some(environment) = $environment {
+                $query
+                    .push(" and flag_states.environment_id = ")
+                    .push_bind(environment.uuid());
+            }
+            if let Some(state) = $state {
+                $query
+                    .push(" and flag_states.state = ")
+                    .push_bind(state.as_str());
+            }
+            $query.push(")");
+        }
+    };
+}
+pub(super) use push_state;
 
 /// Appends the `from` clause and the conditions of a query. The text contains only the requested conditions.
 macro_rules! push_selected {
@@ -103,51 +140,40 @@ macro_rules! push_selected {
             Some(&$wanted.search).filter(|text| !text.is_empty())
         );
         push_product!($query, "flag_table.id", $wanted.product.as_ref());
-        if $wanted.environment.is_some() || $wanted.state.is_some() {
-            $query.push(
-                " and exists (select 1 from flag_states where flag_states.flag_id = flag_table.id",
-            );
-            if let Some(product) = bindable($wanted.product.as_ref()) {
-                $query
-                    .push(" and flag_states.environment_id in (select id from environments where product = ")
-                    .push_bind(product)
-                    .push(")");
-            }
-            if let Some(environment) = $wanted.environment {
-                $query
-                    .push(" and flag_states.environment_id = ")
-                    .push_bind(environment.uuid());
-            }
-            if let Some(state) = $wanted.state {
-                $query
-                    .push(" and flag_states.state = ")
-                    .push_bind(state.as_str());
-            }
-            $query.push(")");
-        }
+        push_state!(
+            $query,
+            "flag_table",
+            $wanted.product.as_ref(),
+            $wanted.environment,
+            $wanted.state
+        );
         if $wanted.stale {
-            $query.push(concat!(" and ", stale!()));
+            $query.push(" and ").push(STALE);
         }
     }};
 }
 
 /// Appends the last evaluation of a flag of `flag_table`, in one environment or in all.
 macro_rules! push_last_evaluated {
-    ($query:expr, $environment:expr) => {
+    ($query:expr, $flags:literal, $environment:expr) => {
         match $environment {
             None => {
                 $query.push("evaluated_at");
             }
             Some(environment) => {
-                $query.push(
-                    "(select seen.evaluated_at from flags_last_seen seen where seen.flag_id = flag_table.id
+                $query.push(concat!(
+                    "(select seen.evaluated_at from flags_last_seen seen where seen.flag_id = ",
+                    $flags,
+                    ".id
                         and seen.lineage_id = (select coalesce(lineage_id, id) from environments where id = ",
-                );
+                ));
                 $query.push_bind(environment.uuid()).push("))");
             }
         }
     };
 }
+
+pub(super) use push_last_evaluated;
 
 /// Returns one page of flags.
 pub(crate) async fn page(
@@ -204,7 +230,7 @@ async fn select(
                 query.push("lower(name), id");
             }
             FlagTableOrder::LastEvaluated => {
-                push_last_evaluated!(query, wanted.environment);
+                push_last_evaluated!(query, "flag_table", wanted.environment);
                 query.push(" desc nulls last, id desc");
             }
         }
@@ -227,7 +253,7 @@ pub(crate) async fn uses(
         let mut query = QueryBuilder::new("");
         push_since!(query, since);
         query.push("select id, ");
-        push_last_evaluated!(query, environment);
+        push_last_evaluated!(query, "flag_table", environment);
         query.push(concat!(
             " as last_evaluated_at, ", stale!(), " as is_stale, ", unused!(), " as is_unused
              from flag_table cross join since where id ",

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use pennon_core::Invalid;
 use pennon_model::environment::ProductName;
 use pennon_model::flag::{Flag, FlagFilter, FlagOrder, FlagProducts, FlagType};
-use pennon_model::id::FlagId;
+use pennon_model::flag_table::FlagState;
+use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::text::Description;
 use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
+use super::flag_table::{STALE, StaleSince, push_last_evaluated, push_since, push_state};
 use super::{Tx, bad_row, bindable, insert_rows, on_conn, page_of, unless_taken};
 use crate::error::{Conflict, Error};
 
@@ -86,14 +88,37 @@ macro_rules! push_search {
 }
 pub(super) use push_search;
 
-/// Appends the conditions of a selection. The text contains only the requested conditions, so that a query for a key
-/// uses the index of keys.
+/// A selection of flags by their state and their use, in addition to a [`FlagFilter`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StateFilter {
+    /// An environment in which the flags are configured, for `state` and for the last evaluation.
+    pub(crate) environment: Option<EnvironmentId>,
+    /// The state in that environment, or in any active one.
+    pub(crate) state: Option<FlagState>,
+    /// The times that make a flag stale, to select only stale flags.
+    pub(crate) stale: Option<StaleSince>,
+}
+
+/// Appends the `from` clause and the conditions of a selection. The text contains only the requested conditions, so that
+/// a query for a key uses the index of keys, and a plain list reads only flags.
 macro_rules! push_selected {
-    ($query:expr, $selection:expr) => {{
+    ($query:expr, $selection:expr, $states:expr) => {{
+        let by_use = matches!(
+            $selection.order,
+            FlagOrder::LastEvaluated | FlagOrder::LastEvaluatedDescending
+        );
+        if by_use || $states.stale.is_some() {
+            $query.push(" from flag_table flags");
+        } else {
+            $query.push(" from flags");
+        }
+        if $states.stale.is_some() {
+            $query.push(" cross join since");
+        }
         $query.push(match $selection.archived {
-            None => " from flags where true",
-            Some(true) => " from flags where archived_at is not null",
-            Some(false) => " from flags where archived_at is null",
+            None => " where true",
+            Some(true) => " where archived_at is not null",
+            Some(false) => " where archived_at is null",
         });
         push_search!($query, $selection.search.as_ref());
         if let Some(key) = bindable($selection.key.as_ref()) {
@@ -102,6 +127,16 @@ macro_rules! push_selected {
         push_product!($query, "flags.id", $selection.product.as_ref());
         if let Some(is_public) = $selection.is_public {
             $query.push(" and is_public = ").push_bind(is_public);
+        }
+        push_state!(
+            $query,
+            "flags",
+            $selection.product.as_ref(),
+            $states.environment,
+            $states.state
+        );
+        if $states.stale.is_some() {
+            $query.push(" and ").push(STALE);
         }
     }};
 }
@@ -170,25 +205,43 @@ pub(crate) async fn find(tx: &mut Tx, id: FlagId) -> Result<Option<Flag>, Error>
 pub(crate) async fn list(
     tx: &mut Tx,
     selection: &FlagFilter,
+    states: &StateFilter,
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
     let rows: Vec<FlagRow> = on_conn!(&mut *tx, conn => {
-        let mut query = QueryBuilder::new(concat!("select ", flag_columns!("flags")));
-        push_selected!(query, selection);
-        query.push(match selection.order {
-            FlagOrder::Newest => " order by created_at desc, id desc",
-            FlagOrder::Oldest => " order by created_at, id",
-            FlagOrder::Key => " order by key",
-            FlagOrder::KeyDescending => " order by key desc",
-            FlagOrder::Name => " order by lower(name), id",
-            FlagOrder::NameDescending => " order by lower(name) desc, id desc",
-        });
+        let mut query = QueryBuilder::new("");
+        if let Some(since) = states.stale {
+            push_since!(query, since);
+        }
+        query.push(concat!("select ", flag_columns!("flags")));
+        push_selected!(query, selection, states);
+        query.push(" order by ");
+        match selection.order {
+            FlagOrder::Newest => query.push("created_at desc, id desc"),
+            FlagOrder::Oldest => query.push("created_at, id"),
+            FlagOrder::Key => query.push("key"),
+            FlagOrder::KeyDescending => query.push("key desc"),
+            FlagOrder::Name => query.push("lower(name), id"),
+            FlagOrder::NameDescending => query.push("lower(name) desc, id desc"),
+            FlagOrder::LastEvaluated => {
+                push_last_evaluated!(query, "flags", states.environment);
+                query.push(" nulls first, id")
+            }
+            FlagOrder::LastEvaluatedDescending => {
+                push_last_evaluated!(query, "flags", states.environment);
+                query.push(" desc nulls last, id desc")
+            }
+        };
         query.push(" limit ").push_bind(page.limit.get()).push(" offset ").push_bind(page.offset());
         query.build_query_as().fetch_all(conn).await
     })?;
     let total = on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new("select count(*)");
-        push_selected!(query, selection);
+        let mut query = QueryBuilder::new("");
+        if let Some(since) = states.stale {
+            push_since!(query, since);
+        }
+        query.push("select count(*)");
+        push_selected!(query, selection, states);
         query.build_query_scalar().fetch_one(conn).await
     })?;
     page_of(page, rows, total)

@@ -313,6 +313,11 @@ impl Tx {
         *self.first_entry.get_or_insert(entry)
     }
 
+    /// Returns the group of the audit entries that have been written; none before the first.
+    pub(crate) fn written_group(&self) -> Option<AuditId> {
+        self.first_entry
+    }
+
     /// Commits the writes.
     pub(crate) async fn commit(self) -> Result<(), Error> {
         let Self { open, storage, .. } = self;

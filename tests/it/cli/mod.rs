@@ -4,6 +4,7 @@ mod backup;
 mod generate;
 mod health;
 mod import;
+mod inspect;
 mod licenses;
 mod restore;
 mod transfer;

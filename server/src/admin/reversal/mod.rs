@@ -17,7 +17,7 @@ use pennon_model::user::Role;
 use self::undo::PendingRevert;
 use super::{Admin, audit, changes, usage};
 use crate::auth::actor::Actor;
-use crate::error::Error;
+use crate::error::{Conflict, Error};
 use crate::store::{self, Tx};
 
 /// The maximum number of entries of an action that can be reverted.
@@ -28,6 +28,14 @@ pub(crate) struct Reversal {
     /// The entries of the action, newest first.
     pub(crate) entries: Vec<AuditRecord>,
     pub(crate) plan: Result<Plan, Obstacle>,
+}
+
+/// The changes of a reversal.
+pub(crate) struct Reverted {
+    /// The plan that was applied.
+    pub(crate) plan: Plan,
+    /// The group of the audit entries that the reversal wrote.
+    pub(crate) group: Option<AuditId>,
 }
 
 /// The reason that an action cannot be reverted.
@@ -70,6 +78,37 @@ pub(crate) enum RevertError {
     Failed(#[from] Error),
 }
 
+/// Converts to the error of the use case that makes the same change, if there is one.
+impl From<RevertError> for Error {
+    fn from(error: RevertError) -> Self {
+        match error {
+            RevertError::Obstacle(obstacle) => Conflict::from(obstacle).into(),
+            // A reversal has no force.
+            RevertError::Failed(Self::Conflict(Conflict::FlagEnabledElsewhere(environments))) => {
+                Conflict::FlagEnabled(environments).into()
+            }
+            RevertError::Failed(error) => error,
+        }
+    }
+}
+
+impl From<Obstacle> for Conflict {
+    fn from(obstacle: Obstacle) -> Self {
+        match obstacle {
+            Obstacle::AlreadyReverted => Self::AlreadyReverted,
+            Obstacle::FlagArchived => Self::FlagArchived,
+            Obstacle::EnvironmentRevoked => Self::EnvironmentRevoked,
+            Obstacle::PositionTaken => Self::PriorityTaken,
+            Obstacle::Never
+            | Obstacle::NewEnvironment
+            | Obstacle::KeyGone
+            | Obstacle::Gone
+            | Obstacle::OutOfScope
+            | Obstacle::TooMany => Self::NotRevertible(obstacle.to_string()),
+        }
+    }
+}
+
 /// Returns the role that is required to revert an action of this kind; none if it cannot be reverted.
 pub(crate) fn needed(action: AuditAction) -> Option<Role> {
     match action {
@@ -95,33 +134,25 @@ pub(crate) fn needed(action: AuditAction) -> Option<Role> {
     }
 }
 
-/// Plans the reversal of the action that wrote an entry; `None` if the entry does not exist.
-pub(crate) async fn preview(
-    admin: &Admin,
-    actor: &Actor,
-    id: AuditId,
-) -> Result<Option<Reversal>, Error> {
-    let Some(one) = audit::get(admin, actor, id).await? else {
-        return Ok(None);
-    };
+/// Plans the reversal of the action that wrote an entry.
+pub(crate) async fn preview(admin: &Admin, actor: &Actor, id: AuditId) -> Result<Reversal, Error> {
     let mut tx = admin.db.read().await?;
-    let entries = action(&mut tx, actor, &one).await?;
+    let (_, entries) = action(&mut tx, actor, id).await?;
     let pending = pending(admin, &mut tx, &entries).await;
     drop(tx);
     let plan = match pending {
-        Ok((_, plan)) => Ok(with_outdated_clients(admin, actor, plan).await?),
+        Ok((_, mut plan)) => {
+            add_outdated_clients(admin, actor, &mut plan).await?;
+            Ok(plan)
+        }
         Err(RevertError::Obstacle(obstacle)) => Err(obstacle),
         Err(RevertError::Failed(error)) => return Err(error),
     };
-    Ok(Some(Reversal { entries, plan }))
+    Ok(Reversal { entries, plan })
 }
 
 /// Adds to each effect the clients that may not be able to read it.
-async fn with_outdated_clients(
-    admin: &Admin,
-    actor: &Actor,
-    mut plan: Plan,
-) -> Result<Plan, Error> {
+async fn add_outdated_clients(admin: &Admin, actor: &Actor, plan: &mut Plan) -> Result<(), Error> {
     let mut known: HashMap<EnvironmentId, Vec<Client>> = HashMap::new();
     for effect in &mut plan.effects {
         let id = effect.environment.id;
@@ -133,36 +164,50 @@ async fn with_outdated_clients(
             clients
         };
     }
-    Ok(plan)
+    Ok(())
 }
 
-/// Reverts the action that wrote an entry, if the state has not changed since the preview.
+/// Reverts the action that wrote an entry. Fails if the state has changed since a preview with this fingerprint.
 pub(crate) async fn revert(
     admin: &Admin,
     actor: &Actor,
     id: AuditId,
-    fingerprint: &str,
-) -> Result<(), RevertError> {
+    fingerprint: Option<&str>,
+) -> Result<Reverted, RevertError> {
     let mut tx = admin.db.write().await?;
-    let one = store::audit::find(&mut tx, id).await?;
-    let entries = action(&mut tx, actor, &one.ok_or(Obstacle::Gone)?).await?;
-    let (pending, plan) = pending(admin, &mut tx, &entries).await?;
-    if plan.fingerprint != fingerprint {
-        return Err(Error::Stale { current: None }.into());
+    let (actor, entries) = action(&mut tx, actor, id).await?;
+    let (pending, mut plan) = pending(admin, &mut tx, &entries).await?;
+    check(&plan, fingerprint)?;
+    let changed = pending.apply(admin, &mut tx, &actor).await?;
+    let group = tx.written_group();
+    changes::commit(admin, tx, changed).await?;
+    // If the clients cannot be read, the revert is kept.
+    if let Err(error) = add_outdated_clients(admin, &actor, &mut plan).await {
+        tracing::warn!(%error, "cannot find out which clients can read the flags");
     }
-    let changed = pending.apply(admin, &mut tx, actor).await?;
-    Ok(changes::commit(admin, tx, changed).await?)
+    Ok(Reverted { plan, group })
 }
 
-/// Returns the entries of the action that wrote this one, if the actor may revert them.
-async fn action(tx: &mut Tx, actor: &Actor, one: &AuditRecord) -> Result<Vec<AuditRecord>, Error> {
+/// Fails if the state has changed since a preview with this fingerprint.
+pub(crate) fn check(plan: &Plan, fingerprint: Option<&str>) -> Result<(), Error> {
+    match fingerprint {
+        Some(previewed) if previewed != plan.fingerprint => Err(Error::StalePreview),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the actor as one who may revert the action that wrote this entry, and all entries of the action.
+async fn action(
+    tx: &mut Tx,
+    actor: &Actor,
+    id: AuditId,
+) -> Result<(Actor, Vec<AuditRecord>), Error> {
+    let one = audit::find(tx, actor, id).await?;
     let most = i64::try_from(MAX_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
     let entries = store::audit::group(tx, one.entry.group_id, most).await?;
     let needed = entries.iter().filter_map(|each| needed(each.entry.action));
-    match needed.max() {
-        Some(role) if actor.role() < role => Err(Error::Forbidden(role)),
-        _ => Ok(entries),
-    }
+    let actor = actor.at_least(needed.max().unwrap_or(Role::Viewer))?;
+    Ok((actor, entries))
 }
 
 /// Returns the objects of the entries as they were before the entries, and the plan to restore them.

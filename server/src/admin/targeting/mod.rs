@@ -1,8 +1,10 @@
 //! A flag in an environment: its configuration, its targeting rules and its rollout.
 
+mod by_name;
 mod configuration;
 mod explain;
 mod overview;
+mod preview;
 mod reconcile;
 mod rollout;
 mod rules;
@@ -13,9 +15,11 @@ use pennon_model::environment::EnvironmentStatus;
 use pennon_model::flag_table::FlagCell;
 use pennon_model::id::EnvironmentId;
 
+pub(crate) use self::by_name::by_name;
 pub(crate) use self::configuration::{ConfigurationPatch, configuration, configure};
 pub(crate) use self::explain::{explain, flag_config};
 pub(crate) use self::overview::{attributes, overview};
+pub(crate) use self::preview::{MAX_CONTEXTS, Preview, Proposal, preview};
 pub(crate) use self::reconcile::{ConfigurationContent, CopyPreconditions, copy};
 pub(super) use self::reconcile::{DesiredConfiguration, apply, steps_to, steps_to_content};
 pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};

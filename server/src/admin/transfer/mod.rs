@@ -67,6 +67,13 @@ pub(crate) struct PortableConfiguration {
     pub(crate) content: ConfigurationContent,
 }
 
+impl PortableConfiguration {
+    /// Returns the environment as `product/name`.
+    pub(crate) fn path(&self) -> String {
+        format!("{}/{}", self.product, self.environment)
+    }
+}
+
 /// Exports all flags.
 pub(crate) async fn export(admin: &Admin, _actor: &Administrator) -> Result<Document, Error> {
     let here = Installation::read(&mut admin.db.read().await?).await?;
@@ -216,7 +223,7 @@ impl Installation {
             let mut names = HashSet::new();
             for (index, configuration) in flag.environments.iter().enumerate() {
                 let name = (&configuration.product, &configuration.environment);
-                let called = format!("{}/{}", configuration.product, configuration.environment);
+                let called = configuration.path();
                 let place = format!("/environments/{index}");
                 if !names.insert(name) {
                     faults.push(at(&place, format!("{called} occurs twice")));

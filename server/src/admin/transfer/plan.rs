@@ -362,7 +362,7 @@ impl Planner<'_> {
         place: &PortableConfiguration,
         all: Vec<Difference>,
     ) {
-        let called = format!("{}/{}", place.product, place.environment);
+        let called = place.path();
         let carried = all.into_iter().map(|difference| ImportedChange {
             action: difference.action,
             flag: flag.key.clone(),

@@ -6,11 +6,13 @@ use http::{HeaderMap, Uri};
 use pennon_model::audit::{AuditEntry, AuditExtra, AuditFilter};
 use pennon_model::page::Page;
 
+use super::revert;
 use crate::admin::Admin;
 use crate::admin::audit;
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::http::DASHBOARD;
+use crate::http::audit_export::{self, JsonLines};
 use crate::http::code::Code;
 use crate::http::fields::from_fields;
 use crate::http::openapi::{Routes, route};
@@ -23,6 +25,18 @@ pub(super) fn routes() -> Routes {
         "Every change, with the object before and after. The entry is written in the transaction of the change.",
     )
     .with(route!(list).refuses(&[Code::Forbidden]))
+    .with(route!(export).refuses(&[Code::Forbidden]))
+    .with(route!(revert::revert).refuses(&[
+        Code::AlreadyReverted,
+        Code::NotRevertible,
+        Code::FlagArchived,
+        Code::FlagEnabled,
+        Code::EnvironmentRevoked,
+        Code::EnvironmentNameTaken,
+        Code::PriorityTaken,
+        Code::TooManyRules,
+        Code::Stale,
+    ]))
 }
 
 /// Lists audit entries, newest first.
@@ -43,6 +57,18 @@ async fn list(
     let Paged(filter, page) = query.read()?;
     let recorded = audit::list(&admin, &actor, &filter, page).await?;
     Ok(OrDashboard::Here(Json(recorded.map(|each| each.entry))))
+}
+
+/// Exports audit entries, newest first.
+///
+/// The response has one JSON object per line, without pages, and does not contain entries that are added meanwhile.
+#[utoipa::path(get, path = "/audit/export")]
+async fn export(
+    State(admin): State<Admin>,
+    actor: Actor,
+    query: Query<AuditFilter>,
+) -> Result<JsonLines, Error> {
+    audit_export::lines(admin, actor, query.read()?).await
 }
 
 /// Returns the path of the dashboard page with the same entries.

@@ -7,6 +7,7 @@ use pennon_model::id::EnvironmentId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::preview;
 use crate::admin::Admin;
 use crate::admin::targeting::{ConfigurationPatch, CopyPreconditions};
 use crate::admin::warnings::Warning;
@@ -31,6 +32,7 @@ pub(super) fn routes() -> Routes {
         .with(route!(update).refuses(written))
         .with(route!(copy).refuses(written))
         .with(route!(explain))
+        .with(route!(preview::preview))
 }
 
 /// Reads the configuration of a flag in an environment.

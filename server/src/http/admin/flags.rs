@@ -2,21 +2,23 @@
 
 use axum::extract::State;
 use pennon_model::flag::{Flag, FlagFilter, FlagProducts};
+use pennon_model::flag_table::FlagExtra;
 use pennon_model::id::FlagId;
 use pennon_model::page::Page;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::flag_table::{FlagQuery, ListedFlag, StateQuery};
 use crate::admin::flags::{FlagPatch, NewFlag};
 use crate::admin::patch::Patch;
 use crate::admin::scope::{Enabled, UnknownProduct};
-use crate::admin::{Admin, flags, scope};
+use crate::admin::{Admin, flag_table, flags, scope};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
 use crate::http::existing::Existing;
-use crate::http::fields::from_fields;
+use crate::http::fields::{Fields, FromFields, from_fields};
 use crate::http::from_json::Search;
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
@@ -84,10 +86,12 @@ async fn create(
 async fn list(
     State(admin): State<Admin>,
     actor: Actor,
-    query: Query<Paged<FlagFilter>>,
-) -> Result<Json<Page<Flag>>, Error> {
-    let Paged(filter, page) = query.read()?;
-    flags::list(&admin, &actor, &filter, page).await.map(Json)
+    query: Query<Paged<FlagQuery>>,
+) -> Result<Json<Page<ListedFlag>>, Error> {
+    let Paged(query, page) = query.read()?;
+    flag_table::list(&admin, &actor, query, page)
+        .await
+        .map(Json)
 }
 
 /// Reads a flag.
@@ -177,6 +181,30 @@ from_fields! {
         is_public: optional("public"),
         /// If true, the flag is disabled in the environments that it leaves. Otherwise, it must be off there.
         enabled: or_default("force").map(|force: bool| if force { Enabled::Disable } else { Enabled::Refuse }),
+    }
+}
+
+impl FromFields for FlagQuery {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let filter = FlagFilter::from_fields(fields);
+        let state = StateQuery::from_fields(fields);
+        Some(Self {
+            filter: filter?,
+            state: state?,
+        })
+    }
+}
+
+from_fields! {
+    StateQuery {
+        /// An active environment in which the flags are configured. It determines the state and the usage.
+        environment: optional("environment"),
+        /// Flags with this state in the environment, or in any active environment of the product, or in any at all.
+        state: optional("state"),
+        /// True for stale flags only: unchanged for 30 days, and unused for 14 days or the same for everyone.
+        stale: or_default("stale"),
+        /// Members that are omitted by default: the last evaluation, and the reason why a flag is stale.
+        usage: optional("include").map(|include| include == Some(FlagExtra::Usage)),
     }
 }
 

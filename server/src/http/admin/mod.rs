@@ -5,6 +5,8 @@ mod auth;
 mod configurations;
 mod environments;
 mod flags;
+mod preview;
+mod revert;
 mod rollouts;
 mod rules;
 mod tokens;

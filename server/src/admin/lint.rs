@@ -1,0 +1,175 @@
+//! Probable mistakes in flags, in words.
+
+use pennon_core::FlagConfig;
+use pennon_core::lint::{self, Finding};
+use pennon_core::rule::{Condition, Operand, Priority};
+use pennon_model::environment::ProductName;
+use pennon_model::flag::FlagKey;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::targeting::ConfigurationContent;
+use super::{Admin, transfer};
+use crate::auth::actor::Administrator;
+use crate::error::{Entity, Error};
+use crate::store;
+
+/// The kind of a probable mistake.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LintKind {
+    /// The rule matches nobody.
+    RuleNeverMatches,
+    /// A condition never holds, although the rule can match.
+    ConditionNeverHolds,
+    /// Earlier rules match every context that the rule matches.
+    RuleNeverReached,
+    /// The rules and the rollout make no difference.
+    Constant,
+}
+
+/// A probable mistake in the rules or the rollout of a flag. The flag is treated as enabled.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LintFinding {
+    kind: LintKind,
+    /// A sentence that describes the mistake.
+    #[schema(
+        example = "The rule with the priority 2 has no effect: the rule with the priority 1 decides for every context that it matches."
+    )]
+    pub(crate) detail: String,
+    /// The priority of the rule; `null` for `constant`.
+    #[schema(required)]
+    rule: Option<Priority>,
+    /// The index of the condition in its rule, from 0; `null` unless a condition is the mistake.
+    #[schema(required)]
+    condition: Option<usize>,
+}
+
+/// A probable mistake, with the flag and the environment.
+pub(crate) struct LintedFlag {
+    pub(crate) flag: FlagKey,
+    /// The environment, as `product/name`.
+    pub(crate) environment: String,
+    pub(crate) finding: LintFinding,
+}
+
+/// The flags to check.
+#[derive(Debug, Default)]
+pub(crate) struct LintFilter {
+    pub(crate) product: Option<ProductName>,
+    /// The environment, as `product/name`.
+    pub(crate) environment: Option<String>,
+}
+
+impl LintFilter {
+    fn includes(&self, product: &ProductName, path: &str) -> bool {
+        let (wanted, environment) = (self.product.as_ref(), self.environment.as_ref());
+        wanted.is_none_or(|wanted| wanted == product)
+            && environment.is_none_or(|environment| environment == path)
+    }
+}
+
+/// Returns the probable mistakes in a flag, by ascending priority of the rules.
+pub(crate) fn findings(flag: &FlagConfig) -> Vec<LintFinding> {
+    let found = lint::lint(flag).into_iter();
+    found.map(|finding| described(flag, finding)).collect()
+}
+
+/// Returns the probable mistakes in all flags that are not archived, in the active environments of a filter. Fails if
+/// there are none.
+pub(crate) async fn all(
+    admin: &Admin,
+    actor: &Administrator,
+    filter: &LintFilter,
+) -> Result<Vec<LintedFlag>, Error> {
+    let environments = store::environments::active(&mut admin.db.read().await?).await?;
+    let mut environments = environments.iter();
+    if !environments.any(|each| filter.includes(&each.product, &each.path())) {
+        return Err(Error::NotFound(Entity::Environment));
+    }
+    let document = transfer::export(admin, actor).await?;
+    let active = document.flags.iter().filter(|flag| !flag.archived);
+    let places = active.flat_map(|flag| flag.environments.iter().map(move |place| (flag, place)));
+    let linted = places.filter(|(_, place)| filter.includes(&place.product, &place.path()));
+    let linted = linted.flat_map(|(flag, place)| {
+        let found = findings(&enabled(&flag.key, &place.content)).into_iter();
+        found.map(|finding| LintedFlag {
+            flag: flag.key.clone(),
+            environment: place.path(),
+            finding,
+        })
+    });
+    Ok(linted.collect())
+}
+
+/// Returns the engine's input for an enabled flag.
+fn enabled(key: &FlagKey, content: &ConfigurationContent) -> FlagConfig {
+    FlagConfig {
+        key: key.as_str().into(),
+        archived: false,
+        enabled: true,
+        rules: content.rules.clone(),
+        rollout: content.rollout,
+        ttl: content.switch.ttl,
+    }
+}
+
+fn described(flag: &FlagConfig, finding: Finding) -> LintFinding {
+    let (kind, rule, condition) = match finding {
+        Finding::NeverMatches { rule } => (LintKind::RuleNeverMatches, Some(rule), None),
+        Finding::ConditionNeverHolds { rule, condition } => {
+            (LintKind::ConditionNeverHolds, Some(rule), Some(condition))
+        }
+        Finding::NeverReached { rule, .. } => (LintKind::RuleNeverReached, Some(rule), None),
+        Finding::Constant { .. } => (LintKind::Constant, None, None),
+    };
+    LintFinding {
+        kind,
+        detail: sentence(flag, finding),
+        rule,
+        condition,
+    }
+}
+
+fn sentence(flag: &FlagConfig, finding: Finding) -> String {
+    let name = |rule: Priority| format!("rule with the priority {}", rule.get());
+    match finding {
+        Finding::NeverMatches { rule } => format!(
+            "The {} matches nobody: its conditions contradict each other or can never hold.",
+            name(rule)
+        ),
+        Finding::ConditionNeverHolds { rule, condition } => {
+            let found = flag.rules.iter().find(|each| each.priority == rule);
+            let found = found.and_then(|rule| rule.conditions.get(condition));
+            let text = found.map(comparison).unwrap_or_default();
+            format!("In the {}, `{text}` never holds.", name(rule))
+        }
+        Finding::NeverReached { rule, shadowed_by } => format!(
+            "The {} has no effect: {} for every context that it matches.",
+            name(rule),
+            shadowed_by.map_or_else(
+                || "earlier rules decide".to_owned(),
+                |earlier| format!("the {} decides", name(earlier))
+            )
+        ),
+        Finding::Constant { value } => format!(
+            "The flag is {} for everyone: its rules and its rollout make no difference.",
+            if value { "on" } else { "off" }
+        ),
+    }
+}
+
+/// Formats a condition, such as `country == "DE"`.
+pub(crate) fn comparison(condition: &Condition) -> String {
+    let operand = match &condition.operand {
+        Operand::String(text) => serde_json::Value::from(text.as_str()).to_string(),
+        Operand::Number(number) => number.to_f64().to_string(),
+        Operand::Boolean(boolean) => boolean.to_string(),
+    };
+    format!(
+        "{} {} {operand}",
+        condition.attribute.as_str(),
+        condition.operator
+    )
+}

@@ -1,0 +1,60 @@
+//! The export of the audit log through the API.
+
+use pennon_tests::{Caller, TestApp};
+use reqwest::StatusCode;
+use serde_json::Value;
+
+/// Returns the exported entries.
+async fn exported(caller: &Caller<'_>, query: &str) -> Vec<Value> {
+    let answer = caller.get(&format!("/audit/export{query}")).await;
+    let answer = answer.expect(StatusCode::OK);
+    assert_eq!(answer.header("content-type"), "application/x-ndjson");
+    assert_eq!(answer.header("cache-control"), "no-store");
+    let text = String::from_utf8(answer.bytes).expect("text");
+    assert!(text.is_empty() || text.ends_with('\n'), "{text}");
+    let entry = |line| serde_json::from_str(line).expect("a line is an entry");
+    text.lines().map(entry).collect()
+}
+
+#[tokio::test]
+async fn an_export_has_every_selected_entry_on_a_line() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    for number in 0..201 {
+        admin.switch(&flag, &environment, number % 2 == 0).await;
+        app.advance(1);
+    }
+    let viewer = app.user("vic@example.com", "viewer").await;
+    let all = exported(&viewer, "").await;
+    assert_eq!(all.len(), 203);
+    let first = viewer.get("/audit?limit=100").await.json();
+    let listed = first["items"].as_array().cloned().unwrap_or_default();
+    assert_eq!(all.get(..100), Some(listed.as_slice()));
+    let ids = all.iter().map(|entry| entry["id"].to_string());
+    let ids: std::collections::BTreeSet<String> = ids.collect();
+    assert_eq!(ids.len(), 203);
+
+    assert_eq!(exported(&viewer, "?environment=prod").await.len(), 202);
+    assert_eq!(exported(&viewer, "?flagKey=checkout").await.len(), 202);
+    assert_eq!(
+        exported(&viewer, "?from=2026-03-01T09:33:20Z").await.len(),
+        1
+    );
+    assert!(exported(&viewer, "?product=blog").await.is_empty());
+    app.advance(1);
+    let admin = app.admin().await;
+    assert!(exported(&admin, "?include=accounts").await.len() > 203);
+}
+
+#[tokio::test]
+async fn an_export_refuses_what_the_list_refuses() {
+    let app = TestApp::start().await;
+    let viewer = app.user("vic@example.com", "viewer").await;
+    let refused = viewer.get("/audit/export?from=yesterday&page=1").await;
+    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(refused.faults(), ["from", "page"]);
+    let refused = viewer.get("/audit/export?include=accounts").await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+}

@@ -1,0 +1,130 @@
+//! `pennon lint` and `pennon explain`
+
+use pennon_tests::{Pair, TestApp};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+/// Starts a service with a flag that is on for `DE`, by a rule that a second rule repeats.
+async fn app() -> (TestApp, Pair) {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    admin.environment("blog", "prod").await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    for priority in [1, 2] {
+        let rule = json!({
+            "priority": priority, "logic": "and", "value": true,
+            "conditions": [
+                { "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" },
+                { "attribute": "plan", "operator": ">=", "valueType": "number", "valueInt": 3 },
+            ],
+        });
+        let created = admin.post(&format!("{}/rules", pair.path), rule).await;
+        created.expect(StatusCode::CREATED);
+    }
+    let rollout = json!({ "percentage": 50, "strategy": "per_user" });
+    let created = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+    created.expect(StatusCode::CREATED);
+    (app, pair)
+}
+
+#[tokio::test]
+async fn lint_prints_probable_mistakes_and_fails() {
+    let (app, pair) = app().await;
+    let found = app.command(&["lint"]).await;
+    assert_eq!(
+        found.stdout,
+        "checkout in shop/prod: The rule with the priority 2 has no effect: the rule with the priority 1 decides for every context that it matches.\n"
+    );
+    found.expect_failure("1 probable mistake");
+    let there = app.command(&["lint", "--environment", "shop/prod"]).await;
+    there.expect_failure("1 probable mistake");
+    for elsewhere in [["--product", "blog"], ["--environment", "blog/prod"]] {
+        let found = app.command(&["lint", elsewhere[0], elsewhere[1]]).await;
+        assert_eq!(found.expect_success(), "");
+    }
+    let nowhere = app.command(&["lint", "--product", "forum"]).await;
+    nowhere.expect_failure("no active environment");
+
+    let admin = app.admin().await;
+    admin.switch(&pair.flag, &pair.environment, false).await;
+    app.command(&["lint"])
+        .await
+        .expect_failure("1 probable mistake");
+    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
+    archived.expect(StatusCode::NO_CONTENT);
+    assert_eq!(app.command(&["lint"]).await.expect_success(), "");
+}
+
+#[tokio::test]
+async fn explain_prints_every_step() {
+    let (app, pair) = app().await;
+    let explain = ["explain", "checkout", "--environment", "shop/prod"];
+    let context = json!({ "userId": "ada", "country": "FR", "customAttributes": { "plan": "4" } });
+    let text = context.to_string();
+    let with_context = [&explain[..], &["--context", &text]].concat();
+    let printed = app.command(&with_context).await.expect_success();
+    let rule = |priority: u32| {
+        format!(
+            "  rule {priority} (and): did not match\n    country == \"DE\": did not hold, with \"FR\"\n    plan >= 3: the value has another type, with \"4\"\n"
+        )
+    };
+    let (first, second) = (rule(1), rule(2));
+    assert_eq!(
+        printed,
+        format!(
+            "checkout in shop/prod: off (rollout)\n{first}{second}  rollout 50% (per_user): bucket 63, so out\n"
+        )
+    );
+    let as_json = [&explain[..], &["--json", "--context", "-"]].concat();
+    let printed = app.command_with_input(&as_json, &text).await;
+    let printed: Value = serde_json::from_str(&printed.expect_success()).expect("it prints JSON");
+    let body = json!({ "context": context });
+    let path = format!("{}/explain", pair.path);
+    let answer = app.admin().await.post(&path, body).await;
+    assert_eq!(printed, answer.expect(StatusCode::OK).json());
+
+    let matched = r#"{"country": "DE", "customAttributes": {"plan": 3}}"#;
+    let matched = [&explain[..], &["--context", matched]].concat();
+    let printed = app.command(&matched).await.expect_success();
+    assert!(printed.starts_with("checkout in shop/prod: on (targeting_rule)\n"));
+    assert!(
+        printed.contains("rule 1 (and): matched, so on\n"),
+        "{printed}"
+    );
+}
+
+#[tokio::test]
+async fn explain_names_its_faults() {
+    let (app, _) = app().await;
+    for (arguments, fault) in [
+        (["nothing", "shop/prod", "{}"], "the flag does not exist"),
+        (
+            ["checkout", "prod", "{}"],
+            "environments are named `product/name`",
+        ),
+        (
+            ["checkout", "shop/prod", "{"],
+            "the context is not valid JSON",
+        ),
+        (
+            ["checkout", "shop/prod", "[]"],
+            "/context: must be an object",
+        ),
+        (
+            ["checkout", "shop/prod", r#"{"email": "x"}"#],
+            "/context/email: must be an e-mail address",
+        ),
+    ] {
+        let [flag, environment, context] = arguments;
+        let explain = [
+            "explain",
+            flag,
+            "--environment",
+            environment,
+            "--context",
+            context,
+        ];
+        app.command(&explain).await.expect_failure(fault);
+    }
+}

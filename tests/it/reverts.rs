@@ -1,0 +1,150 @@
+//! Reverting changes through the API.
+
+use pennon_tests::{Answer, Caller, TestApp};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+/// Reverts the action of an audit entry, with a query such as `?dryRun=true`.
+async fn revert(caller: &Caller<'_>, entry: &str, query: &str) -> Answer {
+    let path = format!("/audit/{entry}/revert{query}");
+    caller.send(caller.request(Method::POST, &path)).await
+}
+
+/// Returns the ID of the newest audit entry.
+async fn newest(caller: &Caller<'_>) -> String {
+    let entries = caller.get("/audit?limit=1&include=accounts").await;
+    entries.expect(StatusCode::OK).text("/items/0/id")
+}
+
+/// Returns the planned changes of a response: the action, the flag, the environment, and the values.
+fn changes(answer: &Value) -> Value {
+    let changes = answer["changes"].as_array().expect("there are changes");
+    let short = changes.iter().map(|change| {
+        json!([
+            change["action"],
+            change["flagKey"],
+            change["product"],
+            change["environment"],
+            change["oldValue"]["isEnabled"],
+            change["newValue"]["isEnabled"],
+        ])
+    });
+    short.collect()
+}
+
+#[tokio::test]
+async fn a_revert_restores_the_state_and_can_be_reverted() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    let entry = newest(&admin).await;
+    let editor = app.user("eve@example.com", "editor").await;
+    let changed = json!([[
+        "FLAG_ENVIRONMENT_UPDATED",
+        "checkout",
+        "shop",
+        "prod",
+        true,
+        false
+    ]]);
+
+    let previewed = revert(&editor, &entry, "?dryRun=true").await;
+    let previewed = previewed.expect(StatusCode::OK).json();
+    assert_eq!(changes(&previewed), changed);
+    assert_eq!(previewed["dryRun"], true);
+    assert_eq!(previewed["groupId"], json!(null));
+    assert_eq!(previewed["overwrites"], false);
+    assert_eq!(admin.get(&pair.path).await.json()["isEnabled"], true);
+
+    let reverted = revert(&editor, &entry, "").await;
+    let reverted = reverted.expect(StatusCode::OK).json();
+    assert_eq!(changes(&reverted), changed);
+    assert_eq!(reverted["dryRun"], false);
+    assert!(reverted.get("fingerprint").is_none());
+    assert_eq!(admin.get(&pair.path).await.json()["isEnabled"], false);
+    let written = admin.get("/audit?limit=1").await.json();
+    assert_eq!(written["items"][0]["groupId"], reverted["groupId"]);
+    assert_eq!(written["items"][0]["actorIdentity"], "eve@example.com");
+
+    let again = revert(&editor, &entry, "").await;
+    again.expect_problem(StatusCode::CONFLICT, "ALREADY_REVERTED");
+    let group = reverted["groupId"].as_str().expect("a group");
+    revert(&editor, group, "").await.expect(StatusCode::OK);
+    assert_eq!(admin.get(&pair.path).await.json()["isEnabled"], true);
+}
+
+#[tokio::test]
+async fn a_fingerprint_refuses_a_revert_of_another_state() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    let entry = newest(&admin).await;
+    let previewed = revert(&admin, &entry, "?dryRun=true").await;
+    let seen = format!("?fingerprint={}", previewed.text("/fingerprint"));
+    let configured = admin.put(&pair.path, json!({ "ttlOverrideSeconds": 5 }));
+    configured.await.expect(StatusCode::NO_CONTENT);
+    for query in [seen.clone(), format!("{seen}&dryRun=true")] {
+        let stale = revert(&admin, &entry, &query).await;
+        let stale = stale.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+        assert!(stale.text("/detail").contains("dry run"));
+    }
+    let previewed = revert(&admin, &entry, "?dryRun=true").await;
+    let seen = format!("?fingerprint={}", previewed.text("/fingerprint"));
+    revert(&admin, &entry, &seen).await.expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn changes_that_cannot_be_reverted_are_refused() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let created = newest(&admin).await;
+    let flag = admin.flag("checkout").await;
+    let flag_created = newest(&admin).await;
+    for query in ["", "?dryRun=true"] {
+        let refused = revert(&admin, &created, query).await;
+        refused.expect_problem(StatusCode::CONFLICT, "NOT_REVERTIBLE");
+    }
+    admin.switch(&flag, &environment, true).await;
+    let switched = newest(&admin).await;
+    let refused = revert(&admin, &flag_created, "").await;
+    refused.expect_problem(StatusCode::CONFLICT, "FLAG_ENABLED");
+    admin.switch(&flag, &environment, false).await;
+    let archived = admin.delete(&format!("/flags/{flag}")).await;
+    archived.expect(StatusCode::NO_CONTENT);
+    let refused = revert(&admin, &switched, "").await;
+    refused.expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
+    let refused = revert(&admin, &switched, "?dry=true").await;
+    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(refused.faults(), ["dry"]);
+    for nowhere in ["no-id", &flag] {
+        let missing = revert(&admin, nowhere, "").await;
+        missing.expect_problem(StatusCode::NOT_FOUND, "AUDIT_ENTRY_NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn a_revert_needs_the_role_of_the_change() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let environment = format!("/environments/{}", pair.environment);
+    let renamed = admin.patch(&environment, json!({ "name": "live" })).await;
+    renamed.expect(StatusCode::OK);
+    let renamed = newest(&admin).await;
+    let editor = app.user("eve@example.com", "editor").await;
+    let account = newest(&admin).await;
+    for entry in [&renamed, &account] {
+        for query in ["", "?dryRun=true"] {
+            let refused = revert(&editor, entry, query).await;
+            let refused = refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+            assert_eq!(refused.text("/detail"), "the role admin is required");
+        }
+    }
+    revert(&admin, &renamed, "").await.expect(StatusCode::OK);
+    assert_eq!(admin.get(&environment).await.text("/name"), "prod");
+    let refused = revert(&admin, &account, "").await;
+    refused.expect_problem(StatusCode::CONFLICT, "NOT_REVERTIBLE");
+}
