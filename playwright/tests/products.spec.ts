@@ -285,7 +285,9 @@ test("a flag that is on asks before it leaves environments", async ({
   await expect(group).toContainText("removed search from Web shop / production, where it was on");
   await expect(group).toContainText("removed search from Web shop / staging");
   await group.getByRole("link", { name: "Revert" }).click();
-  await expect(page.getByText("The flag exists in the environments of every product.")).toBeVisible();
+  await expect(
+    page.getByText("The flag exists in the environments of every product."),
+  ).toBeVisible();
 });
 
 test.describe("with axe", { tag: "@scripts" }, () => {

@@ -124,11 +124,7 @@ test("a flag that is on asks before it leaves public environments", async ({
   await expect(page.getByText("The flag exists in public environments, whose")).toBeVisible();
 });
 
-test("an administrator changes the client rules after a warning", async ({
-  page,
-  server,
-  api,
-}) => {
+test("an administrator changes the client rules after a warning", async ({ page, server, api }) => {
   const { web } = await fill(api);
   await signIn(page, server);
   await open(page, "web");

@@ -189,7 +189,7 @@ fn Page(detail: EnvironmentDetail, naming: Naming, role: Role, state: FormState)
         <Title text=format!("{name} · Environments")/>
         <header class="page-head">
             <Crumbs section=Section::Environments/>
-            <h1>{name} " " <span class=class>{status}</span> {public}</h1>
+            <h1>{name} " " <span class=class>{status}</span> " " {public}</h1>
         </header>
         <Facts environment polling active/>
         {rest}
