@@ -82,7 +82,7 @@ test("a public environment has only public flags, and its key reveals only resul
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Public");
   await expect(page.getByText(/^The keys of 1 public flag and their results/)).toBeVisible();
   await page.goto("/dashboard/environments");
-  await expect(page.getByRole("row", { name: "web" })).toContainText("Public");
+  await expect(page.getByRole("row", { name: "web pnp_" })).toContainText("Public");
   await expect(page.getByRole("row", { name: "staging" })).not.toContainText("Public");
 });
 
