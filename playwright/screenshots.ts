@@ -270,6 +270,53 @@ test("every page", async ({ page, server, api, browserErrors, viewport }, { proj
   await shoot("flag-many-environments-open");
 });
 
+test("public environments", async ({ page, server, api, browserErrors }, { project }) => {
+  browserErrors.ignore(/status of 4\d\d/);
+  const shoot = camera(page, project.name);
+  await fill(api);
+  await signIn(page, server);
+  await page.goto("/dashboard/environments/new");
+  await page.getByLabel("Public").check();
+  await page.getByLabel("Product").fill("Web shop");
+  await page.getByLabel("Name").fill("browser");
+  await page.getByLabel("Answers").check();
+  await shoot("new-environment-public");
+  await page.getByRole("button", { name: "Create environment" }).click();
+  await shoot("new-key-public");
+  await page.getByRole("link", { name: "I have stored the key" }).click();
+  await page.getByLabel("Full").check();
+  await shoot("environment-public-to-full");
+  const apps = await api.createPublicEnvironment("Web shop", "mobile app");
+  const banner = await api.createPublicFlag("free_delivery", "Free delivery", "A banner.");
+  await api.createPublicFlag("store_finder", "Store finder");
+  await api.switch(banner, apps, true);
+  await page.goto(`/dashboard/environments/${apps.id}`);
+  await shoot("environment-public");
+  await page.getByLabel("Answers").check();
+  await shoot("environment-public-to-answers");
+  await page.goto("/dashboard/environments");
+  await shoot("environments-public");
+  await page.goto("/dashboard/flags");
+  await shoot("flags-public");
+  await page.goto("/dashboard/flags/free_delivery");
+  await page.waitForTimeout(hydrationTime);
+  await shoot("flag-public");
+  await page.goto("/dashboard/flags/free_delivery?edit=details");
+  await page.getByLabel("Public").uncheck();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Not saved.").waitFor();
+  await shoot("flag-public-refused");
+  await page.getByLabel("Switch it off there and save").check();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("link", { name: "Edit", exact: true }).waitFor();
+  await page.goto("/dashboard/flags/free_delivery/history");
+  await shoot("history-public");
+  await page.goto(`/dashboard/flags/free_delivery?environment=${apps.id}`);
+  await shoot("flag-not-public");
+  await page.goto("/dashboard/new-flag");
+  await shoot("new-flag-public");
+});
+
 test("people, account and help", async ({ page, server, api, browserErrors }, { project }) => {
   browserErrors.ignore(/status of 4\d\d|Failed to load|ERR_/);
   const shoot = camera(page, project.name);

@@ -3,6 +3,7 @@
 use pennon_core::{rollout::Rollout, rule::Rule, ttl::Ttl};
 use pennon_model::{
     audit::{AuditAction, AuditEntry},
+    environment::Visibility,
     flag::FlagProducts,
 };
 use serde::de::DeserializeOwned;
@@ -46,6 +47,7 @@ pub fn sentence_of(entry: &AuditEntry) -> Vec<Piece> {
         .map(|piece| match piece {
             "flag" => Piece::Flag(entry.flag_key.clone().unwrap_or_default()),
             "environment" => Piece::Environment(entry.environment.clone().unwrap_or_default()),
+            "client rules" => Piece::Text(text(entry.new_value.as_ref(), "clientRules")),
             "old name" => Piece::Text(text(entry.old_value.as_ref(), "name")),
             "account" => Piece::Text(text(changed_object(entry), "email")),
             "token" => Piece::Text(text(changed_object(entry), "name")),
@@ -67,9 +69,7 @@ fn template(entry: &AuditEntry) -> String {
         AuditAction::FlagUpdated => details_template(old, new),
         AuditAction::FlagArchived => "archived `flag`".to_owned(),
         AuditAction::EnvironmentCreated => "created the environment `environment`".to_owned(),
-        AuditAction::EnvironmentUpdated => {
-            "renamed the environment `old name` to `environment`".to_owned()
-        }
+        AuditAction::EnvironmentUpdated => environment_template(old, new),
         AuditAction::EnvironmentRevoked => "revoked the environment `environment`".to_owned(),
         AuditAction::SdkKeyRotated => "rotated the SDK key of `environment`".to_owned(),
         AuditAction::FlagEnvironmentUpdated if old.is_none() => {
@@ -122,47 +122,101 @@ fn template(entry: &AuditEntry) -> String {
 /// Describes a change of a flag itself.
 fn details_template(old: Option<&Value>, new: Option<&Value>) -> String {
     let changed = |member: &str| member_of(old, member) != member_of(new, member);
-    match (changed("name"), changed("description"), changed("products")) {
-        (false, false, true) => match (products_of(old), products_of(new)) {
-            (_, None) => "made `flag` available in `products`".to_owned(),
-            (None, Some(_)) => "limited `flag` to `products`".to_owned(),
-            (Some(_), Some(_)) => "changed the products of `flag` to `products`".to_owned(),
-        },
-        (true, true, true) => {
-            "changed the name, the description and the products of `flag`".to_owned()
-        }
-        (true, true, false) => "changed the name and the description of `flag`".to_owned(),
-        (true, false, true) => "changed the name and the products of `flag`".to_owned(),
-        (true, false, false) => "changed the name of `flag`".to_owned(),
-        (false, true, true) => "changed the description and the products of `flag`".to_owned(),
-        (false, _, false) => "changed the description of `flag`".to_owned(),
+    let becomes = if is_public(new) {
+        "public"
+    } else {
+        "not public"
+    };
+    let is_toggled = is_public(old) != is_public(new);
+    let mut parts = Vec::from(["name", "description", "products"]);
+    parts.retain(|member| changed(member));
+    match (parts.as_slice(), is_toggled) {
+        ([], true) => format!("made `flag` {becomes}"),
+        (["products"], false) => products_template(old, new).to_owned(),
+        ([], false) => "changed the description of `flag`".to_owned(),
+        (parts, false) => format!("changed {} of `flag`", list_of(parts)),
+        (parts, true) => format!("changed {} of `flag` and made it {becomes}", list_of(parts)),
     }
 }
 
-/// Returns the effect of a planned change beyond its members, as a sentence.
-pub fn effect(
+fn products_template(old: Option<&Value>, new: Option<&Value>) -> &'static str {
+    match (products_of(old), products_of(new)) {
+        (_, None) => "made `flag` available in `products`",
+        (None, Some(_)) => "limited `flag` to `products`",
+        (Some(_), Some(_)) => "changed the products of `flag` to `products`",
+    }
+}
+
+/// Lists members: `the name, the description and the products`.
+fn list_of(members: &[&str]) -> String {
+    let members: Vec<_> = members.iter().map(|each| format!("the {each}")).collect();
+    match members.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// Describes a change of an environment itself.
+fn environment_template(old: Option<&Value>, new: Option<&Value>) -> String {
+    let changed = |member: &str| member_of(old, member) != member_of(new, member);
+    let template = match (changed("name"), changed("clientRules")) {
+        (false, true) => "set the client rules of `environment` to `client rules`",
+        (true, true) => {
+            "renamed the environment `old name` to `environment` and set its client rules to `client rules`"
+        }
+        (_, false) => "renamed the environment `old name` to `environment`",
+    };
+    template.to_owned()
+}
+
+/// Returns the effects of a planned change beyond its members, as sentences.
+pub fn effects(
     action: AuditAction,
     now: Option<&Value>,
     after: Option<&Value>,
-) -> Option<&'static str> {
+) -> Vec<&'static str> {
     match action {
-        AuditAction::FlagArchived => Some(
+        AuditAction::FlagArchived => vec![
             "The flag is archived: it is off everywhere, and its key cannot be reused. This fails while the flag is on anywhere.",
-        ),
+        ],
         AuditAction::FlagUpdated if !member_of(now, "archivedAt").is_null() => {
-            Some("The flag is restored, switched off everywhere.")
+            vec!["The flag is restored, switched off everywhere."]
         }
-        AuditAction::FlagUpdated if member_of(now, "products") != member_of(after, "products") => {
-            Some(match products_of(after) {
-                Some(_) => "The flag exists only in the environments of its products.",
-                None => "The flag exists in every environment.",
-            })
+        AuditAction::FlagUpdated => scope_effects(now, after),
+        AuditAction::EnvironmentUpdated
+            if member_of(now, "clientRules") != member_of(after, "clientRules") =>
+        {
+            vec![match text(after, "clientRules").as_str() {
+                "answers" => "Clients that evaluate locally stop getting changes.",
+                _ => "Everyone can read the rules and rollouts of the flags in the environment.",
+            }]
         }
-        AuditAction::RuleCreated => Some("The rule is restored at its old position."),
-        AuditAction::RuleDeleted => Some("The rule is deleted."),
-        AuditAction::RolloutDeleted => Some("The rollout is removed."),
-        _ => None,
+        AuditAction::RuleCreated => vec!["The rule is restored at its old position."],
+        AuditAction::RuleDeleted => vec!["The rule is deleted."],
+        AuditAction::RolloutDeleted => vec!["The rollout is removed."],
+        _ => Vec::new(),
     }
+}
+
+/// Returns the effects of a flag's other products and of `public`.
+fn scope_effects(now: Option<&Value>, after: Option<&Value>) -> Vec<&'static str> {
+    let mut effects = Vec::new();
+    if member_of(now, "products") != member_of(after, "products") {
+        effects.push(match products_of(after) {
+            Some(_) => "The flag exists only in the environments of its products.",
+            None => "The flag exists in the environments of every product.",
+        });
+    }
+    match (is_public(now), is_public(after)) {
+        (false, true) => {
+            effects
+                .push("The flag exists in public environments, whose SDK keys everyone can read.");
+        }
+        (true, false) => effects.push("The flag does not exist in public environments."),
+        _ => {}
+    }
+    effects
 }
 
 /// Returns the members that differ, without those for internal use.
@@ -201,6 +255,13 @@ fn shown_members(
         Some(products) => describe::products(Some(&products)),
         None => describe::capitalize(&describe::products(None)),
     });
+    let public = [object, other].into_iter().any(is_public).then(|| {
+        let answer = if is_public(object) { "Yes" } else { "No" };
+        answer.to_owned()
+    });
+    let is_public_environment = text(object, "visibility") == Visibility::Public.as_str();
+    let capitalized = |member| plain(member).map(|value| describe::capitalize(&value));
+    let of_public = |member| capitalized(member).filter(|_| is_public_environment);
     let switch = member_of(object, "isEnabled")
         .as_bool()
         .map(|on| describe::on_off(on).to_owned());
@@ -211,6 +272,9 @@ fn shown_members(
             plain("description").filter(|text| !text.is_empty()),
         ),
         ("Products", products),
+        ("Public", public.filter(|_| object.is_some())),
+        ("Visibility", of_public("visibility")),
+        ("Client rules", of_public("clientRules")),
         ("Type", plain("type")),
         (
             "Key",
@@ -230,6 +294,11 @@ fn shown_members(
 /// The products of a flag; none for every product.
 fn products_of(flag: Option<&Value>) -> Option<FlagProducts> {
     serde_json::from_value(member_of(flag, "products")).unwrap_or_default()
+}
+
+/// Returns true for a public flag.
+fn is_public(flag: Option<&Value>) -> bool {
+    member_of(flag, "public") == Value::Bool(true)
 }
 
 fn is_on(configuration: Option<&Value>) -> bool {
@@ -349,6 +418,99 @@ mod tests {
         let older = json!({"name": "A"});
         let sentence = plain_sentence(AuditAction::FlagUpdated, older, json!({"name": "B"}));
         assert_eq!(sentence, "changed the name of checkout");
+    }
+
+    #[test]
+    fn a_flag_becomes_public_and_not_public() {
+        let describe = |old, new| plain_sentence(AuditAction::FlagUpdated, old, new);
+        let flag = |name: &str, public: bool| json!({"name": name, "public": public});
+        let (secret, public) = (flag("Checkout", false), flag("Checkout", true));
+        assert_eq!(
+            describe(secret.clone(), public.clone()),
+            "made checkout public"
+        );
+        assert_eq!(
+            describe(public.clone(), secret.clone()),
+            "made checkout not public"
+        );
+        assert_eq!(
+            describe(secret.clone(), flag("B", true)),
+            "changed the name of checkout and made it public"
+        );
+        let older = json!({"name": "Checkout"});
+        assert_eq!(
+            describe(older, public.clone()),
+            "made checkout public",
+            "older entries have no such member"
+        );
+        let difference = |old: &str, new: &str| FieldDiff {
+            name: "Public",
+            old: Some(old.to_owned()),
+            new: Some(new.to_owned()),
+        };
+        assert_eq!(
+            changes(Some(&secret), Some(&public)),
+            [difference("No", "Yes")]
+        );
+        assert_eq!(
+            changes(Some(&public), Some(&secret)),
+            [difference("Yes", "No")]
+        );
+        let names = |flag| -> Vec<_> {
+            let members = changes(None, Some(flag)).into_iter();
+            members.map(|change| change.name).collect()
+        };
+        assert_eq!(names(&public), ["Name", "Public"]);
+        assert_eq!(names(&secret), ["Name"]);
+    }
+
+    #[test]
+    fn other_client_rules_are_named() {
+        let environment = |name: &str, rules: &str| json!({"name": name, "visibility": "public", "clientRules": rules});
+        let (full, answers) = (environment("web", "full"), environment("web", "answers"));
+        let describe = |old, new| plain_sentence(AuditAction::EnvironmentUpdated, old, new);
+        assert_eq!(
+            describe(full.clone(), answers.clone()),
+            "set the client rules of prod to answers"
+        );
+        assert_eq!(
+            describe(answers.clone(), environment("app", "full")),
+            "renamed the environment web to prod and set its client rules to full"
+        );
+        assert_eq!(
+            changes(Some(&full), Some(&answers)),
+            [FieldDiff {
+                name: "Client rules",
+                old: Some("Full".to_owned()),
+                new: Some("Answers".to_owned()),
+            }]
+        );
+        let names = |environment: &Value| -> Vec<_> {
+            let members = changes(None, Some(environment)).into_iter();
+            members.map(|change| change.name).collect()
+        };
+        assert_eq!(names(&full), ["Name", "Visibility", "Client rules"]);
+        let server = json!({"name": "prod", "visibility": "server", "clientRules": "full"});
+        assert_eq!(names(&server), ["Name"]);
+    }
+
+    #[test]
+    fn planned_changes_of_a_scope_have_effects() {
+        let flag = |products: Value, public: bool| json!({"products": products, "public": public});
+        let (blog, all) = (json!(["Blog"]), Value::Null);
+        let of = |now, after| effects(AuditAction::FlagUpdated, Some(&now), Some(&after));
+        assert_eq!(
+            of(flag(blog.clone(), true), flag(all.clone(), false)),
+            [
+                "The flag exists in the environments of every product.",
+                "The flag does not exist in public environments.",
+            ]
+        );
+        assert_eq!(
+            of(flag(blog.clone(), false), flag(blog, true)),
+            ["The flag exists in public environments, whose SDK keys everyone can read."]
+        );
+        assert_eq!(of(flag(all.clone(), true), flag(all, true)), [""; 0]);
     }
 
     #[test]

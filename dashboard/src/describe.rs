@@ -9,7 +9,10 @@ use pennon_core::{
     rule::{Condition, Logic, Operand, Operator, Rule},
     ttl::Ttl,
 };
-use pennon_model::flag::FlagProducts;
+use pennon_model::{
+    environment::Environment,
+    flag::{Flag, FlagProducts},
+};
 
 /// The users for which a flag is on in an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +189,9 @@ pub fn duration(seconds: u32) -> String {
     }
 }
 
+/// Describes why a flag is in no public environment.
+pub const NOT_PUBLIC: &str = "The flag is not public, so it does not exist in public environments.";
+
 /// Describes the products of a flag: `every product`, `Blog, Web shop`.
 pub fn products(products: Option<&FlagProducts>) -> String {
     let names = products.map(|products| {
@@ -198,6 +204,15 @@ pub fn products(products: Option<&FlagProducts>) -> String {
 /// Describes the limit of a flag to these products as a sentence, with capital and period.
 pub fn limited_to(products: &FlagProducts) -> String {
     format!("The flag is limited to {}.", self::products(Some(products)))
+}
+
+/// Describes why a flag does not exist in an environment as a sentence; none if it exists there while both are active.
+pub fn absence(flag: &Flag, environment: &Environment) -> Option<String> {
+    let products = flag.products.as_ref();
+    match products.filter(|products| !products.contains(&environment.product)) {
+        Some(products) => Some(limited_to(products)),
+        None => (!flag.exists_in(environment)).then(|| NOT_PUBLIC.to_owned()),
+    }
 }
 
 /// Capitalizes the first letter of a fragment.

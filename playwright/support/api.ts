@@ -45,6 +45,16 @@ export class Api {
     return this.#create("/environments", { product, name });
   }
 
+  /** Creates an environment whose key everyone can read, and which has only public flags. */
+  async createPublicEnvironment(
+    product: string,
+    name: string,
+    clientRules: "full" | "answers" = "full",
+  ): Promise<Environment> {
+    const visibility = "public";
+    return this.#create("/environments", { product, name, visibility, clientRules });
+  }
+
   async renameEnvironment(environment: Environment, name: string): Promise<void> {
     await send(this.#server, "PATCH", `/environments/${environment.id}`, this.#token, { name });
   }
@@ -57,6 +67,11 @@ export class Api {
     products?: readonly string[],
   ): Promise<Flag> {
     return this.#create("/flags", { key, name, description, type: "boolean", products });
+  }
+
+  /** Creates a flag that exists in public environments, too. */
+  async createPublicFlag(key: string, name: string, description?: string): Promise<Flag> {
+    return this.#create("/flags", { key, name, description, type: "boolean", public: true });
   }
 
   /** Creates a personal access token for the signed-in account, and returns its secret. */

@@ -212,14 +212,14 @@ test("a new flag can be limited to products", async ({ page, server, api, browse
   await signIn(page, server);
   await page.goto("/dashboard/flags?product=Blog");
   await page.getByRole("link", { name: "New flag" }).first().click();
-  await page.getByLabel("Name").fill("Newsletter");
-  await page.getByLabel("Key").fill("newsletter");
+  await page.getByLabel("Name", { exact: true }).fill("Newsletter");
+  await page.getByLabel("Key", { exact: true }).fill("newsletter");
   await expect(page.getByLabel("Every product")).toBeChecked();
   await expect(page.getByLabel("Web shop", { exact: true })).toBeHidden();
   await page.getByLabel("Only these products").check();
   await page.getByRole("button", { name: "Create flag" }).click();
   await expect(page.getByText("Must have at least one product.")).toBeVisible();
-  await expect(page.getByLabel("Name")).toHaveValue("Newsletter");
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("Newsletter");
   await expect(page.getByLabel("Only these products")).toBeChecked();
 
   await page.getByLabel("Blog", { exact: true }).check();
@@ -285,7 +285,9 @@ test("a flag that is on asks before it leaves environments", async ({
   await expect(group).toContainText("removed search from Web shop / production, where it was on");
   await expect(group).toContainText("removed search from Web shop / staging");
   await group.getByRole("link", { name: "Revert" }).click();
-  await expect(page.getByText("The flag exists in every environment.")).toBeVisible();
+  await expect(
+    page.getByText("The flag exists in the environments of every product."),
+  ).toBeVisible();
 });
 
 test.describe("with axe", { tag: "@scripts" }, () => {

@@ -225,9 +225,8 @@ impl Columns {
 
 /// Renders the place of a switch in an environment in which the flag is not configured.
 fn missing(flag: &Flag, environment: &Environment) -> Html {
-    let limits = flag.products.as_ref();
-    let title = match limits.filter(|products| !products.contains(&environment.product)) {
-        Some(products) => format!("Not configured here. {}", describe::limited_to(products)),
+    let title = match describe::absence(flag, environment) {
+        Some(why) => format!("Not configured here. {why}"),
         None => "Not configured here".to_owned(),
     };
     html! { <span class="quiet" title=title>"–"</span> }

@@ -30,6 +30,10 @@ impl Icon {
     pub const HELP: Self = Self(
         "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM6.3 6.4a1.75 1.75 0 1 1 2.6 1.5c-.6.35-.9.7-.9 1.3m0 2v.1",
     );
+    /// A globe: public.
+    pub const GLOBE: Self = Self(
+        "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM2 8h12M8 2c3.4 3.4 3.4 8.6 0 12C4.6 10.6 4.6 5.4 8 2Z",
+    );
     /// A plus sign: new.
     pub const PLUS: Self = Self("M8 3v10M3 8h10");
     /// A magnifying glass.

@@ -1,7 +1,7 @@
 //! A new SDK key, shown once.
 
 use leptos::prelude::*;
-use pennon_model::environment::CreatedEnvironment;
+use pennon_model::environment::{CreatedEnvironment, Visibility};
 
 use super::{
     frame::Section, page_head::PageHead, shown_once::Secret, snippets::Snippets, title::Title,
@@ -41,6 +41,7 @@ pub(crate) async fn new_key(
             </p>
         }
     });
+    let (purpose, advice) = texts(environment.visibility);
     let page = view! {
         <Title text=format!("Key of {name} · Environments")/>
         <PageHead above=Section::Environments title=heading/>
@@ -48,7 +49,7 @@ pub(crate) async fn new_key(
             <h2 id="new-key-title">"SDK key"</h2>
             <p class="quiet">
                 {format!(
-                    "Applications in {} / {} use it to fetch their flags.",
+                    "Applications in {} / {} use it to fetch their flags.{purpose}",
                     environment.product,
                     environment.name,
                 )}
@@ -57,10 +58,14 @@ pub(crate) async fn new_key(
             <Secret
                 secret=sdk_key.clone()
                 copy="Copy key"
-                advice="Pennon stores a fingerprint, not the key. Save the key with your application's secrets before you leave this page."
+                advice=advice
             />
             <h2>"Evaluate a flag"</h2>
-            <Snippets sdk_key/>
+            <Snippets
+                sdk_key
+                visibility=environment.visibility
+                client_rules=environment.client_rules
+            />
             <div class="form-actions">
                 <a
                     class="button"
@@ -73,4 +78,18 @@ pub(crate) async fn new_key(
         </section>
     };
     Ok(page.into_html())
+}
+
+/// Returns the rest of the key's purpose, and the advice to store it.
+fn texts(visibility: Visibility) -> (&'static str, &'static str) {
+    match visibility {
+        Visibility::Server => (
+            "",
+            "Pennon stores a fingerprint, not the key. Save the key with your application's secrets before you leave this page.",
+        ),
+        Visibility::Public => (
+            " It is public: web pages and apps may contain it.",
+            "Pennon stores a fingerprint, not the key. Copy the key to your web page or app before you leave this page.",
+        ),
+    }
 }

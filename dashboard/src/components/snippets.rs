@@ -1,6 +1,7 @@
 //! Code that evaluates flags, in several languages.
 
 use leptos::prelude::*;
+use pennon_model::environment::{ClientRules, Visibility};
 
 use super::{
     frame::Section,
@@ -16,10 +17,18 @@ use crate::{
 const KEY: &str = "pnk_your_key";
 const BASE_URL: &str = "https://flags.example.com";
 
+/// Returns the placeholder for the key of an environment.
+pub(crate) fn example_key(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Server => KEY,
+        Visibility::Public => "pnp_your_key",
+    }
+}
+
 /// A language or framework.
 struct Language {
     name: &'static str,
-    /// True if the key becomes public.
+    /// True if everyone can read the key.
     public: bool,
     /// The title and the code of each piece.
     pieces: &'static [(&'static str, &'static str)],
@@ -117,24 +126,49 @@ const LANGUAGES: &[Language] = &[
     },
 ];
 
+/// The only language of public environments whose clients get results only.
+const REMOTE: &[Language] = &[Language {
+    name: "Browser",
+    public: true,
+    pieces: &[
+        ("Shell", "npm install @pennon/core"),
+        ("flags.js", include_str!("../../snippets/browser-remote.js")),
+    ],
+}];
+
+/// Returns the languages for an environment. Everyone can read the key of a public one, so none of them is for servers.
+fn languages(
+    visibility: Visibility,
+    client_rules: ClientRules,
+) -> impl Iterator<Item = &'static Language> {
+    let languages = match client_rules {
+        ClientRules::Full => LANGUAGES,
+        ClientRules::Answers => REMOTE,
+    };
+    let is_listed = move |each: &&Language| each.public || visibility == Visibility::Server;
+    languages.iter().filter(is_listed)
+}
+
 /// Code to copy for each language. The tabs are radio buttons, so that they work without scripts.
 #[component]
 pub fn Snippets(
     /// The key, if it may be shown.
     #[prop(optional)]
     sdk_key: Option<String>,
+    /// The visibility of the environment.
+    visibility: Visibility,
+    /// Its client rules.
+    client_rules: ClientRules,
 ) -> impl IntoView {
     let visit = visit().ok();
     let npmrc = visit.as_ref().and_then(|visit| visit.npmrc());
     let base_url = visit.map_or_else(|| BASE_URL.to_owned(), |visit| visit.base_url());
+    let key = sdk_key.unwrap_or_else(|| example_key(visibility).to_owned());
     let fill = |code: &str| {
         let code = code.trim_end().replace(BASE_URL, &base_url);
-        match &sdk_key {
-            Some(key) => code.replace(KEY, key),
-            None => code,
-        }
+        code.replace(KEY, &key)
     };
-    let tabs = LANGUAGES.iter().enumerate().map(|(index, language)| {
+    let tabs = languages(visibility, client_rules).enumerate().map(|(index, language)| {
         let id = format!("language-{index}");
         let npmrc = npmrc.clone().filter(|_| language.is_from_npm());
         let npmrc = npmrc.map(|npmrc| view! { <Registry npmrc/> });
@@ -153,7 +187,7 @@ pub fn Snippets(
             />
             <label for=id>{language.name}</label>
             <section class="tab" aria-label=language.name>
-                {language.public.then(|| view! { <Public/> })}
+                {(language.public && visibility == Visibility::Server).then(|| view! { <Public/> })}
                 {npmrc}
                 {pieces.collect_view()}
             </section>
@@ -173,7 +207,7 @@ fn Public() -> impl IntoView {
     view! {
         <Notice weight=Weight::Warning>
             <strong>"Anyone can read a key in a page"</strong>
-            ", and with it every flag and rule of its environment. Use only flags there that are not secret, in a separate environment."
+            ", and with it every flag and rule of this environment. Use the key of a public environment: only public flags exist there."
         </Notice>
     }
 }

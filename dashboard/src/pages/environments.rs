@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use pennon_model::{
-    environment::Environment,
+    environment::{Environment, Visibility},
     page::{Limit, Page},
     usage::Polls,
     user::Role,
@@ -18,6 +18,7 @@ use crate::{
         page::page,
         page_head::PageHead,
         pager::Pager,
+        public_tag::PublicTag,
         table::{Cell, Table, TimeCell, heads},
         time::time_or,
     },
@@ -140,7 +141,7 @@ fn Product(environments: Vec<PolledEnvironment>) -> impl IntoView {
         view! {
             <tr>
                 <Name environment=environment.clone()/>
-                <Prefix prefix=environment.sdk_key_prefix/>
+                <Key environment=environment.clone()/>
                 <Cell label="Last polled" quiet=true>
                     {time_or(polling.last_polled_at, "Never")}
                 </Cell>
@@ -177,11 +178,18 @@ fn Name(environment: Environment) -> impl IntoView {
     }
 }
 
+/// The prefix of the SDK key, marked if the key is public.
 #[component]
-fn Prefix(prefix: String) -> impl IntoView {
+fn Key(environment: Environment) -> impl IntoView {
+    let public = (environment.visibility == Visibility::Public).then(|| {
+        view! { <PublicTag title="Everyone can read this key"/> }
+    });
     view! {
         <Cell label="Key">
-            <code class="quiet">{prefix} "…"</code>
+            <span class="environment-key">
+                <code class="quiet">{environment.sdk_key_prefix} "…"</code>
+                {public}
+            </span>
         </Cell>
     }
 }
@@ -225,7 +233,7 @@ fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
                     <span class="cell-label">"Product"</span>
                     <span class="cell-text">{product.clone()}</span>
                 </td>
-                <Prefix prefix=environment.sdk_key_prefix/>
+                <Key environment=environment.clone()/>
                 <TimeCell label="Created" at=environment.created_at/>
             </tr>
         }

@@ -86,7 +86,7 @@ fn NoEntries(key_of_flag: String, product: Option<String>) -> impl IntoView {
     html! {
         <Head key_of_flag total=0/>
         <Empty title=format!("No changes in {product}")>
-            <p>"The flag is limited to other products."</p>
+            <p>"The flag has never existed in an environment of this product."</p>
             <a class="button" href=everywhere>
                 "Show all products"
             </a>

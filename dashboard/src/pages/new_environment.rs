@@ -1,6 +1,7 @@
 //! The creation of an environment, and its key, which is shown once.
 
 use leptos::prelude::*;
+use pennon_model::environment::{ClientRules, Visibility};
 
 use crate::{
     components::{
@@ -11,6 +12,7 @@ use crate::{
         page::page,
         page_head::PageHead,
         refusal::RefusalNotice,
+        visibility_fields::{CLIENT_RULES, VISIBILITY, VisibilityFields},
     },
     error::AdminError,
     form::Form,
@@ -45,13 +47,26 @@ async fn create(form: Form) -> Result<Html, AdminError> {
 
 impl From<&Form> for NewEnvironment {
     fn from(form: &Form) -> Self {
+        let visibility = text_or(form, VISIBILITY, Visibility::default().as_str());
+        // The fields are hidden, but not empty, if the environment is not public.
+        let client_rules = if visibility == Visibility::Public.as_str() {
+            text_or(form, CLIENT_RULES, ClientRules::default().as_str())
+        } else {
+            ClientRules::default().to_string()
+        };
         Self {
             product: form.text("product"),
             name: form.text("name"),
-            visibility: form.text("visibility"),
-            client_rules: form.text("clientRules"),
+            visibility,
+            client_rules,
         }
     }
+}
+
+/// Returns the value of a field, or the default if the form has no such field.
+fn text_or(form: &Form, field: &str, default: &str) -> String {
+    let text = Some(form.text(field)).filter(|text| !text.is_empty());
+    text.unwrap_or_else(|| default.to_owned())
 }
 
 #[component]
@@ -80,11 +95,10 @@ fn NewEnvironmentForm(state: FormState) -> impl IntoView {
                 hint="The place where the product runs."
                 example="production"
                 max_length=64
-                refusal
+                refusal=refusal.clone()
             />
-            <p class="hint">
-                "The next page shows the SDK key once. Every active flag is included, switched off."
-            </p>
+            <VisibilityFields refusal/>
+            <p class="hint">"The next page shows the SDK key once. Every flag is off at first."</p>
             <FormActions action="Create environment" back=Section::Environments.href()/>
         </form>
     }

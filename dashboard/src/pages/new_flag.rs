@@ -9,6 +9,7 @@ use crate::{
         page::page,
         page_head::PageHead,
         product_fields::{self, ProductFields, ProductForm},
+        public_field::{PublicField, is_public},
         refusal::RefusalNotice,
     },
     error::AdminError,
@@ -60,7 +61,7 @@ impl From<&Form> for NewFlag {
             description: form.text("description"),
             kind: form.text("type"),
             products: ProductForm::read(form).and_then(ProductForm::into_products),
-            is_public: form.text("public") == "yes",
+            is_public: is_public(form),
         }
     }
 }
@@ -109,7 +110,8 @@ fn NewFlagForm(state: FormState, products: Vec<String>) -> impl IntoView {
                 hint="For now, flags of every type are on or off. If in doubt, choose Boolean."
                 refusal=refusal.clone()
             />
-            <ProductFields products current=ProductForm::default() refusal/>
+            <ProductFields products current=ProductForm::default() refusal=refusal.clone()/>
+            <PublicField current=false refusal/>
             <p class="hint">"A new flag is off in every environment."</p>
             <div class="form-actions">
                 <button class="button primary">"Create flag"</button>

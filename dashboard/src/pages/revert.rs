@@ -8,7 +8,7 @@ use pennon_model::{
 };
 
 use crate::{
-    audit_text::{TIME_TO_LIVE, changes, effect},
+    audit_text::{TIME_TO_LIVE, changes, effects},
     components::{
         effect::{Effect, changes_description, may_turn_on},
         frame::Section,
@@ -224,13 +224,13 @@ fn described_by(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bool + 
 
 /// Renders the modified members of one change.
 fn member_changes(change: &PlannedChange) -> Html {
-    let effect = effect(
+    let effects = effects(
         change.action,
         change.old_value.as_ref(),
         change.new_value.as_ref(),
     );
     html! {
-        {effect.map(|effect| view! { <p>{effect}</p> })}
+        {effects.into_iter().map(|effect| view! { <p>{effect}</p> }).collect_view()}
         <Changes old=change.old_value.clone() new=change.new_value.clone()/>
     }
 }

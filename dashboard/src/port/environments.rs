@@ -33,7 +33,7 @@ pub trait EnvironmentAdmin: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<Environment>, AdminError>;
 
-    /// Returns one environment and its usage.
+    /// Returns one environment, the number of its flags, and its usage.
     async fn environment(&self, id: EnvironmentId) -> Result<EnvironmentDetail, AdminError>;
 
     /// Creates an environment. Only this result contains its key.
@@ -47,6 +47,13 @@ pub trait EnvironmentAdmin: Send + Sync {
         &self,
         expected: Expected<EnvironmentId>,
         name: String,
+    ) -> Result<(), AdminError>;
+
+    /// Changes the client rules of a public environment to `full` or `answers`.
+    async fn set_client_rules(
+        &self,
+        expected: Expected<EnvironmentId>,
+        client_rules: &str,
     ) -> Result<(), AdminError>;
 
     /// Rotates the key of an environment. Only this result contains the new key. The old key stops working
@@ -76,11 +83,13 @@ pub struct PolledEnvironment {
     pub polling: Polling,
 }
 
-/// An environment and its usage.
+/// An environment, its flags and its usage.
 #[derive(Clone, Debug)]
 pub struct EnvironmentDetail {
     /// The environment.
     pub environment: Environment,
+    /// The number of active flags that exist in it.
+    pub flags: i64,
     /// Its polls.
     pub polling: Polling,
     /// The last use of its key, to the minute.

@@ -89,7 +89,10 @@ async fn only_an_admin_can_create_an_environment() {
 async fn only_the_response_to_the_form_contains_the_key() {
     let fake = Arc::new(Fake::shop());
     let page = post(&fake, NEW, "product=shop&name=qa").await;
-    assert_eq!(*fake.calls(), ["create environment shop / qa"]);
+    assert_eq!(
+        *fake.calls(),
+        ["create environment shop / qa: server, full"]
+    );
     assert_eq!((page.status, page.location), (None, None));
     assert!(page.html.contains(KEY));
     assert!(page.html.contains("https://flags.example.com"));

@@ -229,11 +229,12 @@ impl FlagAdmin for Fake {
     async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError> {
         let products = new.products.map(|products| format!(" for {products:?}"));
         self.record_call(format!(
-            "create flag {} {:?} {}{}",
+            "create flag {} {:?} {}{}{}",
             new.key,
             new.description,
             new.kind,
-            products.unwrap_or_default()
+            products.unwrap_or_default(),
+            if new.is_public { ", public" } else { "" }
         ))?;
         Ok(flag(&new.key, &new.name))
     }
@@ -296,8 +297,12 @@ impl EnvironmentAdmin for Fake {
     async fn environment(&self, id: EnvironmentId) -> Result<EnvironmentDetail, AdminError> {
         let mut environments = self.environments.iter();
         let environment = environments.find(|environment| environment.id == id);
+        let environment = environment.ok_or(AdminError::NotFound)?.clone();
+        let flags = self.flags.iter();
+        let existing = flags.filter(|(flag, _)| flag.exists_in(&environment));
         Ok(EnvironmentDetail {
-            environment: environment.ok_or(AdminError::NotFound)?.clone(),
+            flags: i64::try_from(existing.count()).expect("a few flags"),
+            environment,
             polling: POLLING,
             last_used: POLLING.last_polled_at,
             clients: PageRequest::default().page_of(Vec::new(), 0),
@@ -308,9 +313,16 @@ impl EnvironmentAdmin for Fake {
         &self,
         new: NewEnvironment,
     ) -> Result<CreatedEnvironment, AdminError> {
-        self.record_call(format!("create environment {} / {}", new.product, new.name))?;
+        self.record_call(format!(
+            "create environment {} / {}: {}, {}",
+            new.product, new.name, new.visibility, new.client_rules
+        ))?;
         Ok(CreatedEnvironment {
-            environment: environment(3, &new.product, &new.name),
+            environment: Environment {
+                visibility: Visibility::parse(&new.visibility).expect("a visibility"),
+                client_rules: ClientRules::parse(&new.client_rules).expect("client rules"),
+                ..environment(3, &new.product, &new.name)
+            },
             sdk_key: Secret::new(KEY.to_owned()),
         })
     }
@@ -322,6 +334,17 @@ impl EnvironmentAdmin for Fake {
     ) -> Result<(), AdminError> {
         self.record_call(format!(
             "rename {} at {}: {name}",
+            expected.id, expected.revision
+        ))
+    }
+
+    async fn set_client_rules(
+        &self,
+        expected: Expected<EnvironmentId>,
+        client_rules: &str,
+    ) -> Result<(), AdminError> {
+        self.record_call(format!(
+            "set client rules {} at {}: {client_rules}",
             expected.id, expected.revision
         ))
     }

@@ -98,11 +98,12 @@ impl FlagPageAdmin for Fake {
         let FlagDetails {
             name,
             products,
+            is_public,
             disable,
             ..
         } = details;
         self.record_call(format!(
-            "describe at {}: {name}, {products:?}, disable: {disable}",
+            "describe at {}: {name}, {products:?}, public: {is_public}, disable: {disable}",
             flag.revision
         ))
     }

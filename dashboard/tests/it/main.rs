@@ -7,4 +7,5 @@ mod fake;
 mod fake_flag;
 mod flags;
 mod products;
+mod public_environments;
 mod session;

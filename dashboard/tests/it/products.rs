@@ -358,7 +358,10 @@ async fn the_products_of_a_flag_can_be_changed() {
     let id = "00000000-0000-0000-0000-000000000000";
     let form = format!("do=details&flag={id}&revision=1&name=N&scope=all&products=App");
     post(&fake, FLAG, &form).await;
-    assert_eq!(*fake.calls(), ["describe at 1: N, None, disable: false"]);
+    assert_eq!(
+        *fake.calls(),
+        ["describe at 1: N, None, public: false, disable: false"]
+    );
 }
 
 #[tokio::test]
@@ -387,7 +390,7 @@ async fn a_flag_that_is_on_elsewhere_asks_before_it_leaves() {
     assert_eq!(page.location.as_deref(), Some(FLAG));
     assert_eq!(
         *fake.calls(),
-        ["describe at 1: New, Some([\"Web shop\"]), disable: true"]
+        ["describe at 1: New, Some([\"Web shop\"]), public: false, disable: true"]
     );
 }
 

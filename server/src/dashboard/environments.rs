@@ -13,12 +13,14 @@ use pennon_model::environment::{
     self, ClientRules, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentStatus,
     ProductName, Visibility,
 };
+use pennon_model::flag::FlagFilter;
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::usage::Polling;
 
 use super::{Form, SignedIn, expected};
 use crate::admin::environments::{self, EnvironmentPatch};
+use crate::admin::flags;
 use crate::admin::usage::{self, Period};
 
 /// The number of clients on the page of an environment, most recently seen first.
@@ -65,6 +67,7 @@ impl EnvironmentAdmin for SignedIn {
 
     async fn environment(&self, id: EnvironmentId) -> Result<EnvironmentDetail, AdminError> {
         let environment = environments::get(&self.admin, &self.actor, id).await?;
+        let flags = self.flags_in(&environment).await?;
         let polling = self.polling().await?;
         let last_used = usage::key_last_used(&self.admin, &self.actor, &environment).await?;
         let few = PageRequest {
@@ -75,6 +78,7 @@ impl EnvironmentAdmin for SignedIn {
         Ok(EnvironmentDetail {
             polling: polling.get(&id).copied().unwrap_or_default(),
             environment,
+            flags,
             last_used,
             clients,
         })
@@ -123,6 +127,25 @@ impl EnvironmentAdmin for SignedIn {
         Ok(())
     }
 
+    async fn set_client_rules(
+        &self,
+        which: Expected<EnvironmentId>,
+        client_rules: &str,
+    ) -> Result<(), AdminError> {
+        let actor = self.actor.administrator()?;
+        let mut form = Form::default();
+        let Some(client_rules) = form.field("clientRules", ClientRules::parse(client_rules)) else {
+            return Err(form.refused());
+        };
+        let expected = expected(which.revision);
+        let patch = EnvironmentPatch {
+            client_rules: Some(client_rules),
+            ..EnvironmentPatch::default()
+        };
+        environments::update(&self.admin, &actor, which.id, &expected, patch).await?;
+        Ok(())
+    }
+
     async fn rotate_key(
         &self,
         which: Expected<EnvironmentId>,
@@ -149,6 +172,22 @@ impl EnvironmentAdmin for SignedIn {
 impl SignedIn {
     async fn polling(&self) -> Result<HashMap<EnvironmentId, Polling>, AdminError> {
         Ok(usage::polling(&self.admin, &self.actor, Period::default()).await?)
+    }
+
+    /// Returns the number of active flags that exist in an environment.
+    async fn flags_in(&self, environment: &Environment) -> Result<i64, AdminError> {
+        let existing = FlagFilter {
+            archived: Some(false),
+            product: Some(environment.product.to_string()),
+            is_public: (environment.visibility == Visibility::Public).then_some(true),
+            ..FlagFilter::default()
+        };
+        let one = PageRequest {
+            limit: 1.try_into().unwrap_or_default(),
+            ..PageRequest::default()
+        };
+        let page = flags::list(&self.admin, &self.actor, &existing, one).await?;
+        Ok(page.pagination.total)
     }
 
     /// Checks that the user has typed the name of the environment before a destructive action.

@@ -9,7 +9,7 @@ use pennon_model::{
 
 use super::address::Address;
 use crate::{
-    components::product_fields::ProductForm,
+    components::{product_fields::ProductForm, public_field::is_public},
     error::{AdminError, FieldError},
     form::{Form, actions},
     port::{
@@ -24,7 +24,7 @@ use crate::{
 actions! {
     /// An action of the page's forms.
     pub(super) enum Action {
-        /// Changes the name, the description and the products.
+        /// Changes the name, the description, the products and `public`.
         Details = "details",
         /// Archives the flag.
         Archive = "archive",
@@ -161,7 +161,7 @@ impl From<&Form> for FlagDetails {
             name: form.text("name"),
             description: form.text("description"),
             products: ProductForm::read(form).and_then(ProductForm::into_products),
-            is_public: form.text("public") == "yes",
+            is_public: is_public(form),
             disable: form.text("disable") == "yes",
         }
     }

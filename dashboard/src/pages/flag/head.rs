@@ -1,4 +1,4 @@
-//! The name, the description and the products of a flag, with archiving and restoring.
+//! The name, the description, the products and `public` of a flag, with archiving and restoring.
 
 use leptos::prelude::*;
 
@@ -14,6 +14,8 @@ use crate::{
         notice::{Notice, Weight},
         page_head::Crumbs,
         product_fields::{self, ProductFields, ProductForm},
+        public_field::PublicField,
+        public_tag::PublicTag,
         refusal::{Refusal, RefusalNotice},
         time::Time,
     },
@@ -61,6 +63,9 @@ fn names(
     actions: impl IntoView,
 ) -> Html {
     let flag = &page.detail.flag;
+    let public = flag.is_public.then(|| {
+        view! { <PublicTag title="Exists in public environments, too"/> }
+    });
     html! {
         <header class="page-head flag-head">
             <Crumbs section=Section::Flags/>
@@ -69,6 +74,7 @@ fn names(
                 <div class="flag-key">
                     <code>{flag.key.to_string()}</code>
                     {copy}
+                    {public}
                 </div>
                 {products(page)}
                 {description}
@@ -137,7 +143,7 @@ pub(super) fn still_on(page: &PageData) -> Html {
     }
 }
 
-/// Renders the form for name, description and products.
+/// Renders the form for name, description, products and `public`.
 fn editor(page: &PageData) -> Html {
     let flag = &page.detail.flag;
     let (error, conflict) = match page.error() {
@@ -187,7 +193,8 @@ fn editor(page: &PageData) -> Html {
                 value=description.unwrap_or_default()
                 refusal=refusal.clone()
             />
-            <ProductFields products=page.products.clone() current refusal/>
+            <ProductFields products=page.products.clone() current refusal=refusal.clone()/>
+            <PublicField current=flag.is_public refusal/>
             {conflict}
             <FormActions action="Save" back=page.address.href()/>
         </form>

@@ -20,6 +20,7 @@ use pennon_core::{rollout::Rollout, rule::Rule};
 use pennon_model::{
     configuration::{FlagConfiguration, FlagOverview},
     environment::{Environment, EnvironmentStatus},
+    flag::FlagProducts,
     user::Role,
 };
 
@@ -128,7 +129,8 @@ struct PageData {
     suggestions: Vec<String>,
     /// The effect of a copy, once its target is selected.
     preview: Option<CopyPreview>,
-    /// The products of the environments, while the details are being edited.
+    /// The products of the active environments, while the details are being edited, and if there is no environment to
+    /// show.
     products: Vec<String>,
 }
 
@@ -171,7 +173,7 @@ async fn load(
         page.edit = Edit::None;
     }
     match (page.edit, environment) {
-        (Edit::Details, _) => page.products = known_products().await,
+        (Edit::Details, _) | (_, None) => page.products = known_products().await,
         (Edit::NewRule | Edit::Rule(_), Some(environment)) => {
             page.suggestions = admin.attributes(environment).await?;
         }
@@ -284,22 +286,13 @@ impl PageData {
     fn no_environment(&self) -> Html {
         let limits = self.detail.flag.products.as_ref();
         let Some(product) = product() else {
-            let why = match limits {
-                Some(products) => format!(
-                    "{} None of them has an active environment yet.",
-                    describe::limited_to(products)
-                ),
-                None => {
-                    "A flag takes effect in an environment, such as production. Create one first."
-                        .to_owned()
-                }
-            };
-            return html! { <Empty title="No environments yet"><p>{why}</p></Empty> };
+            return self.no_environment_anywhere(limits);
         };
         let why = match limits {
             Some(products) if products.iter().all(|each| each.as_str() != product) => {
                 describe::limited_to(products)
             }
+            _ if self.products.contains(&product) => describe::NOT_PUBLIC.to_owned(),
             _ => format!("{product} has no active environment."),
         };
         let everywhere = routes::flag(&self.address.key);
@@ -313,13 +306,31 @@ impl PageData {
         }
     }
 
+    /// Renders the page of a flag that exists in no active environment of any product.
+    fn no_environment_anywhere(&self, limits: Option<&FlagProducts>) -> Html {
+        let is_limited_to = |product: &String| {
+            limits.is_none_or(|products| products.iter().any(|each| each.as_str() == product))
+        };
+        if self.products.iter().any(is_limited_to) {
+            let why = describe::NOT_PUBLIC;
+            return html! { <Empty title="Not configured anywhere"><p>{why}</p></Empty> };
+        }
+        let why = match limits {
+            Some(products) => format!(
+                "{} None of them has an active environment yet.",
+                describe::limited_to(products)
+            ),
+            None => "A flag takes effect in an environment, such as production. Create one first."
+                .to_owned(),
+        };
+        html! { <Empty title="No environments yet"><p>{why}</p></Empty> }
+    }
+
     fn not_configured(&self, environment: &Environment) -> Html {
         let name = self.name_of(environment);
-        let limits = self.detail.flag.products.as_ref();
-        let limits = limits.filter(|products| !products.contains(&environment.product));
-        let why = match limits {
+        let why = match describe::absence(&self.detail.flag, environment) {
             _ if self.is_revoked() => "This environment is revoked. Its configuration has moved to the environment that replaced it.".to_owned(),
-            Some(products) => format!("{} It does not exist here.", describe::limited_to(products)),
+            Some(why) => why,
             None => "The flag was archived before this environment existed. After restoring, it is off here and can be switched on.".to_owned(),
         };
         html! {

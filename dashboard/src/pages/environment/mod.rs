@@ -1,9 +1,12 @@
 //! The page of one environment: its usage, code for applications, and the actions of administrators.
 
+mod client_rules;
+mod revealed;
+
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_model::{
-    environment::{Environment, EnvironmentStatus},
+    environment::{Environment, EnvironmentStatus, Visibility},
     id::EnvironmentId,
     time::Timestamp,
     usage::Polling,
@@ -21,10 +24,12 @@ use crate::{
         notice::{Notice, Weight},
         page::page,
         page_head::Crumbs,
+        public_tag::PublicTag,
         refusal::{Refusal, RefusalNotice},
-        snippets::Snippets,
+        snippets::{Snippets, example_key},
         time::{Time, time_or},
         title::Title,
+        visibility_fields::CLIENT_RULES,
     },
     error::{AdminError, FieldError},
     form::{Form, actions},
@@ -44,6 +49,8 @@ actions! {
     enum Action {
         /// Renames the environment.
         Rename = "rename",
+        /// Changes the client rules.
+        ClientRules = "client-rules",
         /// Rotates the SDK key.
         Rotate = "rotate",
         /// Revokes the environment.
@@ -75,18 +82,19 @@ pub fn EnvironmentPage() -> impl IntoView {
 /// Carries out the action of a form.
 async fn act(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
     let action = Action::of(&form).ok_or(AdminError::NotFound)?;
-    let name = form.text(action.field());
+    let value = form.text(action.field());
     let environments = signed_in::<dyn EnvironmentAdmin>()?;
     let before = environments.environment(id).await?.environment;
     let revision = form.parsed("revision").unwrap_or_default();
     let expected = Expected { id, revision };
     match action {
-        Action::Rename => environments.rename_environment(expected, name).await?,
+        Action::Rename => environments.rename_environment(expected, value).await?,
+        Action::ClientRules => environments.set_client_rules(expected, &value).await?,
         Action::Rotate => {
-            let created = environments.rotate_key(expected, &name).await?;
+            let created = environments.rotate_key(expected, &value).await?;
             return new_key(created, Some(before.sdk_key_prefix)).await;
         }
-        Action::Revoke => environments.revoke_environment(expected, &name).await?,
+        Action::Revoke => environments.revoke_environment(expected, &value).await?,
     }
     redirect(&routes::environment(id))
 }
@@ -96,6 +104,7 @@ impl Action {
     fn field(self) -> &'static str {
         match self {
             Self::Rename => "name",
+            Self::ClientRules => CLIENT_RULES,
             Self::Rotate => "rotate-name",
             Self::Revoke => "revoke-name",
         }
@@ -133,6 +142,7 @@ impl Action {
 fn Page(detail: EnvironmentDetail, naming: Naming, role: Role, state: FormState) -> impl IntoView {
     let EnvironmentDetail {
         environment,
+        flags,
         polling,
         last_used,
         clients,
@@ -147,8 +157,12 @@ fn Page(detail: EnvironmentDetail, naming: Naming, role: Role, state: FormState)
     } else {
         ("tag", "Revoked")
     };
+    let public = (environment.visibility == Visibility::Public).then(|| {
+        view! { <PublicTag title="Everyone can read its SDK key"/> }
+    });
     let rest = if active {
         html! {
+            {revealed::section(&environment, flags)}
             <section class="part" aria-labelledby="clients">
                 <h2 id="clients">"Clients"</h2>
                 <ClientTable clients/>
@@ -156,10 +170,10 @@ fn Page(detail: EnvironmentDetail, naming: Naming, role: Role, state: FormState)
             <section class="part" aria-labelledby="ask">
                 <h2 id="ask">"Evaluate a flag"</h2>
                 <p class="quiet">
-                    "Replace " <code>"pnk_your_key"</code>
+                    "Replace " <code>{example_key(environment.visibility)}</code>
                     " with the SDK key, which was shown once, when it was created."
                 </p>
-                <Snippets/>
+                <Snippets visibility=environment.visibility client_rules=environment.client_rules/>
             </section>
             {manage}
         }
@@ -175,7 +189,7 @@ fn Page(detail: EnvironmentDetail, naming: Naming, role: Role, state: FormState)
         <Title text=format!("{name} · Environments")/>
         <header class="page-head">
             <Crumbs section=Section::Environments/>
-            <h1>{name} " " <span class=class>{status}</span></h1>
+            <h1>{name} " " <span class=class>{status}</span> " " {public}</h1>
         </header>
         <Facts environment polling active/>
         {rest}
@@ -218,6 +232,8 @@ fn Manage(
     state: FormState,
 ) -> impl IntoView {
     let refusal = Action::Rename.refusal(&state);
+    let client_rules = (environment.visibility == Visibility::Public)
+        .then(|| client_rules::form(&environment, &state));
     let revision = environment.revision;
     let name = environment.name.to_string();
     let prefix = format!("{}…", environment.sdk_key_prefix);
@@ -267,6 +283,7 @@ fn Manage(
                     <button class="button">"Rename"</button>
                 </div>
             </form>
+            {client_rules}
             {rotate}
             {revoke}
         </section>

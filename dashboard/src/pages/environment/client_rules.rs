@@ -1,0 +1,49 @@
+//! The form that changes the client rules of a public environment.
+
+use leptos::prelude::*;
+use pennon_model::environment::{ClientRules, Environment};
+
+use super::Action;
+use crate::{
+    components::{
+        notice::{Notice, Weight},
+        refusal::RefusalNotice,
+        visibility_fields::ClientRulesFields,
+    },
+    form_page::FormState,
+    html::{Html, html},
+};
+
+/// Renders the form with the consequences of the other choice, which are hidden while the current one is selected.
+pub(super) fn form(environment: &Environment, state: &FormState) -> Html {
+    let refusal = Action::ClientRules.refusal(state);
+    let current = environment.client_rules;
+    html! {
+        <form class="form client-rules" method="post">
+            <RefusalNotice error=refusal.other.clone()/>
+            <input type="hidden" name="do" value=Action::ClientRules.as_str()/>
+            <input type="hidden" name="revision" value=environment.revision/>
+            <ClientRulesFields current refusal/>
+            <Notice weight=Weight::Warning>{consequences(current)}</Notice>
+            <div class="form-actions">
+                <button class="button">"Change client rules"</button>
+            </div>
+        </form>
+    }
+}
+
+/// Describes the consequences of leaving the current client rules.
+fn consequences(current: ClientRules) -> Html {
+    match current {
+        ClientRules::Answers => html! {
+            <strong>"Everyone will be able to read the rules and rollouts"</strong>
+            " of the public flags here, with the values in conditions, such as e-mail addresses. You cannot take that back."
+        },
+        ClientRules::Full => html! {
+            <strong>"Clients that evaluate locally stop getting changes."</strong>
+            " Running apps keep their flags until the TTL expires (60 s by default). Set "
+            <code>"mode: \"remote\""</code>
+            " in them first."
+        },
+    }
+}
