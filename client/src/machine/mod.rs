@@ -220,7 +220,20 @@ impl Machine {
             Phase::ShutDown => self.settle(Call::SetContext, Err(Failure::ShutDown)),
             Phase::Initializing | Phase::Restoring { .. } | Phase::Ready => {
                 self.set_context_pending = true;
-                self.replace_request(moment);
+                self.repeat_request(moment);
+            }
+        }
+    }
+
+    /// Replaces the pending request, if any, because it asks for the previous context.
+    fn repeat_request(&mut self, moment: Moment) {
+        match (self.phase, self.request) {
+            (Phase::Ready, None) => self.start_refresh(moment),
+            // The request has failed, and its outcome follows.
+            (Phase::Restoring { .. }, None) => {}
+            _ => {
+                self.abort_request();
+                self.fetch(0, moment);
             }
         }
     }
@@ -291,6 +304,11 @@ impl Machine {
 
     fn settle(&mut self, call: Call, outcome: Result<(), Failure>) {
         self.commands.push(Command::Settle(call, outcome));
+    }
+
+    /// Returns true if a caller other than `initialize()` waits for the pending request.
+    fn has_caller(&self) -> bool {
+        self.refresh_pending || self.set_context_pending
     }
 
     fn settle_initialize(&mut self, outcome: Result<(), Failure>) {

@@ -43,18 +43,6 @@ impl Machine {
         self.fetch(0, moment);
     }
 
-    /// Starts a request instead of the pending or scheduled one, whose response is never used.
-    pub(super) fn replace_request(&mut self, moment: Moment) {
-        match self.request {
-            Some(_) => {
-                self.abort_request();
-                self.fetch(0, moment);
-            }
-            None if self.phase == Phase::Ready => self.start_refresh(moment),
-            None => {}
-        }
-    }
-
     pub(super) fn fetch(&mut self, attempt: u32, moment: Moment) {
         self.last_request = self.last_request.wrapping_add(1);
         self.poll_at = None;
@@ -208,7 +196,7 @@ impl Machine {
     fn next_retry_delay(&self, attempt: u32, moment: Moment) -> u64 {
         let usual = backoff(self.options.retry_delay, attempt, moment.random);
         match self.poll_interval() {
-            Some(interval) if self.is_in_outage() && !self.refresh_pending => usual.max(
+            Some(interval) if self.is_in_outage() && !self.has_caller() => usual.max(
                 between_half_and_whole(interval.min(MAX_BACKOFF), moment.random),
             ),
             _ => usual,

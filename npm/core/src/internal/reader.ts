@@ -5,7 +5,8 @@ import type { Evaluations } from "./evaluations.js";
 
 /** A reader that evaluates each flag once, until the flags change. */
 export class BoundReader implements FlagReader {
-  readonly context: EvaluationContext;
+  /** The context; undefined to follow that of a client in remote mode. */
+  readonly #context: EvaluationContext | undefined;
   readonly #evaluations: Evaluations;
   /** The revision of the flags from which the cached evaluations come. */
   #revision = -1;
@@ -15,7 +16,12 @@ export class BoundReader implements FlagReader {
 
   constructor(evaluations: Evaluations, context: EvaluationContext | null | undefined) {
     this.#evaluations = evaluations;
-    this.context = copied(context);
+    const isBound = evaluations.context === undefined || Boolean(context);
+    this.#context = isBound ? copied(context) : undefined;
+  }
+
+  get context(): EvaluationContext {
+    return this.#context ?? this.#evaluations.context ?? {};
   }
 
   isEnabled(key: string, fallback = false): boolean {
@@ -33,7 +39,7 @@ export class BoundReader implements FlagReader {
       evaluations.onEvaluation?.(key, known, this.context);
       return known;
     }
-    const evaluation = evaluations.read(key, this.context);
+    const evaluation = evaluations.read(key, this.#context);
     if (evaluation !== undefined) {
       this.#cached.set(key, evaluation);
     }
@@ -43,7 +49,7 @@ export class BoundReader implements FlagReader {
   readAll(): Readonly<Record<string, Evaluation>> {
     if (this.#allOf !== this.#evaluations.flags.revision) {
       this.#allOf = this.#evaluations.flags.revision;
-      const all = this.#evaluations.readAll(this.context);
+      const all = this.#evaluations.readAll(this.#context);
       if (!equal(all, this.#all)) {
         this.#all = all;
       }
@@ -52,21 +58,17 @@ export class BoundReader implements FlagReader {
   }
 
   evaluate(key: string): Evaluation {
+    this.#evaluations.require(this.#context);
     const known = this.#evaluations.isReady ? this.read(key) : undefined;
-    return known ?? this.#evaluations.evaluate(key, this.context);
+    return known ?? this.#evaluations.evaluate(key, this.#context);
   }
 
   explain(key: string): Explanation {
-    return this.#evaluations.explain(key, this.context);
+    return this.#evaluations.explain(key, this.#context);
   }
 
   snapshot(): Snapshot {
-    const snapshot = this.#evaluations.snapshot();
-    const flags = snapshot.flags.flatMap(({ key, targeted }) => {
-      const evaluation = targeted ? this.#evaluations.peek(key, this.context) : undefined;
-      return evaluation === undefined ? [] : [{ key, ...evaluation }];
-    });
-    return { ...snapshot, subject: { context: this.context, flags } };
+    return this.#evaluations.snapshotFor(this.#context);
   }
 }
 
@@ -74,7 +76,7 @@ export class BoundReader implements FlagReader {
  * Copies a context. Evaluations are cached, so a later change of the caller's object must not affect some flags and not
  * others.
  */
-export function copied(context: EvaluationContext | null | undefined): EvaluationContext {
+function copied(context: EvaluationContext | null | undefined): EvaluationContext {
   try {
     const copy = { ...context };
     const { customAttributes } = copy;

@@ -1,5 +1,9 @@
 import { ErrorCode } from "@openfeature/core";
-import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import {
+  type EvaluationContext,
+  FeatureFlagsClient,
+  type FeatureFlagsClientOptions,
+} from "@pennon/core";
 import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
 
@@ -40,18 +44,25 @@ export class ProviderClient {
   }
 
   /**
-   * Calls `prepare` with the client, and resolves when the client is ready. OpenFeature itself emits the events for
-   * success and failure.
+   * Resolves when the client is ready. OpenFeature itself emits the events for success and failure. `context` is
+   * OpenFeature's context, if it belongs to the whole provider.
    */
-  async initialize(prepare?: (client: FeatureFlagsClient) => Promise<void>): Promise<void> {
+  async initialize(context?: EvaluationContext): Promise<void> {
     if (this.#isClosed) {
       this.#isClosed = false;
       // A client cannot be restarted after it was shut down, but a provider can be registered again.
       this.#client = this.#options ? new FeatureFlagsClient(this.#options) : this.#client;
     }
     this.#detach ??= this.#attach(this.#client);
-    await prepare?.(this.#client);
+    // Only `ready` reports a failure of the first request.
+    this.setContext(context)?.catch(() => {});
     await this.ready();
+  }
+
+  /** Passes the context to a client in remote mode. Others receive it with each evaluation. */
+  setContext(context: EvaluationContext | undefined): Promise<void> | undefined {
+    const isRemote = context !== undefined && this.#client.mode === "remote";
+    return isRemote ? this.#client.setContext(context) : undefined;
   }
 
   /** Resolves when the client is ready. After a failure, makes it try again at once. */
