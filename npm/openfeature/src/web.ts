@@ -49,8 +49,7 @@ export class PennonWebProvider implements Provider {
   }
 
   async initialize(context: EvaluationContext = {}): Promise<void> {
-    const isRemote = this.client.mode === "remote";
-    await this.#provided.initialize(isRemote ? toPennonContext(context) : undefined);
+    await this.#provided.initialize(this.client.context && toPennonContext(context));
   }
 
   onClose(): Promise<void> {
@@ -63,17 +62,18 @@ export class PennonWebProvider implements Provider {
    * evaluations for the new context have arrived; until then, the previous ones are returned with the reason `STALE`.
    */
   onContextChange(_old: EvaluationContext, context: EvaluationContext): Promise<void> | undefined {
+    const { client } = this;
     try {
-      const changed = this.#provided.setContext(toPennonContext(context));
-      return this.client.isReady() ? changed : this.#readyAfter(changed);
+      const changed = toPennonContext(context);
+      // Only a client in remote mode has a context of its own.
+      if (client.context) {
+        return client.setContext(changed);
+      }
     } catch (error) {
       // The SDK counts pending changes, and miscounts if this throws synchronously.
       return Promise.reject(error);
     }
-  }
-
-  async #readyAfter(changed: Promise<void> | undefined): Promise<void> {
-    await Promise.all([changed, this.#provided.ready()]);
+    return client.isReady() ? undefined : this.#provided.ready();
   }
 
   resolveBooleanEvaluation(

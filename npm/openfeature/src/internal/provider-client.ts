@@ -45,7 +45,7 @@ export class ProviderClient {
 
   /**
    * Resolves when the client is ready. OpenFeature itself emits the events for success and failure. `context` is
-   * OpenFeature's context, if it belongs to the whole provider.
+   * OpenFeature's context, for a client in remote mode.
    */
   async initialize(context?: EvaluationContext): Promise<void> {
     if (this.#isClosed) {
@@ -54,15 +54,10 @@ export class ProviderClient {
       this.#client = this.#options ? new FeatureFlagsClient(this.#options) : this.#client;
     }
     this.#detach ??= this.#attach(this.#client);
-    // Only `ready` reports a failure of the first request.
-    this.setContext(context)?.catch(() => {});
+    if (context) {
+      await this.#client.setContext(context);
+    }
     await this.ready();
-  }
-
-  /** Passes the context to a client in remote mode. Others receive it with each evaluation. */
-  setContext(context: EvaluationContext | undefined): Promise<void> | undefined {
-    const isRemote = context !== undefined && this.#client.mode === "remote";
-    return isRemote ? this.#client.setContext(context) : undefined;
   }
 
   /** Resolves when the client is ready. After a failure, makes it try again at once. */

@@ -28,17 +28,20 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 /** The parameters of an evaluation by OpenFeature. */
 export type EvaluationParameters<T> = [key: string, fallback: T, context: EvaluationContext];
 
-/** Evaluates the flag for the context. On failure, returns `fallback` with the error. Never throws. */
+/**
+ * Evaluates the flag for the context. On failure, returns `fallback` with the error. Never throws. `reasonOverride`
+ * replaces the reason of a success.
+ */
 export function resolve(
   client: FeatureFlagsClient,
-  ...[key, fallback, context]: EvaluationParameters<boolean>
+  ...[key, fallback, context, reasonOverride]: [...EvaluationParameters<boolean>, reason?: string]
 ): ResolutionDetails<boolean> {
   try {
     const { enabled, reason } = client.evaluate(key, toPennonContext(context));
     return {
       value: enabled,
       variant: enabled ? "on" : "off",
-      reason: standardReason(client, key, reason),
+      reason: reasonOverride ?? standardReason(client, key, reason),
       flagMetadata: { reason },
     };
   } catch (error) {
@@ -56,11 +59,16 @@ export function resolveCurrent(
   ...[key, fallback, context]: EvaluationParameters<boolean>
 ): ResolutionDetails<boolean> {
   const current = resolve(client, key, fallback, context);
-  if (client.mode !== "remote" || current.errorCode !== ErrorCode.GENERAL) {
-    return current;
-  }
-  const served = resolve(client, key, fallback, client.context as EvaluationContext);
-  return served.errorCode ? served : { ...served, reason: StandardResolutionReasons.STALE };
+  // In the default mode, the client has no context of its own.
+  return client.context && current.errorCode === ErrorCode.GENERAL
+    ? resolve(
+        client,
+        key,
+        fallback,
+        client.context as EvaluationContext,
+        StandardResolutionReasons.STALE,
+      )
+    : current;
 }
 
 /**
