@@ -41,10 +41,8 @@ pub struct Machine {
     initialize_deadline: Option<u64>,
     /// True once the deadline has passed. The call then fails if the host's cache is empty.
     is_overdue: bool,
-    /// True while a `refresh()` waits for the pending request.
-    refresh_pending: bool,
-    /// True while a `setContext()` waits for the pending request.
-    set_context_pending: bool,
+    /// The kinds of calls other than `initialize()` that wait for the pending request.
+    waiting_calls: Vec<Call>,
     /// The tag of the config document or of the evaluations being served. None while the host waits for evaluations for
     /// another context.
     etag: Option<String>,
@@ -90,8 +88,7 @@ impl Machine {
             initialize_pending: false,
             initialize_deadline: None,
             is_overdue: false,
-            refresh_pending: false,
-            set_context_pending: false,
+            waiting_calls: Vec::new(),
             etag: None,
             ttl_timers: TtlTimers::default(),
             last_failure: None,
@@ -189,7 +186,7 @@ impl Machine {
         self.serve(flags, None, moment);
         self.start_background_tasks(moment);
         if refreshing {
-            self.refresh_pending = true;
+            self.await_request(Call::Refresh);
             self.give_up(0, Failure::Trapped, moment);
         }
     }
@@ -198,9 +195,9 @@ impl Machine {
         match self.phase {
             Phase::Idle => self.settle(Call::Refresh, Err(Failure::NotInitialized)),
             Phase::ShutDown => self.settle(Call::Refresh, Err(Failure::ShutDown)),
-            Phase::Initializing | Phase::Restoring { .. } => self.refresh_pending = true,
+            Phase::Initializing | Phase::Restoring { .. } => self.await_request(Call::Refresh),
             Phase::Ready => {
-                self.refresh_pending = true;
+                self.await_request(Call::Refresh);
                 match self.request {
                     Some(Request::Pending { .. }) => {}
                     Some(Request::Waiting { .. }) => self.fetch(0, moment),
@@ -219,7 +216,7 @@ impl Machine {
             Phase::Idle => self.settle(Call::SetContext, Ok(())),
             Phase::ShutDown => self.settle(Call::SetContext, Err(Failure::ShutDown)),
             Phase::Initializing | Phase::Restoring { .. } | Phase::Ready => {
-                self.set_context_pending = true;
+                self.await_request(Call::SetContext);
                 self.repeat_request(moment);
             }
         }
@@ -294,7 +291,7 @@ impl Machine {
         if matches!(phase, Phase::Initializing | Phase::Restoring { .. }) {
             self.settle_initialize(Err(Failure::ShutDown));
         }
-        self.settle_refresh(Err(Failure::ShutDown));
+        self.settle_waiting_calls(Err(Failure::ShutDown));
         self.emit(Lifecycle::Shutdown);
     }
 
@@ -306,9 +303,11 @@ impl Machine {
         self.commands.push(Command::Settle(call, outcome));
     }
 
-    /// Returns true if a caller other than `initialize()` waits for the pending request.
-    fn has_caller(&self) -> bool {
-        self.refresh_pending || self.set_context_pending
+    /// Settles the call together with the pending request.
+    fn await_request(&mut self, call: Call) {
+        if !self.waiting_calls.contains(&call) {
+            self.waiting_calls.push(call);
+        }
     }
 
     fn settle_initialize(&mut self, outcome: Result<(), Failure>) {
@@ -318,12 +317,9 @@ impl Machine {
     }
 
     /// Settles the calls that wait for the pending request, except `initialize()`.
-    fn settle_refresh(&mut self, outcome: Result<(), Failure>) {
-        if core::mem::take(&mut self.refresh_pending) {
-            self.settle(Call::Refresh, outcome);
-        }
-        if core::mem::take(&mut self.set_context_pending) {
-            self.settle(Call::SetContext, outcome);
+    fn settle_waiting_calls(&mut self, outcome: Result<(), Failure>) {
+        for call in core::mem::take(&mut self.waiting_calls) {
+            self.settle(call, outcome);
         }
     }
 
