@@ -49,7 +49,7 @@ export class PennonWebProvider implements Provider {
   }
 
   async initialize(context: EvaluationContext = {}): Promise<void> {
-    await this.#provided.initialize(this.client.context && toPennonContext(context));
+    return this.#provided.initialize(this.client.context && toPennonContext(context));
   }
 
   onClose(): Promise<void> {
@@ -62,18 +62,17 @@ export class PennonWebProvider implements Provider {
    * evaluations for the new context have arrived; until then, the previous ones are returned with the reason `STALE`.
    */
   onContextChange(_old: EvaluationContext, context: EvaluationContext): Promise<void> | undefined {
-    const { client } = this;
     try {
       const changed = toPennonContext(context);
       // Only a client in remote mode has a context of its own.
-      if (client.context) {
-        return client.setContext(changed);
+      if (this.client.context) {
+        return this.client.setContext(changed);
       }
     } catch (error) {
       // The SDK counts pending changes, and miscounts if this throws synchronously.
       return Promise.reject(error);
     }
-    return client.isReady() ? undefined : this.#provided.ready();
+    return this.client.isReady() ? undefined : this.#provided.ready();
   }
 
   resolveBooleanEvaluation(

@@ -28,20 +28,17 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 /** The parameters of an evaluation by OpenFeature. */
 export type EvaluationParameters<T> = [key: string, fallback: T, context: EvaluationContext];
 
-/**
- * Evaluates the flag for the context. On failure, returns `fallback` with the error. Never throws. `reasonOverride`
- * replaces the reason of a success.
- */
+/** Evaluates the flag for the context. On failure, returns `fallback` with the error. Never throws. */
 export function resolve(
   client: FeatureFlagsClient,
-  ...[key, fallback, context, reasonOverride]: [...EvaluationParameters<boolean>, reason?: string]
+  ...[key, fallback, context]: EvaluationParameters<boolean>
 ): ResolutionDetails<boolean> {
   try {
     const { enabled, reason } = client.evaluate(key, toPennonContext(context));
     return {
       value: enabled,
       variant: enabled ? "on" : "off",
-      reason: reasonOverride ?? standardReason(client, key, reason),
+      reason: standardReason(client, key, reason),
       flagMetadata: { reason },
     };
   } catch (error) {
@@ -59,16 +56,12 @@ export function resolveCurrent(
   ...[key, fallback, context]: EvaluationParameters<boolean>
 ): ResolutionDetails<boolean> {
   const current = resolve(client, key, fallback, context);
-  // In the default mode, the client has no context of its own.
-  return client.context && current.errorCode === ErrorCode.GENERAL
-    ? resolve(
-        client,
-        key,
-        fallback,
-        client.context as EvaluationContext,
-        StandardResolutionReasons.STALE,
-      )
-    : current;
+  if (current.errorCode !== ErrorCode.GENERAL) {
+    return current;
+  }
+  // In the default mode, the client has no context of its own, and the error is the same.
+  const served = resolve(client, key, fallback, (client.context as EvaluationContext) ?? context);
+  return served.errorCode ? served : { ...served, reason: StandardResolutionReasons.STALE };
 }
 
 /**
