@@ -75,8 +75,8 @@ function WithOptions<Custom extends object>({
   ...props
 }: SharedProps<Custom> & { readonly options: FeatureFlagsClientOptions }): ReactElement {
   const create = () => {
-    const context = options.context ?? props.context ?? contextOf(bootstrap);
-    const remote = options.mode === "remote" ? { context } : {};
+    const context = () => options.context ?? props.context ?? contextOf(bootstrap);
+    const remote = options?.mode === "remote" ? { context: context() } : {};
     return new OwnedClient(named({ ...options, bootstrap, ...remote }));
   };
   const [owned, setOwned] = useState(create);

@@ -5,8 +5,9 @@ import type { Evaluations } from "./evaluations.js";
 
 /** A reader that evaluates each flag once, until the flags change. */
 export class BoundReader implements FlagReader {
-  readonly context: EvaluationContext;
   readonly #evaluations: Evaluations;
+  /** The context of the reads; undefined for the changing context of a client in the mode `remote`. */
+  readonly #context: EvaluationContext | undefined;
   /** The revision of the flags from which the cached evaluations come. */
   #revision = -1;
   #cached = new Map<string, Evaluation>();
@@ -15,7 +16,12 @@ export class BoundReader implements FlagReader {
 
   constructor(evaluations: Evaluations, context: EvaluationContext | null | undefined) {
     this.#evaluations = evaluations;
-    this.context = copied(context);
+    const isOfClient = evaluations.remote !== undefined && (context ?? undefined) === undefined;
+    this.#context = isOfClient ? undefined : copied(context);
+  }
+
+  get context(): EvaluationContext {
+    return this.#context ?? this.#evaluations.remote?.current ?? {};
   }
 
   isEnabled(key: string, fallback = false): boolean {
@@ -33,7 +39,7 @@ export class BoundReader implements FlagReader {
       evaluations.onEvaluation?.(key, known, this.context);
       return known;
     }
-    const evaluation = evaluations.read(key, this.context);
+    const evaluation = evaluations.read(key, this.#context);
     if (evaluation !== undefined) {
       this.#cached.set(key, evaluation);
     }
@@ -43,7 +49,7 @@ export class BoundReader implements FlagReader {
   readAll(): Readonly<Record<string, Evaluation>> {
     if (this.#allOf !== this.#evaluations.flags.revision) {
       this.#allOf = this.#evaluations.flags.revision;
-      const all = this.#evaluations.readAll(this.context);
+      const all = this.#evaluations.readAll(this.#context);
       if (!equal(all, this.#all)) {
         this.#all = all;
       }
@@ -53,17 +59,17 @@ export class BoundReader implements FlagReader {
 
   evaluate(key: string): Evaluation {
     const known = this.#evaluations.isReady ? this.read(key) : undefined;
-    return known ?? this.#evaluations.evaluate(key, this.context);
+    return known ?? this.#evaluations.evaluate(key, this.#context);
   }
 
   explain(key: string): Explanation {
-    return this.#evaluations.explain(key, this.context);
+    return this.#evaluations.explain(key, this.#context);
   }
 
   snapshot(): Snapshot {
     const snapshot = this.#evaluations.snapshot();
     const flags = snapshot.flags.flatMap(({ key, targeted }) => {
-      const evaluation = targeted ? this.#evaluations.peek(key, this.context) : undefined;
+      const evaluation = targeted ? this.#evaluations.peek(key, this.#context) : undefined;
       return evaluation === undefined ? [] : [{ key, ...evaluation }];
     });
     return { ...snapshot, subject: { context: this.context, flags } };
