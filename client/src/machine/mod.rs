@@ -41,10 +41,7 @@ pub struct Machine {
     initialize_deadline: Option<u64>,
     /// True once the deadline has passed. The call then fails if the host's cache is empty.
     is_overdue: bool,
-    /// True while a `refresh()` waits for the pending request.
-    refresh_pending: bool,
-    /// True while a `setContext()` waits for the pending request.
-    set_context_pending: bool,
+    waiting: WaitingCalls,
     /// The tag of the config document or of the evaluations being served. None while the host waits for evaluations for
     /// another context.
     etag: Option<String>,
@@ -61,6 +58,15 @@ pub struct Machine {
     /// The time at which the host's timer fires.
     timer: Option<u64>,
     commands: Vec<Command>,
+}
+
+/// The calls that wait for the pending request, except `initialize()`.
+#[derive(Debug, Default)]
+struct WaitingCalls {
+    /// True while a `refresh()` waits.
+    refresh: bool,
+    /// True while a `setContext()` waits.
+    set_context: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +96,7 @@ impl Machine {
             initialize_pending: false,
             initialize_deadline: None,
             is_overdue: false,
-            refresh_pending: false,
-            set_context_pending: false,
+            waiting: WaitingCalls::default(),
             etag: None,
             ttl_timers: TtlTimers::default(),
             last_failure: None,
@@ -189,7 +194,7 @@ impl Machine {
         self.serve(flags, None, moment);
         self.start_background_tasks(moment);
         if refreshing {
-            self.refresh_pending = true;
+            self.waiting.refresh = true;
             self.give_up(0, Failure::Trapped, moment);
         }
     }
@@ -198,9 +203,9 @@ impl Machine {
         match self.phase {
             Phase::Idle => self.settle(Call::Refresh, Err(Failure::NotInitialized)),
             Phase::ShutDown => self.settle(Call::Refresh, Err(Failure::ShutDown)),
-            Phase::Initializing | Phase::Restoring { .. } => self.refresh_pending = true,
+            Phase::Initializing | Phase::Restoring { .. } => self.waiting.refresh = true,
             Phase::Ready => {
-                self.refresh_pending = true;
+                self.waiting.refresh = true;
                 match self.request {
                     Some(Request::Pending { .. }) => {}
                     Some(Request::Waiting { .. }) => self.fetch(0, moment),
@@ -219,7 +224,7 @@ impl Machine {
             Phase::Idle => self.settle(Call::SetContext, Ok(())),
             Phase::ShutDown => self.settle(Call::SetContext, Err(Failure::ShutDown)),
             Phase::Initializing | Phase::Restoring { .. } | Phase::Ready => {
-                self.set_context_pending = true;
+                self.waiting.set_context = true;
                 self.replace_request(moment);
             }
         }
@@ -281,7 +286,7 @@ impl Machine {
         if matches!(phase, Phase::Initializing | Phase::Restoring { .. }) {
             self.settle_initialize(Err(Failure::ShutDown));
         }
-        self.settle_refresh(Err(Failure::ShutDown));
+        self.settle_waiting(Err(Failure::ShutDown));
         self.emit(Lifecycle::Shutdown);
     }
 
@@ -300,11 +305,11 @@ impl Machine {
     }
 
     /// Settles the calls that wait for the pending request, except `initialize()`.
-    fn settle_refresh(&mut self, outcome: Result<(), Failure>) {
-        if core::mem::take(&mut self.refresh_pending) {
+    fn settle_waiting(&mut self, outcome: Result<(), Failure>) {
+        if core::mem::take(&mut self.waiting.refresh) {
             self.settle(Call::Refresh, outcome);
         }
-        if core::mem::take(&mut self.set_context_pending) {
+        if core::mem::take(&mut self.waiting.set_context) {
             self.settle(Call::SetContext, outcome);
         }
     }
