@@ -8,7 +8,7 @@ use crate::html::html;
 /// The word "Public" with a globe.
 #[component]
 pub fn PublicTag(
-    /// What being public means, on hover.
+    /// The meaning of the mark, on hover.
     title: &'static str,
 ) -> impl IntoView {
     html! {

@@ -46,7 +46,7 @@ pub fn Help() -> impl IntoView {
                             "Turns a flag on for a percentage of users or tenants. Raising it removes nobody."
                         </Fact>
                         <Fact name="SDK key">
-                            "Gives an application the flags of its environment. In a browser, anyone can read it: use it there only for flags that may be public."
+                            "Gives an application the flags of its environment. Keep it secret, unless the environment is public: such a key may be in web pages and apps, because only public flags exist there."
                         </Fact>
                         <Fact name="Token">
                             "Lets a script call the API as you."

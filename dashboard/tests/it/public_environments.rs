@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pennon_dashboard::error::AdminError;
 use pennon_model::{
-    environment::{ClientRules, Visibility},
+    environment::{ClientRules, Environment, Visibility},
     user::Role,
 };
 
@@ -19,10 +19,12 @@ const TAG: &str = "class=\"tag public\"";
 
 /// Returns a public environment with one of two flags.
 fn public_shop(client_rules: ClientRules) -> Fake {
-    let mut web = environment(1, "shop", "web");
-    web.visibility = Visibility::Public;
-    web.client_rules = client_rules;
-    web.sdk_key_prefix = "pnp_AAAAAAAA".to_owned();
+    let web = Environment {
+        visibility: Visibility::Public,
+        client_rules,
+        sdk_key_prefix: "pnp_AAAAAAAA".to_owned(),
+        ..environment(1, "shop", "web")
+    };
     let mut banner = flag("banner", "Banner");
     banner.is_public = true;
     Fake {

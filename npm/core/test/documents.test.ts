@@ -53,6 +53,7 @@ describe("npm/core/README.md", () => {
   });
 
   it("shows a client that lets the service evaluate", async () => {
+    vi.stubEnv("PENNON_SDK_KEY", "pnp_test");
     const flags = [{ key: "new_checkout", enabled: true, reason: "rollout" }];
     const fetch = vi.fn(async (_url: string, _init: RequestInit) => Response.json({ flags }));
     vi.stubGlobal("fetch", fetch);

@@ -312,7 +312,7 @@ impl PageData {
             limits.is_none_or(|products| products.iter().any(|each| each.as_str() == product))
         };
         if self.products.iter().any(is_limited_to) {
-            let why = describe::NOT_PUBLIC;
+            let why = format!("{} There are no others yet.", describe::NOT_PUBLIC);
             return html! { <Empty title="Not configured anywhere"><p>{why}</p></Empty> };
         }
         let why = match limits {
