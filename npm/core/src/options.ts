@@ -309,9 +309,7 @@ function modeAndBootstrap(options: FeatureFlagsClientOptions): ModeSettings {
     throw invalid('mode must be "local" or "remote"');
   }
   if (context !== undefined) {
-    throw invalid(
-      'context requires mode: "remote". In the default mode, pass the context to evaluate() or withContext()',
-    );
+    throw invalid('context requires mode: "remote". In the default mode, pass it to evaluate()');
   }
   return { mode, ...given };
 }
@@ -325,14 +323,10 @@ function remoteContext(
     throw invalid("context must be an object");
   }
   if (store !== undefined) {
-    throw invalid(
-      'store holds the config document, which a client with mode: "remote" does not fetch. Use cache instead',
-    );
+    throw invalid('store keeps rules, which mode: "remote" never sees. Use cache instead');
   }
   if (bootstrap !== undefined && snapshot === undefined) {
-    throw invalid(
-      'bootstrap of a client with mode: "remote" must be a snapshot, such as the result of client.withContext(context).snapshot()',
-    );
+    throw invalid('bootstrap must be a snapshot in mode: "remote", not a config document');
   }
   return context === undefined ? snapshot?.subject?.context : context;
 }

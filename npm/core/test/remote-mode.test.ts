@@ -197,7 +197,7 @@ describe("setContext", () => {
     expect(reader.context).toEqual(bob);
     expect(reader.isEnabled("beta")).toBe(false);
     expect(bound.evaluate("beta")).toEqual({ enabled: false, reason: "targeting_rule" });
-    expect(() => client.evaluate("beta", ada)).toThrow("its own context");
+    expect(() => client.evaluate("beta", ada)).toThrow("no evaluations for this context");
     expect(service.tags).toEqual([undefined, undefined]);
     expect(service.bodies).toEqual([{ context: ada }, { context: bob }]);
     expect(events).toEqual(["refresh:start", "change beta", "refresh:success"]);
@@ -484,9 +484,9 @@ describe("the options", () => {
     ["mode must be", { mode: "far" }],
     ['context requires mode: "remote"', { context: {} }],
     ["context must be an object", { mode: "remote", context: "ada" }],
-    ["store holds", { mode: "remote", store: { maxAgeSeconds: 1, load() {}, save() {} } }],
-    ["bootstrap of a client", { mode: "remote", bootstrap: { flags: [] } }],
-    ["bootstrap of a client", { mode: "remote", bootstrap: '{"flags":[]}' }],
+    ["store keeps", { mode: "remote", store: { maxAgeSeconds: 1, load() {}, save() {} } }],
+    ["bootstrap must be a snapshot", { mode: "remote", bootstrap: { flags: [] } }],
+    ["bootstrap must be a snapshot", { mode: "remote", bootstrap: '{"flags":[]}' }],
   ])("are refused: %s", (message, more) => {
     const error = expect.objectContaining({
       code: "INVALID_OPTIONS",

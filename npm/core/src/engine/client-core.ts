@@ -5,6 +5,7 @@ import type { ConfiguredFlags } from "../internal/flags.js";
 import type { KeyedContext } from "../internal/keyed-context.js";
 import type { ClientRuntime } from "../internal/runtime.js";
 import type { InitializeOptions, Settings } from "../options.js";
+import { answersIn } from "./answers.js";
 import { optional, type WasmExports } from "./bindings.js";
 import { Evaluator } from "./evaluator.js";
 import { instantiate } from "./instance.js";
@@ -139,7 +140,8 @@ export class ClientCore {
     { status, etag, retryAfterMs, body }: Reply,
   ): void {
     this.#report(() => {
-      const answers = status === 200 ? this.#host.answersIn(body, context) : undefined;
+      const found = status === 200 ? answersIn(body) : undefined;
+      const answers = found && this.#host.toFlags(found, context);
       const isUsed = this.#wasm.machine_answered(
         this.#machine,
         request,

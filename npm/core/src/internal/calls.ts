@@ -77,8 +77,7 @@ function describe({ kind, status }: Failure): string {
     : DETAILS[kind];
 }
 
-const HIDDEN_RULES =
-  '. If the environment hides its rules from clients (clientRules is answers), create the client with mode: "remote".';
+const HIDDEN_RULES = '. If the environment reveals no rules, set mode: "remote".';
 
 const DETAILS: Readonly<Record<Failure["kind"], string>> = {
   [FailureKind.Unreachable]:

@@ -58,7 +58,7 @@ export class Evaluations {
   request(_context: unknown): boolean {
     throw new FeatureFlagsError(
       "INVALID_OPTIONS",
-      'setContext() requires a client with mode: "remote". In the default mode, pass the context to evaluate() or withContext().',
+      'setContext() requires mode: "remote". In the default mode, pass the context to evaluate().',
     );
   }
 

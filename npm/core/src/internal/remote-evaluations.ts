@@ -76,7 +76,7 @@ export class RemoteEvaluations extends Evaluations {
   override explain(): Explanation {
     throw new FeatureFlagsError(
       "EVALUATION_FAILED",
-      'A client with mode: "remote" has no rules, so it cannot explain an evaluation. Use the playground of the dashboard, or POST /sdk/v1/explain.',
+      'explain() needs rules, which mode: "remote" never sees. Use the dashboard.',
     );
   }
 
@@ -102,7 +102,7 @@ export class RemoteEvaluations extends Evaluations {
     if (!this.#isServed(context)) {
       throw new FeatureFlagsError(
         "EVALUATION_FAILED",
-        'A client with mode: "remote" has evaluations for its own context only. Await setContext() with the new context, or omit the context of the read.',
+        'The client has no evaluations for this context. In mode: "remote", await setContext(context), or read without one.',
       );
     }
   }
@@ -120,10 +120,7 @@ export class RemoteEvaluations extends Evaluations {
   #keyed(given: unknown): KeyedContext {
     const keyed = keyedContext(given);
     if (keyed === undefined) {
-      throw new FeatureFlagsError(
-        "INVALID_OPTIONS",
-        "context has a getter that throws. Pass an object with plain members.",
-      );
+      throw new FeatureFlagsError("INVALID_OPTIONS", "context has a getter that throws");
     }
     this.contextCheck.check(given);
     return keyed;

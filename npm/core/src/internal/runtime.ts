@@ -1,3 +1,4 @@
+import type { Answers } from "../engine/answers.js";
 import type { ClientCore } from "../engine/client-core.js";
 import { EventKind, FailureKind } from "../engine/protocol.js";
 import { FeatureFlagsError } from "../errors.js";
@@ -6,13 +7,12 @@ import type { LifecycleEventType } from "../events.js";
 import type { Logger } from "../logger.js";
 import type { InitializeOptions, Settings } from "../options.js";
 import type { Configuration, Snapshot } from "../snapshot.js";
-import { answersIn } from "./answers.js";
 import { type Call, Calls, type Failure, toError } from "./calls.js";
 import { DocumentStore, type StoredDocument } from "./document-store.js";
 import type { Evaluations } from "./evaluations.js";
 import { evaluationRequest, type Reply, requestFor, toReply } from "./exchange.js";
 import type { FlagStore } from "./flag-store.js";
-import { type ConfiguredFlags, EVALUATIONS } from "./flags.js";
+import { type ConfiguredFlags, EVALUATIONS, storedFlags, storedValue } from "./flags.js";
 import type { KeyedContext } from "./keyed-context.js";
 import { LazyLoader } from "./lazy-loader.js";
 import type { Publisher } from "./publisher.js";
@@ -188,9 +188,14 @@ export class ClientRuntime {
     );
   }
 
-  /** Reads the service's evaluations for this context; undefined if the body does not contain any. */
-  answersIn(body: string | Uint8Array, context: KeyedContext): ConfiguredFlags | undefined {
-    return answersIn(body, context);
+  /** Returns the service's evaluations for this context as flags. */
+  toFlags({ answers, skipped }: Answers, context: KeyedContext): ConfiguredFlags {
+    const flags = answers.map(({ key, enabled, reason }) => ({
+      key,
+      value: storedValue(enabled, reason, false),
+    }));
+    const ttls = answers.map(({ ttlOverrideSeconds }) => ttlOverrideSeconds ?? 0);
+    return { ...storedFlags(flags, context), ttlSeconds: () => ttls, unsupported: [], skipped };
   }
 
   abort(): void {

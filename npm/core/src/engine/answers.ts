@@ -1,6 +1,4 @@
 import type { Reason } from "../evaluation.js";
-import { type ConfiguredFlags, storedFlags, storedValue } from "./flags.js";
-import type { KeyedContext } from "./keyed-context.js";
 
 /** A flag in the response of `POST /sdk/v1/evaluate/all`. */
 interface Answer {
@@ -10,27 +8,21 @@ interface Answer {
   readonly ttlOverrideSeconds?: number | null;
 }
 
-/** Reads the service's evaluations for this context. Returns undefined if the body does not contain any. */
-export function answersIn(
-  body: string | Uint8Array,
-  context: KeyedContext,
-): ConfiguredFlags | undefined {
+/** The service's evaluations of all flags. */
+export interface Answers {
+  readonly answers: readonly Answer[];
+  /** The number of entries that this version cannot read. */
+  readonly skipped: number;
+}
+
+/** Reads a response of `POST /sdk/v1/evaluate/all`. Returns undefined if the body is not one. */
+export function answersIn(body: string | Uint8Array): Answers | undefined {
   const entries = entriesIn(body);
   if (!Array.isArray(entries)) {
     return undefined;
   }
   const answers = entries.filter(isAnswer);
-  const flags = answers.map(({ key, enabled, reason }) => ({
-    key,
-    value: storedValue(enabled, reason, false),
-  }));
-  const ttls = answers.map(({ ttlOverrideSeconds }) => ttlOverrideSeconds ?? 0);
-  return {
-    ...storedFlags(flags, context),
-    ttlSeconds: () => ttls,
-    unsupported: [],
-    skipped: entries.length - answers.length,
-  };
+  return { answers, skipped: entries.length - answers.length };
 }
 
 function entriesIn(body: string | Uint8Array): unknown {
