@@ -120,9 +120,10 @@ impl Machine {
         is_loaded
     }
 
-    /// Reports the response to a request for evaluations, which the host has read. `ttls` has the TTL override of each
-    /// flag in seconds, 0 for none; none if the body cannot be read. Returns true if the response is used.
-    pub fn evaluated(
+    /// Reports the response to a request for evaluations, which the host has read. `ttls` has the TTL of each in
+    /// seconds, 0 for the client's default; none if the body does not contain evaluations. Returns true if the response
+    /// is used.
+    pub fn answered(
         &mut self,
         request: u32,
         status: u16,
@@ -130,13 +131,13 @@ impl Machine {
         retry_after: Option<f64>,
         ttls: Option<Vec<u32>>,
     ) -> bool {
-        let is_used = status == 200 && self.inner.awaits(request) && ttls.is_some();
-        let ttl = |seconds: u32| Ttl::try_from(i64::from(seconds)).ok();
+        let is_used = self.inner.awaits(request) && ttls.is_some();
+        let to_ttl = |seconds: u32| Ttl::try_from(i64::from(seconds)).ok();
         let reply = Reply {
             status,
             etag,
             retry_after: retry_after.map(to_integer),
-            flags: ttls.map(|ttls| ttls.into_iter().map(ttl).collect()),
+            flags: ttls.map(|ttls| ttls.into_iter().map(to_ttl).collect()),
         };
         self.handle(Event::Reply { request, reply });
         is_used
@@ -199,7 +200,7 @@ impl Machine {
         }
     }
 
-    /// Returns the tag of the config document being served, to send as `If-None-Match`.
+    /// Returns the tag of the config document or of the evaluations being served, to send as `If-None-Match`.
     pub fn etag(&self) -> Option<String> {
         self.inner.etag().map(String::from)
     }

@@ -41,7 +41,8 @@ pub struct Machine {
     initialize_deadline: Option<u64>,
     /// True once the deadline has passed. The call then fails if the host's cache is empty.
     is_overdue: bool,
-    waiting: WaitingCalls,
+    /// The kinds of calls other than `initialize()` that wait for the pending request.
+    waiting_calls: Vec<Call>,
     /// The tag of the config document or of the evaluations being served. None while the host waits for evaluations for
     /// another context.
     etag: Option<String>,
@@ -58,15 +59,6 @@ pub struct Machine {
     /// The time at which the host's timer fires.
     timer: Option<u64>,
     commands: Vec<Command>,
-}
-
-/// The calls that wait for the pending request, except `initialize()`.
-#[derive(Debug, Default)]
-struct WaitingCalls {
-    /// True while a `refresh()` waits.
-    refresh: bool,
-    /// True while a `setContext()` waits.
-    set_context: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +88,7 @@ impl Machine {
             initialize_pending: false,
             initialize_deadline: None,
             is_overdue: false,
-            waiting: WaitingCalls::default(),
+            waiting_calls: Vec::new(),
             etag: None,
             ttl_timers: TtlTimers::default(),
             last_failure: None,
@@ -194,7 +186,7 @@ impl Machine {
         self.serve(flags, None, moment);
         self.start_background_tasks(moment);
         if refreshing {
-            self.waiting.refresh = true;
+            self.await_request(Call::Refresh);
             self.give_up(0, Failure::Trapped, moment);
         }
     }
@@ -203,9 +195,9 @@ impl Machine {
         match self.phase {
             Phase::Idle => self.settle(Call::Refresh, Err(Failure::NotInitialized)),
             Phase::ShutDown => self.settle(Call::Refresh, Err(Failure::ShutDown)),
-            Phase::Initializing | Phase::Restoring { .. } => self.waiting.refresh = true,
+            Phase::Initializing | Phase::Restoring { .. } => self.await_request(Call::Refresh),
             Phase::Ready => {
-                self.waiting.refresh = true;
+                self.await_request(Call::Refresh);
                 match self.request {
                     Some(Request::Pending { .. }) => {}
                     Some(Request::Waiting { .. }) => self.fetch(0, moment),
@@ -224,8 +216,21 @@ impl Machine {
             Phase::Idle => self.settle(Call::SetContext, Ok(())),
             Phase::ShutDown => self.settle(Call::SetContext, Err(Failure::ShutDown)),
             Phase::Initializing | Phase::Restoring { .. } | Phase::Ready => {
-                self.waiting.set_context = true;
-                self.replace_request(moment);
+                self.await_request(Call::SetContext);
+                self.repeat_request(moment);
+            }
+        }
+    }
+
+    /// Replaces the pending request, if any, because it asks for the previous context.
+    fn repeat_request(&mut self, moment: Moment) {
+        match (self.phase, self.request) {
+            (Phase::Ready, None) => self.start_refresh(moment),
+            // The request has failed, and its outcome follows.
+            (Phase::Restoring { .. }, None) => {}
+            _ => {
+                self.abort_request();
+                self.fetch(0, moment);
             }
         }
     }
@@ -286,7 +291,7 @@ impl Machine {
         if matches!(phase, Phase::Initializing | Phase::Restoring { .. }) {
             self.settle_initialize(Err(Failure::ShutDown));
         }
-        self.settle_waiting(Err(Failure::ShutDown));
+        self.settle_waiting_calls(Err(Failure::ShutDown));
         self.emit(Lifecycle::Shutdown);
     }
 
@@ -298,6 +303,13 @@ impl Machine {
         self.commands.push(Command::Settle(call, outcome));
     }
 
+    /// Settles the call together with the pending request.
+    fn await_request(&mut self, call: Call) {
+        if !self.waiting_calls.contains(&call) {
+            self.waiting_calls.push(call);
+        }
+    }
+
     fn settle_initialize(&mut self, outcome: Result<(), Failure>) {
         self.initialize_pending = false;
         self.initialize_deadline = None;
@@ -305,12 +317,9 @@ impl Machine {
     }
 
     /// Settles the calls that wait for the pending request, except `initialize()`.
-    fn settle_waiting(&mut self, outcome: Result<(), Failure>) {
-        if core::mem::take(&mut self.waiting.refresh) {
-            self.settle(Call::Refresh, outcome);
-        }
-        if core::mem::take(&mut self.waiting.set_context) {
-            self.settle(Call::SetContext, outcome);
+    fn settle_waiting_calls(&mut self, outcome: Result<(), Failure>) {
+        for call in core::mem::take(&mut self.waiting_calls) {
+            self.settle(call, outcome);
         }
     }
 

@@ -43,18 +43,6 @@ impl Machine {
         self.fetch(0, moment);
     }
 
-    /// Starts a request instead of the pending or scheduled one, whose response is never used.
-    pub(super) fn replace_request(&mut self, moment: Moment) {
-        match self.request {
-            Some(_) => {
-                self.abort_request();
-                self.fetch(0, moment);
-            }
-            None if self.phase == Phase::Ready => self.start_refresh(moment),
-            None => {}
-        }
-    }
-
     pub(super) fn fetch(&mut self, attempt: u32, moment: Moment) {
         self.last_request = self.last_request.wrapping_add(1);
         self.poll_at = None;
@@ -170,11 +158,11 @@ impl Machine {
                 self.schedule_poll(moment);
             }
             // Settle first: a refresh that a listener starts is a new one.
-            self.settle_waiting(Ok(()));
+            self.settle_waiting_calls(Ok(()));
             self.emit(Lifecycle::RefreshSuccess);
         } else {
             self.become_ready(moment);
-            self.settle_waiting(Ok(()));
+            self.settle_waiting_calls(Ok(()));
         }
     }
 
@@ -208,7 +196,7 @@ impl Machine {
     fn next_retry_delay(&self, attempt: u32, moment: Moment) -> u64 {
         let usual = backoff(self.options.retry_delay, attempt, moment.random);
         match self.poll_interval() {
-            Some(interval) if self.is_in_outage() && !self.waiting.refresh => usual.max(
+            Some(interval) if self.is_in_outage() && self.waiting_calls.is_empty() => usual.max(
                 between_half_and_whole(interval.min(MAX_BACKOFF), moment.random),
             ),
             _ => usual,
@@ -229,7 +217,7 @@ impl Machine {
             Phase::Ready => {
                 self.expire(moment);
                 self.schedule_poll(moment);
-                self.settle_waiting(Err(failure));
+                self.settle_waiting_calls(Err(failure));
                 self.emit(Lifecycle::RefreshError(failure));
             }
             _ if failure.is_refusal() => self.fail_initialize(attempt, failure, moment),
@@ -273,7 +261,7 @@ impl Machine {
         // The host reports a refusal even if no call is pending.
         if call_fails || is_overdue || !failure.is_transient(false) {
             self.settle_initialize(Err(failure));
-            self.settle_waiting(Err(failure));
+            self.settle_waiting_calls(Err(failure));
         }
     }
 
@@ -308,7 +296,7 @@ impl Machine {
         self.abort_request();
         self.ttl_timers = TtlTimers::start(moment.now, times);
         self.become_ready(moment);
-        self.settle_waiting(Err(failure));
+        self.settle_waiting_calls(Err(failure));
     }
 
     /// Serves the newest config document, whose flags have these TTLs.

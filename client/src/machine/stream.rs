@@ -58,15 +58,6 @@ impl Stream {
     }
 }
 
-/// Returns true if a response with this tag comes from the config document with the tag `document`: it is the document,
-/// or evaluations, whose tag continues that of the document after a full stop.
-fn is_from(etag: &str, document: &str) -> bool {
-    let rest = document
-        .strip_suffix('"')
-        .and_then(|start| etag.strip_prefix(start));
-    rest.is_some_and(|rest| rest == "\"" || rest.starts_with('.')) || etag == document
-}
-
 impl Machine {
     pub(super) fn open_stream(&mut self, attempt: u32, moment: Moment) {
         self.stream = Stream::Open {
@@ -85,8 +76,8 @@ impl Machine {
         }
     }
 
-    /// Returns true if the stream has announced the tag of the config document being served. Polls are then
-    /// unnecessary.
+    /// Returns true if the stream has announced the config document being served, or from which the served evaluations
+    /// come. Polls are then unnecessary.
     pub(super) fn is_confirmed_by_stream(&self) -> bool {
         let Stream::Open {
             announced: Some(announced),
@@ -95,7 +86,7 @@ impl Machine {
         else {
             return false;
         };
-        self.etag().is_some_and(|etag| is_from(etag, announced))
+        self.etag().is_some_and(|etag| belongs_to(etag, announced))
     }
 
     /// Returns the delay after which to repeat the request, if a response is older than the announced tag: another
@@ -199,4 +190,14 @@ impl Machine {
             _ => {}
         }
     }
+}
+
+/// Returns true if `etag` is the tag of this config document, or of evaluations that come from it, such as
+/// `W/"document.context"` for `W/"document"`.
+fn belongs_to(etag: &str, document: &str) -> bool {
+    let stem = document.strip_suffix('"').unwrap_or(document);
+    etag == document
+        || etag
+            .strip_prefix(stem)
+            .is_some_and(|rest| rest.starts_with('.'))
 }

@@ -137,7 +137,7 @@ fn call_name(call: Call) -> &'static str {
     match call {
         Call::Initialize => "initialize",
         Call::Refresh => "refresh",
-        Call::SetContext => "setContext",
+        Call::SetContext => "set_context",
     }
 }
 

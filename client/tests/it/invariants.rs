@@ -19,6 +19,7 @@ fn event() -> impl Strategy<Value = Event> {
         )
             .prop_map(|(timeout, retry)| Event::Initialize(InitializeOptions { timeout, retry })),
         Just(Event::Refresh),
+        Just(Event::ContextChanged),
         (request.clone(), reply).prop_map(|(request, (status, retry_after, flags))| Event::Reply {
             request,
             reply: Reply {
@@ -65,6 +66,7 @@ proptest! {
         let mut listening = false;
         let mut now = 0;
         let (mut initialize_pending, mut refresh_pending) = (false, false);
+        let mut set_context_pending = false;
         let mut pending = None;
         let initialize = Event::Initialize(InitializeOptions::default());
         let end = [Event::Shutdown, Event::Timer, initialize, Event::Refresh].map(|event| (event, 1, 0));
@@ -75,6 +77,7 @@ proptest! {
                 Event::Initialize(_) | Event::Bootstrap { .. } => initialize_pending = true,
                 Event::StreamEnded { .. } => listening = false,
                 Event::Refresh => refresh_pending = true,
+                Event::ContextChanged => set_context_pending = true,
                 Event::Reply { request, .. } | Event::Unreachable { request } if pending == Some(*request) => {
                     pending = None;
                 }
@@ -99,10 +102,12 @@ proptest! {
                     Command::SetTimer(_) => prop_assert!(!ended),
                     Command::Settle(Call::Initialize, _) => initialize_pending = false,
                     Command::Settle(Call::Refresh, _) => refresh_pending = false,
+                    Command::Settle(Call::SetContext, _) => set_context_pending = false,
                     _ => {}
                 }
             }
         }
         prop_assert!(ended && !initialize_pending && !refresh_pending && !listening);
+        prop_assert!(!set_context_pending);
     }
 }

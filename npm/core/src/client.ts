@@ -7,13 +7,13 @@ import { Evaluations } from "./internal/evaluations.js";
 import { FlagStore } from "./internal/flag-store.js";
 import { Publisher } from "./internal/publisher.js";
 import { BoundReader } from "./internal/reader.js";
+import { RemoteEvaluations } from "./internal/remote-evaluations.js";
 import { ClientRuntime } from "./internal/runtime.js";
 import {
   type FeatureFlagsClientOptions,
   type InitializeOptions,
   parseInitializeOptions,
   parseOptions,
-  remoteContext,
   warnOfOptions,
 } from "./options.js";
 import type { FlagReader } from "./reader.js";
@@ -36,6 +36,8 @@ export class FeatureFlagsClient {
   readonly #runtime: ClientRuntime;
   readonly #evaluations: Evaluations;
   readonly #publisher: Publisher;
+  /** The option `mode`. */
+  readonly mode: "local" | "remote";
 
   /** @throws {FeatureFlagsError} `INVALID_OPTIONS` */
   constructor(options: FeatureFlagsClientOptions) {
@@ -43,7 +45,12 @@ export class FeatureFlagsClient {
     const { logger } = settings;
     warnOfOptions(settings);
     this.#publisher = new Publisher(settings.eventEmitter, logger);
-    this.#evaluations = new Evaluations(new FlagStore(settings), settings);
+    const flags = new FlagStore(settings);
+    this.#evaluations =
+      settings.mode === "remote"
+        ? new RemoteEvaluations(flags, settings)
+        : new Evaluations(flags, settings);
+    this.mode = settings.mode;
     this.#runtime = new ClientRuntime(settings, this.#evaluations, this.#publisher);
   }
 
@@ -114,36 +121,41 @@ export class FeatureFlagsClient {
     return this.#runtime.refresh();
   }
 
-  /** The option `mode`: where the client's flags are evaluated. */
-  get mode(): "local" | "remote" {
-    return this.#evaluations.remote === undefined ? "local" : "remote";
+  /**
+   * The context for which reads answer, with `mode: "remote"`; undefined in the default mode. After a call of
+   * `setContext`, it is the previous context until the new evaluations are served.
+   */
+  get context(): EvaluationContext | undefined {
+    return this.#evaluations.context;
   }
 
   /**
-   * Asks the service for the evaluations for another context, in the mode `"remote"`. Until the promise resolves, reads
-   * return the evaluations for the previous context; a response for that context that is still on its way is ignored.
-   * Concurrent calls return the same promise, which resolves with the evaluations for the last context. If it rejects,
-   * the client tries again at the next poll. For the current context, nothing is requested.
+   * Fetches all evaluations for another context, with `mode: "remote"`, and resolves when they are served. Until then,
+   * reads answer for the previous context. A call replaces an earlier one that is pending; both settle together.
    *
-   * @throws {FeatureFlagsError} `REFRESH_FAILED`, `INVALID_OPTIONS`, `NOT_INITIALIZED` after `shutdown()`
+   * Before `initialize()`, it only changes the context. If it fails, the client keeps serving the previous evaluations
+   * until their TTL expires, and keeps requesting the new ones at every poll.
+   *
+   * @throws {FeatureFlagsError} `REFRESH_FAILED`, `INVALID_OPTIONS` in the default mode, `NOT_INITIALIZED` after
+   *   `shutdown()`
    */
-  async setContext<Custom extends object>(
-    context: EvaluationContext<Custom> | null,
-  ): Promise<void> {
-    await this.#runtime.setContext(remoteContext(context));
+  setContext<Custom extends object>(context?: EvaluationContext<Custom> | null): Promise<void> {
+    return this.#runtime.setContext(context);
   }
 
   /**
    * Returns true if the flag is on without a context: targeting rules never match, and a rollout is skipped. The
    * context is accepted and ignored; to evaluate a flag for a context, call `evaluate`.
    *
+   * With `mode: "remote"`, does the same as `evaluate(key, context).enabled`.
+   *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
    */
   isEnabled<Custom extends object>(
     key: string,
-    _context?: EvaluationContext<Custom> | null,
+    context?: EvaluationContext<Custom> | null,
   ): boolean {
-    return this.#evaluations.withoutContext(key).enabled;
+    return this.#evaluations.withoutContext(key, context).enabled;
   }
 
   /**
@@ -151,15 +163,16 @@ export class FeatureFlagsClient {
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
    */
-  getValue<Custom extends object>(
-    key: string,
-    _context?: EvaluationContext<Custom> | null,
-  ): Reason {
-    return this.#evaluations.withoutContext(key).reason;
+  getValue<Custom extends object>(key: string, context?: EvaluationContext<Custom> | null): Reason {
+    return this.#evaluations.withoutContext(key, context).reason;
   }
 
   /**
    * Evaluates the flag for a context, in this process, with the same engine as the service.
+   *
+   * With `mode: "remote"`, returns the service's evaluation for the client's context. Another context throws
+   * `EVALUATION_FAILED`, also in `evaluateAll` and in a reader's `evaluate` and `snapshot`; `read` then returns
+   * the value in `fallbacks`, if any, and `readAll` no flags.
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `FLAG_UNSUPPORTED`, `NOT_INITIALIZED`
    */
@@ -183,7 +196,7 @@ export class FeatureFlagsClient {
 
   /**
    * Evaluates the flag and returns every step of the evaluation, as `/sdk/v1/explain` does, but without the IDs of
-   * rules.
+   * rules. With `mode: "remote"`, throws `EVALUATION_FAILED`, because the client has no rules.
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `FLAG_UNSUPPORTED`, `NOT_INITIALIZED`
    */
@@ -196,7 +209,7 @@ export class FeatureFlagsClient {
 
   /**
    * Returns true if the flag has rules or a rollout, so that its evaluation can depend on the context. Returns false
-   * for a missing flag.
+   * for a missing flag. With `mode: "remote"`, returns true for every flag that exists.
    */
   isTargeted(key: string): boolean {
     return this.#evaluations.isTargeted(key);
@@ -206,6 +219,7 @@ export class FeatureFlagsClient {
   evaluateAll<Custom extends object>(
     context?: EvaluationContext<Custom> | null,
   ): Readonly<Record<string, Evaluation>> {
+    this.#evaluations.require(context);
     return this.#evaluations.readAll(context);
   }
 
@@ -224,7 +238,7 @@ export class FeatureFlagsClient {
 
   /**
    * Returns a reader for one context, which caches its evaluations until the flags change. It can be created before the
-   * client is ready.
+   * client is ready. With `mode: "remote"` and without a context, the reader follows the client's context.
    */
   withContext<Custom extends object>(context?: EvaluationContext<Custom> | null): FlagReader {
     return new BoundReader(this.#evaluations, context);
@@ -232,7 +246,8 @@ export class FeatureFlagsClient {
 
   /**
    * Returns the whole configuration, including rules, as plain JSON for the option `bootstrap` of another client. For a
-   * browser, which must not see the rules, use `withContext(context).snapshot()`.
+   * browser, which must not see the rules, use `withContext(context).snapshot()`. With `mode: "remote"`, both return the
+   * evaluations for the client's context.
    *
    * @throws {FeatureFlagsError} `NOT_INITIALIZED`
    */

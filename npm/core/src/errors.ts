@@ -12,7 +12,10 @@ export type ErrorCode =
   | "INITIALIZATION_FAILED"
   /** `refresh()` or `setContext()` failed after all retries; see `cause`. */
   | "REFRESH_FAILED"
-  /** `evaluateRemote()` failed; see `cause`. */
+  /**
+   * `evaluateRemote()` failed; see `cause`. With `mode: "remote"`, also: a read has a context other than that of the
+   * client, or `explain()` was called.
+   */
   | "EVALUATION_FAILED"
   /** The engine failed. Only the event `engine:error` has this error; see `cause`. */
   | "ENGINE_FAILED";

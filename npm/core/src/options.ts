@@ -1,11 +1,9 @@
 import type { Cache } from "./cache.js";
-import { contextKey } from "./context-key.js";
 import { DEFAULTS } from "./engine/protocol.js";
 import { FeatureFlagsError } from "./errors.js";
 import type { Evaluation, EvaluationContext } from "./evaluation.js";
 import type { EventEmitter } from "./events.js";
 import { evaluationOf } from "./internal/flags.js";
-import { copied } from "./internal/reader.js";
 import { type Logger, noopLogger, safeLogger } from "./logger.js";
 import type { Configuration, Snapshot, SubjectFlag } from "./snapshot.js";
 import type { Store } from "./store.js";
@@ -15,16 +13,21 @@ import { VERSION } from "./version.js";
 export interface FeatureFlagsClientOptions {
   /** The SDK key of one environment. In a browser bundle, everyone can read it. */
   readonly sdkKey: string | undefined;
-  /**
-   * The place of evaluation. With `"local"`, the client fetches rules and rollouts and evaluates every context itself.
-   * With `"remote"`, it asks the service for the evaluations for `context`, and never sees a rule. A public environment
-   * may give access to evaluations only. Default `"local"`.
-   */
-  readonly mode?: "local" | "remote" | undefined;
-  /** The context for which the mode `"remote"` evaluates all flags, until `setContext()`. Default: no context. */
-  readonly context?: EvaluationContext | null | undefined;
   /** The address of the service. Default `http://127.0.0.1:3000`. */
   readonly baseUrl?: string | undefined;
+  /**
+   * Where flags are evaluated. Default `"local"`: the client fetches the rules, and evaluates any context in memory.
+   *
+   * With `"remote"`, the service evaluates all flags for one context, `context`, and the client never sees a rule. All
+   * reads, including `isEnabled`, then answer for this context; `setContext` changes it. Environments that hide their
+   * rules from clients require it.
+   */
+  readonly mode?: "local" | "remote" | undefined;
+  /**
+   * With `mode: "remote"`, the context for which the service evaluates flags. It is copied. Default: the context of
+   * `bootstrap`, if it has one, and otherwise no attributes.
+   */
+  readonly context?: EvaluationContext<object> | null | undefined;
   /**
    * The pause between two polls, in milliseconds. 0 turns polling off; less than 1000 logs a warning. Default 30000.
    */
@@ -58,7 +61,7 @@ export interface FeatureFlagsClientOptions {
    * Storage for the config document, including rules. With it, the client can start without the service and evaluate
    * every context. Use `localStorageStore()`, `fileStore(path)` of `@pennon/core/file-store`, or your own object.
    * Stored flags are served past their TTL, until the service responds or they are `maxAgeSeconds` old (a day by
-   * default). By default nothing is stored.
+   * default). By default nothing is stored. Not available with `mode: "remote"`, which fetches no config document.
    */
   readonly store?: Store | undefined;
   /** Sends the requests. Default `fetchTransport`. */
@@ -70,6 +73,8 @@ export interface FeatureFlagsClientOptions {
   /**
    * The flags to start with, without a request: the result of `client.snapshot()` or of a reader's `snapshot()`, or the
    * body of `GET /sdk/v1/config`, as an object or as text. The flags of a snapshot can be read before `initialize()`.
+   *
+   * With `mode: "remote"`, it must be a snapshot. Evaluations for another context than the client's are left out.
    */
   readonly bootstrap?: Snapshot | Configuration | string | undefined;
   /**
@@ -140,7 +145,6 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
     throw invalid("The options must be an object with at least the member sdkKey");
   }
   return {
-    ...mode(options),
     sdkKey: sdkKey(options.sdkKey),
     clientName: clientName(options),
     baseUrl: baseUrl(options.baseUrl),
@@ -154,7 +158,7 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
     transport: plugIn(options, "transport", ["send"]) ?? fetchTransport,
     logger: safeLogger(plugIn(options, "logger", ["debug", "info", "warn", "error"]) ?? noopLogger),
     eventEmitter: plugIn(options, "eventEmitter", ["on", "emit", "removeAllListeners"]),
-    ...bootstrap(options.bootstrap),
+    ...modeAndBootstrap(options),
     fallbacks: fallbacks(options.fallbacks),
     staleIfError: flag(options, "staleIfError"),
     streaming: flag(options, "streaming"),
@@ -203,44 +207,6 @@ export function warnOfOptions({
       "The transport lacks the method open, which streaming needs, so the client polls. Add the method, or turn streaming off.",
     );
   }
-}
-
-/** Reads the mode and the context of the mode `remote`, and refuses options of the other mode. */
-function mode(options: FeatureFlagsClientOptions) {
-  const {
-    mode = "local",
-    context,
-    store,
-    bootstrap,
-  }: Partial<Record<string, unknown>> = {
-    ...options,
-  };
-  if (mode !== "local" && mode !== "remote") {
-    throw invalid('mode must be "local" or "remote"');
-  }
-  if (mode === "local") {
-    if (context !== undefined && context !== null) {
-      throw invalid(
-        'context requires mode: "remote". In the default mode, pass the context to evaluate() or withContext().',
-      );
-    }
-    return { remoteContext: undefined };
-  }
-  if (store !== undefined) {
-    throw invalid('store keeps rules, which mode: "remote" never sees. Use cache instead.');
-  }
-  if (bootstrap !== undefined && (bootstrap as Partial<Snapshot> | null)?.version === undefined) {
-    throw invalid('bootstrap must be a snapshot in mode: "remote", not a config document');
-  }
-  return { remoteContext: remoteContext(context) };
-}
-
-/** Copies the context of the mode `remote`. Throws `INVALID_OPTIONS` if it is not an object. */
-export function remoteContext(context: unknown = null): EvaluationContext {
-  if (typeof context !== "object" || Array.isArray(context) || contextKey(context) === undefined) {
-    throw invalid("The context must be an object, such as { userId: 'ada' }, or null");
-  }
-  return copied(context as EvaluationContext | null);
 }
 
 function sdkKey(key: unknown): string {
@@ -324,6 +290,51 @@ function fallbacks(given: unknown = {}): ReadonlyMap<string, Evaluation> {
     throw invalid("fallbacks must be an object with true or false for each flag key");
   }
   return new Map(entries.map(([key, enabled]) => [key, evaluationOf(enabled, "fallback")]));
+}
+
+interface ModeSettings extends Bootstrap {
+  readonly mode: "local" | "remote";
+  readonly context?: EvaluationContext<object> | null | undefined;
+}
+
+/** Reads `mode` and the options that depend on it. */
+function modeAndBootstrap(options: FeatureFlagsClientOptions): ModeSettings {
+  const { mode = "local", context } = options;
+  const given = bootstrap(options.bootstrap);
+  if (mode === "remote") {
+    const { snapshot } = given;
+    return { mode, context: remoteContext(options, snapshot), ...(snapshot && { snapshot }) };
+  }
+  if (mode !== "local") {
+    throw invalid('mode must be "local" or "remote"');
+  }
+  if (context !== undefined) {
+    throw invalid(
+      'context requires mode: "remote". In the default mode, pass the context to evaluate() or withContext()',
+    );
+  }
+  return { mode, ...given };
+}
+
+/** Returns the context of a client with `mode: "remote"`, and validates the options that differ there. */
+function remoteContext(
+  { context, store, bootstrap }: FeatureFlagsClientOptions,
+  snapshot: Snapshot | undefined,
+): EvaluationContext<object> | null | undefined {
+  if (typeof (context ?? {}) !== "object") {
+    throw invalid("context must be an object");
+  }
+  if (store !== undefined) {
+    throw invalid(
+      'store holds the config document, which a client with mode: "remote" does not fetch. Use cache instead',
+    );
+  }
+  if (bootstrap !== undefined && snapshot === undefined) {
+    throw invalid(
+      'bootstrap of a client with mode: "remote" must be a snapshot, such as the result of client.withContext(context).snapshot()',
+    );
+  }
+  return context === undefined ? snapshot?.subject?.context : context;
 }
 
 interface Bootstrap {

@@ -5,11 +5,11 @@ import type { Snapshot } from "./snapshot.js";
  * Evaluates flags for one context, and caches the evaluations until the flags change. `client.withContext()` returns
  * one.
  *
- * Only `evaluate` and `explain` throw. Equal results are the same object, so you can compare them with `===`, or return
+ * Only `evaluate` and `explain` throw, and `snapshot` with `mode: "remote"`. Equal results are the same object, so you can compare them with `===`, or return
  * them as a snapshot to React's `useSyncExternalStore`.
  */
 export interface FlagReader {
-  /** The context, copied when the reader was created. */
+  /** The context, copied when the reader was created; the client's, if the reader follows it. */
   readonly context: EvaluationContext;
   /** Returns true if the flag is on for the context, and `fallback` (false by default) if it cannot be evaluated. */
   isEnabled(key: string, fallback?: boolean): boolean;

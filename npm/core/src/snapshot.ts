@@ -14,7 +14,7 @@ export interface Configuration {
  */
 export interface Snapshot {
   readonly version: 1;
-  /** All flags, evaluated without a context. */
+  /** All flags, evaluated without a context; those of a client with `mode: "remote"`, for the context of `subject`. */
   readonly flags: readonly SnapshotFlag[];
   readonly config?: Configuration;
   /** The `ETag` of `config`. */

@@ -52,6 +52,19 @@ describe("npm/core/README.md", () => {
     expect(fetch).toHaveBeenCalledOnce();
   });
 
+  it("shows a client that lets the service evaluate", async () => {
+    vi.stubEnv("PENNON_SDK_KEY", "pnp_test");
+    const flags = [{ key: "new_checkout", enabled: true, reason: "rollout" }];
+    const fetch = vi.fn(async (_url: string, _init: RequestInit) => Response.json({ flags }));
+    vi.stubGlobal("fetch", fetch);
+    await import("./snippets/remote-mode.js");
+    const bodies = fetch.mock.calls.map(([, { body }]) => JSON.parse(String(body)));
+    expect(bodies).toEqual([
+      { context: { userId: "ada", country: "GB" } },
+      { context: { userId: "linus", country: "FI" } },
+    ]);
+  });
+
   it("shows a client that starts with the flags of the last visit", async () => {
     const storage = new Map<string, string>();
     vi.stubGlobal("localStorage", {

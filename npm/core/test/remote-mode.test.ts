@@ -1,344 +1,572 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import {
   type CacheEntry,
   FeatureFlagsClient,
   type FeatureFlagsClientOptions,
-  type Reason,
-  type TransportRequest,
+  VERSION,
 } from "@pennon/core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventsOf, Journal } from "./journal.ts";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  onTestFinished,
+  vi,
+} from "vitest";
+import { AnsweringService, answer } from "./answering.ts";
+import { eventsOf } from "./journal.ts";
 import { Pennon } from "./pennon.ts";
-import { document, held, optionsFor, ScriptedService, status, unreachable } from "./scripted.ts";
-import { StreamingService } from "./streamed.ts";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  held,
+  malformed,
+  optionsFor,
+  ScriptedService,
+  status,
+} from "./scripted.ts";
 
 const ada = { userId: "ada" };
-const ben = { userId: "ben" };
+const bob = { userId: "bob" };
 
-/** A response with the evaluations of flags. */
-function answers(
-  flags: Readonly<Record<string, readonly [boolean, Reason]>>,
-  etag = 'W/"1.x"',
-  ttlOverrideSeconds: number | null = null,
-) {
-  const list = Object.entries(flags).map(([key, [enabled, reason]]) => ({
-    key,
-    enabled,
-    reason,
-    ttlOverrideSeconds,
-  }));
-  return document({ flags: list }, etag);
+function remote(service: AnsweringService, options: Partial<FeatureFlagsClientOptions> = {}) {
+  const client = new FeatureFlagsClient(
+    optionsFor(service, { mode: "remote", context: ada, retries: 1, retryDelayMs: 1, ...options }),
+  );
+  onTestFinished(() => client.shutdown());
+  return client;
 }
 
-const forAda = answers({ beta: [true, "targeting_rule"], gamma: [false, "rollout"] });
-const forBen = answers({ beta: [false, "flag_disabled"], gamma: [true, "rollout"] }, 'W/"1.y"');
-
-function remote(
-  service: ScriptedService,
-  options: Partial<FeatureFlagsClientOptions> = {},
-): FeatureFlagsClient {
-  return new FeatureFlagsClient(optionsFor(service, { mode: "remote", context: ada, ...options }));
-}
-
-async function ready(service: ScriptedService, options: Partial<FeatureFlagsClientOptions> = {}) {
+async function ready(service: AnsweringService, options: Partial<FeatureFlagsClientOptions> = {}) {
   const client = remote(service, options);
   await client.initialize();
   return client;
 }
 
-function bodyOf(request: TransportRequest | undefined): unknown {
-  return JSON.parse(request?.body ?? "null");
-}
-
-/** Advances the fake time until the promise is settled. */
-async function settle<T>(promise: Promise<T>): Promise<T> {
-  let isSettled = false;
-  promise
-    .catch(() => {})
-    .finally(() => {
-      isSettled = true;
-    });
-  while (!isSettled) {
-    await vi.advanceTimersByTimeAsync(500);
-  }
-  return promise;
-}
-
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
-});
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
-
-describe("a client in the mode remote", () => {
-  it("asks for all evaluations of its context in one request", async () => {
-    const service = new ScriptedService(forAda);
-    const context = { country: "GB", userId: "ada", customAttributes: { seats: 3, none: null } };
-    const client = await ready(service, { context, baseUrl: "https://flags.example.com" });
+describe("a client in remote mode", () => {
+  it("sends its context, and serves the answers as they came", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service, { baseUrl: "https://flags.example.com" });
     expect(service.requests).toMatchObject([
       {
         method: "POST",
         url: "https://flags.example.com/sdk/v1/evaluate/all",
-        headers: { Authorization: "Bearer pnk_test", "Content-Type": "application/json" },
+        headers: {
+          Authorization: "Bearer pnk_test",
+          "Content-Type": "application/json",
+          "X-Pennon-Client": `@pennon/core/${VERSION}`,
+        },
+        body: JSON.stringify({ context: ada }),
       },
     ]);
-    expect(bodyOf(service.requests[0])).toEqual({
-      context: { userId: "ada", country: "GB", customAttributes: { seats: 3 } },
-    });
     expect(client.mode).toBe("remote");
-    await client.shutdown();
-  });
-
-  it("answers every read for its context", async () => {
-    const client = await ready(new ScriptedService(forAda));
+    expect(client.context).toEqual(ada);
     expect(client.isEnabled("beta")).toBe(true);
-    expect(client.getValue("gamma")).toBe("rollout");
-    const beta = { enabled: true, reason: "targeting_rule" };
-    expect(client.evaluate("beta")).toEqual(beta);
-    expect(client.evaluate("beta", { userId: "ada", country: undefined })).toEqual(beta);
-    expect(client.read("beta", ada)).toEqual(beta);
-    expect(client.withContext(ada).isEnabled("beta")).toBe(true);
-    expect(client.withContext().readAll()).toEqual(client.evaluateAll());
-    expect(Object.keys(client.evaluateAll(ada))).toEqual(["beta", "gamma"]);
-    expect(client.isTargeted("beta")).toBe(true);
-    expect(client.isTargeted("nothing")).toBe(false);
-    expect(() => client.evaluate("nothing")).toThrow(
-      expect.objectContaining({ code: "FLAG_NOT_FOUND" }),
-    );
-    await client.shutdown();
+    expect(client.getValue("beta")).toBe("targeting_rule");
+    expect(client.evaluate("beta")).toEqual({ enabled: true, reason: "targeting_rule" });
+    expect(client.evaluate("beta")).toBe(client.evaluate("beta", { userId: "ada" }));
+    expect(client.read("banner")).toEqual({ enabled: true, reason: "flag_enabled" });
+    expect(Object.keys(client.evaluateAll(ada))).toEqual(["banner", "beta"]);
+    expect(client.isTargeted("banner")).toBe(true);
+    expect(client.isTargeted("none")).toBe(false);
+    expect(() => client.evaluate("none")).toThrow("does not exist");
   });
 
-  it("answers no read for another context", async () => {
-    const client = await ready(new ScriptedService(forAda), { fallbacks: { gamma: true } });
-    expect(client.read("beta", ben)).toBeUndefined();
-    expect(client.read("gamma", ben)).toEqual({ enabled: true, reason: "fallback" });
-    expect(client.withContext(ben).isEnabled("beta")).toBe(false);
-    expect(client.evaluateAll({})).toEqual({});
-    expect(() => client.evaluate("beta", ben)).toThrow(
-      expect.objectContaining({
-        code: "NOT_INITIALIZED",
-        message: expect.stringContaining("setContext"),
-      }),
-    );
-    expect(() => client.explain("beta", ada)).toThrow(
-      expect.objectContaining({ code: "FLAG_UNSUPPORTED" }),
-    );
-    await client.shutdown();
+  it("sends only attributes that the service accepts, in a fixed order", async () => {
+    const service = new AnsweringService();
+    const customAttributes = { plan: "pro", age: Number.NaN, beta: true, list: [] };
+    const context = { email: null, userId: "ada", customAttributes };
+    const client = await ready(service, { context: context as object });
+    const sent = { userId: "ada", customAttributes: { beta: true, plan: "pro" } };
+    expect(service.bodies).toEqual([{ context: sent }]);
+    expect(client.context).toEqual(sent);
+    customAttributes.plan = "free";
+    expect(
+      client.evaluate("beta", { customAttributes: { plan: "pro", beta: true }, ...ada }),
+    ).toEqual(client.evaluate("beta"));
   });
 
-  it("polls with the tag, and reports changes", async () => {
-    const changed = answers({ beta: [true, "rollout"], delta: [true, "flag_enabled"] }, 'W/"2.x"');
-    const service = new ScriptedService(forAda, status(304), changed);
-    const client = await ready(service, { pollIntervalMs: 30_000 });
+  it("never answers for another context", async () => {
+    const client = await ready(new AnsweringService(), { fallbacks: { beta: true } });
+    const code = expect.objectContaining({ code: "EVALUATION_FAILED" });
+    expect(() => client.evaluate("beta", bob)).toThrow(code);
+    expect(() => client.isEnabled("beta", bob)).toThrow(code);
+    expect(() => client.getValue("beta", {})).toThrow(code);
+    expect(() => client.evaluateAll(bob)).toThrow(code);
+    const fallback = { enabled: true, reason: "fallback" };
+    expect(client.read("beta", bob)).toEqual(fallback);
+    expect(client.read("banner", bob)).toBeUndefined();
+    const other = client.withContext(bob);
+    expect(other.read("beta")).toEqual(fallback);
+    expect(other.isEnabled("banner")).toBe(false);
+    expect(other.readAll()).toEqual({});
+    expect(() => other.evaluate("beta")).toThrow(code);
+    expect(() => other.snapshot()).toThrow(code);
+    expect(() => client.explain("beta")).toThrow(code);
+  });
+
+  it("sends the tag of its answers, and keeps them if they are unchanged", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
     const events = eventsOf(client);
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(service.tags).toEqual([undefined, 'W/"1.x"', 'W/"1.x"']);
-    expect(events).toContain("change beta gamma delta");
-    expect(client.isEnabled("delta")).toBe(true);
-    await client.shutdown();
+    await client.refresh();
+    service.document = "v2";
+    service.evaluate = () => [answer("banner", false), answer("new")];
+    await client.refresh();
+    expect(service.tags[1]).toMatch(/^W\/"v1\.[\w-]+"$/);
+    expect(service.tags[2]).toBe(service.tags[1]);
+    expect(events).toEqual([
+      "refresh:start",
+      "refresh:success",
+      "refresh:start",
+      "change banner beta new",
+      "refresh:success",
+    ]);
+    expect(client.isEnabled("banner")).toBe(false);
+    expect(client.read("beta")).toBeUndefined();
   });
 
-  it("retries, and fails with a hint if the key gives access to nothing", async () => {
-    const service = new ScriptedService(unreachable(), forAda);
-    const client = remote(service);
-    await settle(client.initialize());
+  it("returns the service's reasons, even unknown ones, and ignores entries that it cannot read", async () => {
+    const service = new AnsweringService();
+    const strange = [null, { key: "x" }, { key: 1, enabled: true, reason: "flag_enabled" }];
+    service.evaluate = () => [answer("a", true, { reason: "moon" }), ...(strange as never[])];
+    const client = await ready(service);
+    expect(client.evaluateAll()).toEqual({ a: { enabled: true, reason: "moon" } });
+  });
+
+  it("fails to initialize if the response has no flags", async () => {
+    const service = new AnsweringService();
+    service.respondWith(malformed());
+    await expect(remote(service).initialize()).rejects.toThrow("does not contain flags");
+  });
+
+  it("retries, and reports an outage", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    service.fail(503);
+    await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+    expect(service.requests).toHaveLength(3);
     expect(client.isEnabled("beta")).toBe(true);
-    await client.shutdown();
-
-    const local = new FeatureFlagsClient(optionsFor(new ScriptedService(status(403))));
-    await expect(local.initialize()).rejects.toThrow('mode: "remote"');
-  });
-
-  it.each([
-    ["no JSON", "<html>"],
-    ["no flags", {}],
-    ["a config document", { flags: [{ key: "beta", enabled: true, rules: [], rollout: null }] }],
-    [
-      "a wrong TTL",
-      { flags: [{ key: "a", enabled: true, reason: "rollout", ttlOverrideSeconds: "9" }] },
-    ],
-  ])("does not accept %s", async (_, body) => {
-    const client = remote(new ScriptedService(document(body)));
-    await expect(client.initialize()).rejects.toThrow(
-      expect.objectContaining({ code: "INITIALIZATION_FAILED" }),
-    );
-  });
-
-  it("serves a flag no longer than its TTL", async () => {
-    const short = answers({ beta: [true, "rollout"] }, 'W/"1.x"', 5);
-    const service = new ScriptedService(short, unreachable());
-    const client = await ready(service, { retries: 1, fallbacks: { beta: false } });
-    await vi.advanceTimersByTimeAsync(4_999);
+    service.recover();
+    await client.refresh();
     expect(client.isEnabled("beta")).toBe(true);
-    await vi.advanceTimersByTimeAsync(20_000);
-    expect(client.read("beta")).toEqual({ enabled: false, reason: "fallback" });
-    await client.shutdown();
   });
 
-  it("fetches again when the stream announces another document, and only then", async () => {
-    const service = new StreamingService(forAda, answers({ beta: [false, "rollout"] }, 'W/"2.x"'));
-    const client = await ready(service, { streaming: true, pollIntervalMs: 30_000 });
-    await vi.dynamicImportSettled();
-    await vi.advanceTimersByTimeAsync(0);
-    service.tells('W/"1"');
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(service.requests).toHaveLength(1);
-    service.tells('W/"2"');
-    await vi.advanceTimersByTimeAsync(250);
-    expect(service.requests).toHaveLength(2);
-    expect(client.isEnabled("beta")).toBe(false);
-    await client.shutdown();
+  it("uses fallbacks for flags that do not exist", async () => {
+    const client = await ready(new AnsweringService(), { fallbacks: { none: true } });
+    expect(client.isEnabled("none")).toBe(true);
+    expect(client.read("none")).toEqual({ enabled: true, reason: "fallback" });
   });
 
-  it("counts and reports the evaluations that are read", async () => {
+  it("reports usage, and calls onEvaluate with its context", async () => {
+    const service = new AnsweringService();
     const seen: unknown[] = [];
-    const client = await ready(new ScriptedService(forAda), {
+    const client = await ready(service, {
+      reportUsage: true,
       onEvaluate: (event) => seen.push(event),
     });
+    await vi.dynamicImportSettled();
     client.isEnabled("beta");
-    client.evaluate("gamma", ada);
-    expect(seen).toEqual([
-      { key: "beta", context: ada, enabled: true, reason: "targeting_rule" },
-      { key: "gamma", context: ada, enabled: false, reason: "rollout" },
-    ]);
-    await client.shutdown();
+    await client.flush();
+    const counts = [{ flagKey: "beta", reason: "targeting_rule", count: 1 }];
+    expect(service.bodies.at(-1)).toMatchObject({ counts });
+    expect(seen).toEqual([{ key: "beta", context: ada, enabled: true, reason: "targeting_rule" }]);
   });
 });
 
 describe("setContext", () => {
-  it("serves the previous evaluations until those for the new context arrive", async () => {
-    const late = held();
-    const service = new ScriptedService(forAda, late.answer);
+  it("resolves when the answers for the new context are served", async () => {
+    const service = new AnsweringService();
     const client = await ready(service);
+    const reader = client.withContext();
+    const bound = client.withContext(bob);
+    const notified = vi.fn();
+    client.subscribe(notified);
     const events = eventsOf(client);
-    const set = client.setContext(ben);
-    await service.requested(2);
-    expect(bodyOf(service.requests[1])).toMatchObject({ context: ben });
-    expect(service.tags[1]).toBeUndefined();
-    expect(client.isEnabled("beta")).toBe(true);
-    expect(client.read("beta", ben)).toBeUndefined();
-    await late.release(forBen);
-    await set;
-    expect(client.isEnabled("beta")).toBe(false);
-    expect(client.read("beta", ben)).toEqual({ enabled: false, reason: "flag_disabled" });
-    expect(client.read("beta", ada)).toBeUndefined();
-    expect(events).toEqual(["refresh:start", "change beta gamma", "refresh:success"]);
-    await client.shutdown();
+    const changed = client.setContext(bob);
+    expect(client.context).toEqual(ada);
+    expect(reader.isEnabled("beta")).toBe(true);
+    expect(bound.read("beta")).toBeUndefined();
+    await changed;
+    expect(client.context).toEqual(bob);
+    expect(reader.context).toEqual(bob);
+    expect(reader.isEnabled("beta")).toBe(false);
+    expect(bound.evaluate("beta")).toEqual({ enabled: false, reason: "targeting_rule" });
+    expect(() => client.evaluate("beta", ada)).toThrow("its own context");
+    expect(service.tags).toEqual([undefined, undefined]);
+    expect(service.bodies).toEqual([{ context: ada }, { context: bob }]);
+    expect(events).toEqual(["refresh:start", "change beta", "refresh:success"]);
+    expect(notified).toHaveBeenCalledOnce();
   });
 
-  it("ignores a response for a context that has been replaced", async () => {
-    const late = held();
-    const service = new ScriptedService(forAda, late.answer, forBen);
+  it("notifies subscribers even if all answers are the same", async () => {
+    const client = await ready(new AnsweringService(), { context: bob });
+    const events = eventsOf(client);
+    const notified = vi.fn();
+    client.subscribe(notified);
+    await client.setContext({ userId: "eve" });
+    expect(notified).toHaveBeenCalledOnce();
+    expect(events).toEqual(["refresh:start", "refresh:success"]);
+  });
+
+  it("sends nothing for an equal context", async () => {
+    const service = new AnsweringService();
     const client = await ready(service);
-    const first = client.setContext({ userId: "eve" });
-    await service.requested(2);
-    const second = client.setContext(ben);
-    await Promise.all([first, second]);
-    await late.release(forAda);
-    expect(client.read("gamma", ben)?.enabled).toBe(true);
-    expect(client.isEnabled("gamma")).toBe(true);
-    await client.shutdown();
+    await client.setContext({ userId: "ada", email: null, customAttributes: {} });
+    expect(service.requests).toHaveLength(1);
   });
 
-  it("before initialize() determines the first request", async () => {
-    const service = new ScriptedService(forBen);
+  it("waits for a pending request that already has this context", async () => {
+    const service = new AnsweringService();
     const client = remote(service);
-    await client.setContext(ben);
-    await client.initialize();
-    expect(service.requests.map(bodyOf)).toMatchObject([{ context: ben }]);
-    expect(client.read("gamma", ben)?.enabled).toBe(true);
-    await client.shutdown();
+    await Promise.all([client.initialize(), client.setContext(ada)]);
+    expect(service.requests).toHaveLength(1);
+    await Promise.all([client.setContext(bob), client.setContext({ ...bob })]);
+    expect(client.context).toEqual(bob);
+    expect(service.requests).toHaveLength(2);
   });
 
-  it("rejects if the service does not respond, and the next poll tries again", async () => {
-    const service = new ScriptedService(forAda, unreachable(), unreachable(), forBen);
-    const client = await ready(service, { retries: 1, pollIntervalMs: 30_000 });
-    await expect(settle(client.setContext(ben))).rejects.toThrow(
-      expect.objectContaining({ code: "REFRESH_FAILED" }),
-    );
+  it("never serves a late answer for an earlier context", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    const late = held();
+    service.respondWith(late.answer, (request) => service.respond(request));
+    const first = client.setContext(bob);
+    await service.requested(2);
+    const second = client.setContext({ userId: "eve" });
+    await service.requested(3);
+    await Promise.all([first, second]);
+    await late.release((request) => service.respond(request));
+    await Promise.resolve();
+    expect(client.context).toEqual({ userId: "eve" });
+    expect(service.requests[1]?.signal.aborted).toBe(true);
+    expect(client.read("beta", bob)).toBeUndefined();
+  });
+
+  it("waits for its own answers if a listener calls it", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    let changed: Promise<void> | undefined;
+    client.once("change", () => {
+      changed = client.setContext({ userId: "ada", country: "FR" });
+    });
+    await client.setContext(bob);
+    await changed;
+    expect(client.context).toEqual({ userId: "ada", country: "FR" });
+    expect(service.requests).toHaveLength(3);
+  });
+
+  it("rejects after all retries, keeps the answers of the previous context, and tries again", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    service.fail(500);
+    await expect(client.setContext(bob)).rejects.toMatchObject({
+      code: "REFRESH_FAILED",
+      message: expect.stringContaining("setContext() failed"),
+    });
+    expect(service.requests).toHaveLength(3);
+    expect(client.context).toEqual(ada);
     expect(client.isEnabled("beta")).toBe(true);
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(client.read("beta", ben)?.enabled).toBe(false);
-    await client.shutdown();
+    expect(client.read("beta", bob)).toBeUndefined();
+    service.recover();
+    await client.refresh();
+    expect(client.context).toEqual(bob);
+    expect(client.isEnabled("beta")).toBe(false);
   });
 
-  it("is refused in the default mode, after shutdown(), and for something else than a context", async () => {
-    const local = new FeatureFlagsClient(optionsFor(new ScriptedService(forAda)));
-    expect(local.mode).toBe("local");
-    await expect(local.setContext(ada)).rejects.toThrow(
-      expect.objectContaining({ code: "INVALID_OPTIONS" }),
-    );
-    const client = await ready(new ScriptedService(forAda));
-    for (const context of ["ada", 1, []]) {
-      await expect(client.setContext(context as never)).rejects.toThrow(
-        expect.objectContaining({ code: "INVALID_OPTIONS" }),
-      );
-    }
+  it("requests the answers again after a failure, also for the same context", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    service.fail(400);
+    await client.setContext(bob).catch(() => {});
+    service.recover();
+    await client.setContext(bob);
+    expect(client.context).toEqual(bob);
+    await client.setContext(ada);
+    expect(client.isEnabled("beta")).toBe(true);
+  });
+
+  it("only changes the context before initialize(), and fails after shutdown()", async () => {
+    const service = new AnsweringService();
+    const client = remote(service);
+    await client.setContext(bob);
+    expect(service.requests).toHaveLength(0);
+    expect(client.context).toEqual(bob);
+    const initialized = client.initialize();
+    const changed = client.setContext(ada);
+    await Promise.all([initialized, changed]);
+    expect(client.isEnabled("beta")).toBe(true);
     await client.shutdown();
-    await expect(client.setContext(ben)).rejects.toThrow(
-      expect.objectContaining({ code: "NOT_INITIALIZED" }),
-    );
+    await expect(client.setContext(bob)).rejects.toMatchObject({ code: "NOT_INITIALIZED" });
+  });
+
+  it("fails with the client's shutdown", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    service.respondWith(held().answer);
+    const changed = client.setContext(bob);
+    await service.requested(2);
+    await Promise.all([
+      expect(changed).rejects.toMatchObject({ code: "NOT_INITIALIZED" }),
+      client.shutdown(),
+    ]);
   });
 });
 
-describe("what a client in the mode remote starts with", () => {
-  it("is a snapshot for its context", async () => {
-    const server = await ready(new ScriptedService(forAda));
-    const bootstrap = JSON.parse(JSON.stringify(server.snapshot()));
-    expect(bootstrap).toMatchObject({ version: 1, subject: { context: ada } });
-    const page = remote(new ScriptedService(unreachable()), { bootstrap });
-    expect(page.isEnabled("beta")).toBe(true);
-    expect(page.evaluate("gamma", ada).reason).toBe("rollout");
-    const other = remote(new ScriptedService(unreachable()), { bootstrap, context: ben });
-    expect(other.read("beta")).toBeUndefined();
-    await server.shutdown();
+describe("over time", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
   });
 
-  it("is its cache, if that is for the same context", async () => {
-    const entries = new Map<string, CacheEntry>();
-    const cache = {
-      get: (key: string) => entries.get(key),
-      set: (key: string, entry: CacheEntry) => entries.set(key, entry),
-      delete: (key: string) => entries.delete(key),
-      clear: () => {},
-    };
-    const first = await ready(new ScriptedService(forAda), { cache });
-    expect(first.isEnabled("beta")).toBe(true);
-    const offline = { cache, retries: 1 };
-    const again = remote(new ScriptedService(unreachable()), offline);
-    await settle(again.initialize());
-    expect(again.read("beta", ada)?.enabled).toBe(true);
-    const other = remote(new ScriptedService(unreachable()), { ...offline, context: ben });
-    await expect(settle(other.initialize())).rejects.toThrow("could not be reached");
-    await Promise.all([first.shutdown(), again.shutdown()]);
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
   });
+
+  it("polls for its context", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service, { pollIntervalMs: 30_000 });
+    await client.setContext(bob);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(service.bodies.slice(2)).toEqual([{ context: bob }, { context: bob }]);
+    expect(service.tags.slice(2).every(Boolean)).toBe(true);
+  });
+
+  it("expires each answer after its TTL, and serves it again after an outage", async () => {
+    const service = new AnsweringService();
+    service.evaluate = () => [answer("long", true, { ttlOverrideSeconds: 100 }), answer("short")];
+    const client = await ready(service, { cacheTtlMs: 10_000, fallbacks: { short: false } });
+    const events = eventsOf(client);
+    service.fail(500);
+    await vi.advanceTimersByTimeAsync(11_000);
+    expect(client.isEnabled("long")).toBe(true);
+    expect(client.read("short")?.reason).toBe("fallback");
+    service.recover();
+    await client.refresh();
+    expect(client.read("short")?.reason).toBe("flag_enabled");
+    expect(events.filter((event) => event.startsWith("change"))).toEqual([
+      "change short",
+      "change short",
+    ]);
+  });
+
+  it("keeps expired answers with staleIfError", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service, { staleIfError: true });
+    service.fail(500);
+    await vi.advanceTimersByTimeAsync(200_000);
+    expect(client.isEnabled("beta")).toBe(true);
+  });
+
+  it("requests its answers again if the stream announces another config document", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service, { streaming: true, pollIntervalMs: 30_000 });
+    await vi.dynamicImportSettled();
+    await vi.advanceTimersByTimeAsync(0);
+    service.tells('W/"v1"');
+    await vi.advanceTimersByTimeAsync(40_000);
+    expect(service.requests).toHaveLength(1);
+    service.document = "v2";
+    service.evaluate = () => [answer("beta", false)];
+    service.tells('W/"v2"');
+    await vi.advanceTimersByTimeAsync(250);
+    expect(client.isEnabled("beta")).toBe(false);
+    expect(service.requests).toHaveLength(2);
+    await client.setContext(bob);
+    await vi.advanceTimersByTimeAsync(40_000);
+    expect(service.requests).toHaveLength(3);
+  });
+});
+
+describe("a start without the service", () => {
+  it("uses the cache only for an equal context", async () => {
+    const service = new AnsweringService();
+    const cache = new Map<string, CacheEntry>();
+    await ready(service, { cache });
+    const copy = () => new Map(cache);
+    service.fail(500);
+    const same = await ready(service, { cache: copy(), context: { ...ada } });
+    expect(same.isEnabled("beta")).toBe(true);
+    expect(same.context).toEqual(ada);
+    await expect(ready(service, { cache: copy(), context: bob })).rejects.toThrow("500");
+    const local = { cache: copy(), mode: undefined, context: undefined };
+    await expect(ready(service, local)).rejects.toThrow("500");
+  });
+
+  /** Returns the answers for Ada that a server with rules hands to a page. */
+  async function rendered(context: object = { country: "FR" }) {
+    const flags = [flag("banner"), flagWithRule("beta", "FR")];
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(configuration(flags))));
+    await client.initialize();
+    onTestFinished(() => client.shutdown());
+    return JSON.parse(JSON.stringify(client.withContext(context).snapshot()));
+  }
+
+  it("starts with the answers of a server, for its context", async () => {
+    const service = new AnsweringService();
+    const bootstrap = await rendered();
+    for (const context of [undefined, { country: "FR" }]) {
+      const client = remote(service, { bootstrap, context });
+      expect(client.context).toEqual({ country: "FR" });
+      expect(client.isEnabled("banner")).toBe(true);
+      expect(client.evaluate("beta")).toEqual({ enabled: false, reason: "targeting_rule" });
+      expect(client.read("beta", {})).toBeUndefined();
+    }
+    service.fail(500);
+    const client = await ready(service, { bootstrap, context: undefined });
+    expect(client.isEnabled("beta")).toBe(false);
+  });
+
+  it("uses only those that hold for every context if the context is another", async () => {
+    const service = new AnsweringService();
+    const { config, ...withoutContext } = await rendered().then(({ subject: _, ...rest }) => ({
+      ...rest,
+      config: { flags: [flagWithRule("beta", "FR")] },
+    }));
+    const snapshots = [await rendered(), withoutContext, { ...withoutContext, config }];
+    for (const bootstrap of snapshots) {
+      const client = remote(service, { bootstrap });
+      expect(client.evaluateAll()).toEqual({ banner: { enabled: true, reason: "flag_enabled" } });
+      await client.initialize();
+      expect(client.isEnabled("beta")).toBe(true);
+    }
+    expect(service.requests).toHaveLength(snapshots.length);
+  });
+
+  it("does not serve a bootstrap for a context that replaced its own", async () => {
+    const service = new AnsweringService();
+    const client = remote(service, { bootstrap: await rendered(), context: { country: "FR" } });
+    await client.setContext(bob);
+    service.fail(500);
+    await client.initialize();
+    expect(client.context).toEqual({ country: "FR" });
+    expect(client.read("beta", bob)).toBeUndefined();
+    service.recover();
+    await client.refresh();
+    expect(client.evaluate("beta", bob).enabled).toBe(false);
+  });
+
+  it("reports no change if the answers equal the bootstrap", async () => {
+    const service = new AnsweringService();
+    const bootstrap = (await ready(service)).snapshot();
+    const client = remote(service, { bootstrap });
+    const events = eventsOf(client);
+    const before = client.evaluate("beta");
+    await client.initialize();
+    expect(events).toEqual(["ready"]);
+    expect(client.evaluate("beta")).toBe(before);
+  });
+
+  it("hands its answers to another client", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    const bootstrap = JSON.parse(JSON.stringify(client.snapshot()));
+    expect(bootstrap).toEqual(client.withContext(ada).snapshot());
+    const other = remote(service, { bootstrap, context: ada });
+    expect(other.evaluate("beta")).toEqual({ enabled: true, reason: "targeting_rule" });
+    const frozen = FeatureFlagsClient.fromSnapshot(bootstrap);
+    expect(frozen.evaluate("beta", ada)).toEqual({ enabled: true, reason: "targeting_rule" });
+    expect(frozen.read("beta", bob)).toBeUndefined();
+  });
+});
+
+describe("the options", () => {
+  const options = optionsFor(new AnsweringService());
+  const create = (more: object) => () => new FeatureFlagsClient({ ...options, ...more });
 
   it.each([
-    [{ mode: "far" }, "mode must be"],
-    [{ mode: "local", context: ada }, "context requires mode"],
-    [{ context: "ada" }, "context must be an object"],
-    [{ store: { load: () => null, save: () => {}, maxAgeSeconds: 1 } }, "store keeps rules"],
-    [{ bootstrap: { flags: [] } }, "must be a snapshot"],
-    [{ bootstrap: '{"flags":[]}' }, "must be a snapshot"],
-  ])("is not %j", (options, message) => {
-    const service = new ScriptedService(forAda);
-    expect(() => remote(service, options as never)).toThrow(message);
+    ["mode must be", { mode: "far" }],
+    ['context requires mode: "remote"', { context: {} }],
+    ["context must be an object", { mode: "remote", context: "ada" }],
+    ["store holds", { mode: "remote", store: { maxAgeSeconds: 1, load() {}, save() {} } }],
+    ["bootstrap of a client", { mode: "remote", bootstrap: { flags: [] } }],
+    ["bootstrap of a client", { mode: "remote", bootstrap: '{"flags":[]}' }],
+  ])("are refused: %s", (message, more) => {
+    const error = expect.objectContaining({
+      code: "INVALID_OPTIONS",
+      message: expect.stringContaining(message),
+    });
+    expect(create(more)).toThrow(error);
   });
 
-  it("is checked for attributes that rules cannot see", async () => {
-    const logger = new Journal();
-    const client = await ready(new ScriptedService(forAda), {
-      logger,
-      context: { userId: "ada", plan: "pro" } as never,
+  it("refuse a context whose getter throws", () => {
+    const context = Object.defineProperty({}, "userId", {
+      get: () => {
+        throw new Error("no");
+      },
     });
-    await client.setContext({ tenant: "acme" } as never);
-    expect(logger.lines).toEqual([
+    expect(create({ mode: "remote", context })).toThrow("getter that throws");
+  });
+
+  it("refuse setContext in the default mode", async () => {
+    const client = new FeatureFlagsClient(options);
+    expect(client.mode).toBe("local");
+    expect(client.context).toBeUndefined();
+    const error = { code: "INVALID_OPTIONS", message: expect.stringContaining('mode: "remote"') };
+    await expect(client.setContext({})).rejects.toMatchObject(error);
+  });
+
+  it("are checked for attributes that rules cannot see", async () => {
+    const warn = vi.fn();
+    const logger = { debug: vi.fn(), info: vi.fn(), warn, error: vi.fn() };
+    const context = { userId: "ada", plan: "pro" };
+    const client = new FeatureFlagsClient({ ...options, mode: "remote", context, logger });
+    await client.setContext({ userId: "ada", seats: 3 } as object);
+    const warnings = warn.mock.calls.map(([message]) => message);
+    expect(warnings).toEqual([
       expect.stringContaining("'plan'"),
-      expect.stringContaining("'tenant'"),
+      expect.stringContaining("'seats'"),
     ]);
+  });
+
+  it("are named by the error of an environment that hides its rules", async () => {
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(status(403))));
+    await expect(client.initialize()).rejects.toThrow('mode: "remote"');
+    await client.shutdown();
+  });
+});
+
+describe("over real HTTP", () => {
+  it("posts its context, sends the tag, and understands 304", async () => {
+    const service = new AnsweringService();
+    const statuses: number[] = [];
+    const server = createServer(async (request, response) => {
+      const chunks = [];
+      for await (const chunk of request) {
+        chunks.push(chunk);
+      }
+      const tag = request.headers["if-none-match"];
+      const answered = service.respond({
+        method: "POST",
+        url: request.url ?? "",
+        headers: tag === undefined ? {} : { "If-None-Match": tag },
+        body: Buffer.concat(chunks).toString(),
+        signal: new AbortController().signal,
+      });
+      statuses.push(answered.status);
+      const etag = answered.headers.get("ETag");
+      response.writeHead(answered.status, etag ? { ETag: etag } : {}).end(answered.body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const client = new FeatureFlagsClient({
+      sdkKey: "pnk_test",
+      baseUrl: `http://127.0.0.1:${port}`,
+      mode: "remote",
+      context: ada,
+    });
+    await client.initialize();
+    await client.refresh();
+    await client.setContext(bob);
+    expect(client.isEnabled("beta")).toBe(false);
+    expect(statuses).toEqual([200, 304, 200]);
     await client.shutdown();
   });
 });
@@ -370,8 +598,6 @@ describe("with the real service", () => {
   afterAll(() => pennon?.stop());
 
   it("the key gives access to evaluations only, and they are those of the service", async () => {
-    vi.useRealTimers();
-    vi.restoreAllMocks();
     expect(sdkKey).toMatch(/^pnp_/);
     const options = { sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 };
     await expect(new FeatureFlagsClient(options).initialize()).rejects.toThrow('mode: "remote"');

@@ -1,5 +1,6 @@
 import { FeatureFlagsClient } from "@pennon/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { AnsweringService } from "./answering.ts";
 import { eventsOf, Journal } from "./journal.ts";
 import {
   configuration,
@@ -43,6 +44,31 @@ describe("an engine that traps", () => {
     };
     vi.spyOn(WebAssembly, "instantiate").mockImplementation(instance as never);
   }
+
+  it("breaks no read in remote mode, and asks for the evaluations again", async () => {
+    let isPoisoned = false;
+    trapsIn("machine_answered", () => isPoisoned);
+    const service = new AnsweringService();
+    const ada = { userId: "ada" };
+    const options = optionsFor(service, { mode: "remote", context: ada });
+    await using client = new FeatureFlagsClient(options);
+    const events = eventsOf(client);
+    await client.initialize();
+    isPoisoned = true;
+    const during: unknown[] = [];
+    client.once("engine:error", () => {
+      isPoisoned = false;
+      during.push(client.context, client.isEnabled("beta"));
+    });
+    await expect(client.setContext({ userId: "bob" })).rejects.toMatchObject({
+      code: "REFRESH_FAILED",
+    });
+    expect(during).toEqual([ada, true]);
+    await service.requested(3);
+    await vi.waitFor(() => expect(client.context).toEqual({ userId: "bob" }));
+    expect(client.isEnabled("beta")).toBe(false);
+    expect(events.filter((event) => event === "ready")).toHaveLength(1);
+  });
 
   it("breaks no read, and restarts at once with the last valid configuration", async () => {
     const logger = new Journal();

@@ -9,11 +9,15 @@ import {
 import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core";
 import { toPennonContext } from "./internal/context.js";
 import { ProviderClient } from "./internal/provider-client.js";
-import { type EvaluationParameters, resolve, resolveOtherType } from "./internal/resolution.js";
+import {
+  type EvaluationParameters,
+  resolveCurrent,
+  resolveOtherType,
+} from "./internal/resolution.js";
 
 /**
  * Provides Pennon flags to `@openfeature/web-sdk`, evaluated in the page for OpenFeature's context, which is never
- * sent.
+ * sent. With a client in `mode: "remote"`, the context is sent to the service, which evaluates the flags.
  *
  * ```ts
  * await OpenFeature.setProviderAndWait(new PennonWebProvider({ sdkKey: "pnk_…" }), { targetingKey: "ada" });
@@ -44,12 +48,8 @@ export class PennonWebProvider implements Provider {
     return this.#provided.client;
   }
 
-  initialize(context: EvaluationContext = {}): Promise<void> {
-    return this.#provided.initialize(async (client) => {
-      if (client.mode === "remote") {
-        await client.setContext(toPennonContext(context));
-      }
-    });
+  async initialize(context: EvaluationContext = {}): Promise<void> {
+    return this.#provided.initialize(this.client.context && toPennonContext(context));
   }
 
   onClose(): Promise<void> {
@@ -57,14 +57,15 @@ export class PennonWebProvider implements Provider {
   }
 
   /**
-   * Checks the new context, and rejects if it is invalid. In the client's default mode, a change of context needs no
-   * request, so it completes at once, or as soon as the client has its first flags. In the mode `remote`, it completes
-   * with the service's evaluations for the new context.
+   * Checks the new context, and rejects if it is invalid. A change of context needs no request, so it completes at
+   * once, or as soon as the client has its first flags. With a client in `mode: "remote"`, it completes when the
+   * evaluations for the new context have arrived; until then, the previous ones are returned with the reason `STALE`.
    */
   onContextChange(_old: EvaluationContext, context: EvaluationContext): Promise<void> | undefined {
     try {
       const changed = toPennonContext(context);
-      if (this.client.mode === "remote") {
+      // Only a client in remote mode has a context of its own.
+      if (this.client.context) {
         return this.client.setContext(changed);
       }
     } catch (error) {
@@ -75,31 +76,22 @@ export class PennonWebProvider implements Provider {
   }
 
   resolveBooleanEvaluation(
-    ...[key, fallback, context]: EvaluationParameters<boolean>
+    ...parameters: EvaluationParameters<boolean>
   ): ResolutionDetails<boolean> {
-    return resolve(this.client, key, fallback, this.#forClient(context));
+    return resolveCurrent(this.client, ...parameters);
   }
 
-  resolveStringEvaluation(
-    ...[key, fallback, context]: EvaluationParameters<string>
-  ): ResolutionDetails<string> {
-    return resolveOtherType(this.client, key, fallback, this.#forClient(context));
+  resolveStringEvaluation(...parameters: EvaluationParameters<string>): ResolutionDetails<string> {
+    return resolveOtherType(this.client, ...parameters);
   }
 
-  resolveNumberEvaluation(
-    ...[key, fallback, context]: EvaluationParameters<number>
-  ): ResolutionDetails<number> {
-    return resolveOtherType(this.client, key, fallback, this.#forClient(context));
+  resolveNumberEvaluation(...parameters: EvaluationParameters<number>): ResolutionDetails<number> {
+    return resolveOtherType(this.client, ...parameters);
   }
 
   resolveObjectEvaluation<T extends JsonValue>(
-    ...[key, fallback, context]: EvaluationParameters<T>
+    ...parameters: EvaluationParameters<T>
   ): ResolutionDetails<T> {
-    return resolveOtherType(this.client, key, fallback, this.#forClient(context));
-  }
-
-  /** Returns the context to evaluate; undefined in the mode `remote`, in which the client has its own. */
-  #forClient(context: EvaluationContext): EvaluationContext | undefined {
-    return this.client.mode === "remote" ? undefined : context;
+    return resolveOtherType(this.client, ...parameters);
   }
 }

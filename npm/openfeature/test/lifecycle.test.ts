@@ -253,6 +253,22 @@ describe("PennonWebProvider with a client in the mode remote", () => {
     await OpenFeature.setContext({});
   });
 
+  it("returns stale evaluations while it waits for those of a new context", async () => {
+    const late = held();
+    const service = new ScriptedService(answer(true, "rollout"), late.answer);
+    const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));
+    const flags = OpenFeature.getClient();
+    await OpenFeature.setProviderAndWait(provider, { targetingKey: "ada" });
+    const changed = OpenFeature.setContext({ targetingKey: "ben" });
+    await service.requested(2);
+    expect(flags.getBooleanDetails("beta", false)).toMatchObject({ value: true, reason: "STALE" });
+    expect(flags.getBooleanDetails("none", true)).toMatchObject({ value: true, reason: "ERROR" });
+    await late.release(answer(false, "rollout"));
+    await changed;
+    expect(flags.getBooleanDetails("beta", true)).toMatchObject({ value: false, reason: "SPLIT" });
+    await OpenFeature.setContext({});
+  });
+
   it("never gives an unconditional evaluation the reason STATIC, which is cached", async () => {
     const service = new ScriptedService(answer(true, "flag_enabled"));
     const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));

@@ -18,8 +18,10 @@ type Bootstrap = FeatureFlagsClientOptions["bootstrap"];
 interface SharedProps<Custom extends object> {
   /**
    * The context for which flags are evaluated. It is compared by content, so you can write it inline. Default: the
-   * context of `bootstrap`, if it has one, and otherwise no context. A client in the mode `remote` asks the service when
-   * it changes, and keeps the previous evaluations until then.
+   * context of `bootstrap`, if it has one, and otherwise no context.
+   *
+   * With a client in `mode: "remote"`, a new context is passed to `setContext`, and hooks return the values for the
+   * previous context until the new ones arrive. Default: the client's own context.
    */
   readonly context?: EvaluationContext<Custom> | null | undefined;
   /** The flags with which the server rendered, so that the first render in the browser is the same. Read once. */
@@ -74,11 +76,9 @@ function WithOptions<Custom extends object>({
   bootstrap = options?.bootstrap,
   ...props
 }: SharedProps<Custom> & { readonly options: FeatureFlagsClientOptions }): ReactElement {
-  const create = () => {
-    const context = () => options.context ?? props.context ?? contextOf(bootstrap);
-    const remote = options?.mode === "remote" ? { context: context() } : {};
-    return new OwnedClient(named({ ...options, bootstrap, ...remote }));
-  };
+  const isRemote = options?.mode === "remote" && props.context !== undefined;
+  const ownContext = isRemote ? { context: props.context } : {};
+  const create = () => new OwnedClient(named({ ...options, bootstrap, ...ownContext }));
   const [owned, setOwned] = useState(create);
   const [served] = useState(() => FeatureFlagsClient.fromSnapshot(bootstrap, options.fallbacks));
   // biome-ignore lint/correctness/useExhaustiveDependencies: options are read once.
@@ -110,24 +110,25 @@ function Provide<Custom extends object>({
   const [bootstrapContext] = useState(() => contextOf(bootstrap));
   const usedContext = context === undefined ? bootstrapContext : context;
   const contextId = contextKey(usedContext) ?? usedContext;
-  const isRemote = client.mode === "remote";
+  // The reader of a client in remote mode follows `setContext`.
+  const liveContext = client.mode === "remote" ? undefined : usedContext;
   // biome-ignore lint/correctness/useExhaustiveDependencies: contextId changes with the content of the context.
   const store = useMemo<Store>(
     () => ({
       client,
       status,
-      // A client in the mode `remote` keeps its evaluations until those for another context arrive.
-      live: client.withContext(isRemote ? null : usedContext),
-      served: (served ?? client).withContext(usedContext),
+      live: client.withContext(liveContext),
+      served:
+        served === undefined ? client.withContext(liveContext) : served.withContext(usedContext),
       servedStatus: served === undefined ? status.current : () => LOADING,
     }),
     [client, status, served, contextId],
   );
   // biome-ignore lint/correctness/useExhaustiveDependencies: contextId changes with the content of the context.
   useEffect(() => {
-    if (isRemote && usedContext !== undefined) {
-      // The client emits the error, and tries again.
-      client.setContext(usedContext).catch(() => {});
+    if (client.mode === "remote" && context !== undefined) {
+      // The client reports a failure in `refresh:error`, and tries again.
+      client.setContext(context).catch(() => {});
     }
   }, [client, contextId]);
   useEffect(() => status.watch(), [status]);

@@ -1,86 +1,112 @@
 import { FeatureFlagsClient } from "@pennon/core";
 import { FeatureFlagsProvider } from "@pennon/react";
-import { act } from "react";
+import { act, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { document, held, optionsFor, ScriptedService } from "../../core/test/scripted.ts";
-import { Flag, hydrate, render } from "./support.tsx";
+import { AnsweringService } from "../../core/test/answering.ts";
+import { held, optionsFor } from "../../core/test/scripted.ts";
+import { Client, Flag, hydrate, render } from "./support.tsx";
 
 const ada = { userId: "ada" };
-const ben = { userId: "ben" };
+const bob = { userId: "bob" };
 
-function answer(enabled: boolean, etag: string) {
-  const flag = { key: "banner", enabled, reason: "rollout", ttlOverrideSeconds: null };
-  return document({ flags: [flag] }, etag);
-}
-
-const on = answer(true, 'W/"1.a"');
-const off = answer(false, 'W/"1.b"');
-
-function remote(service: ScriptedService) {
-  return optionsFor(service, { mode: "remote" });
-}
-
-describe("a provider with a client in the mode remote", () => {
-  it("asks for its context, and shows the previous values until new ones arrive", async () => {
-    const late = held();
-    const service = new ScriptedService(on, late.answer);
-    const options = remote(service);
-    const show = (context: object) => (
+/** Returns a provider with options for remote mode, and the client that it creates. */
+function providerOf(service: AnsweringService, more: object = {}) {
+  let created: FeatureFlagsClient | undefined;
+  const options = { ...optionsFor(service), mode: "remote" as const, ...more };
+  const give = (client: FeatureFlagsClient) => {
+    created = client;
+  };
+  return {
+    client: () => created,
+    show: (context?: object) => (
       <FeatureFlagsProvider options={options} context={context}>
-        <Flag name="banner" />
+        <Flag name="beta" />
+        <Client give={give} />
+      </FeatureFlagsProvider>
+    ),
+  };
+}
+
+describe("a provider in remote mode", () => {
+  it("asks once for its context, and again when that changes", async () => {
+    const service = new AnsweringService();
+    const { show, client } = providerOf(service);
+    const page = await render(<StrictMode>{show(ada)}</StrictMode>);
+    await act(async () => client()?.initialize());
+    expect(page.text()).toBe("beta is on.");
+    expect(service.bodies).toEqual([{ context: ada }]);
+    const late = held();
+    service.respondWith(late.answer);
+    await page.rerender(<StrictMode>{show(bob)}</StrictMode>);
+    await service.requested(2);
+    expect(page.text()).toBe("beta is on.");
+    await act(() => late.release((request) => service.respond(request)));
+    await act(async () => client()?.setContext(bob));
+    expect(page.text()).toBe("beta is off.");
+    await page.rerender(<StrictMode>{show({ ...bob })}</StrictMode>);
+    expect(service.bodies).toEqual([{ context: ada }, { context: bob }]);
+  });
+
+  it("leaves the context to the options and the client if it has none", async () => {
+    const service = new AnsweringService();
+    const { show, client } = providerOf(service, { context: ada });
+    const page = await render(show());
+    await act(async () => client()?.initialize());
+    expect(page.text()).toBe("beta is on.");
+    await act(async () => client()?.setContext(bob));
+    expect(page.text()).toBe("beta is off.");
+  });
+
+  it("accepts a client, and passes its context on", async () => {
+    const service = new AnsweringService();
+    const client = new FeatureFlagsClient(optionsFor(service, { mode: "remote", context: ada }));
+    onTestFinished(() => client.shutdown());
+    await client.initialize();
+    const show = (context?: object) => (
+      <FeatureFlagsProvider client={client} context={context}>
+        <Flag name="beta" />
       </FeatureFlagsProvider>
     );
+    const page = await render(show());
+    expect(page.text()).toBe("beta is on.");
+    await page.rerender(show(bob));
+    await act(() => client.setContext(bob));
+    expect(page.text()).toBe("beta is off.");
+    expect(service.requests).toHaveLength(2);
+  });
+
+  it("keeps the previous values if the new context cannot be fetched", async () => {
+    const service = new AnsweringService();
+    const { show, client } = providerOf(service, { retries: 1, retryDelayMs: 1 });
     const page = await render(show(ada));
-    await act(() => service.requested(1));
-    await act(async () => {});
-    expect(page.text()).toBe("banner is on.");
-    expect(service.requests).toHaveLength(1);
-    expect(service.requests[0]?.body).toContain('"userId":"ada"');
-    await page.rerender(show({ ...ada }));
-    expect(service.requests).toHaveLength(1);
-
-    await page.rerender(show(ben));
-    await act(() => service.requested(2));
-    expect(service.requests[1]?.body).toContain('"userId":"ben"');
-    expect(page.text()).toBe("banner is on.");
-    await act(() => late.release(off));
-    expect(page.text()).toBe("banner is off.");
-  });
-
-  it("sets the context of a client that the application owns", async () => {
-    const service = new ScriptedService(on, off);
-    const client = new FeatureFlagsClient(remote(service));
-    await client.initialize();
-    onTestFinished(() => client.shutdown());
-    const page = await render(
-      <FeatureFlagsProvider client={client} context={ben}>
-        <Flag name="banner" />
-      </FeatureFlagsProvider>,
+    await act(async () => client()?.initialize());
+    service.fail(400);
+    await page.rerender(show(bob));
+    await act(async () =>
+      client()
+        ?.setContext(bob)
+        .catch(() => {}),
     );
-    await act(() => service.requested(2));
-    expect(service.requests[1]?.body).toContain('"userId":"ben"');
-    expect(page.text()).toBe("banner is off.");
+    expect(page.text()).toBe("beta is on.");
+    service.recover();
+    await act(async () => client()?.refresh());
+    expect(page.text()).toBe("beta is off.");
   });
 
-  it("renders the evaluations of the server first", async () => {
-    const server = new FeatureFlagsClient({ ...remote(new ScriptedService(on)), context: ada });
+  it("hydrates with the answers of the server, without a request", async () => {
+    const service = new AnsweringService();
+    const server = new FeatureFlagsClient(optionsFor(service, { mode: "remote", context: ada }));
+    onTestFinished(() => server.shutdown());
     await server.initialize();
     const bootstrap = JSON.parse(JSON.stringify(server.snapshot()));
-    await server.shutdown();
-    const service = new ScriptedService(off);
-    const page = (
-      <FeatureFlagsProvider options={remote(service)} bootstrap={bootstrap}>
-        <Flag name="banner" />
-      </FeatureFlagsProvider>
-    );
-    const html = renderToString(page);
-    expect(html).toContain("banner is on.");
-    const shown = await hydrate(html, page);
-    expect(shown.complaints).toEqual([]);
-    await act(() => service.requested(1));
-    await act(async () => {});
-    expect(service.requests[0]?.body).toContain('"userId":"ada"');
-    expect(shown.text()).toBe("banner is off.");
+    const { show, client } = providerOf(service, { bootstrap });
+    const html = renderToString(show(ada));
+    expect(html).toContain("beta is on.");
+    service.respondWith(held().answer);
+    const page = await hydrate(html, show(ada));
+    expect(page.text()).toBe("beta is on.");
+    expect(page.complaints).toEqual([]);
+    expect(client()?.isReady()).toBe(false);
   });
 });

@@ -54,7 +54,10 @@ export class WasmExports {
   }
 
   /** Copies 32-bit integers into the wasm memory, for one call, which takes ownership of them. */
-  copyIntegers(integers: readonly number[]): Slice {
+  copyIntegers(integers: ArrayLike<number> | undefined): Slice {
+    if (integers === undefined) {
+      return [0, 0];
+    }
     const [address] = this.#copy(new Uint8Array(Uint32Array.from(integers).buffer), 4);
     return [address, integers.length];
   }

@@ -1,16 +1,14 @@
 import type { Evaluation, Explanation } from "../evaluation.js";
-import { type Answers, readAnswers } from "../internal/answers.js";
 import type { Failure } from "../internal/calls.js";
 import type { Reply } from "../internal/exchange.js";
+import type { ConfiguredFlags } from "../internal/flags.js";
+import type { KeyedContext } from "../internal/keyed-context.js";
 import type { ClientRuntime } from "../internal/runtime.js";
 import type { InitializeOptions, Settings } from "../options.js";
 import { optional, type WasmExports } from "./bindings.js";
 import { Evaluator } from "./evaluator.js";
 import { instantiate } from "./instance.js";
 import { CommandKind, type EventKind, FailureKind, OptionBit, RetryKind } from "./protocol.js";
-
-/** A Rust `Option` of a list that is `None`. */
-const NOTHING = [0, 0] as const;
 
 const RETRIES = { background: RetryKind.Background, forever: RetryKind.Forever };
 
@@ -31,9 +29,8 @@ export class ClientCore {
   readonly #machine: number;
   readonly #evaluator: Evaluator;
   readonly #host: ClientRuntime;
-  readonly #isRemote: boolean;
-  /** The evaluations of the service, in the mode `remote`. */
-  #answers: Answers | undefined;
+  /** In remote mode, the evaluations of the newest response. */
+  #answers: ConfiguredFlags | undefined;
   #hasFailed = false;
 
   /**
@@ -83,7 +80,6 @@ export class ClientCore {
         Number(settings.streaming) * OptionBit.Streaming +
         Number(settings.reportUsage) * OptionBit.ReportUsage,
     );
-    this.#isRemote = settings.remoteContext !== undefined;
     this.#evaluator = new Evaluator(exports, evaluations);
     this.#host = host;
   }
@@ -116,45 +112,46 @@ export class ClientCore {
     this.#report(() => this.#wasm.machine_happened(this.#machine, event, request));
   }
 
-  reply(request: number, reply: Reply): void {
-    this.#report(() =>
-      this.#isRemote ? this.#evaluated(request, reply) : this.#configured(request, reply),
-    );
+  reply(request: number, { status, etag, retryAfterMs, body }: Reply): void {
+    this.#report(() => {
+      const { engine, buffer } = this.#evaluator;
+      const length = status === 200 ? buffer.write(body) : 0;
+      const isConfigured = this.#wasm.machine_reply(
+        this.#machine,
+        request,
+        status,
+        ...this.#exports.copyText(etag),
+        ...optional(retryAfterMs),
+        engine,
+        length,
+      );
+      if (isConfigured) {
+        buffer.accept();
+        this.#host.save(buffer.lastValid());
+      }
+    });
   }
 
-  /** Reports a response with a config document. */
-  #configured(request: number, { status, etag, retryAfterMs, body }: Reply): void {
-    const { engine, buffer } = this.#evaluator;
-    const length = status === 200 ? buffer.write(body) : 0;
-    const isConfigured = this.#wasm.machine_reply(
-      this.#machine,
-      request,
-      status,
-      ...this.#exports.copyText(etag),
-      ...optional(retryAfterMs),
-      engine,
-      length,
-    );
-    if (isConfigured) {
-      buffer.accept();
-      this.#host.save(buffer.lastValid());
-    }
-  }
-
-  /** Reports a response with evaluations. */
-  #evaluated(request: number, { status, etag, retryAfterMs, body }: Reply): void {
-    const answers = status === 200 ? readAnswers(body) : undefined;
-    const isUsed = this.#wasm.machine_evaluated(
-      this.#machine,
-      request,
-      status,
-      ...this.#exports.copyText(etag),
-      ...optional(retryAfterMs),
-      ...(answers === undefined ? NOTHING : this.#exports.copyIntegers(answers.ttlSeconds())),
-    );
-    if (isUsed) {
-      this.#answers = answers;
-    }
+  /** Reports the response to a request for the evaluations for this context. */
+  answer(
+    request: number,
+    context: KeyedContext,
+    { status, etag, retryAfterMs, body }: Reply,
+  ): void {
+    this.#report(() => {
+      const answers = status === 200 ? this.#host.answersIn(body, context) : undefined;
+      const isUsed = this.#wasm.machine_answered(
+        this.#machine,
+        request,
+        status,
+        ...this.#exports.copyText(etag),
+        ...optional(retryAfterMs),
+        ...this.#exports.copyIntegers(answers?.ttlSeconds()),
+      );
+      if (isUsed) {
+        this.#answers = answers;
+      }
+    });
   }
 
   reportStreamEvent(etag: string, spreadMs: number | undefined): void {

@@ -30,7 +30,7 @@ export enum RetryKind {
 export enum CommandKind {
   /** No further command. */
   None = 0,
-  /** Fetch the config document or the evaluations: see `number` and `etag`. */
+  /** Fetch the config document, or the evaluations for the host's context: see `number` and `etag`. */
   Fetch = 1,
   /** Abort the pending request. */
   Abort = 2,
@@ -40,7 +40,7 @@ export enum CommandKind {
   ClearTimer = 4,
   /** Look for flags in the host's store and cache, and report `stored` or `restored`. */
   Restore = 5,
-  /** Serve the engine's flags, and no others. */
+  /** Serve the flags of the newest response, and no others. */
   Apply = 6,
   /** Restart the TTLs of the cached flags, which have been confirmed. */
   Renew = 7,

@@ -72,13 +72,13 @@ function code(call: Call, { kind }: Failure): ErrorCode {
 }
 
 function describe({ kind, status }: Failure): string {
-  if (kind !== FailureKind.Status || status === 401) {
-    return DETAILS[kind];
-  }
-  const hint =
-    status === 403 ? '. If the SDK key gives access to results only, set mode: "remote".' : "";
-  return `the service responded with status ${status}${hint}`;
+  return kind === FailureKind.Status && status !== 401
+    ? `the service responded with status ${status}${status === 403 ? HIDDEN_RULES : ""}`
+    : DETAILS[kind];
 }
+
+const HIDDEN_RULES =
+  '. If the environment hides its rules from clients (clientRules is answers), create the client with mode: "remote".';
 
 const DETAILS: Readonly<Record<Failure["kind"], string>> = {
   [FailureKind.Unreachable]:
@@ -88,7 +88,7 @@ const DETAILS: Readonly<Record<Failure["kind"], string>> = {
   [FailureKind.Status]:
     "the service rejected the sdkKey (status 401). Use the current SDK key of the environment.",
   [FailureKind.Malformed]:
-    "the response is not a config document. Check that baseUrl is the address of Pennon.",
+    "the response does not contain flags. Check that baseUrl is the address of Pennon.",
   [FailureKind.Trapped]: "the engine failed, or could not be loaded. See the cause.",
   [FailureKind.NotInitialized]: "the client has not been initialized. Await initialize() first.",
   [FailureKind.ShutDown]: "the client has been shut down. Create a new one.",

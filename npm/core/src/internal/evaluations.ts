@@ -1,14 +1,14 @@
 import { contextKey } from "../context-key.js";
 import type { ClientCore } from "../engine/client-core.js";
 import { FeatureFlagsError } from "../errors.js";
-import type { Evaluation, Explanation } from "../evaluation.js";
+import type { Evaluation, EvaluationContext, Explanation } from "../evaluation.js";
 import type { Logger } from "../logger.js";
 import type { EvaluateEvent, Settings } from "../options.js";
 import type { Snapshot } from "../snapshot.js";
 import { VERSION } from "../version.js";
-import { RemoteContext } from "./answers.js";
 import type { FlagStore } from "./flag-store.js";
 import { evaluationOf, type FlagValue, UNSUPPORTED } from "./flags.js";
+import type { KeyedContext } from "./keyed-context.js";
 import { callSafely } from "./publisher.js";
 import { ContextCheck } from "./warnings.js";
 
@@ -26,37 +26,55 @@ export class Evaluations {
   onEvaluation: OnEvaluation | undefined;
   /** The caller's `onEvaluate`, wrapped so that it cannot throw. */
   readonly hook: OnEvaluation | undefined;
-  /** The contexts of the mode `remote`, in which all reads are for the context of the client. */
-  readonly remote: RemoteContext | undefined;
-  readonly #logger: Logger;
+  protected readonly logger: Logger;
+  protected readonly contextCheck: ContextCheck;
   readonly #fallbacks: ReadonlyMap<string, Evaluation>;
-  readonly #contextCheck: ContextCheck;
   readonly #warned = new Set<string>();
   /** Evaluations for one context, used until a configuration is loaded. */
   #prepared:
     | { readonly contextId: string; readonly evaluations: ReadonlyMap<string, Evaluation> }
     | undefined;
 
-  constructor(flags: FlagStore, { fallbacks, logger, onEvaluate, remoteContext }: Settings) {
+  constructor(flags: FlagStore, { fallbacks, logger, onEvaluate }: Settings) {
     this.flags = flags;
-    this.remote = remoteContext && new RemoteContext(remoteContext);
     this.#fallbacks = fallbacks;
     this.hook = onEvaluate && hookOf(onEvaluate, logger);
     this.onEvaluation = this.hook;
-    this.#logger = logger;
-    this.#contextCheck = new ContextCheck(logger);
-    if (remoteContext !== undefined) {
-      this.checkContext(remoteContext);
+    this.logger = logger;
+    this.contextCheck = new ContextCheck(logger);
+  }
+
+  /** In remote mode, the context that the next request asks for. */
+  get requested(): KeyedContext | undefined {
+    return undefined;
+  }
+
+  /** In remote mode, the context for which reads return evaluations. */
+  get context(): EvaluationContext | undefined {
+    return undefined;
+  }
+
+  /** Changes the requested context. Returns false if it is equal to the previous one. */
+  request(_context: unknown): boolean {
+    throw new FeatureFlagsError(
+      "INVALID_OPTIONS",
+      'setContext() requires a client with mode: "remote". In the default mode, pass the context to evaluate() or withContext().',
+    );
+  }
+
+  /** Throws if this client cannot evaluate flags for the context. */
+  require(_context: unknown): void {}
+
+  /** Starts with a snapshot. */
+  provide({ flags, subject }: Snapshot): void {
+    this.flags.provide(flags);
+    if (subject !== undefined) {
+      this.#prepare(subject);
     }
   }
 
-  /** Logs a warning for attributes that rules cannot see. */
-  checkContext(context: unknown): void {
-    this.#contextCheck.check(context);
-  }
-
   /** Uses these evaluations for this context until the engine can evaluate. */
-  prepare({ context, flags }: NonNullable<Snapshot["subject"]>): void {
+  #prepare({ context, flags }: NonNullable<Snapshot["subject"]>): void {
     const contextId = contextKey(context);
     if (contextId !== undefined) {
       const evaluations = flags.map(
@@ -75,8 +93,8 @@ export class Evaluations {
     this.flags.clear();
   }
 
-  /** Returns the evaluation without a context. */
-  withoutContext(key: string): Evaluation {
+  /** Returns the evaluation without a context; in remote mode, the evaluation for the client's context. */
+  withoutContext(key: string, _context: unknown): Evaluation {
     const value = this.flags.get(key);
     if (value === undefined) {
       return this.evaluate(key, undefined);
@@ -84,7 +102,7 @@ export class Evaluations {
     if (value.targeted && !value.hasWarned) {
       this.#warnOfIgnoredContext(key, value);
     }
-    this.onEvaluation?.(key, value.evaluation, this.remote?.current);
+    this.onEvaluation?.(key, value.evaluation, undefined);
     return value.evaluation;
   }
 
@@ -101,15 +119,13 @@ export class Evaluations {
   /** Evaluates the flag as `evaluate` does, but returns undefined instead of throwing. */
   read(key: string, context: unknown): Evaluation | undefined {
     const value = this.flags.get(key);
-    return value === undefined || value.index === UNSUPPORTED || this.#isForOther(context)
-      ? this.#fallback(key, context)
+    return value === undefined || value.index === UNSUPPORTED
+      ? this.fallback(key, context)
       : this.#counted(key, value, context);
   }
 
   isTargeted(key: string): boolean {
-    const value = this.flags.get(key);
-    // Only the service knows the rules of the mode `remote`, so any flag may have some.
-    return value !== undefined && (value.targeted || this.remote !== undefined);
+    return this.flags.get(key)?.targeted ?? false;
   }
 
   readAll(context: unknown): Readonly<Record<string, Evaluation>> {
@@ -124,12 +140,6 @@ export class Evaluations {
     return Object.freeze(all);
   }
 
-  /** Evaluates an existing flag as `read` does, without counting it. */
-  peek(key: string, context: unknown): Evaluation | undefined {
-    const value = this.flags.get(key);
-    return value && this.#decide(key, value, context);
-  }
-
   /** Starts counting evaluations. */
   countBy(count: OnEvaluation): void {
     const { hook } = this;
@@ -142,28 +152,26 @@ export class Evaluations {
           };
   }
 
-  /** Returns all flags, evaluated without a context; in the mode `remote`, for the context of the client. */
+  /** Returns all flags, evaluated without a context. */
   snapshot(): Snapshot {
-    const { remote } = this;
     const flags = Array.from(this.flags.entries(), ([key, { evaluation, targeted }]) => ({
       key,
       ...evaluation,
-      targeted: targeted || remote !== undefined,
+      targeted,
     }));
-    if (remote === undefined) {
-      return { version: 1, flags };
-    }
-    const answers = flags.map(({ targeted: _, ...answer }) => answer);
-    return { version: 1, flags, subject: { context: remote.current, flags: answers } };
+    return { version: 1, flags };
+  }
+
+  /** Returns all flags, and the evaluations of those with rules or a rollout for this context. */
+  snapshotFor(context: EvaluationContext | undefined = {}): Snapshot {
+    const flags = Array.from(this.flags.entries(), ([key, value]) => {
+      const evaluation = value.targeted ? this.#decide(key, value, context) : undefined;
+      return evaluation === undefined ? [] : [{ key, ...evaluation }];
+    });
+    return { ...this.snapshot(), subject: { context, flags: flags.flat() } };
   }
 
   explain(key: string, context: unknown): Explanation {
-    if (this.remote !== undefined) {
-      throw new FeatureFlagsError(
-        "FLAG_UNSUPPORTED",
-        'explain() needs rules, which mode: "remote" never sees. Use the dashboard or the Admin API.',
-      );
-    }
     const value = this.flags.get(key);
     const explanation = value && this.engine?.explain(value.index, context);
     if (explanation === undefined) {
@@ -175,21 +183,13 @@ export class Evaluations {
   #counted(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
     const evaluation = this.#decide(key, value, context);
     if (evaluation !== undefined) {
-      this.onEvaluation?.(key, evaluation, context ?? this.remote?.current);
+      this.onEvaluation?.(key, evaluation, context);
     }
     return evaluation;
   }
 
-  /** Returns true if the flags are for the context of the client, and this is another one. */
-  #isForOther(context: unknown): boolean {
-    return this.remote?.isServed(context) === false;
-  }
-
   #decide(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
-    this.#contextCheck.check(context);
-    if (this.#isForOther(context)) {
-      return undefined;
-    }
+    this.contextCheck.check(context);
     if (!value.targeted) {
       return value.evaluation;
     }
@@ -211,14 +211,14 @@ export class Evaluations {
     value.hasWarned = true;
     if (!this.#warned.has(key)) {
       this.#warned.add(key);
-      this.#logger.warn(
+      this.logger.warn(
         `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() ignore. Call evaluate() with a context.`,
       );
     }
   }
 
-  /** Returns the fallback of a flag that does not exist, or that the engine cannot evaluate. */
-  #fallback(key: string, context: unknown): Evaluation | undefined {
+  /** Returns the fallback of a flag that cannot be evaluated. */
+  protected fallback(key: string, context: unknown): Evaluation | undefined {
     const fallback = this.#fallbacks.get(key);
     if (fallback !== undefined) {
       this.hook?.(key, fallback, context);
@@ -232,12 +232,6 @@ export class Evaluations {
       return new FeatureFlagsError(
         "FLAG_UNSUPPORTED",
         `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support. Install a newer version, or add the flag to fallbacks.`,
-      );
-    }
-    if (value !== undefined && this.remote !== undefined) {
-      return new FeatureFlagsError(
-        "NOT_INITIALIZED",
-        `The client has no evaluation of '${key}' for this context. In mode: "remote", await setContext(context) first, or read without a context.`,
       );
     }
     if (value !== undefined) {

@@ -1,10 +1,11 @@
+import type { EvaluationContext } from "../evaluation.js";
 import type { Settings } from "../options.js";
 import type { TransportRequest, TransportResponse } from "../transport.js";
 
-/** Returns a request for the evaluations of all flags. `body` contains the context. */
+/** Returns a request for the evaluations of all flags for a context. */
 export function evaluationRequest(
   settings: Settings,
-  body: string,
+  context: EvaluationContext,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): TransportRequest {
@@ -12,7 +13,7 @@ export function evaluationRequest(
     method: "POST",
     url: urlOf(settings, "evaluate/all"),
     headers: { ...headersOf(settings), "Content-Type": "application/json", ...headers },
-    body,
+    body: JSON.stringify({ context }),
     signal,
   };
 }

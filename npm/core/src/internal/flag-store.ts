@@ -1,14 +1,14 @@
 import { type Cache, type CachedFlag, INDEX_KEY } from "../cache.js";
-import type { Reason } from "../evaluation.js";
 import type { Settings } from "../options.js";
 import type { SnapshotFlag } from "../snapshot.js";
 import {
   type ConfiguredFlags,
-  evaluationOf,
   type Flags,
   type FlagValue,
   storedFlags,
+  storedValue,
 } from "./flags.js";
+import type { KeyedContext } from "./keyed-context.js";
 import { callSafely, catchRejection } from "./publisher.js";
 
 /**
@@ -23,9 +23,7 @@ const NO_FLAGS: Flags = storedFlags([]);
 export class FlagStore {
   readonly #defaultTtlMs: number;
   readonly #cache: Cache | undefined;
-  readonly #environment: string;
-  /** The key of the context that the flags are for, in the mode `remote`. */
-  #context = "";
+  readonly #source: string;
   readonly #onError: (error: unknown) => void;
   #flags = NO_FLAGS;
   /** The flags that have been read. */
@@ -40,15 +38,10 @@ export class FlagStore {
 
   constructor({ ttlMs, cache, logger, sdkKey, baseUrl }: Settings) {
     this.#defaultTtlMs = ttlMs;
-    this.#environment = sourceOf(sdkKey, baseUrl);
+    this.#source = sourceOf(sdkKey, baseUrl);
     this.#onError = (error) =>
       logger.error("The cache failed, so its content may be outdated", error);
     this.#cache = cache && watched(cache, this.#onError);
-  }
-
-  /** Sets the context that the flags are for from now on. */
-  useContext(key: string): void {
-    this.#context = ` ${key}`;
   }
 
   get(key: string): FlagValue | undefined {
@@ -61,6 +54,11 @@ export class FlagStore {
         yield [this.#flags.key(position), this.#flags.value(position), position];
       }
     }
+  }
+
+  /** In remote mode, the context of the flags; undefined if there are none. */
+  get context(): KeyedContext | undefined {
+    return this.#flags.context;
   }
 
   /** A number that changes whenever the results of reads may have changed. */
@@ -97,26 +95,26 @@ export class FlagStore {
   #configure(flags: ConfiguredFlags): readonly [changes: readonly string[], before: Flags] {
     const expired = Array.from(this.#expired, (position) => this.#flags.key(position));
     const before = this.#serve(flags);
-    const isFirst = !this.#configured && before.size === 0;
-    const changed = (this.#configured && flags.changes?.()) || differences(before, flags);
+    const known = this.#configured ? flags.changes?.() : undefined;
+    const changes = known ?? differences(before, flags);
     this.#configured = true;
-    return [isFirst ? [] : [...new Set([...changed, ...expired])], before];
+    return [[...new Set([...changes, ...expired])], before];
   }
 
-  /** Serves the flags of a snapshot. */
-  provide(flags: readonly SnapshotFlag[]): void {
+  /** Serves the flags of a snapshot; in remote mode, for this context. */
+  provide(flags: readonly SnapshotFlag[], context?: KeyedContext): void {
     const found = flags.map(({ key, enabled, reason, targeted }) => ({
       key,
       value: storedValue(enabled, reason, targeted),
     }));
-    this.#serve(storedFlags(found));
+    this.#serve(storedFlags(found, context));
   }
 
   /** Records that all flags have just been confirmed. */
   renew(): void {
     this.#write((cache) => {
       const keys = Array.from(this.entries(), ([key]) => key);
-      cache.set(INDEX_KEY, { keys, source: this.#source(), confirmedAt: Date.now() });
+      cache.set(INDEX_KEY, { keys, source: this.#sourceOf(this.context), confirmedAt: Date.now() });
     });
   }
 
@@ -140,26 +138,23 @@ export class FlagStore {
   }
 
   /**
-   * Serves the cached flags whose TTL has not expired; with `stale`, all cached flags. Returns the remaining
-   * milliseconds of each.
+   * Serves the cached flags whose TTL has not expired; with `stale`, all cached flags. In remote mode, serves only those
+   * for this context. Returns the remaining milliseconds of each.
    */
-  restore(stale: boolean): readonly number[] {
+  restore(stale: boolean, context: KeyedContext | undefined): readonly number[] {
     const cache = this.#cache;
-    const found = cache && callSafely(() => readCache(cache, this.#source(), stale), this.#onError);
+    const source = this.#sourceOf(context);
+    const found = cache && callSafely(() => readCache(cache, source, stale), this.#onError);
     if (found === undefined || found.length === 0) {
       return this.defaultTtls();
     }
-    this.#serve(storedFlags(found));
+    this.#serve(storedFlags(found, context));
     return found.map(({ remainingMs }) => remainingMs);
   }
 
   /** Returns the default TTL in milliseconds for each served flag. */
   defaultTtls(): readonly number[] {
     return Array.from({ length: this.#flags.size }, () => this.#defaultTtlMs);
-  }
-
-  #source(): string {
-    return this.#environment + this.#context;
   }
 
   #find(key: string): FlagValue | undefined {
@@ -180,6 +175,11 @@ export class FlagStore {
     const value = this.#flags.value(position);
     this.#known.set(key, value);
     return value;
+  }
+
+  /** Returns the text that identifies the environment, and in remote mode the context, of stored flags. */
+  #sourceOf(context: KeyedContext | undefined): string {
+    return context === undefined ? this.#source : `${this.#source} ${context.key}`;
   }
 
   #serve(flags: Flags): Flags {
@@ -217,12 +217,6 @@ function watched(cache: Cache, onError: (error: unknown) => void): Cache {
   };
 }
 
-/** Returns a flag that comes from a cache or a snapshot. */
-function storedValue(enabled: boolean, reason: Reason, targeted: boolean): FlagValue {
-  const evaluation = evaluationOf(enabled, reason);
-  return { evaluation, targeted, index: -1, hasWarned: false };
-}
-
 interface CachedFlagValue {
   readonly key: string;
   readonly value: FlagValue;
@@ -253,8 +247,13 @@ function readCache(cache: Cache, source: string, stale: boolean): CachedFlagValu
   });
 }
 
-/** Returns the keys of the flags that are not in both lists, or that may differ. */
+/**
+ * Returns the keys of the flags that are not in both lists, or that may differ; empty if there were no flags before.
+ */
 function differences(before: Flags, after: Flags): readonly string[] {
+  if (before.size === 0) {
+    return [];
+  }
   const value = (flags: Flags, key: string) => {
     const position = flags.find(key);
     return position < 0 ? undefined : flags.value(position);

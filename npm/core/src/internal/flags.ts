@@ -1,5 +1,6 @@
 import { REASONS } from "../engine/protocol.js";
 import type { Evaluation, Reason } from "../evaluation.js";
+import type { KeyedContext } from "./keyed-context.js";
 
 /** A flag's evaluation without a context, and what is known about the flag. */
 export interface FlagValue {
@@ -20,6 +21,8 @@ export const UNSUPPORTED = -2;
 
 /** A list of flags by position. It is immutable, and does not need the engine. */
 export interface Flags {
+  /** In remote mode, the context for which the service has evaluated the flags. */
+  readonly context?: KeyedContext | undefined;
   readonly size: number;
   key(position: number): string;
   value(position: number): FlagValue;
@@ -27,13 +30,13 @@ export interface Flags {
   find(key: string): number;
 }
 
-/** All flags of a response of the service. */
+/** All flags of a configuration. */
 export interface ConfiguredFlags extends Flags {
   /** Returns the TTL of each flag in seconds, 0 for the default. Only caches need it. */
   ttlSeconds(): ArrayLike<number>;
   /**
-   * Returns the keys of the flags that differ from the engine's previous configuration; empty if it had none. Undefined
-   * if the flags do not come from the engine.
+   * Returns the keys of the flags that differ from the engine's previous configuration; empty if it had none. Flags
+   * that do not come from the engine lack this method.
    */
   changes?(): readonly string[];
   /** The flags that this version cannot evaluate for a context, each with the unknown value as JSON. */
@@ -42,12 +45,14 @@ export interface ConfiguredFlags extends Flags {
   readonly skipped: number;
 }
 
-/** Returns flags that do not come from a configuration, but from a cache or a snapshot. */
+/** Returns flags that do not come from a configuration, but from the service's evaluations, a cache or a snapshot. */
 export function storedFlags(
   flags: readonly { readonly key: string; readonly value: FlagValue }[],
+  context?: KeyedContext,
 ): Flags {
   const positions = new Map(flags.map(({ key }, position) => [key, position]));
   return {
+    context,
     size: flags.length,
     key: (position) => flags[position]?.key ?? "",
     value: (position) => {
@@ -73,4 +78,10 @@ export const EVALUATIONS: readonly Evaluation[] = ALL_REASONS.flatMap((reason) =
 export function evaluationOf(enabled: boolean, reason: Reason): Evaluation {
   const known = EVALUATIONS[ALL_REASONS.indexOf(reason) * 2 + Number(enabled)];
   return known ?? Object.freeze({ enabled, reason });
+}
+
+/** Returns a flag that does not come from a configuration. */
+export function storedValue(enabled: boolean, reason: Reason, targeted: boolean): FlagValue {
+  const evaluation = evaluationOf(enabled, reason);
+  return { evaluation, targeted, index: -1, hasWarned: false };
 }

@@ -5,9 +5,9 @@ import type { Evaluations } from "./evaluations.js";
 
 /** A reader that evaluates each flag once, until the flags change. */
 export class BoundReader implements FlagReader {
-  readonly #evaluations: Evaluations;
-  /** The context of the reads; undefined for the changing context of a client in the mode `remote`. */
+  /** The context; undefined to follow that of a client in remote mode. */
   readonly #context: EvaluationContext | undefined;
+  readonly #evaluations: Evaluations;
   /** The revision of the flags from which the cached evaluations come. */
   #revision = -1;
   #cached = new Map<string, Evaluation>();
@@ -16,12 +16,12 @@ export class BoundReader implements FlagReader {
 
   constructor(evaluations: Evaluations, context: EvaluationContext | null | undefined) {
     this.#evaluations = evaluations;
-    const isOfClient = evaluations.remote !== undefined && (context ?? undefined) === undefined;
-    this.#context = isOfClient ? undefined : copied(context);
+    const isBound = evaluations.context === undefined || Boolean(context);
+    this.#context = isBound ? copied(context) : undefined;
   }
 
   get context(): EvaluationContext {
-    return this.#context ?? this.#evaluations.remote?.current ?? {};
+    return this.#context ?? this.#evaluations.context ?? {};
   }
 
   isEnabled(key: string, fallback = false): boolean {
@@ -58,6 +58,7 @@ export class BoundReader implements FlagReader {
   }
 
   evaluate(key: string): Evaluation {
+    this.#evaluations.require(this.#context);
     const known = this.#evaluations.isReady ? this.read(key) : undefined;
     return known ?? this.#evaluations.evaluate(key, this.#context);
   }
@@ -67,12 +68,7 @@ export class BoundReader implements FlagReader {
   }
 
   snapshot(): Snapshot {
-    const snapshot = this.#evaluations.snapshot();
-    const flags = snapshot.flags.flatMap(({ key, targeted }) => {
-      const evaluation = targeted ? this.#evaluations.peek(key, this.#context) : undefined;
-      return evaluation === undefined ? [] : [{ key, ...evaluation }];
-    });
-    return { ...snapshot, subject: { context: this.context, flags } };
+    return this.#evaluations.snapshotFor(this.#context);
   }
 }
 
@@ -80,7 +76,7 @@ export class BoundReader implements FlagReader {
  * Copies a context. Evaluations are cached, so a later change of the caller's object must not affect some flags and not
  * others.
  */
-export function copied(context: EvaluationContext | null | undefined): EvaluationContext {
+function copied(context: EvaluationContext | null | undefined): EvaluationContext {
   try {
     const copy = { ...context };
     const { customAttributes } = copy;

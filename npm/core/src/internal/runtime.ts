@@ -1,17 +1,19 @@
 import type { ClientCore } from "../engine/client-core.js";
 import { EventKind, FailureKind } from "../engine/protocol.js";
 import { FeatureFlagsError } from "../errors.js";
-import type { Evaluation, EvaluationContext } from "../evaluation.js";
+import type { Evaluation } from "../evaluation.js";
 import type { LifecycleEventType } from "../events.js";
 import type { Logger } from "../logger.js";
 import type { InitializeOptions, Settings } from "../options.js";
 import type { Configuration, Snapshot } from "../snapshot.js";
+import { answersIn } from "./answers.js";
 import { type Call, Calls, type Failure, toError } from "./calls.js";
 import { DocumentStore, type StoredDocument } from "./document-store.js";
 import type { Evaluations } from "./evaluations.js";
 import { evaluationRequest, type Reply, requestFor, toReply } from "./exchange.js";
 import type { FlagStore } from "./flag-store.js";
 import { type ConfiguredFlags, EVALUATIONS } from "./flags.js";
+import type { KeyedContext } from "./keyed-context.js";
 import { LazyLoader } from "./lazy-loader.js";
 import type { Publisher } from "./publisher.js";
 import { Timer } from "./timer.js";
@@ -69,10 +71,7 @@ export class ClientRuntime {
     const { snapshot, store } = settings;
     this.#documents = store && new DocumentStore(store, settings);
     if (snapshot !== undefined) {
-      this.#flags.provide(evaluations.remote?.held(snapshot) ?? snapshot.flags);
-      if (snapshot.subject !== undefined && evaluations.remote === undefined) {
-        evaluations.prepare(snapshot.subject);
-      }
+      evaluations.provide(snapshot);
     }
   }
 
@@ -104,27 +103,24 @@ export class ClientRuntime {
     });
   }
 
-  setContext(context: EvaluationContext): Promise<void> {
-    const { remote } = this.#evaluations;
-    if (remote === undefined) {
-      throw new FeatureFlagsError(
-        "INVALID_OPTIONS",
-        'setContext() requires mode: "remote". In the default mode, pass the context to evaluate() or withContext().',
-      );
+  /** Requests the evaluations for another context, and resolves when they are served. */
+  async setContext(context: unknown): Promise<void> {
+    const isOther = this.#evaluations.request(context);
+    if (!isOther && this.#flags.context?.key === this.#evaluations.requested?.key) {
+      return;
     }
-    if (!this.#ended && remote.isCurrent(context)) {
-      return Promise.resolve();
+    // A listener may be the caller. The commands that are running then still belong to the previous context, and must
+    // not settle this call.
+    await this.#loading?.catch(() => {});
+    const core = this.#core;
+    if (this.#ended || (core === undefined && this.#evaluations.isReady)) {
+      const kind = this.#ended ? FailureKind.ShutDown : FailureKind.Trapped;
+      throw toError("setContext", { kind }, this.#thrown);
     }
-    this.#evaluations.checkContext(context);
-    remote.want(context);
-    const called = this.#call("setContext", () => {});
-    if (this.#loading === undefined || this.#isFrozen) {
-      // The first request asks for the new context.
-      this.settle("setContext", undefined);
-    } else {
-      this.#load((core) => core.reportEvent(EventKind.ContextChanged));
+    // Without a core, the first request asks for the new context.
+    if (core !== undefined) {
+      await this.#requestContext(core, isOther);
     }
-    return called;
   }
 
   async shutdown(): Promise<void> {
@@ -132,7 +128,6 @@ export class ClientRuntime {
     // A call made in the same tick has not reached the core, so the core cannot settle it.
     this.settle("initialize", { kind: FailureKind.ShutDown });
     this.settle("refresh", { kind: FailureKind.ShutDown });
-    this.settle("setContext", { kind: FailureKind.ShutDown });
     if (!this.#ended) {
       // No core is loaded that could run the commands of a shutdown.
       this.#disconnect();
@@ -179,16 +174,23 @@ export class ClientRuntime {
 
   fetch(request: number, etag: string | undefined): void {
     const core = this.#core;
+    const context = this.#evaluations.requested;
     this.#request = new AbortController();
-    this.#logger.debug("Fetching the configuration", { etag });
-    this.#send(etag, this.#request.signal).then(
-      (reply) => core?.reply(request, reply),
+    this.#logger.debug("Fetching the flags", { etag });
+    this.#send(etag, context, this.#request.signal).then(
+      (reply) =>
+        context === undefined ? core?.reply(request, reply) : core?.answer(request, context, reply),
       (error) => {
         this.#thrown = error;
         this.#logger.debug("The transport failed", error);
         core?.reportEvent(EventKind.Unreachable, request);
       },
     );
+  }
+
+  /** Reads the service's evaluations for this context; undefined if the body does not contain any. */
+  answersIn(body: string | Uint8Array, context: KeyedContext): ConfiguredFlags | undefined {
+    return answersIn(body, context);
   }
 
   abort(): void {
@@ -208,11 +210,10 @@ export class ClientRuntime {
     if (this.#evaluations.isReady) {
       return this.#flags.defaultTtls();
     }
-    const { remote } = this.#evaluations;
-    if (remote !== undefined) {
-      this.#flags.useContext(remote.serveWanted());
-    }
-    const remainingMs = this.#flags.restore(this.#settings.staleIfError);
+    const remainingMs = this.#flags.restore(
+      this.#settings.staleIfError,
+      this.#evaluations.requested,
+    );
     if (remainingMs.length === 0 && this.#retry && !this.#hasWarnedOfRetries) {
       this.#hasWarnedOfRetries = true;
       this.#logger.warn(
@@ -253,11 +254,9 @@ export class ClientRuntime {
 
   apply(flags: ConfiguredFlags): void {
     this.#supportCheck.check(flags);
-    const { remote } = this.#evaluations;
-    if (remote !== undefined) {
-      this.#flags.useContext(remote.serveRequested());
-    }
-    this.#publishChanges(this.#flags.replace(flags));
+    const { context } = this.#flags;
+    const changes = this.#flags.replace(flags);
+    this.#publishChanges(changes, context !== flags.context);
   }
 
   renew(): void {
@@ -382,6 +381,17 @@ export class ClientRuntime {
     });
   }
 
+  /** Requests the evaluations for the current context, unless a pending request does so. */
+  #requestContext(core: ClientCore, isOther: boolean): Promise<void> {
+    const calls = ["setContext", "initialize"] as const;
+    const pending = isOther ? undefined : calls.find((call) => this.#calls.isPending(call));
+    const settled = this.#calls.wait(pending ?? "setContext", () => this.#timer.keepAlive(true));
+    if (pending === undefined) {
+      core.reportEvent(EventKind.ContextChanged);
+    }
+    return settled;
+  }
+
   /** Starts with the bootstrap, or else with a request. */
   #start(core: ClientCore, options: InitializeOptions): void {
     const { configuration, snapshot } = this.#settings;
@@ -469,22 +479,30 @@ export class ClientRuntime {
     this.settle("setContext", { kind: FailureKind.Trapped });
   }
 
-  #publishChanges(flags: readonly string[]): void {
+  /** Publishes the keys of the flags that have changed. With a new context, all reads may have changed. */
+  #publishChanges(flags: readonly string[], isOtherContext = false): void {
     if (!this.#evaluations.isReady) {
       this.#changedAtStart = this.#isProviding ? [] : flags;
-    } else if (flags.length > 0) {
+      return;
+    }
+    if (flags.length > 0) {
       this.#publisher.emit({ type: "change", flags });
+    }
+    if (flags.length > 0 || isOtherContext) {
       this.#publisher.notifySubscribers();
     }
   }
 
-  async #send(etag: string | undefined, signal: AbortSignal): Promise<Reply> {
+  async #send(
+    etag: string | undefined,
+    requested: KeyedContext | undefined,
+    signal: AbortSignal,
+  ): Promise<Reply> {
     const headers = etag === undefined ? {} : { "If-None-Match": etag };
-    const { remote } = this.#evaluations;
     const request =
-      remote === undefined
+      requested === undefined
         ? requestFor(this.#settings, "config", headers, signal)
-        : evaluationRequest(this.#settings, remote.request(), headers, signal);
+        : evaluationRequest(this.#settings, requested.context, headers, signal);
     return toReply(await this.#settings.transport.send(request));
   }
 }

@@ -4,10 +4,12 @@ import { requireSameVersion } from "../../../same-version.js";
 import { type SharedClient, sharedClientFor } from "./shared-client.js";
 
 /**
- * The options of `new FeatureFlagsClient`. By default, `sdkKey` is the environment variable `PENNON_SDK_KEY`, and
- * `baseUrl` is `PENNON_URL`.
+ * The options of `new FeatureFlagsClient`, without those of remote mode, because one client serves the contexts of all
+ * requests. By default, `sdkKey` is the environment variable `PENNON_SDK_KEY`, and `baseUrl` is `PENNON_URL`.
  */
-export type FeatureFlagsServerOptions = Partial<FeatureFlagsClientOptions>;
+export type FeatureFlagsServerOptions = Partial<
+  Omit<FeatureFlagsClientOptions, "mode" | "context">
+>;
 
 /** Returns the client of this process, after it has flags or the request has waited long enough. */
 export async function sharedClientInRequest(

@@ -1,5 +1,9 @@
 import { ErrorCode } from "@openfeature/core";
-import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import {
+  type EvaluationContext,
+  FeatureFlagsClient,
+  type FeatureFlagsClientOptions,
+} from "@pennon/core";
 import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
 
@@ -40,17 +44,19 @@ export class ProviderClient {
   }
 
   /**
-   * Calls `prepare` with the client, and resolves when the client is ready. OpenFeature itself emits the events for
-   * success and failure.
+   * Resolves when the client is ready. OpenFeature itself emits the events for success and failure. `context` is
+   * OpenFeature's context, for a client in remote mode.
    */
-  async initialize(prepare?: (client: FeatureFlagsClient) => Promise<void>): Promise<void> {
+  async initialize(context?: EvaluationContext): Promise<void> {
     if (this.#isClosed) {
       this.#isClosed = false;
       // A client cannot be restarted after it was shut down, but a provider can be registered again.
       this.#client = this.#options ? new FeatureFlagsClient(this.#options) : this.#client;
     }
     this.#detach ??= this.#attach(this.#client);
-    await prepare?.(this.#client);
+    if (context) {
+      await this.#client.setContext(context);
+    }
     await this.ready();
   }
 

@@ -28,16 +28,13 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 /** The parameters of an evaluation by OpenFeature. */
 export type EvaluationParameters<T> = [key: string, fallback: T, context: EvaluationContext];
 
-/** The same, without a context if the evaluation is for the context of the client. */
-type ResolutionParameters<T> = [key: string, fallback: T, context: EvaluationContext | undefined];
-
-/** Evaluates the flag for the context, or for that of the client. On failure, returns `fallback` with the error. Never throws. */
+/** Evaluates the flag for the context. On failure, returns `fallback` with the error. Never throws. */
 export function resolve(
   client: FeatureFlagsClient,
-  ...[key, fallback, context]: ResolutionParameters<boolean>
+  ...[key, fallback, context]: EvaluationParameters<boolean>
 ): ResolutionDetails<boolean> {
   try {
-    const { enabled, reason } = client.evaluate(key, context && toPennonContext(context));
+    const { enabled, reason } = client.evaluate(key, toPennonContext(context));
     return {
       value: enabled,
       variant: enabled ? "on" : "off",
@@ -48,6 +45,23 @@ export function resolve(
     const { code, message } = error as Partial<Record<"code" | "message", string>>;
     return failed(fallback, CODES[code ?? ""] ?? ErrorCode.GENERAL, message ?? String(error));
   }
+}
+
+/**
+ * Does the same as `resolve`, but a client in remote mode answers for the context of its last successful request. The
+ * reason is `STALE` while that is not the current context.
+ */
+export function resolveCurrent(
+  client: FeatureFlagsClient,
+  ...[key, fallback, context]: EvaluationParameters<boolean>
+): ResolutionDetails<boolean> {
+  const current = resolve(client, key, fallback, context);
+  if (current.errorCode !== ErrorCode.GENERAL) {
+    return current;
+  }
+  // In the default mode, the client has no context of its own, and the error is the same.
+  const served = resolve(client, key, fallback, (client.context as EvaluationContext) ?? context);
+  return served.errorCode ? served : { ...served, reason: StandardResolutionReasons.STALE };
 }
 
 /**
@@ -63,7 +77,7 @@ function standardReason(client: FeatureFlagsClient, key: string, reason: Reason)
 /** Returns the result of an evaluation as a type other than boolean: `fallback`, with an error. */
 export function resolveOtherType<T>(
   client: FeatureFlagsClient,
-  ...[key, fallback, context]: ResolutionParameters<T>
+  ...[key, fallback, context]: EvaluationParameters<T>
 ): ResolutionDetails<T> {
   const { errorCode, errorMessage } = resolve(client, key, false, context);
   return failed(

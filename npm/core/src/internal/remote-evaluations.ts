@@ -1,0 +1,131 @@
+import { contextKey } from "../context-key.js";
+import { FeatureFlagsError } from "../errors.js";
+import type { Evaluation, EvaluationContext, Explanation } from "../evaluation.js";
+import type { Settings } from "../options.js";
+import type { Snapshot } from "../snapshot.js";
+import { Evaluations } from "./evaluations.js";
+import type { FlagStore } from "./flag-store.js";
+import { type KeyedContext, keyedContext } from "./keyed-context.js";
+
+/** Returns the service's evaluations for one context: that of the client. */
+export class RemoteEvaluations extends Evaluations {
+  #requested: KeyedContext;
+
+  constructor(flags: FlagStore, settings: Settings) {
+    super(flags, settings);
+    this.#requested = this.#keyed(settings.context);
+  }
+
+  override get requested(): KeyedContext {
+    return this.#requested;
+  }
+
+  override get context(): EvaluationContext {
+    return this.#served.context;
+  }
+
+  /** The context of the flags; before there are any, the requested one. */
+  get #served(): KeyedContext {
+    return this.flags.context ?? this.#requested;
+  }
+
+  override request(context: unknown): boolean {
+    const requested = this.#keyed(context);
+    const isOther = requested.key !== this.#requested.key;
+    if (isOther) {
+      this.#requested = requested;
+    }
+    return isOther;
+  }
+
+  /** Starts with the flags of a snapshot whose evaluations hold for the client's context. */
+  override provide({ flags, subject }: Snapshot): void {
+    const isSame = subject !== undefined && contextKey(subject.context) === this.#requested.key;
+    const targeted = new Map(isSame ? subject.flags.map((flag) => [flag.key, flag]) : []);
+    const evaluated = flags.flatMap((flag) => {
+      const found = flag.targeted ? targeted.get(flag.key) : flag;
+      return found === undefined ? [] : [{ ...found, targeted: false }];
+    });
+    this.flags.provide(evaluated, this.#requested);
+  }
+
+  override withoutContext(key: string, context: unknown): Evaluation {
+    return this.evaluate(key, context);
+  }
+
+  override evaluate(key: string, context: unknown): Evaluation {
+    this.require(context);
+    return super.evaluate(key, this.context);
+  }
+
+  override read(key: string, context: unknown): Evaluation | undefined {
+    return this.#isServed(context) ? super.read(key, this.context) : this.fallback(key, context);
+  }
+
+  override readAll(context: unknown): Readonly<Record<string, Evaluation>> {
+    return this.#isServed(context)
+      ? super.readAll(this.context)
+      : Object.freeze(Object.create(null));
+  }
+
+  /** Returns true for every flag that exists, because the client does not know the rules. */
+  override isTargeted(key: string): boolean {
+    return this.flags.get(key) !== undefined;
+  }
+
+  override explain(): Explanation {
+    throw new FeatureFlagsError(
+      "EVALUATION_FAILED",
+      'A client with mode: "remote" has no rules, so it cannot explain an evaluation. Use the playground of the dashboard, or POST /sdk/v1/explain.',
+    );
+  }
+
+  /** Returns the evaluations. Every flag counts as targeted, because they are valid only for this context. */
+  override snapshot(): Snapshot {
+    const flags = Array.from(this.flags.entries(), ([key, { evaluation }]) => ({
+      key,
+      ...evaluation,
+    }));
+    return {
+      version: 1,
+      flags: flags.map((flag) => ({ ...flag, targeted: true })),
+      subject: { context: this.context, flags },
+    };
+  }
+
+  override snapshotFor(context: EvaluationContext | undefined): Snapshot {
+    this.require(context);
+    return this.snapshot();
+  }
+
+  override require(context: unknown): void {
+    if (!this.#isServed(context)) {
+      throw new FeatureFlagsError(
+        "EVALUATION_FAILED",
+        'A client with mode: "remote" has evaluations for its own context only. Await setContext() with the new context, or omit the context of the read.',
+      );
+    }
+  }
+
+  #isServed(context: unknown): boolean {
+    const served = this.#served;
+    return (
+      context === undefined ||
+      context === null ||
+      context === served.context ||
+      contextKey(context) === served.key
+    );
+  }
+
+  #keyed(given: unknown): KeyedContext {
+    const keyed = keyedContext(given);
+    if (keyed === undefined) {
+      throw new FeatureFlagsError(
+        "INVALID_OPTIONS",
+        "context has a getter that throws. Pass an object with plain members.",
+      );
+    }
+    this.contextCheck.check(given);
+    return keyed;
+  }
+}
