@@ -22,9 +22,9 @@ pub struct Environment {
     /// The first characters of the SDK key, to tell keys apart.
     #[cfg_attr(feature = "schema", schema(example = "pnk_KcuZYI13"))]
     pub sdk_key_prefix: String,
-    /// Who can read its SDK key. It never changes.
+    /// The people who can read its SDK key. It never changes.
     pub visibility: Visibility,
-    /// What the SDK key reveals of rules and rollouts; `full` unless the environment is public.
+    /// The extent to which its SDK key reveals rules and rollouts; `full` unless it is public.
     pub client_rules: ClientRules,
     /// Its status.
     pub status: EnvironmentStatus,
@@ -52,7 +52,7 @@ pub struct CreatedEnvironment {
 }
 
 string_enum! {
-    /// Who can read the SDK key of an environment.
+    /// The people who can read the SDK key of an environment.
     #[derive(Default)]
     pub enum Visibility {
         /// Servers, which keep it secret. The key begins with `pnk_`.
@@ -66,7 +66,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// What the SDK key of an environment reveals.
+    /// The extent to which the SDK key of an environment reveals rules.
     #[derive(Default)]
     pub enum ClientRules {
         /// Rules and rollouts, so that clients can evaluate locally.
@@ -108,7 +108,7 @@ pub struct EnvironmentFilter {
     pub name: Option<String>,
     /// The status.
     pub status: Option<EnvironmentStatus>,
-    /// Who can read the SDK key.
+    /// The people who can read the SDK key.
     pub visibility: Option<Visibility>,
 }
 

@@ -272,7 +272,7 @@ async fn a_rotation_keeps_the_visibility_and_the_client_rules() {
     config.expect_problem(StatusCode::FORBIDDEN, "CONFIG_NOT_PUBLIC");
 }
 
-/// What a key of an environment with the client rules `answers` gets from a route.
+/// The response of a route to a key of an environment with the client rules `answers`.
 enum Expected {
     /// An answer without anything of a rule or a rollout.
     Results(Value),

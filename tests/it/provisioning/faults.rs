@@ -72,16 +72,6 @@ async fn a_faulty_file_fails_the_start_with_every_fault_and_changes_nothing() {
             ],
         ),
         (
-            vec![
-                ("/environments/0/visibility", json!("public")),
-                ("/environments/1/clientRules", json!("answers")),
-            ],
-            vec![
-                "/environments/0/sdkKey: does not fit an environment with the visibility `public`",
-                "/environments/1/clientRules: must be `full`",
-            ],
-        ),
-        (
             vec![("/environments/0/sdkKey", json!(format!("{key}\n")))],
             vec!["must be an SDK key of 256 bits"],
         ),
@@ -156,6 +146,20 @@ async fn a_faulty_file_fails_the_start_with_every_fault_and_changes_nothing() {
     let process = bootstrap.start(&database).await;
     assert_eq!(is_on(&process, other).await, Some(true));
     process.signed_in().await;
+}
+
+#[tokio::test]
+async fn a_key_must_fit_the_visibility_of_its_environment() {
+    let mut bootstrap = Bootstrap::documented();
+    let environments = &mut bootstrap.content["environments"];
+    environments[0]["visibility"] = json!("public");
+    environments[1]["clientRules"] = json!("answers");
+    bootstrap.write(&bootstrap.content.to_string());
+    let complaints = [
+        "/environments/0/sdkKey: does not fit an environment with the visibility `public`",
+        "/environments/1/clientRules: must be `full`",
+    ];
+    expect_refused(&bootstrap, &TestDatabase::create().await, &[], &complaints).await;
 }
 
 #[tokio::test]
