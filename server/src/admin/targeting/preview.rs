@@ -8,6 +8,7 @@ use pennon_core::rule::Rule;
 use pennon_core::{CompiledFlag, Context, Evaluation, FlagConfig, MissingBucketingKey, evaluate};
 use pennon_model::configuration::{Difference, FlagConfiguration, FlagEnvironmentId, Switch};
 use serde::Serialize;
+use tokio::sync::Semaphore;
 use utoipa::ToSchema;
 
 use super::{
@@ -22,6 +23,10 @@ use crate::error::{Error, Fault};
 
 /// The maximum number of contexts in a sample.
 pub(crate) const MAX_CONTEXTS: usize = 1_000;
+
+/// Previews take turns, because one with the maximum number of rules and conditions can take seconds. Together they then
+/// use one core at most.
+static TURN: Semaphore = Semaphore::const_new(1);
 
 /// A proposed configuration of a flag in an environment, and a sample of contexts.
 pub(crate) struct Proposal {
@@ -81,10 +86,16 @@ pub(crate) async fn preview(
     let after = config(&before, wanted);
     let clients = usage::outdated_clients(admin, actor, id.environment).await?;
     let warnings = warnings::about([&after], &clients);
-    let effect = move || Preview {
-        differences,
-        warnings,
-        ..Preview::of(&before, &after, &proposal.contexts)
+    // The closure keeps the turn, even if the caller disconnects.
+    let turn = TURN.acquire().await;
+    let effect = move || {
+        let effect = Preview::of(&before, &after, &proposal.contexts);
+        drop(turn);
+        Preview {
+            differences,
+            warnings,
+            ..effect
+        }
     };
     // With many rules, the search for mistakes takes too long for a thread that serves other requests.
     let effect = tokio::task::spawn_blocking(effect).await;

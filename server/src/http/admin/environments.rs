@@ -102,7 +102,8 @@ async fn one(
 ///
 /// Absent members stay unchanged. A request that changes nothing succeeds and is not recorded. The visibility cannot be
 /// changed.
-#[utoipa::path(patch, path = "/environments/{environment}")]
+// The ID is a name in generated clients, so it stays what it was when only the name could be changed.
+#[utoipa::path(patch, path = "/environments/{environment}", operation_id = "rename")]
 async fn update(
     State(admin): State<Admin>,
     actor: Administrator,
