@@ -134,6 +134,21 @@ impl<T: FromJson + AsRef<str>> FromJson for NewName<T> {
     }
 }
 
+impl FromJson for EnvironmentId {
+    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
+        let id = String::from_json(value)?.parse();
+        id.map_err(|_| "must be the id of an environment")
+    }
+
+    /// Returns a schema without an example: the reference page would send the example as the value of the parameter.
+    fn schema(_: &mut Schemas) -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::Custom("uuid".to_owned())))
+            .into()
+    }
+}
+
 /// Text to search for. Its length is limited because databases limit patterns.
 pub(crate) struct Search(pub(crate) String);
 
@@ -182,7 +197,6 @@ from_json! {
         Attribute, OperandText;
     |value| String::from_json(value)?.parse().map_err(Invalid::detail) => Timestamp;
     |value| String::from_json(value)?.parse().map_err(|_| "must be the id of a rule") => RuleId;
-    |value| String::from_json(value)?.parse().map_err(|_| "must be the id of an environment") => EnvironmentId;
     // Enumerations.
     |value| Self::parse(&String::from_json(value)?).map_err(Invalid::detail) =>
         AuditExtra, ClientRules, EnvironmentStatus, FlagExtra, FlagOrder, FlagState, FlagType, Logic, Operator, Role,
