@@ -13,6 +13,7 @@ pub mod context;
 pub mod environment;
 pub mod flag;
 pub mod flag_table;
+pub mod grant;
 pub mod id;
 pub mod json;
 pub mod package;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::grant::Grants;
 use crate::id::{TokenId, UserId};
 use crate::secret::Secret;
 use crate::text::name;
@@ -19,8 +20,10 @@ pub struct Token {
     pub user_id: UserId,
     /// Its name, unique among the tokens of its owner.
     pub name: TokenName,
-    /// Its role, limited to the current role of its owner.
+    /// Its role everywhere, limited to the current role of its owner.
     pub role: Role,
+    /// Its roles in single products and environments, limited to those of its owner there.
+    pub grants: Grants,
     /// The first characters of the secret, to tell tokens apart.
     #[cfg_attr(feature = "schema", schema(example = "pnt_KcuZYI13"))]
     pub token_prefix: String,

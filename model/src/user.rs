@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::grant::{Grants, Resource};
 use crate::id::UserId;
 use crate::text::text;
 use crate::time::Timestamp;
@@ -19,13 +20,22 @@ pub struct User {
     /// The address with which the user signs in.
     #[cfg_attr(feature = "schema", schema(example = "ana@example.com"))]
     pub email: String,
-    /// The role.
+    /// The role, which applies everywhere.
     pub role: Role,
+    /// The roles in single products and environments.
+    pub grants: Grants,
     /// The time at which the account was created.
     pub created_at: Timestamp,
     /// The revision, which every change of the account increments, including a change of the password.
     #[serde(skip)]
     pub revision: i64,
+}
+
+impl User {
+    /// Returns the effective role for a resource: the highest that applies.
+    pub fn role_for(&self, resource: &Resource) -> Role {
+        self.grants.role_for(resource, self.role)
+    }
 }
 
 text! {

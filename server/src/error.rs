@@ -1,5 +1,6 @@
 //! Errors of the use cases, independent of HTTP.
 
+use pennon_model::grant::Resource;
 use pennon_model::user::Role;
 use sqlx::error::DatabaseError;
 
@@ -35,6 +36,9 @@ pub enum Error {
     /// The caller's role is insufficient.
     #[error("the role {0} is required")]
     Forbidden(Role),
+    /// The caller's role for this resource is insufficient.
+    #[error("the role {0} is required for {1}")]
+    ForbiddenFor(Role, Resource),
     /// The object does not exist.
     #[error("the {0} does not exist")]
     NotFound(Entity),

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::{Admin, Existence};
 use crate::auth::actor::Actor;
+use crate::auth::authority::Authorized;
 use crate::error::{Entity, Error};
 use crate::store::Tx;
 use crate::store::audit;
@@ -91,7 +92,7 @@ impl Entry {
         self,
         admin: &Admin,
         tx: &mut Tx,
-        actor: &Actor,
+        actor: &Authorized,
     ) -> Result<(), Error> {
         actor.confirm(tx, admin.clock.now()).await?;
         let (entry, subjects) = self.entry(admin, actor);

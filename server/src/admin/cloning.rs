@@ -10,9 +10,8 @@ use pennon_model::text::NewName;
 use serde::Serialize;
 
 use super::environments::{self, NewEnvironment};
-use super::precondition::Precondition;
 use super::{Admin, audit, changes};
-use crate::auth::actor::Administrator;
+use crate::auth::authority::AnyAdministrator;
 use crate::auth::secret::PrefixedSecret;
 use crate::error::Error;
 use crate::store::{self, Tx};
@@ -38,13 +37,15 @@ struct Cloned<'e> {
 /// the original are disabled. Usage is not cloned.
 pub(crate) async fn clone(
     admin: &Admin,
-    actor: &Administrator,
+    actor: &AnyAdministrator,
     original: EnvironmentId,
     options: CloneOptions,
 ) -> Result<CreatedEnvironment, Error> {
     let mut tx = admin.db.write().await?;
-    let original = environments::find_active(&mut tx, original, &Precondition::None).await?;
+    let original = environments::find(&mut tx, original).await?;
     let new = options.applied_to(&original);
+    let actor = actor.of_product(new.product.as_inner())?;
+    let original = environments::not_revoked(original)?;
     environments::check(admin, &new)?;
     let key = PrefixedSecret::sdk_key(new.visibility, &admin.entropy);
     let environment = environments::new_environment(admin, &new, &key);
@@ -57,7 +58,7 @@ pub(crate) async fn clone(
     audit::Entry::of(AuditAction::EnvironmentCreated)
         .environment(&environment)
         .to(&cloned)?
-        .record(admin, &mut tx, actor)
+        .record(admin, &mut tx, &actor)
         .await?;
     changes::commit(admin, tx, vec![change]).await?;
     Ok(CreatedEnvironment {

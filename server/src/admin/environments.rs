@@ -14,7 +14,8 @@ use super::changes::EnvironmentChange;
 use super::patch::renamed;
 use super::precondition::Precondition;
 use super::{Admin, Existence, audit, changes};
-use crate::auth::actor::{Actor, Administrator};
+use crate::auth::actor::Actor;
+use crate::auth::authority::{AnyAdministrator, EnvironmentAdministrator};
 use crate::auth::secret::PrefixedSecret;
 use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::{self, Tx};
@@ -39,9 +40,10 @@ pub(crate) struct EnvironmentPatch {
 /// Creates an environment in which every active flag is disabled.
 pub(crate) async fn create(
     admin: &Admin,
-    actor: &Administrator,
+    actor: &AnyAdministrator,
     new: NewEnvironment,
 ) -> Result<CreatedEnvironment, Error> {
+    let actor = &actor.of_product(new.product.as_inner())?;
     check(admin, &new)?;
     let key = PrefixedSecret::sdk_key(new.visibility, &admin.entropy);
     let environment = new_environment(admin, &new, &key);
@@ -58,7 +60,7 @@ pub(crate) async fn create(
 pub(super) async fn create_within(
     admin: &Admin,
     tx: &mut Tx,
-    actor: &Administrator,
+    actor: &EnvironmentAdministrator,
     environment: &Environment,
     key: &PrefixedSecret,
 ) -> Result<EnvironmentChange, Error> {
@@ -121,13 +123,13 @@ pub(super) fn refused_product(admin: &Admin, product: &ProductName) -> Option<St
 /// Changes the name or the client rules of an environment.
 pub(crate) async fn update(
     admin: &Admin,
-    actor: &Administrator,
+    actor: &AnyAdministrator,
     id: EnvironmentId,
     precondition: &Precondition,
     patch: EnvironmentPatch,
 ) -> Result<Environment, Error> {
     let mut tx = admin.db.write().await?;
-    let old = find_active(&mut tx, id, precondition).await?;
+    let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
     if patch
         .visibility
         .is_some_and(|visibility| visibility != old.visibility)
@@ -142,7 +144,7 @@ pub(crate) async fn update(
     if (&name, client_rules) == (&old.name, old.client_rules) {
         return Ok(old);
     }
-    let (new, change) = rewrite(admin, &mut tx, actor, &old, name, client_rules).await?;
+    let (new, change) = rewrite(admin, &mut tx, &actor, &old, name, client_rules).await?;
     changes::commit(admin, tx, change.into_iter().collect()).await?;
     Ok(new)
 }
@@ -151,7 +153,7 @@ pub(crate) async fn update(
 pub(super) async fn rewrite(
     admin: &Admin,
     tx: &mut Tx,
-    actor: &Actor,
+    actor: &EnvironmentAdministrator,
     old: &Environment,
     name: EnvironmentName,
     client_rules: ClientRules,
@@ -178,16 +180,16 @@ pub(super) async fn rewrite(
 /// Revokes an environment permanently. Its key stops working at once.
 pub(crate) async fn revoke(
     admin: &Admin,
-    actor: &Administrator,
+    actor: &AnyAdministrator,
     id: EnvironmentId,
     precondition: &Precondition,
 ) -> Result<Environment, Error> {
     let mut tx = admin.db.write().await?;
-    let old = find_active(&mut tx, id, precondition).await?;
+    let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
     let new = revoked(&mut tx, &old).await?;
     let revision = store::environments::raise_config_revision(&mut tx, id).await?;
     entry(AuditAction::EnvironmentRevoked, Some(&old), &new)?
-        .record(admin, &mut tx, actor)
+        .record(admin, &mut tx, &actor)
         .await?;
     let change = EnvironmentChange::of_environment(id, revision);
     changes::commit_revocation(admin, tx, id, vec![change]).await?;
@@ -198,12 +200,12 @@ pub(crate) async fn revoke(
 /// visibility and flag configurations.
 pub(crate) async fn rotate_key(
     admin: &Admin,
-    actor: &Administrator,
+    actor: &AnyAdministrator,
     id: EnvironmentId,
     precondition: &Precondition,
 ) -> Result<CreatedEnvironment, Error> {
     let mut tx = admin.db.write().await?;
-    let old = find_active(&mut tx, id, precondition).await?;
+    let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
     revoked(&mut tx, &old).await?;
     let key = PrefixedSecret::sdk_key(old.visibility, &admin.entropy);
     let new = successor(admin, &old, &key);
@@ -212,8 +214,10 @@ pub(crate) async fn rotate_key(
     store::configurations::move_all(&mut tx, old.id, new.id).await?;
     let revision = store::environments::inherit_config_revision(&mut tx, new.id, old.id).await?;
     entry(AuditAction::SdkKeyRotated, Some(&old), &new)?
-        .record(admin, &mut tx, actor)
+        .record(admin, &mut tx, &actor)
         .await?;
+    // After the entry, whose actor may have a grant for the old environment.
+    store::grants::move_all(&mut tx, old.id, new.id).await?;
     let change = EnvironmentChange::of_environment(new.id, revision);
     changes::commit_revocation(admin, tx, old.id, vec![change]).await?;
     Ok(CreatedEnvironment {
@@ -303,6 +307,13 @@ pub(crate) async fn get(
     find(&mut admin.db.read().await?, id).await
 }
 
+impl Existence<AnyAdministrator> for EnvironmentId {
+    async fn check(&self, admin: &Admin, actor: &AnyAdministrator) -> Result<(), Error> {
+        let environment = get(admin, actor, *self).await?;
+        actor.of(&environment).map(drop)
+    }
+}
+
 impl Existence for EnvironmentId {
     async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
         get(admin, actor, *self).await.map(drop)
@@ -316,14 +327,21 @@ pub(super) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, 
         .ok_or(Error::NotFound(Entity::Environment))
 }
 
-/// Returns an environment that can be changed, within a transaction.
-pub(super) async fn find_active(
+/// Returns an environment that can be changed, and the actor as one who may change it, within a transaction.
+async fn find_active(
     tx: &mut Tx,
+    actor: &AnyAdministrator,
     id: EnvironmentId,
     precondition: &Precondition,
-) -> Result<Environment, Error> {
+) -> Result<(Environment, EnvironmentAdministrator), Error> {
     let environment = find(tx, id).await?;
+    let actor = actor.of(&environment)?;
     precondition.check(environment.revision)?;
+    not_revoked(environment).map(|environment| (environment, actor))
+}
+
+/// Returns the environment, unless it is revoked.
+pub(super) fn not_revoked(environment: Environment) -> Result<Environment, Error> {
     match environment.status {
         EnvironmentStatus::Active => Ok(environment),
         EnvironmentStatus::Revoked => Err(Conflict::EnvironmentRevoked.into()),

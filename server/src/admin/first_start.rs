@@ -158,7 +158,7 @@ impl NewAdministrator {
         audit::Entry::of(AuditAction::UserCreated)
             .user(user.id)
             .to(&user)?
-            .record(admin, tx, &Actor::command_line())
+            .record(admin, tx, &Actor::command_line().on_own_behalf())
             .await?;
         Ok(Some(FirstAdministrator {
             email: user.email,

@@ -12,7 +12,8 @@ use super::patch::{Patch, renamed};
 use super::precondition::Precondition;
 use super::scope::{self, Enabled};
 use super::{Admin, Existence, audit, changes};
-use crate::auth::actor::{Actor, Editor};
+use crate::auth::actor::Actor;
+use crate::auth::authority::{AnyEditor, FlagEditor};
 use crate::error::{Conflict, Entity, Error};
 use crate::store::flags::StateFilter;
 use crate::store::{self, Tx};
@@ -61,7 +62,8 @@ impl FlagDetails {
 }
 
 /// Creates a flag, disabled in every active environment of its scope.
-pub(crate) async fn create(admin: &Admin, actor: &Editor, new: NewFlag) -> Result<Flag, Error> {
+pub(crate) async fn create(admin: &Admin, actor: &AnyEditor, new: NewFlag) -> Result<Flag, Error> {
+    let actor = &actor.of_flag(new.products.as_ref())?;
     scope::check(admin, None, new.products.as_ref())?;
     let flag = created(admin, actor, new);
     let mut tx = admin.db.write().await?;
@@ -99,6 +101,13 @@ pub(crate) async fn get(admin: &Admin, _actor: &Actor, id: FlagId) -> Result<Fla
     find(&mut admin.db.read().await?, id).await
 }
 
+impl Existence<AnyEditor> for FlagId {
+    async fn check(&self, admin: &Admin, actor: &AnyEditor) -> Result<(), Error> {
+        let flag = get(admin, actor, *self).await?;
+        actor.of_flag(flag.products.as_ref()).map(drop)
+    }
+}
+
 impl Existence for FlagId {
     async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
         get(admin, actor, *self).await.map(drop)
@@ -108,13 +117,13 @@ impl Existence for FlagId {
 /// Changes the name, the description and the scope of a flag.
 pub(crate) async fn update(
     admin: &Admin,
-    actor: &Editor,
+    actor: &AnyEditor,
     id: FlagId,
     precondition: &Precondition,
     patch: FlagPatch,
 ) -> Result<Flag, Error> {
     let mut tx = admin.db.write().await?;
-    let old = find_active(&mut tx, id, precondition).await?;
+    let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
     let details = FlagDetails {
         name: renamed(&old.name, patch.name)?,
         description: patch.description.applied_to(old.description.clone()),
@@ -125,7 +134,7 @@ pub(crate) async fn update(
     if details == FlagDetails::of(&old) {
         return Ok(old);
     }
-    let (new, changes) = rewrite(admin, &mut tx, actor, &old, details, patch.enabled).await?;
+    let (new, changes) = rewrite(admin, &mut tx, &actor, &old, details, patch.enabled).await?;
     changes::commit(admin, tx, changes).await?;
     Ok(new)
 }
@@ -133,17 +142,18 @@ pub(crate) async fn update(
 /// Restores an archived flag, disabled in every active environment.
 pub(crate) async fn restore(
     admin: &Admin,
-    actor: &Editor,
+    actor: &AnyEditor,
     id: FlagId,
     precondition: &Precondition,
 ) -> Result<Flag, Error> {
     let mut tx = admin.db.write().await?;
     let old = find(&mut tx, id).await?;
+    let actor = actor.of_flag(old.products.as_ref())?;
     precondition.check(old.revision)?;
     if old.archived_at.is_none() {
         return Err(Conflict::FlagNotArchived.into());
     }
-    let (new, changes) = unarchive(admin, &mut tx, actor, &old).await?;
+    let (new, changes) = unarchive(admin, &mut tx, &actor, &old).await?;
     changes::commit(admin, tx, changes).await?;
     Ok(new)
 }
@@ -151,13 +161,13 @@ pub(crate) async fn restore(
 /// Archives a flag, which must be disabled in all active environments.
 pub(crate) async fn archive(
     admin: &Admin,
-    actor: &Editor,
+    actor: &AnyEditor,
     id: FlagId,
     precondition: &Precondition,
 ) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
-    let flag = find_active(&mut tx, id, precondition).await?;
-    let changes = archive_within(admin, &mut tx, actor, &flag).await?;
+    let (flag, actor) = find_active(&mut tx, actor, id, precondition).await?;
+    let changes = archive_within(admin, &mut tx, &actor, &flag).await?;
     changes::commit(admin, tx, changes).await
 }
 
@@ -179,14 +189,20 @@ pub(super) async fn find_by_key(tx: &mut Tx, key: &str) -> Result<Option<Flag>, 
     Ok(found.items.pop())
 }
 
-/// Returns a flag that can be changed, within a transaction.
-async fn find_active(tx: &mut Tx, id: FlagId, precondition: &Precondition) -> Result<Flag, Error> {
+/// Returns a flag that can be changed, and the actor as one who may change it, within a transaction.
+async fn find_active(
+    tx: &mut Tx,
+    actor: &AnyEditor,
+    id: FlagId,
+    precondition: &Precondition,
+) -> Result<(Flag, FlagEditor), Error> {
     let flag = find(tx, id).await?;
+    let actor = actor.of_flag(flag.products.as_ref())?;
     precondition.check(flag.revision)?;
     if flag.archived_at.is_some() {
         Err(Conflict::FlagArchived.into())
     } else {
-        Ok(flag)
+        Ok((flag, actor))
     }
 }
 
@@ -242,11 +258,12 @@ pub(super) fn entry(
 pub(super) async fn rewrite(
     admin: &Admin,
     tx: &mut Tx,
-    actor: &Actor,
+    actor: &FlagEditor,
     old: &Flag,
     details: FlagDetails,
     enabled: Enabled,
 ) -> Result<(Flag, Vec<EnvironmentChange>), Error> {
+    let actor = &actor.also_of(details.products.as_ref())?;
     let new = rewritten(old, details);
     store::flags::update(tx, &new).await?;
     entry(AuditAction::FlagUpdated, Some(old), &new)?
@@ -265,7 +282,7 @@ pub(super) async fn rewrite(
 pub(super) async fn unarchive(
     admin: &Admin,
     tx: &mut Tx,
-    actor: &Actor,
+    actor: &FlagEditor,
     old: &Flag,
 ) -> Result<(Flag, Vec<EnvironmentChange>), Error> {
     store::flags::restore(tx, old.id).await?;
@@ -281,7 +298,7 @@ pub(super) async fn unarchive(
 pub(super) async fn archive_within(
     admin: &Admin,
     tx: &mut Tx,
-    actor: &Actor,
+    actor: &FlagEditor,
     old: &Flag,
 ) -> Result<Vec<EnvironmentChange>, Error> {
     let enabled_in = store::configurations::enabled_in(tx, old.id).await?;

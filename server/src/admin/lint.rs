@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::targeting::ConfigurationContent;
 use super::{Admin, transfer};
-use crate::auth::actor::Administrator;
+use crate::auth::authority::Administrator;
 use crate::error::{Entity, Error};
 use crate::store;
 

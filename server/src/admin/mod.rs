@@ -10,6 +10,7 @@ pub(crate) mod environments;
 pub(crate) mod first_start;
 pub(crate) mod flag_table;
 pub(crate) mod flags;
+pub(crate) mod grants;
 pub(crate) mod lint;
 pub(crate) mod packages;
 pub(crate) mod patch;
@@ -47,11 +48,10 @@ use crate::store::{Db, OpenError, OpenMode};
 /// The time limit for closing the database connections.
 const CLOSING_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// An ID of an object that may not exist.
-pub(crate) trait Existence {
-    /// Fails if the object does not exist, or the actor may not see it.
-    fn check(&self, admin: &Admin, actor: &Actor)
-    -> impl Future<Output = Result<(), Error>> + Send;
+/// An ID of an object that may not exist, in a request of this type of actor.
+pub(crate) trait Existence<By = Actor> {
+    /// Fails if the object does not exist, or the actor has no right to it.
+    fn check(&self, admin: &Admin, actor: &By) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
 /// The state of administration. It is cheap to clone.

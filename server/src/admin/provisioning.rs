@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use pennon_model::grant::Grants;
 use pennon_model::id::TokenId;
 use pennon_model::text::NewName;
 use pennon_model::token::{Token, TokenName};
@@ -13,7 +14,8 @@ use super::changes::EnvironmentChange;
 use super::environments::{self, NewEnvironment};
 use super::tokens::TokenDays;
 use super::{Admin, tokens, transfer};
-use crate::auth::actor::{Actor, Administrator};
+use crate::auth::actor::Actor;
+use crate::auth::authority::{Administrator, Authorized};
 use crate::auth::secret::{GivenSdkKey, GivenToken, PrefixedSecret};
 use crate::error::{Conflict, Error, Fault};
 use crate::store::{self, Tx};
@@ -116,7 +118,8 @@ async fn create_environments(
             &substitute
         };
         let environment = environments::new_environment(admin, new, key);
-        let change = environments::create_within(admin, tx, actor, &environment, key);
+        let creator = actor.any_administrator()?.of_product(product)?;
+        let change = environments::create_within(admin, tx, &creator, &environment, key);
         changes.push(change.await?);
     }
     Ok(changes)
@@ -125,7 +128,7 @@ async fn create_environments(
 async fn create_token(
     admin: &Admin,
     tx: &mut Tx,
-    actor: &Actor,
+    actor: &Authorized,
     new: &ProvisionedToken,
     faults: &mut Vec<Fault>,
 ) -> Result<(), Error> {
@@ -141,6 +144,7 @@ async fn create_token(
         user_id: owner.id,
         name: new.name.clone().into_inner(),
         role: new.role,
+        grants: Grants::default(),
         token_prefix: new.token.0.prefix.clone(),
         created_at: now,
         expires_at: new.expires_in.after(now),

@@ -16,6 +16,7 @@ use super::changes::EnvironmentChange;
 use super::environments::refused_product;
 use super::{Admin, audit};
 use crate::auth::actor::Actor;
+use crate::auth::authority::FlagEditor;
 use crate::error::{Conflict, Error, Fault};
 use crate::store::{self, Tx};
 
@@ -98,7 +99,7 @@ pub(crate) async fn unknown_products(
 pub(super) async fn apply(
     admin: &Admin,
     tx: &mut Tx,
-    actor: &Actor,
+    actor: &FlagEditor,
     flag: &Flag,
     enabled: Enabled,
 ) -> Result<Vec<EnvironmentChange>, Error> {

@@ -1,6 +1,7 @@
 //! Personal access tokens: creating, listing and revoking them.
 
 use pennon_model::audit::AuditAction;
+use pennon_model::grant::Grants;
 use pennon_model::id::TokenId;
 use pennon_model::secret::{Secret, SecretHash};
 use pennon_model::text::NewName;
@@ -9,8 +10,9 @@ use pennon_model::token::{CreatedToken, Token, TokenName};
 use pennon_model::user::Role;
 
 use super::users::{self, AccountSelector};
-use super::{Admin, audit};
+use super::{Admin, audit, grants};
 use crate::auth::actor::{Actor, Person};
+use crate::auth::authority::Authorized;
 use crate::auth::secret::PrefixedSecret;
 use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::{self, Tx};
@@ -60,7 +62,10 @@ pub(crate) struct TokenSelector {
 /// A token to create.
 pub(crate) struct NewToken {
     pub(crate) name: NewName<TokenName>,
+    /// The role, which applies everywhere.
     pub(crate) role: Role,
+    /// The roles in single products and environments.
+    pub(crate) grants: Grants,
     pub(crate) expires_at: Option<Timestamp>,
 }
 
@@ -70,7 +75,7 @@ pub(crate) async fn create(
     person: &Person,
     new: NewToken,
 ) -> Result<CreatedToken, Error> {
-    if new.role > person.role() {
+    if new.role > person.user().role {
         return Err(Error::Forbidden(new.role));
     }
     let now = admin.clock.now();
@@ -80,11 +85,14 @@ pub(crate) async fn create(
         user_id: person.user().id,
         name: new.name.into_inner(),
         role: new.role,
+        grants: new.grants,
         token_prefix: prefix,
         created_at: now,
         expires_at: expiry(new.expires_at, now)?,
     };
     let mut tx = admin.db.write().await?;
+    grants::check(&mut tx, &Grants::default(), &token.grants).await?;
+    grants::check_limit(&mut tx, person, &token.grants).await?;
     create_within(admin, &mut tx, person, &token, &secret).await?;
     tx.commit().await?;
     Ok(CreatedToken { token, secret })
@@ -94,7 +102,7 @@ pub(crate) async fn create(
 pub(super) async fn create_within(
     admin: &Admin,
     tx: &mut Tx,
-    actor: &Actor,
+    actor: &Authorized,
     token: &Token,
     secret: &Secret,
 ) -> Result<(), Error> {
@@ -144,18 +152,22 @@ pub(crate) async fn revoke(
         AccountSelector::Of(id) => id.is_some() && id == actor.user().map(|user| user.id),
     };
     let by_itself = actor.token().is_none() || actor.token() == which.token;
-    let administrator = (!own || !by_itself)
-        .then(|| actor.administrator())
-        .transpose()?;
-    // An actor who needs the role `admin` must still have it when the transaction commits.
-    let actor = administrator.as_deref().unwrap_or(actor);
+    let administrator;
+    let own_behalf;
+    let authorized: &Authorized = if own && by_itself {
+        own_behalf = actor.clone().on_own_behalf();
+        &own_behalf
+    } else {
+        administrator = actor.administrator()?;
+        &administrator
+    };
     let mut tx = admin.db.write().await?;
     let token = find(&mut tx, actor, which).await?;
     // Recorded before the revocation, because a token that revokes itself is invalid afterward.
     audit::Entry::of(AuditAction::TokenRevoked)
         .token(&token)
         .from(Some(&token))?
-        .record(admin, &mut tx, actor)
+        .record(admin, &mut tx, authorized)
         .await?;
     store::tokens::delete(&mut tx, token.id).await?;
     tx.commit().await

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::ops::Not;
 
 use pennon_model::audit::AuditAction;
+use pennon_model::grant::Grants;
 use pennon_model::id::UserId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
@@ -11,8 +12,9 @@ use pennon_model::user::{Email, Role, User, UserFilter};
 use serde::Serialize;
 
 use super::precondition::Precondition;
-use super::{Admin, Existence, audit};
-use crate::auth::actor::{Actor, Administrator, Person};
+use super::{Admin, Existence, audit, grants};
+use crate::auth::actor::{Actor, Person};
+use crate::auth::authority::Administrator;
 use crate::auth::password::NewPassword;
 use crate::auth::queue::Class;
 use crate::error::{Conflict, Entity, Error, Fault};
@@ -31,12 +33,18 @@ pub(crate) enum AccountSelector {
 pub(crate) struct NewUser {
     pub(crate) email: Email,
     pub(crate) password: NewPassword,
+    /// The role, which applies everywhere.
     pub(crate) role: Role,
+    /// The roles in single products and environments.
+    pub(crate) grants: Grants,
 }
 
 /// The changes to a user.
+#[derive(Default)]
 pub(crate) struct UserPatch {
     pub(crate) role: Option<Role>,
+    /// All grants, which replace the present ones.
+    pub(crate) grants: Option<Grants>,
     /// The new password: a reset for another user, or a change of the caller's own.
     pub(crate) password: Option<NewPassword>,
     /// The current password, required to change the caller's own.
@@ -74,8 +82,12 @@ pub(crate) async fn create(
 ) -> Result<User, Error> {
     needs_session(actor)?;
     let hash = hash(admin, &new.password).await?;
-    let user = created(admin, new.email.as_str(), new.role);
+    let user = User {
+        grants: new.grants,
+        ..created(admin, new.email.as_str(), new.role)
+    };
     let mut tx = admin.db.write().await?;
+    grants::check(&mut tx, &Grants::default(), &user.grants).await?;
     if !store::users::insert(&mut tx, &user, &hash).await? {
         return Err(Conflict::EmailTaken.into());
     }
@@ -95,6 +107,7 @@ pub(super) fn created(admin: &Admin, email: &str, role: Role) -> User {
         id: UserId::new(admin.entropy.id(now)),
         email: email.to_owned(),
         role,
+        grants: Grants::default(),
         created_at: now,
         revision: 1,
     }
@@ -139,6 +152,12 @@ pub(crate) async fn get(
     find(&mut admin.db.read().await?, actor, account).await
 }
 
+impl Existence<Administrator> for AccountSelector {
+    async fn check(&self, admin: &Admin, actor: &Administrator) -> Result<(), Error> {
+        get(admin, actor, *self).await.map(drop)
+    }
+}
+
 impl Existence for AccountSelector {
     async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
         get(admin, actor, *self).await.map(drop)
@@ -157,7 +176,7 @@ pub(crate) async fn by_email(
         .ok_or(Error::NotFound(Entity::User))
 }
 
-/// Changes the role or password of a user. A new role applies from the next request; a new password ends all sessions.
+/// Changes the role, the grants or the password of a user. New rights apply from the next request; a new password ends all sessions.
 pub(crate) async fn update(
     admin: &Admin,
     actor: &Administrator,
@@ -181,14 +200,17 @@ pub(crate) async fn update(
             .ok_or_else(wrong_password)?;
     }
     let role = patch.role.unwrap_or(old.role);
-    if role == old.role && hash.is_none() {
+    let grants = patch.grants.unwrap_or_else(|| old.grants.clone());
+    if role == old.role && grants == old.grants && hash.is_none() {
         return Ok(old);
     }
+    grants::check(&mut tx, &old.grants, &grants).await?;
     if role != Role::Admin {
         keep_an_administrator(&mut tx, &old).await?;
     }
     let new = User {
         role,
+        grants,
         revision: old.revision + 1,
         ..old.clone()
     };

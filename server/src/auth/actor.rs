@@ -6,12 +6,14 @@ use axum::extract::{FromRef, FromRequestParts};
 use http::Extensions;
 use http::request::Parts;
 use pennon_model::audit::RequestId;
+use pennon_model::grant::Resource;
 use pennon_model::id::{SessionId, TokenId, UserId};
 use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
-use pennon_model::token::TokenName;
+use pennon_model::token::Token;
 use pennon_model::user::{Role, User};
 
+use super::authority::Authorized;
 use super::secret::{TOKEN_PREFIX, is_sdk_key};
 use super::{Auth, PresentedCredential, presented};
 use crate::error::Error;
@@ -21,10 +23,6 @@ use crate::store::{self, Tx};
 #[derive(Clone, Debug)]
 pub(crate) struct Actor {
     credential: Credential,
-    /// The effective role: that of the account, or that of the token if it is lower.
-    role: Role,
-    /// The role that the request requires, which is checked again when it writes.
-    needed: Role,
     /// The request that the actor makes; none on the command line.
     request: Option<RequestId>,
 }
@@ -35,25 +33,15 @@ pub(crate) enum Credential {
     /// A person who is signed in to the API or the dashboard.
     Session(User, SessionId),
     /// A script with a personal access token.
-    Token(User, TokenId, TokenName),
+    Token(User, Token),
     /// An operator who runs the binary with access to the database.
     CommandLine,
-}
-
-/// An actor who may also write flags, rules, rollouts and configurations.
-pub(crate) struct Editor {
-    actor: Actor,
-}
-
-/// An actor who may do everything.
-pub(crate) struct Administrator {
-    actor: Actor,
 }
 
 /// An actor who has signed in with a password, which is required to manage the actor's own credentials.
 #[derive(Clone)]
 pub(crate) struct Person {
-    actor: Actor,
+    actor: Authorized,
     user: User,
     session: SessionId,
 }
@@ -62,14 +50,12 @@ impl Actor {
     /// Returns the actor for the command line. It needs no check, because an operator who can run it can also change
     /// the database directly.
     pub(crate) fn command_line() -> Self {
-        Self::new(Credential::CommandLine, Role::Admin)
+        Self::new(Credential::CommandLine)
     }
 
-    fn new(credential: Credential, role: Role) -> Self {
+    fn new(credential: Credential) -> Self {
         Self {
             credential,
-            role,
-            needed: Role::Viewer,
             request: None,
         }
     }
@@ -84,8 +70,8 @@ impl Actor {
 
     /// Returns the personal access token of a script.
     pub(crate) fn token(&self) -> Option<TokenId> {
-        match self.credential {
-            Credential::Token(_, token, _) => Some(token),
+        match &self.credential {
+            Credential::Token(_, token) => Some(token.id),
             Credential::Session(..) | Credential::CommandLine => None,
         }
     }
@@ -101,9 +87,14 @@ impl Actor {
         self.request.as_ref()
     }
 
-    /// Returns the effective role of the actor.
-    pub(crate) fn role(&self) -> Role {
-        self.role
+    /// Returns the actor's role for a resource.
+    pub(crate) fn role_for(&self, resource: &Resource) -> Role {
+        self.credential.role_for(resource)
+    }
+
+    /// Returns the highest role that the actor may have for any resource.
+    pub(crate) fn highest_role(&self) -> Role {
+        self.credential.highest_role()
     }
 
     /// Returns true if this is the actor's own account.
@@ -115,21 +106,9 @@ impl Actor {
     pub(crate) fn identity(&self) -> String {
         match &self.credential {
             Credential::Session(user, _) => user.email.clone(),
-            Credential::Token(user, _, name) => format!("{} ({name})", user.email),
+            Credential::Token(user, token) => format!("{} ({})", user.email, token.name),
             Credential::CommandLine => "cli".to_owned(),
         }
-    }
-
-    /// Returns the actor as an editor, if the role suffices.
-    pub(crate) fn editor(&self) -> Result<Editor, Error> {
-        let actor = self.at_least(Role::Editor)?;
-        Ok(Editor { actor })
-    }
-
-    /// Returns the actor as an administrator, if the role suffices.
-    pub(crate) fn administrator(&self) -> Result<Administrator, Error> {
-        let actor = self.at_least(Role::Admin)?;
-        Ok(Administrator { actor })
     }
 
     /// Returns the actor as a person, if they have signed in with a password.
@@ -140,36 +119,25 @@ impl Actor {
         Ok(Person {
             user: user.clone(),
             session: *session,
-            actor: self,
+            actor: self.on_own_behalf(),
         })
     }
 
-    /// Returns the actor with the obligation to have this role when it writes, if the role suffices now.
-    pub(crate) fn at_least(&self, needed: Role) -> Result<Self, Error> {
-        if self.role < needed {
-            return Err(Error::Forbidden(needed));
-        }
-        Ok(Self {
-            needed,
-            ..self.clone()
-        })
-    }
-
-    /// Checks, within the transaction that writes, that the actor still has the rights that were checked at the start
-    /// of the request. In the meantime, the session or token may have ended, or the role may have been lowered.
-    pub(crate) async fn confirm(&self, tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
-        let role = match self.credential {
-            Credential::Session(_, session) => store::sessions::by_id(tx, session, now)
+    /// Returns the actor's credential with the rights that it has now; none if it has ended.
+    pub(super) async fn current(
+        &self,
+        tx: &mut Tx,
+        now: Timestamp,
+    ) -> Result<Option<Credential>, Error> {
+        Ok(match &self.credential {
+            Credential::Session(_, session) => store::sessions::by_id(tx, *session, now)
                 .await?
-                .map(|user| user.role),
-            Credential::Token(_, token, _) => store::tokens::living(tx, token, now).await?,
-            Credential::CommandLine => Some(Role::Admin),
-        };
-        match role {
-            None => Err(Error::Unauthenticated),
-            Some(role) if role < self.needed => Err(Error::Forbidden(self.needed)),
-            Some(_) => Ok(()),
-        }
+                .map(|user| Credential::Session(user, *session)),
+            Credential::Token(_, token) => store::tokens::by_id(tx, token.id, now)
+                .await?
+                .map(|(token, owner)| Credential::Token(owner, token)),
+            Credential::CommandLine => Some(Credential::CommandLine),
+        })
     }
 
     /// Authenticates a bearer credential of the Admin API.
@@ -197,14 +165,37 @@ impl Actor {
         let (hash, now) = (SecretHash::of(token), auth.clock.now());
         let found = store::tokens::by_hash(&mut auth.db.read().await?, hash, now).await?;
         let (token, owner) = found.ok_or(Error::Unauthenticated)?;
-        let role = token.role.min(owner.role);
-        let credential = Credential::Token(owner, token.id, token.name);
-        Ok(Self::new(credential, role))
+        Ok(Self::new(Credential::Token(owner, token)))
     }
 
     fn signed_in(user: User, session: SessionId) -> Self {
-        let role = user.role;
-        Self::new(Credential::Session(user, session), role)
+        Self::new(Credential::Session(user, session))
+    }
+}
+
+impl Credential {
+    /// Returns the role for a resource. A token never gives more than its owner's.
+    pub(super) fn role_for(&self, resource: &Resource) -> Role {
+        match self {
+            Self::Session(user, _) => user.role_for(resource),
+            Self::Token(owner, token) => {
+                let limit = owner.role_for(resource);
+                token.grants.role_for(resource, token.role).min(limit)
+            }
+            Self::CommandLine => Role::Admin,
+        }
+    }
+
+    /// Returns the highest role that the credential may give for any resource.
+    fn highest_role(&self) -> Role {
+        match self {
+            Self::Session(user, _) => user.grants.highest(user.role),
+            Self::Token(owner, token) => {
+                let limit = owner.grants.highest(owner.role);
+                token.grants.highest(token.role).min(limit)
+            }
+            Self::CommandLine => Role::Admin,
+        }
     }
 }
 
@@ -219,11 +210,13 @@ impl Person {
         self.session
     }
 
-    /// Returns true if the session is still valid: it has not ended, and the role is the same.
+    /// Returns true if the session is still valid: it has not ended, and the role and the grants are the same.
     pub(crate) async fn is_signed_in(&self, auth: &Auth) -> Result<bool, Error> {
         let now = auth.clock.now();
         let user = store::sessions::by_id(&mut auth.db.read().await?, self.session, now).await?;
-        Ok(user.is_some_and(|user| user.role == self.user.role))
+        Ok(user.is_some_and(|user| {
+            (user.role, &user.grants) == (self.user.role, &self.user.grants)
+        }))
     }
 
     /// Authenticates the dashboard's cookie, in the request that has these extensions.
@@ -261,30 +254,23 @@ where
     }
 }
 
-/// Makes caller types extractors, which check the rights of the request's actor, and lets them dereference to that
-/// actor.
-macro_rules! from_actor {
-    ($($caller:ty: $proof:ident),+) => {$(
-        impl<S> FromRequestParts<S> for $caller
-        where
-            Auth: FromRef<S>,
-            S: Send + Sync,
-        {
-            type Rejection = Error;
+impl<S> FromRequestParts<S> for Person
+where
+    Auth: FromRef<S>,
+    S: Send + Sync,
+{
+    type Rejection = Error;
 
-            async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-                Actor::from_request_parts(parts, state).await?.$proof()
-            }
-        }
-
-        impl Deref for $caller {
-            type Target = Actor;
-
-            fn deref(&self) -> &Actor {
-                &self.actor
-            }
-        }
-    )+};
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        Actor::from_request_parts(parts, state).await?.person()
+    }
 }
 
-from_actor!(Editor: editor, Administrator: administrator, Person: person);
+impl Deref for Person {
+    type Target = Authorized;
+
+    /// A person may always change their own credentials.
+    fn deref(&self) -> &Authorized {
+        &self.actor
+    }
+}

@@ -5,6 +5,7 @@
 
 pub(crate) mod access_token;
 pub(crate) mod actor;
+pub(crate) mod authority;
 mod hs256;
 pub(crate) mod password;
 pub(crate) mod queue;

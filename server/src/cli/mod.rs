@@ -22,7 +22,8 @@ use std::sync::Arc;
 use clap::{Parser, Subcommand};
 
 use crate::admin::Admin;
-use crate::auth::actor::{Actor, Administrator};
+use crate::auth::actor::Actor;
+use crate::auth::authority::Administrator;
 use crate::clock::{Entropy, SystemClock};
 use crate::config::{DatabaseSettings, SECRETS_HELP, Settings};
 use crate::error::{Entity, Error as Failure};

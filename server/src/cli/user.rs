@@ -5,6 +5,7 @@ use std::error::Error;
 use std::io::Write;
 
 use clap::{Args, Subcommand};
+use pennon_model::grant::Grants;
 use pennon_model::page::{Limit, PageNumber, PageRequest};
 use pennon_model::user::{Email, Role, User, UserFilter};
 
@@ -13,7 +14,8 @@ use crate::admin::Admin;
 use crate::admin::precondition::Precondition;
 use crate::admin::users;
 use crate::admin::users::{AccountSelector, NewUser, UserPatch};
-use crate::auth::actor::{Actor, Administrator};
+use crate::auth::actor::Actor;
+use crate::auth::authority::Administrator;
 use crate::auth::password::NewPassword;
 use crate::config::DatabaseSettings;
 use crate::store::OpenMode;
@@ -100,6 +102,7 @@ async fn apply(admin: &Admin, action: Action) -> Result<String, Box<dyn Error>> 
                 email,
                 password,
                 role,
+                grants: Grants::default(),
             };
             let user = users::create(admin, actor, new).await?;
             Ok(format!("{}{notice}", described(&user)))
@@ -108,8 +111,7 @@ async fn apply(admin: &Admin, action: Action) -> Result<String, Box<dyn Error>> 
         Action::SetRole { email, role } => {
             let patch = UserPatch {
                 role: Some(role),
-                password: None,
-                current: None,
+                ..UserPatch::default()
             };
             let user = update(admin, actor, &email, patch).await?;
             Ok(described(&user))
@@ -117,9 +119,8 @@ async fn apply(admin: &Admin, action: Action) -> Result<String, Box<dyn Error>> 
         Action::ResetPassword { email, password } => {
             let (password, notice) = password.read(admin)?;
             let patch = UserPatch {
-                role: None,
                 password: Some(password),
-                current: None,
+                ..UserPatch::default()
             };
             let user = update(admin, actor, &email, patch).await?;
             Ok(format!("{}{notice}", described(&user)))

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::account::{NewToken, OwnAccount, PasswordChange};
+use pennon_model::grant::Grants;
 use pennon_model::id::TokenId;
 use pennon_model::time::Timestamp;
 use pennon_model::token::{CreatedToken, Token};
@@ -44,6 +45,7 @@ impl OwnAccount for SignedIn {
         let new = tokens::NewToken {
             name,
             role,
+            grants: Grants::default(),
             expires_at: Some(end),
         };
         Ok(tokens::create(&self.admin, &self.actor, new).await?)

@@ -46,7 +46,7 @@ impl SignedIn {
     fn record(&self, recorded: AuditRecord) -> Record {
         let needed = reversal::needed(recorded.entry.action);
         Record {
-            revertible: needed.is_some_and(|role| self.actor.role() >= role),
+            revertible: needed.is_some_and(|role| self.actor.highest_role() >= role),
             environment: recorded.environment,
             entry: recorded.entry,
         }

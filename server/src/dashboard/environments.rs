@@ -88,7 +88,7 @@ impl EnvironmentAdmin for SignedIn {
         &self,
         new: NewEnvironment,
     ) -> Result<CreatedEnvironment, AdminError> {
-        let actor = self.actor.administrator()?;
+        let actor = self.actor.any_administrator()?;
         let mut form = Form::default();
         let product = form.field("product", new.product.try_into());
         let name = form.field("name", new.name.try_into());
@@ -113,7 +113,7 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         name: String,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.administrator()?;
+        let actor = self.actor.any_administrator()?;
         let mut form = Form::default();
         let Some(name) = form.field("name", name.try_into()) else {
             return Err(form.refused());
@@ -132,7 +132,7 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         client_rules: &str,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.administrator()?;
+        let actor = self.actor.any_administrator()?;
         let mut form = Form::default();
         let Some(client_rules) = form.field("clientRules", ClientRules::parse(client_rules)) else {
             return Err(form.refused());
@@ -151,7 +151,7 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         confirmation: &str,
     ) -> Result<CreatedEnvironment, AdminError> {
-        let actor = self.actor.administrator()?;
+        let actor = self.actor.any_administrator()?;
         self.confirm(which.id, confirmation).await?;
         let expected = expected(which.revision);
         Ok(environments::rotate_key(&self.admin, &actor, which.id, &expected).await?)
@@ -162,7 +162,7 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         confirmation: &str,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.administrator()?;
+        let actor = self.actor.any_administrator()?;
         self.confirm(which.id, confirmation).await?;
         environments::revoke(&self.admin, &actor, which.id, &expected(which.revision)).await?;
         Ok(())

@@ -46,7 +46,7 @@ impl FlagPageAdmin for SignedIn {
         flag: Expected<FlagId>,
         details: FlagDetails,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         let mut form = Form::default();
         let name = form.field("name", details.name.try_into());
         let description = form.field("description", optional_description(details.description));
@@ -77,12 +77,12 @@ impl FlagPageAdmin for SignedIn {
     }
 
     async fn archive(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         Ok(flags::archive(&self.admin, &actor, flag, &expected(revision)).await?)
     }
 
     async fn restore(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         flags::restore(&self.admin, &actor, flag, &expected(revision)).await?;
         Ok(())
     }
@@ -93,7 +93,7 @@ impl FlagPageAdmin for SignedIn {
         expected_ttl: Option<Ttl>,
         ttl: Option<Ttl>,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         let admin = &self.admin;
         let current = targeting::configuration(admin, &actor, id).await?;
         if current.ttl != expected_ttl {
@@ -114,7 +114,7 @@ impl FlagPageAdmin for SignedIn {
         shown: &[Expected<RuleId>],
         input: &RuleForm,
     ) -> Result<RuleId, AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         let Rules { rules, revision } = self.rules_as_shown(id, shown).await?;
         let last = rules.last().map_or(0, |rule| rule.rule.priority.get());
         let mut form = Form::default();
@@ -136,7 +136,7 @@ impl FlagPageAdmin for SignedIn {
         revision: i64,
         input: &RuleForm,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         let Rules { rules, .. } = targeting::rules(&self.admin, &actor, id).await?;
         let old = rules.into_iter().find(|each| each.id == rule);
         let priority = old.ok_or(AdminError::NotFound)?.rule.priority;
@@ -146,7 +146,7 @@ impl FlagPageAdmin for SignedIn {
     }
 
     async fn delete_rule(&self, rule: RuleId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         Ok(targeting::delete_rule(&self.admin, &actor, rule, &expected(revision)).await?)
     }
 
@@ -156,7 +156,7 @@ impl FlagPageAdmin for SignedIn {
         shown: &[Expected<RuleId>],
         order: &[RuleId],
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         let Rules { revision, .. } = self.rules_as_shown(id, shown).await?;
         let (admin, unchanged) = (&self.admin, expected(revision));
         targeting::reorder_rules(admin, &actor, id, &unchanged, order).await?;
@@ -169,7 +169,7 @@ impl FlagPageAdmin for SignedIn {
         revision: Option<i64>,
         input: &RolloutForm,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         let rollout = input.rollout().map_err(AdminError::Invalid)?;
         let (admin, unchanged) = (&self.admin, revision.map_or(Precondition::Absent, expected));
         targeting::set_rollout(admin, &actor, id, &unchanged, rollout).await?;
@@ -177,7 +177,7 @@ impl FlagPageAdmin for SignedIn {
     }
 
     async fn remove_rollout(&self, id: FlagEnvironmentId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         Ok(targeting::delete_rollout(&self.admin, &actor, id, &expected(revision)).await?)
     }
 
@@ -234,7 +234,7 @@ impl SignedIn {
         preconditions: &targeting::CopyPreconditions,
         dry_run: bool,
     ) -> Result<ConfigurationDiff, AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         let to = FlagEnvironmentId {
             flag: copy.flag,
             environment: copy.to,

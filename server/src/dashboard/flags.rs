@@ -26,7 +26,7 @@ impl FlagAdmin for SignedIn {
     }
 
     async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         let mut form = Form::default();
         let key = form.field("key", new.key.try_into());
         let name = form.field("name", new.name.try_into());
@@ -56,7 +56,7 @@ impl FlagAdmin for SignedIn {
         enabled: bool,
         expected_revision: Option<i64>,
     ) -> Result<FlagCell, AdminError> {
-        let actor = self.actor.editor()?;
+        let actor = self.actor.any_editor()?;
         let id = FlagEnvironmentId { flag, environment };
         let precondition = expected_revision.map_or(Precondition::None, expected);
         let patch = ConfigurationPatch {

@@ -126,7 +126,7 @@ impl From<Error> for AdminError {
             Error::TooManyAttempts {
                 retry_after_seconds,
             } => Self::TooManyAttempts(retry_after_seconds),
-            Error::Forbidden(_) => Self::Forbidden,
+            Error::Forbidden(_) | Error::ForbiddenFor(..) => Self::Forbidden,
             Error::NotFound(_) | Error::NoSuchPath | Error::MethodNotAllowed => Self::NotFound,
             Error::Conflict(Conflict::FlagEnabledElsewhere(environments)) => {
                 Self::Conflict(sentence(&format!(

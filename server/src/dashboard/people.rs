@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::people::{NewPerson, PeopleAdmin, UserCredentials, UserRow};
+use pennon_model::grant::Grants;
 use pennon_model::id::{TokenId, UserId};
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::token::Token;
@@ -46,6 +47,7 @@ impl PeopleAdmin for SignedIn {
             email,
             password,
             role,
+            grants: Grants::default(),
         };
         let user = users::create(&self.admin, &actor, new).await?;
         Ok(UserCredentials {
@@ -57,8 +59,7 @@ impl PeopleAdmin for SignedIn {
     async fn set_role(&self, which: Expected<UserId>, role: Role) -> Result<User, AdminError> {
         let patch = UserPatch {
             role: Some(role),
-            password: None,
-            current: None,
+            ..UserPatch::default()
         };
         self.update(which, patch).await
     }
@@ -72,9 +73,8 @@ impl PeopleAdmin for SignedIn {
         let password = form.checked("password", self.password(password));
         let (password, generated_password) = password.ok_or_else(|| form.refused())?;
         let patch = UserPatch {
-            role: None,
             password: Some(password),
-            current: None,
+            ..UserPatch::default()
         };
         let user = self.update(which, patch).await?;
         Ok(UserCredentials {

@@ -175,7 +175,7 @@ impl From<&Error> for Code {
             Error::WrongCredential => Self::WrongCredential,
             Error::ConfigNotPublic => Self::ConfigNotPublic,
             Error::SessionRequired => Self::SessionRequired,
-            Error::Forbidden(_) => Self::Forbidden,
+            Error::Forbidden(_) | Error::ForbiddenFor(..) => Self::Forbidden,
             Error::NotFound(entity) => Self::from(*entity),
             Error::NoSuchPath => Self::NoSuchPath,
             Error::MethodNotAllowed => Self::MethodNotAllowed,

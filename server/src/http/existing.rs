@@ -5,7 +5,6 @@ use http::request::Parts;
 
 use super::path::{FromPath, Path};
 use crate::admin::{Admin, Existence};
-use crate::auth::actor::Actor;
 use crate::error::Error;
 
 /// The ID of an object that the path names and the body changes.
@@ -14,19 +13,23 @@ use crate::error::Error;
 /// invalid, so a successful change reads the object once.
 pub(crate) struct Existing<Id>(Id);
 
-impl<Id: Existence + Copy> Existing<Id> {
+impl<Id: Copy> Existing<Id> {
     /// Returns the ID. The object may not exist.
     pub(crate) fn id(&self) -> Id {
         self.0
     }
 
-    /// Reads a body. If the body is invalid and the object does not exist, returns the error about the object.
-    pub(crate) async fn with<T>(
+    /// Reads a body. If the body is invalid, and the object does not exist or the actor has no right to it, returns the
+    /// error about the object.
+    pub(crate) async fn with<T, By>(
         self,
         admin: &Admin,
-        actor: &Actor,
+        actor: &By,
         reading: impl Future<Output = Result<T, Error>>,
-    ) -> Result<(Id, T), Error> {
+    ) -> Result<(Id, T), Error>
+    where
+        Id: Existence<By>,
+    {
         match reading.await {
             Ok(content) => Ok((self.0, content)),
             Err(refusal) => {

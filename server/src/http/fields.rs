@@ -507,7 +507,8 @@ impl<'f> Fields<'f> {
         }
     }
 
-    fn fault<T>(&mut self, name: &str, detail: impl Into<String>) -> Option<T> {
+    /// Records a fault of a member.
+    pub(super) fn fault<T>(&mut self, name: &str, detail: impl Into<String>) -> Option<T> {
         if let Purpose::Read(object) = &mut self.purpose {
             object.fault(name, detail);
         }

@@ -21,6 +21,7 @@ mod events;
 mod existing;
 pub(crate) mod fields;
 mod from_json;
+mod grants;
 mod health;
 mod if_match;
 mod if_none_match;

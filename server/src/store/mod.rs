@@ -11,6 +11,7 @@ pub(crate) mod configurations;
 pub(crate) mod environments;
 pub(crate) mod flag_table;
 pub(crate) mod flags;
+pub(crate) mod grants;
 mod lease;
 pub(crate) mod notifications;
 mod open;

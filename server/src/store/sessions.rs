@@ -9,7 +9,7 @@ use pennon_model::time::Timestamp;
 use pennon_model::user::User;
 use uuid::Uuid;
 
-use super::users::UserRow;
+use super::users::{UserRow, with_grants};
 use super::{Tx, bad_row, on_conn};
 use crate::error::Error;
 
@@ -98,31 +98,27 @@ pub(crate) async fn refresh_token(
          where refresh_tokens.hash = $1 and refresh_tokens.created_at > $3
            and sessions.ended_at is null and sessions.expires_at > $2",
     ).bind(token.as_bytes()).bind(now.millis()).bind(oldest.millis()).fetch_optional(conn).await)?;
-    row.map(RefreshToken::try_from).transpose()
-}
-
-impl TryFrom<RefreshTokenRow> for RefreshToken {
-    type Error = Error;
-
-    fn try_from(row: RefreshTokenRow) -> Result<Self, Error> {
-        let RefreshTokenRow {
-            session,
-            spent_at,
+    let Some(RefreshTokenRow {
+        session: SessionRow { session_id, user },
+        spent_at,
+        successor,
+    }) = row
+    else {
+        return Ok(None);
+    };
+    let successor = successor.map(|bytes| MaskedSecret::try_from(&*bytes));
+    let successor = successor
+        .transpose()
+        .map_err(|problem| bad_row("refresh_tokens", session_id, problem))?;
+    let user = with_grants(tx, Some(user)).await?;
+    Ok(user.map(|user| RefreshToken {
+        session: SessionId::new(session_id),
+        user,
+        spent: spent_at.map(|at| Spent {
+            at: Timestamp::from_millis(at),
             successor,
-        } = row;
-        let successor = successor.map(|bytes| MaskedSecret::try_from(&*bytes));
-        let successor = successor
-            .transpose()
-            .map_err(|problem| bad_row("refresh_tokens", session.session_id, problem))?;
-        Ok(Self {
-            session: SessionId::new(session.session_id),
-            user: session.user.try_into()?,
-            spent: spent_at.map(|at| Spent {
-                at: Timestamp::from_millis(at),
-                successor,
-            }),
-        })
-    }
+        }),
+    }))
 }
 
 /// Marks a refresh token as spent in favor of its successor. This ends the grace period of the previous token.
@@ -162,7 +158,7 @@ pub(crate) async fn by_id(
          from sessions join users on users.id = sessions.user_id
          where sessions.id = $1 and sessions.ended_at is null and sessions.expires_at > $2",
     ).bind(id.uuid()).bind(now.millis()).fetch_optional(conn).await)?;
-    row.map(|row| row.user.try_into()).transpose()
+    with_grants(tx, row.map(|row| row.user)).await
 }
 
 /// Returns the dashboard session of a cookie, and its user.
@@ -176,8 +172,11 @@ pub(crate) async fn by_cookie(
          from sessions join users on users.id = sessions.user_id
          where sessions.cookie_hash = $1 and sessions.ended_at is null and sessions.expires_at > $2",
     ).bind(cookie.as_bytes()).bind(now.millis()).fetch_optional(conn).await)?;
-    let Some(row) = row else { return Ok(None) };
-    Ok(Some((SessionId::new(row.session_id), row.user.try_into()?)))
+    let Some(SessionRow { session_id, user }) = row else {
+        return Ok(None);
+    };
+    let user = with_grants(tx, Some(user)).await?;
+    Ok(user.map(|user| (SessionId::new(session_id), user)))
 }
 
 /// Returns the last sign-ins of the users on one page of the list. Users without a stored session have none.

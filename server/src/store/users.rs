@@ -1,12 +1,16 @@
 //! Accounts.
 
+use std::collections::HashMap;
+
+use pennon_model::grant::Grants;
 use pennon_model::id::UserId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
 use pennon_model::user::{Account, Role, User, UserFilter};
 use uuid::Uuid;
 
-use super::{Tx, bad_row, bindable, on_conn, page_of};
+use super::grants::{self, Grantee};
+use super::{Tx, bad_row, bindable, on_conn};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -31,7 +35,7 @@ pub(crate) async fn first_administrator(tx: &mut Tx) -> Result<Option<User>, Err
         "select id, email, role, created_at, revision from users
          where role = 'admin' order by created_at, id limit 1",
     ).fetch_optional(conn).await)?;
-    row.map(User::try_from).transpose()
+    with_grants(tx, row).await
 }
 
 /// Adds a user; false if the e-mail address already has an account, ignoring case.
@@ -51,6 +55,9 @@ pub(crate) async fn insert(tx: &mut Tx, user: &User, password_hash: &str) -> Res
     .bind(user.created_at.millis())
     .bind(user.revision)
     .fetch_optional(conn).await)?;
+    if inserted.is_some() {
+        grants::replace(tx, Grantee::User(user.id), &user.grants).await?;
+    }
     Ok(inserted.is_some())
 }
 
@@ -59,7 +66,7 @@ pub(crate) async fn find(tx: &mut Tx, id: UserId) -> Result<Option<User>, Error>
     let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, email, role, created_at, revision from users where id = $1",
     ).bind(id.uuid()).fetch_optional(conn).await)?;
-    row.map(User::try_from).transpose()
+    with_grants(tx, row).await
 }
 
 /// Returns one page of users, newest first.
@@ -77,7 +84,10 @@ pub(crate) async fn list(
     let total = on_conn!(tx, conn => sqlx::query_scalar(
         "select count(*) from users where ($1 is null or email = $1) and ($2 is null or role = $2)",
     ).bind(bindable(filter.email.as_ref())).bind(role).fetch_one(conn).await)?;
-    page_of(page, rows, total)
+    let ids: Vec<UserId> = rows.iter().map(UserRow::id).collect();
+    let mut grants = grants::of_users(tx, &ids).await?;
+    let users = rows.into_iter().map(|row| row.with(&mut grants));
+    Ok(page.page_of(users.collect::<Result<_, _>>()?, total))
 }
 
 /// Returns the number of users with a role.
@@ -86,7 +96,7 @@ pub(crate) async fn count(tx: &mut Tx, role: Role) -> Result<i64, Error> {
         .bind(role.as_str()).fetch_one(conn).await)
 }
 
-/// Updates a user's role and revision, and the password if it has changed.
+/// Updates a user's role, grants and revision, and the password if it has changed.
 pub(crate) async fn update(
     tx: &mut Tx,
     user: &User,
@@ -99,7 +109,8 @@ pub(crate) async fn update(
     .bind(user.role.as_str())
     .bind(user.revision)
     .bind(password_hash)
-    .execute(conn).await.map(drop))
+    .execute(conn).await.map(drop))?;
+    grants::replace(tx, Grantee::User(user.id), &user.grants).await
 }
 
 /// Replaces the password hash `old_hash`; false if the account has another one, or no longer exists.
@@ -127,7 +138,7 @@ pub(crate) async fn account(tx: &mut Tx, id: UserId) -> Result<Option<Account>, 
     let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, email, role, created_at, revision, password_hash from users where id = $1",
     ).bind(id.uuid()).fetch_optional(conn).await)?;
-    row.map(Account::try_from).transpose()
+    with_password_hash(tx, row).await
 }
 
 /// Returns the account of an e-mail address: the one with exactly this address, or else the oldest one with the address
@@ -137,31 +148,52 @@ pub(crate) async fn by_email(tx: &mut Tx, email: &str) -> Result<Option<Account>
         "select id, email, role, created_at, revision, password_hash from users
          where lower(email) = $2 order by email = $1 desc, created_at, id limit 1",
     ).bind(email).bind(email.to_ascii_lowercase()).fetch_optional(conn).await)?;
-    row.map(Account::try_from).transpose()
+    with_password_hash(tx, row).await
 }
 
-impl TryFrom<AccountRow> for Account {
-    type Error = Error;
+async fn with_password_hash(
+    tx: &mut Tx,
+    row: Option<AccountRow>,
+) -> Result<Option<Account>, Error> {
+    let Some(AccountRow {
+        user,
+        password_hash,
+    }) = row
+    else {
+        return Ok(None);
+    };
+    let user = with_grants(tx, Some(user)).await?;
+    Ok(user.map(|user| Account {
+        user,
+        password_hash,
+    }))
+}
 
-    fn try_from(row: AccountRow) -> Result<Self, Error> {
-        Ok(Self {
-            user: row.user.try_into()?,
-            password_hash: row.password_hash,
-        })
+/// Reads the grants of a user, and returns the user.
+pub(super) async fn with_grants(
+    tx: &mut Tx,
+    row: Option<UserRow>,
+) -> Result<Option<User>, Error> {
+    let Some(row) = row else { return Ok(None) };
+    let mut grants = grants::of_users(tx, &[row.id()]).await?;
+    row.with(&mut grants).map(Some)
+}
+
+impl UserRow {
+    pub(super) fn id(&self) -> UserId {
+        UserId::new(self.id)
     }
-}
 
-impl TryFrom<UserRow> for User {
-    type Error = Error;
-
-    fn try_from(row: UserRow) -> Result<Self, Error> {
-        let role = Role::parse(&row.role).map_err(|problem| bad_row("users", row.id, problem))?;
-        Ok(Self {
-            id: UserId::new(row.id),
-            email: row.email,
+    /// Returns the user, whose grants are among these.
+    pub(super) fn with(self, grants: &mut HashMap<Uuid, Grants>) -> Result<User, Error> {
+        let role = Role::parse(&self.role).map_err(|problem| bad_row("users", self.id, problem))?;
+        Ok(User {
+            id: self.id(),
+            email: self.email,
             role,
-            created_at: Timestamp::from_millis(row.created_at),
-            revision: row.revision,
+            grants: grants.remove(&self.id).unwrap_or_default(),
+            created_at: Timestamp::from_millis(self.created_at),
+            revision: self.revision,
         })
     }
 }

@@ -137,8 +137,8 @@ pub(crate) fn needed(action: AuditAction) -> Option<Role> {
 /// Plans the reversal of the action that wrote an entry.
 pub(crate) async fn preview(admin: &Admin, actor: &Actor, id: AuditId) -> Result<Reversal, Error> {
     let mut tx = admin.db.read().await?;
-    let (_, entries) = action(&mut tx, actor, id).await?;
-    let pending = pending(admin, &mut tx, &entries).await;
+    let entries = action(&mut tx, actor, id).await?;
+    let pending = pending(admin, &mut tx, actor, &entries).await;
     drop(tx);
     let plan = match pending {
         Ok((_, mut plan)) => {
@@ -175,14 +175,14 @@ pub(crate) async fn revert(
     fingerprint: Option<&str>,
 ) -> Result<Reverted, RevertError> {
     let mut tx = admin.db.write().await?;
-    let (actor, entries) = action(&mut tx, actor, id).await?;
-    let (pending, mut plan) = pending(admin, &mut tx, &entries).await?;
+    let entries = action(&mut tx, actor, id).await?;
+    let (pending, mut plan) = pending(admin, &mut tx, actor, &entries).await?;
     check(&plan, fingerprint)?;
-    let changed = pending.apply(admin, &mut tx, &actor).await?;
+    let changed = pending.apply(admin, &mut tx, actor).await?;
     let group = tx.written_group();
     changes::commit(admin, tx, changed).await?;
     // If the clients cannot be read, the revert is kept.
-    if let Err(error) = add_outdated_clients(admin, &actor, &mut plan).await {
+    if let Err(error) = add_outdated_clients(admin, actor, &mut plan).await {
         tracing::warn!(%error, "cannot find out which clients can read the flags");
     }
     Ok(Reverted { plan, group })
@@ -196,30 +196,30 @@ pub(crate) fn check(plan: &Plan, fingerprint: Option<&str>) -> Result<(), Error>
     }
 }
 
-/// Returns the actor as one who may revert the action that wrote this entry, and all entries of the action.
-async fn action(
-    tx: &mut Tx,
-    actor: &Actor,
-    id: AuditId,
-) -> Result<(Actor, Vec<AuditRecord>), Error> {
+/// Returns all entries of the action that wrote this entry. Fails if the actor has the role to revert it nowhere.
+async fn action(tx: &mut Tx, actor: &Actor, id: AuditId) -> Result<Vec<AuditRecord>, Error> {
     let one = audit::find(tx, actor, id).await?;
     let most = i64::try_from(MAX_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
     let entries = store::audit::group(tx, one.entry.group_id, most).await?;
-    let needed = entries.iter().filter_map(|each| needed(each.entry.action));
-    let actor = actor.at_least(needed.max().unwrap_or(Role::Viewer))?;
-    Ok((actor, entries))
+    match entries.iter().filter_map(|each| needed(each.entry.action)).max() {
+        Some(Role::Admin) => actor.any_administrator().map(drop)?,
+        Some(Role::Editor) => actor.any_editor().map(drop)?,
+        Some(Role::Viewer) | None => {}
+    }
+    Ok(entries)
 }
 
 /// Returns the objects of the entries as they were before the entries, and the plan to restore them.
 async fn pending(
     admin: &Admin,
     tx: &mut Tx,
+    actor: &Actor,
     entries: &[AuditRecord],
 ) -> Result<(PendingRevert, Plan), RevertError> {
     if entries.len() > MAX_ENTRIES {
         return Err(Obstacle::TooMany.into());
     }
-    match PendingRevert::of(admin, tx, entries).await {
+    match PendingRevert::of(admin, tx, actor, entries).await {
         Err(RevertError::Failed(Error::NotFound(_))) => Err(Obstacle::Gone.into()),
         pending => pending,
     }

@@ -51,12 +51,14 @@ impl PendingRevert {
     pub(super) async fn of(
         admin: &Admin,
         tx: &mut Tx,
+        actor: &Actor,
         entries: &[AuditRecord],
     ) -> Result<(Self, Plan), RevertError> {
         let mut pending = Self::default();
         for recorded in entries {
-            pending.undo(admin, tx, recorded).await?;
+            pending.undo(admin, tx, actor, recorded).await?;
         }
+        pending.check_products(actor)?;
         pending.check_scope(admin)?;
         let mut configurations = pending.configurations.iter();
         if configurations.any(|configuration| has_two_in_one_place(&configuration.after)) {
@@ -90,23 +92,34 @@ impl PendingRevert {
         Ok(())
     }
 
+    /// Fails if the actor may not change the flags as they will be.
+    fn check_products(&self, actor: &Actor) -> Result<(), Error> {
+        for flag in &self.flags {
+            let products = flag.after.products.as_ref();
+            actor.any_editor()?.of_flag(products)?;
+        }
+        Ok(())
+    }
+
     async fn undo(
         &mut self,
         admin: &Admin,
         tx: &mut Tx,
+        actor: &Actor,
         recorded: &AuditRecord,
     ) -> Result<(), RevertError> {
         let entry = &recorded.entry;
         match entry.action {
             AuditAction::FlagCreated | AuditAction::FlagUpdated | AuditAction::FlagArchived => {
                 let id = recorded.flag.ok_or(Obstacle::Gone)?;
-                let flag = self.flag(tx, id).await?;
+                let flag = self.flag(tx, actor, id).await?;
                 let overwrites = undo_flag(admin, flag, entry)?;
                 self.overwrites |= overwrites;
                 Ok(())
             }
             AuditAction::EnvironmentUpdated => {
                 let environment = current(tx, recorded.environment).await?;
+                actor.any_administrator()?.of(&environment)?;
                 self.environment(environment, entry)
             }
             AuditAction::FlagEnvironmentUpdated
@@ -115,7 +128,7 @@ impl PendingRevert {
             | AuditAction::RuleDeleted
             | AuditAction::RolloutConfigured
             | AuditAction::RolloutDeleted => {
-                let desired = self.configuration(tx, recorded).await?;
+                let desired = self.configuration(tx, actor, recorded).await?;
                 let overwrites = undo_in(desired, recorded)?;
                 self.overwrites |= overwrites;
                 Ok(())
@@ -134,9 +147,15 @@ impl PendingRevert {
     }
 
     /// Returns the desired state of a flag.
-    async fn flag(&mut self, tx: &mut Tx, id: FlagId) -> Result<&mut Flag, RevertError> {
+    async fn flag(
+        &mut self,
+        tx: &mut Tx,
+        actor: &Actor,
+        id: FlagId,
+    ) -> Result<&mut Flag, RevertError> {
         if self.flags.iter().all(|known| known.before.id != id) {
             let before = flags::find(tx, id).await?;
+            actor.any_editor()?.of_flag(before.products.as_ref())?;
             let after = before.clone();
             self.flags.push(BeforeAfter { before, after });
         }
@@ -158,10 +177,13 @@ impl PendingRevert {
     async fn configuration(
         &mut self,
         tx: &mut Tx,
+        actor: &Actor,
         recorded: &AuditRecord,
     ) -> Result<&mut DesiredConfiguration, RevertError> {
         let flag = recorded.flag.ok_or(Obstacle::Gone)?;
-        let environment = current(tx, recorded.environment).await?.id;
+        let environment = current(tx, recorded.environment).await?;
+        actor.any_editor()?.of(&environment)?;
+        let environment = environment.id;
         let known = self.flags.iter().find(|known| known.before.id == flag);
         let archived_at = match known {
             Some(known) => known.after.archived_at,
@@ -268,19 +290,21 @@ impl PendingRevert {
         let mut changes = Vec::new();
         for BeforeAfter { before, after } in self.environments {
             if before != after {
+                let actor = actor.any_administrator()?.of(&before)?;
                 let Environment {
                     name, client_rules, ..
                 } = after;
                 let (_, change) =
-                    environments::rewrite(admin, tx, actor, &before, name, client_rules).await?;
+                    environments::rewrite(admin, tx, &actor, &before, name, client_rules).await?;
                 changes.extend(change);
             }
         }
         let mut archived = Vec::new();
         for BeforeAfter { before, after } in self.flags {
+            let actor = actor.any_editor()?.of_flag(before.products.as_ref())?;
             let mut flag = before;
             if flag.archived_at.is_some() && after.archived_at.is_none() {
-                let (restored, raised) = flags::unarchive(admin, tx, actor, &flag).await?;
+                let (restored, raised) = flags::unarchive(admin, tx, &actor, &flag).await?;
                 changes.extend(raised);
                 flag = restored;
             }
@@ -288,7 +312,7 @@ impl PendingRevert {
             if FlagDetails::of(&flag) != details {
                 let refuse = Enabled::Refuse;
                 let (rewritten, raised) =
-                    flags::rewrite(admin, tx, actor, &flag, details, refuse).await?;
+                    flags::rewrite(admin, tx, &actor, &flag, details, refuse).await?;
                 changes.extend(raised);
                 flag = rewritten;
             }
@@ -298,10 +322,12 @@ impl PendingRevert {
         }
         for configuration in self.configurations {
             let id = configuration.before.target.id();
+            let actor = &actor.any_editor()?;
             changes.extend(targeting::apply(admin, tx, actor, id, &configuration.after).await?);
         }
         for flag in &archived {
-            changes.extend(flags::archive_within(admin, tx, actor, flag).await?);
+            let actor = actor.any_editor()?.of_flag(flag.products.as_ref())?;
+            changes.extend(flags::archive_within(admin, tx, &actor, flag).await?);
         }
         Ok(changes)
     }

@@ -8,7 +8,8 @@ use super::{find, find_writable};
 use crate::admin::Admin;
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
-use crate::auth::actor::{Actor, Editor};
+use crate::auth::actor::Actor;
+use crate::auth::authority::AnyEditor;
 use crate::error::Error;
 
 /// A change of a configuration; absent members stay unchanged.
@@ -31,13 +32,13 @@ pub(crate) async fn configuration(
 /// Changes the configuration of a flag in an environment, and returns the new one.
 pub(crate) async fn configure(
     admin: &Admin,
-    actor: &Editor,
+    actor: &AnyEditor,
     id: FlagEnvironmentId,
     precondition: &Precondition,
     patch: ConfigurationPatch,
 ) -> Result<Configuration, Error> {
     let mut tx = admin.db.write().await?;
-    let target = find_writable(&mut tx, id).await?;
+    let (target, actor) = find_writable(&mut tx, actor, id).await?;
     let old = &target.configuration;
     precondition.check(old.revision)?;
     let switch = Switch {
@@ -49,7 +50,7 @@ pub(crate) async fn configure(
     }
     let new = switched(old, switch);
     let step = Step::Configure(new.clone());
-    commit(admin, tx, actor, &target, step).await?;
+    commit(admin, tx, &actor, &target, step).await?;
     Ok(new)
 }
 

@@ -28,6 +28,7 @@ pub(super) use self::step::{Step, differences};
 
 use super::{Admin, Existence, environments, flags};
 use crate::auth::actor::Actor;
+use crate::auth::authority::{AnyEditor, Editor};
 use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
 
@@ -50,16 +51,22 @@ async fn missing(tx: &mut Tx, id: FlagEnvironmentId) -> Error {
     }
 }
 
-/// Returns a flag in an environment that can be changed: the flag is not archived, and the environment is not revoked.
-async fn find_writable(tx: &mut Tx, id: FlagEnvironmentId) -> Result<FlagEnvironment, Error> {
+/// Returns a flag in an environment that can be changed, and the actor as one who may change it: the flag is not archived,
+/// and the environment is not revoked.
+async fn find_writable(
+    tx: &mut Tx,
+    actor: &AnyEditor,
+    id: FlagEnvironmentId,
+) -> Result<(FlagEnvironment, Editor), Error> {
     let target = find(tx, id).await?;
+    let actor = actor.of(&target.environment)?;
     if target.environment.status == EnvironmentStatus::Revoked {
         return Err(Conflict::EnvironmentRevoked.into());
     }
     if target.flag.archived_at.is_some() {
         return Err(Conflict::FlagArchived.into());
     }
-    Ok(target)
+    Ok((target, actor))
 }
 
 /// Returns a flag in an environment with its rules and rollout, within a transaction.
@@ -93,9 +100,16 @@ async fn with_targeting(tx: &mut Tx, target: FlagEnvironment) -> Result<FlagConf
 }
 
 /// A flag in an environment, and another environment. Only the former is checked.
-impl Existence for (FlagEnvironmentId, EnvironmentId) {
-    async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
+impl Existence<AnyEditor> for (FlagEnvironmentId, EnvironmentId) {
+    async fn check(&self, admin: &Admin, actor: &AnyEditor) -> Result<(), Error> {
         self.0.check(admin, actor).await
+    }
+}
+
+impl Existence<AnyEditor> for FlagEnvironmentId {
+    async fn check(&self, admin: &Admin, actor: &AnyEditor) -> Result<(), Error> {
+        let target = find(&mut admin.db.read().await?, *self).await?;
+        actor.of(&target.environment).map(drop)
     }
 }
 

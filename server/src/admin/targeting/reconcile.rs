@@ -14,7 +14,7 @@ use super::{configuration, find, find_writable, rollout, rules, with_targeting};
 use crate::admin::Admin;
 use crate::admin::changes::{self, EnvironmentChange};
 use crate::admin::precondition::Precondition;
-use crate::auth::actor::{Actor, Editor};
+use crate::auth::authority::AnyEditor;
 use crate::error::{Conflict, Error};
 use crate::store::Tx;
 
@@ -79,7 +79,7 @@ pub(crate) struct CopyPreconditions {
 /// nothing.
 pub(crate) async fn copy(
     admin: &Admin,
-    actor: &Editor,
+    actor: &AnyEditor,
     to: FlagEnvironmentId,
     from: EnvironmentId,
     preconditions: &CopyPreconditions,
@@ -94,7 +94,7 @@ pub(crate) async fn copy(
         environment: from,
         ..to
     };
-    let target = find_writable(&mut tx, to).await?;
+    let (target, actor) = find_writable(&mut tx, actor, to).await?;
     let source = find(&mut tx, from).await?;
     let from = source.configuration.config_revision;
     let to = target.configuration.config_revision;
@@ -105,7 +105,7 @@ pub(crate) async fn copy(
     let steps = steps_to_content(admin, &current, &wanted);
     let target = &current.target;
     if !dry_run && !steps.is_empty() {
-        let change = take(admin, &mut tx, actor, target, &steps).await?;
+        let change = take(admin, &mut tx, &actor, target, &steps).await?;
         changes::commit(admin, tx, vec![change]).await?;
     }
     Ok(ConfigurationDiff {
@@ -119,20 +119,20 @@ pub(crate) async fn copy(
 pub(in crate::admin) async fn apply(
     admin: &Admin,
     tx: &mut Tx,
-    actor: &Actor,
+    actor: &AnyEditor,
     id: FlagEnvironmentId,
     wanted: &DesiredConfiguration,
 ) -> Result<Option<EnvironmentChange>, Error> {
     if wanted.rules.len() > MAX_RULES {
         return Err(Conflict::TooManyRules.into());
     }
-    let target = find_writable(tx, id).await?;
+    let (target, actor) = find_writable(tx, actor, id).await?;
     let current = with_targeting(tx, target).await?;
     let steps = steps_to(admin, &current, wanted);
     if steps.is_empty() {
         return Ok(None);
     }
-    let change = take(admin, tx, actor, &current.target, &steps).await?;
+    let change = take(admin, tx, &actor, &current.target, &steps).await?;
     Ok(Some(change))
 }
 

@@ -8,7 +8,8 @@ use super::step::{Step, commit};
 use super::{find, find_writable};
 use crate::admin::Admin;
 use crate::admin::precondition::Precondition;
-use crate::auth::actor::{Actor, Editor};
+use crate::auth::actor::Actor;
+use crate::auth::authority::AnyEditor;
 use crate::error::{Entity, Error};
 use crate::store;
 
@@ -35,13 +36,13 @@ pub(crate) async fn rollout(
 /// Sets the rollout of a flag in an environment, and reports whether it is the first one.
 pub(crate) async fn set_rollout(
     admin: &Admin,
-    actor: &Editor,
+    actor: &AnyEditor,
     id: FlagEnvironmentId,
     precondition: &Precondition,
     rollout: Rollout,
 ) -> Result<(FlagRollout, Upserted), Error> {
     let mut tx = admin.db.write().await?;
-    let target = find_writable(&mut tx, id).await?;
+    let (target, actor) = find_writable(&mut tx, actor, id).await?;
     let old = store::rollouts::find(&mut tx, id.flag, id.environment).await?;
     match &old {
         Some(old) => precondition.check(old.revision)?,
@@ -59,7 +60,7 @@ pub(crate) async fn set_rollout(
         old,
         new: new.clone(),
     };
-    let revision = commit(admin, tx, actor, &target, step).await?;
+    let revision = commit(admin, tx, &actor, &target, step).await?;
     if upserted == Upserted::Inserted {
         new.revision = revision;
     }
@@ -69,17 +70,17 @@ pub(crate) async fn set_rollout(
 /// Deletes the rollout of a flag in an environment.
 pub(crate) async fn delete_rollout(
     admin: &Admin,
-    actor: &Editor,
+    actor: &AnyEditor,
     id: FlagEnvironmentId,
     precondition: &Precondition,
 ) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
-    let target = find_writable(&mut tx, id).await?;
+    let (target, actor) = find_writable(&mut tx, actor, id).await?;
     let old = store::rollouts::find(&mut tx, id.flag, id.environment).await?;
     let old = old.ok_or(Error::NotFound(Entity::Rollout))?;
     precondition.check(old.revision)?;
     let step = Step::DeleteRollout(old);
-    commit(admin, tx, actor, &target, step).await.map(drop)
+    commit(admin, tx, &actor, &target, step).await.map(drop)
 }
 
 /// Returns the record of a new rollout, or of one that replaces `old`. A new rollout gets its revision from the

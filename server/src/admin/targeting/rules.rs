@@ -9,7 +9,8 @@ use super::step::{Step, commit, take};
 use super::{find, find_writable};
 use crate::admin::precondition::Precondition;
 use crate::admin::{Admin, Existence, changes};
-use crate::auth::actor::{Actor, Editor};
+use crate::auth::actor::Actor;
+use crate::auth::authority::AnyEditor;
 use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
 
@@ -36,13 +37,13 @@ pub(crate) async fn rules(
 /// Adds a rule to a flag in an environment.
 pub(crate) async fn create_rule(
     admin: &Admin,
-    actor: &Editor,
+    actor: &AnyEditor,
     id: FlagEnvironmentId,
     precondition: &Precondition,
     rule: Rule,
 ) -> Result<TargetingRule, Error> {
     let mut tx = admin.db.write().await?;
-    let target = find_writable(&mut tx, id).await?;
+    let (target, actor) = find_writable(&mut tx, actor, id).await?;
     precondition.check(target.configuration.config_revision)?;
     let count = store::rules::count(&mut tx, id.flag, id.environment).await?;
     if usize::try_from(count).unwrap_or(usize::MAX) >= MAX_RULES {
@@ -50,30 +51,30 @@ pub(crate) async fn create_rule(
     }
     let rule = created(admin, id, rule);
     let step = Step::CreateRule(rule.clone());
-    commit(admin, tx, actor, &target, step).await?;
+    commit(admin, tx, &actor, &target, step).await?;
     Ok(rule)
 }
 
-impl Existence for RuleId {
-    async fn check(&self, admin: &Admin, _actor: &Actor) -> Result<(), Error> {
-        find_rule(&mut admin.db.read().await?, *self)
-            .await
-            .map(drop)
+impl Existence<AnyEditor> for RuleId {
+    async fn check(&self, admin: &Admin, actor: &AnyEditor) -> Result<(), Error> {
+        let rule = find_rule(&mut admin.db.read().await?, *self).await?;
+        FlagEnvironmentId::of(&rule).check(admin, actor).await
     }
 }
 
 /// Replaces a rule.
 pub(crate) async fn replace_rule(
     admin: &Admin,
-    actor: &Editor,
+    actor: &AnyEditor,
     id: RuleId,
     precondition: &Precondition,
     rule: Rule,
 ) -> Result<TargetingRule, Error> {
     let mut tx = admin.db.write().await?;
     let old = find_rule(&mut tx, id).await?;
+    let pair = FlagEnvironmentId::of(&old);
+    let (target, actor) = find_writable(&mut tx, actor, pair).await?;
     precondition.check(old.revision)?;
-    let target = find_writable(&mut tx, FlagEnvironmentId::of(&old)).await?;
     if old.rule == rule {
         return Ok(old);
     }
@@ -82,35 +83,36 @@ pub(crate) async fn replace_rule(
         old,
         new: new.clone(),
     };
-    commit(admin, tx, actor, &target, step).await?;
+    commit(admin, tx, &actor, &target, step).await?;
     Ok(new)
 }
 
 /// Deletes a rule.
 pub(crate) async fn delete_rule(
     admin: &Admin,
-    actor: &Editor,
+    actor: &AnyEditor,
     id: RuleId,
     precondition: &Precondition,
 ) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
     let old = find_rule(&mut tx, id).await?;
+    let pair = FlagEnvironmentId::of(&old);
+    let (target, actor) = find_writable(&mut tx, actor, pair).await?;
     precondition.check(old.revision)?;
-    let target = find_writable(&mut tx, FlagEnvironmentId::of(&old)).await?;
     let step = Step::DeleteRule(old);
-    commit(admin, tx, actor, &target, step).await.map(drop)
+    commit(admin, tx, &actor, &target, step).await.map(drop)
 }
 
 /// Reorders the rules of a flag in an environment by reassigning the existing priorities.
 pub(crate) async fn reorder_rules(
     admin: &Admin,
-    actor: &Editor,
+    actor: &AnyEditor,
     id: FlagEnvironmentId,
     precondition: &Precondition,
     order: &[RuleId],
 ) -> Result<Rules, Error> {
     let mut tx = admin.db.write().await?;
-    let target = find_writable(&mut tx, id).await?;
+    let (target, actor) = find_writable(&mut tx, actor, id).await?;
     let revision = target.configuration.config_revision;
     precondition.check(revision)?;
     let rules = store::rules::list(&mut tx, id.flag, id.environment).await?;
@@ -118,7 +120,7 @@ pub(crate) async fn reorder_rules(
     if moves.is_empty() {
         return Ok(Rules { rules, revision });
     }
-    let change = take(admin, &mut tx, actor, &target, &moves).await?;
+    let change = take(admin, &mut tx, &actor, &target, &moves).await?;
     let rules = store::rules::list(&mut tx, id.flag, id.environment).await?;
     changes::commit(admin, tx, vec![change]).await?;
     Ok(Rules {

@@ -6,7 +6,7 @@ use pennon_model::targeting::{FlagRollout, TargetingRule};
 
 use crate::admin::changes::{self, EnvironmentChange};
 use crate::admin::{Admin, audit};
-use crate::auth::actor::Actor;
+use crate::auth::authority::Editor;
 use crate::error::Error;
 use crate::store::{self, Tx};
 
@@ -95,7 +95,7 @@ pub(in crate::admin) fn differences(target: &FlagEnvironment, steps: &[Step]) ->
 pub(super) async fn commit(
     admin: &Admin,
     mut tx: Tx,
-    actor: &Actor,
+    actor: &Editor,
     target: &FlagEnvironment,
     step: Step,
 ) -> Result<i64, Error> {
@@ -109,7 +109,7 @@ pub(super) async fn commit(
 pub(super) async fn take(
     admin: &Admin,
     tx: &mut Tx,
-    actor: &Actor,
+    actor: &Editor,
     target: &FlagEnvironment,
     steps: &[Step],
 ) -> Result<EnvironmentChange, Error> {

@@ -7,7 +7,7 @@
 use super::plan::{ImportedChange, Plan};
 use super::{Admin, Document};
 use crate::admin::changes::{self, EnvironmentChange};
-use crate::auth::actor::Administrator;
+use crate::auth::authority::Administrator;
 use crate::error::Error;
 use crate::store::{Tx, batch};
 

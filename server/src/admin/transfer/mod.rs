@@ -22,7 +22,7 @@ pub(crate) use self::warnings::warnings;
 
 use super::Admin;
 use super::targeting::ConfigurationContent;
-use crate::auth::actor::Administrator;
+use crate::auth::authority::Administrator;
 use crate::error::{Error, Fault};
 use crate::store::{self, Tx};
 

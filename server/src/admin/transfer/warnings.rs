@@ -7,7 +7,7 @@ use pennon_core::FlagConfig;
 use super::{Document, ImportedChange, Installation, PortableConfiguration, PortableFlag};
 use crate::admin::warnings::{self, Warning};
 use crate::admin::{Admin, usage};
-use crate::auth::actor::Administrator;
+use crate::auth::authority::Administrator;
 use crate::error::Error;
 
 /// Returns warnings about clients in use that cannot read the flags that an import changes, each with the environment

@@ -12,7 +12,8 @@ use crate::admin::Admin;
 use crate::admin::targeting::{ConfigurationPatch, CopyPreconditions};
 use crate::admin::warnings::Warning;
 use crate::admin::{targeting, warnings};
-use crate::auth::actor::{Actor, Editor};
+use crate::auth::actor::Actor;
+use crate::auth::authority::AnyEditor;
 use crate::error::Error;
 use crate::evaluation::explanation::Explained;
 use crate::http::body::{Body, NoBody};
@@ -54,7 +55,7 @@ async fn one(
 #[utoipa::path(put, path = "/flags/{flag}/environments/{environment}")]
 async fn update(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     target: Existing<FlagEnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
@@ -91,7 +92,7 @@ struct Copied {
 )]
 async fn copy(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     target: Existing<(FlagEnvironmentId, EnvironmentId)>,
     query: Query<CopyOptions>,
     IfMatch(precondition): IfMatch,

@@ -11,7 +11,8 @@ use crate::admin::Admin;
 use crate::admin::cloning::{self, CloneOptions};
 use crate::admin::environments;
 use crate::admin::environments::{EnvironmentPatch, NewEnvironment};
-use crate::auth::actor::{Actor, Administrator};
+use crate::auth::actor::Actor;
+use crate::auth::authority::AnyAdministrator;
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
@@ -64,7 +65,7 @@ impl Revised for EnvironmentWithKey {
 #[utoipa::path(post, path = "/environments")]
 async fn create(
     State(admin): State<Admin>,
-    actor: Administrator,
+    actor: AnyAdministrator,
     _: NoQuery,
     body: Body<NewEnvironment>,
 ) -> Result<Created<Tagged<EnvironmentWithKey>>, Error> {
@@ -106,7 +107,7 @@ async fn one(
 #[utoipa::path(patch, path = "/environments/{environment}", operation_id = "rename")]
 async fn update(
     State(admin): State<Admin>,
-    actor: Administrator,
+    actor: AnyAdministrator,
     target: Existing<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
@@ -125,7 +126,7 @@ async fn update(
 #[utoipa::path(post, path = "/environments/{environment}/clone")]
 async fn clone(
     State(admin): State<Admin>,
-    actor: Administrator,
+    actor: AnyAdministrator,
     target: Existing<EnvironmentId>,
     _: NoQuery,
     body: Body<CloneOptions>,
@@ -142,7 +143,7 @@ async fn clone(
 #[utoipa::path(post, path = "/environments/{environment}/revoke")]
 async fn revoke(
     State(admin): State<Admin>,
-    actor: Administrator,
+    actor: AnyAdministrator,
     target: Existing<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
@@ -161,7 +162,7 @@ async fn revoke(
 #[utoipa::path(post, path = "/environments/{environment}/rotate-key")]
 async fn rotate_key(
     State(admin): State<Admin>,
-    actor: Administrator,
+    actor: AnyAdministrator,
     target: Existing<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,

@@ -13,7 +13,8 @@ use crate::admin::flags::{FlagPatch, NewFlag};
 use crate::admin::patch::Patch;
 use crate::admin::scope::{Enabled, UnknownProduct};
 use crate::admin::{Admin, flag_table, flags, scope};
-use crate::auth::actor::{Actor, Editor};
+use crate::auth::actor::Actor;
+use crate::auth::authority::AnyEditor;
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
@@ -69,7 +70,7 @@ impl Revised for SavedFlag {
 #[utoipa::path(post, path = "/flags")]
 async fn create(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     _: NoQuery,
     body: Body<NewFlag>,
 ) -> Result<Created<Tagged<SavedFlag>>, Error> {
@@ -112,7 +113,7 @@ async fn one(
 #[utoipa::path(delete, path = "/flags/{flag}")]
 async fn archive(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     Path(id): Path<FlagId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
@@ -129,7 +130,7 @@ async fn archive(
 #[utoipa::path(patch, path = "/flags/{flag}")]
 async fn update(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     target: Existing<FlagId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
@@ -144,7 +145,7 @@ async fn update(
 #[utoipa::path(post, path = "/flags/{flag}/restore")]
 async fn restore(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     target: Existing<FlagId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,

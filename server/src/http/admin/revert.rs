@@ -13,7 +13,8 @@ use utoipa::ToSchema;
 use crate::admin::Admin;
 use crate::admin::reversal::{self, RevertError};
 use crate::admin::warnings::{self, Warning};
-use crate::auth::actor::{Actor, Editor};
+use crate::auth::actor::Actor;
+use crate::auth::authority::AnyEditor;
 use crate::error::Error;
 use crate::http::body::NoBody;
 use crate::http::existing::Existing;
@@ -92,7 +93,7 @@ impl From<PlannedChange> for RevertedChange {
 #[utoipa::path(post, path = "/audit/{entry}/revert")]
 pub(super) async fn revert(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     target: Existing<AuditId>,
     query: Query<RevertOptions>,
     body: NoBody,

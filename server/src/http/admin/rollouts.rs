@@ -11,7 +11,8 @@ use crate::admin::Admin;
 use crate::admin::targeting::Upserted;
 use crate::admin::warnings::Warning;
 use crate::admin::{targeting, warnings};
-use crate::auth::actor::{Actor, Editor};
+use crate::auth::actor::Actor;
+use crate::auth::authority::AnyEditor;
 use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::code::Code;
@@ -66,7 +67,7 @@ async fn one(
 #[utoipa::path(put, path = "/flags/{flag}/environments/{environment}/rollout")]
 async fn put(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     target: Existing<FlagEnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
@@ -93,7 +94,7 @@ async fn put(
 #[utoipa::path(delete, path = "/flags/{flag}/environments/{environment}/rollout")]
 async fn delete(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     Path(pair): Path<FlagEnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,

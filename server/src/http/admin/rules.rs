@@ -13,7 +13,8 @@ use crate::admin::precondition::Precondition;
 use crate::admin::targeting::Rules;
 use crate::admin::warnings::Warning;
 use crate::admin::{targeting, warnings};
-use crate::auth::actor::{Actor, Editor};
+use crate::auth::actor::Actor;
+use crate::auth::authority::AnyEditor;
 use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::code::Code;
@@ -74,7 +75,7 @@ impl Revised for SavedRule {
 #[utoipa::path(post, path = "/flags/{flag}/environments/{environment}/rules")]
 async fn create(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     target: Existing<FlagEnvironmentId>,
     _: NoQuery,
     body: Body<Rule>,
@@ -102,7 +103,7 @@ async fn list(
 #[utoipa::path(put, path = "/rules/{rule}")]
 async fn replace(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     target: Existing<RuleId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
@@ -117,7 +118,7 @@ async fn replace(
 #[utoipa::path(delete, path = "/rules/{rule}")]
 async fn delete(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     Path(id): Path<RuleId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
@@ -132,7 +133,7 @@ async fn delete(
 #[utoipa::path(put, path = "/flags/{flag}/environments/{environment}/rules/order")]
 async fn reorder(
     State(admin): State<Admin>,
-    actor: Editor,
+    actor: AnyEditor,
     target: Existing<FlagEnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,

@@ -132,7 +132,10 @@ from_fields! {
     /// A token to create.
     NewToken {
         name: required("name"),
+        /// The role, which applies everywhere.
         role: required("role"),
+        /// The roles in single products and environments; none if absent.
+        grants: grants("grants").map(Option::unwrap_or_default),
         /// The time of expiry: in the future, at most 366 days from now; 90 days from now if absent.
         expires_at: optional("expiresAt"),
     }

@@ -3,13 +3,15 @@
 use std::net::IpAddr;
 
 use axum::extract::State;
+use pennon_model::grant::Grants;
 use pennon_model::page::Page;
 use pennon_model::user::{Role, User, UserFilter};
 
 use crate::admin::Admin;
 use crate::admin::users;
 use crate::admin::users::{AccountSelector, CurrentPassword, NewUser, PasswordChange, UserPatch};
-use crate::auth::actor::{Actor, Administrator};
+use crate::auth::actor::Actor;
+use crate::auth::authority::Administrator;
 use crate::auth::password::NewPassword;
 use crate::error::Error;
 use crate::http::body::Body;
@@ -79,7 +81,7 @@ async fn one(
     users::get(&admin, &actor, account).await.map(Tagged)
 }
 
-/// Changes the role of a user, or resets the password.
+/// Changes the rights of a user, or resets the password.
 ///
 /// Absent members stay unchanged. A new password ends all sessions of the user. It requires a session: a personal
 /// access token is refused. To change your own password, also send `currentPassword`; a wrong one counts as a failed
@@ -142,13 +144,17 @@ from_fields! {
     NewUser {
         email: required("email"),
         password: required("password"),
+        /// The role, which applies everywhere.
         role: required("role"),
+        /// The roles in single products and environments; none if absent.
+        grants: grants("grants").map(Option::unwrap_or_default),
     }
 }
 
 /// A change of a user, as in the body.
 struct UserChange {
     role: Option<Role>,
+    grants: Option<Grants>,
     password: Option<NewPassword>,
     current: Option<String>,
 }
@@ -162,6 +168,7 @@ impl UserChange {
         };
         UserPatch {
             role: self.role,
+            grants: self.grants,
             password: self.password,
             current: self.current.map(current),
         }
@@ -172,6 +179,8 @@ from_fields! {
     /// A change of a user; absent members stay unchanged.
     UserChange {
         role: optional("role"),
+        /// All roles in single products and environments. They replace the present ones.
+        grants: grants("grants"),
         password: optional("password"),
         current: optional("currentPassword"),
     }

@@ -9,7 +9,8 @@ use utoipa::openapi::{RefOr, Schema};
 use super::shape::header;
 use super::{Answered, OperationBuilder, Schemas};
 use crate::admin::Admin;
-use crate::auth::actor::{Actor, Administrator, Editor, Person};
+use crate::auth::actor::{Actor, Person};
+use crate::auth::authority::{Administrator, AnyAdministrator, AnyEditor};
 use crate::error::Error;
 use crate::evaluation::Serving;
 use crate::evaluation::sdk_environment::SdkKey;
@@ -137,10 +138,17 @@ impl Input for Person {
     }
 }
 
-impl Input for Editor {
+impl Input for AnyEditor {
     fn describe(builder: &mut OperationBuilder<'_>) {
         Actor::describe(builder);
         role(builder, Role::Editor);
+    }
+}
+
+impl Input for AnyAdministrator {
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        Actor::describe(builder);
+        role(builder, Role::Admin);
     }
 }
 
