@@ -29,6 +29,7 @@ mod explain;
 mod flag_filters;
 mod flag_table;
 mod flags;
+mod grants;
 mod hardening;
 mod instances;
 mod metrics;

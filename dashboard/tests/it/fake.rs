@@ -25,6 +25,7 @@ use pennon_model::flag_table::{FlagCell, FlagRow, FlagTable, FlagTableQuery};
 use pennon_model::{
     environment::{ClientRules, CreatedEnvironment, Environment, EnvironmentStatus, Visibility},
     flag::{Flag, FlagType},
+    grant::Grants,
     id::{EnvironmentId, FlagId, UserId},
     page::{Page, PageRequest},
     secret::Secret,
@@ -122,6 +123,7 @@ impl Fake {
             id: UserId::new(Uuid::nil()),
             email: "ana@example.com".to_owned(),
             role: self.role,
+            grants: Grants::default(),
             created_at: NOW,
             revision: 1,
         });

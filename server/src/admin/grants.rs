@@ -19,7 +19,10 @@ pub(super) async fn check(tx: &mut Tx, old: &Grants, new: &Grants) -> Result<(),
             continue;
         }
         if let Some(detail) = refused(tx, id).await? {
-            faults.push(Fault::pointer(format!("/grants/{index}/environmentId"), detail));
+            faults.push(Fault::pointer(
+                format!("/grants/{index}/environmentId"),
+                detail,
+            ));
         }
     }
     if faults.is_empty() {
@@ -42,11 +45,7 @@ async fn refused(tx: &mut Tx, id: EnvironmentId) -> Result<Option<&'static str>,
 }
 
 /// Checks that the grants of a token do not exceed the rights of its owner.
-pub(super) async fn check_limit(
-    tx: &mut Tx,
-    owner: &Actor,
-    grants: &Grants,
-) -> Result<(), Error> {
+pub(super) async fn check_limit(tx: &mut Tx, owner: &Actor, grants: &Grants) -> Result<(), Error> {
     for Grant { scope, role } in grants.iter() {
         let resource = match scope {
             GrantScope::Product(product) => Resource::Product(product.clone()),

@@ -214,9 +214,8 @@ impl Person {
     pub(crate) async fn is_signed_in(&self, auth: &Auth) -> Result<bool, Error> {
         let now = auth.clock.now();
         let user = store::sessions::by_id(&mut auth.db.read().await?, self.session, now).await?;
-        Ok(user.is_some_and(|user| {
-            (user.role, &user.grants) == (self.user.role, &self.user.grants)
-        }))
+        Ok(user
+            .is_some_and(|user| (user.role, &user.grants) == (self.user.role, &self.user.grants)))
     }
 
     /// Authenticates the dashboard's cookie, in the request that has these extensions.

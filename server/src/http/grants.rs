@@ -35,9 +35,8 @@ impl FromFields for Grant {
         let product: Option<Option<ProductName>> = fields
             .about("The product. Exactly one of `product` and `environmentId` must be given.")
             .nullable("product");
-        let environment: Option<Option<EnvironmentId>> = fields
-            .about("The environment.")
-            .nullable("environmentId");
+        let environment: Option<Option<EnvironmentId>> =
+            fields.about("The environment.").nullable("environmentId");
         let role: Option<Role> = fields
             .about("The role there: `editor` or `admin`.")
             .required("role");

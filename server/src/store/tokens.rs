@@ -108,10 +108,7 @@ pub(crate) async fn by_id(
 }
 
 /// Reads the grants of a token and of its owner, and returns both.
-async fn with_owner(
-    tx: &mut Tx,
-    row: Option<OwnedRow>,
-) -> Result<Option<(Token, User)>, Error> {
+async fn with_owner(tx: &mut Tx, row: Option<OwnedRow>) -> Result<Option<(Token, User)>, Error> {
     let Some(OwnedRow { token, owner }) = row else {
         return Ok(None);
     };

@@ -170,10 +170,7 @@ async fn with_password_hash(
 }
 
 /// Reads the grants of a user, and returns the user.
-pub(super) async fn with_grants(
-    tx: &mut Tx,
-    row: Option<UserRow>,
-) -> Result<Option<User>, Error> {
+pub(super) async fn with_grants(tx: &mut Tx, row: Option<UserRow>) -> Result<Option<User>, Error> {
     let Some(row) = row else { return Ok(None) };
     let mut grants = grants::of_users(tx, &[row.id()]).await?;
     row.with(&mut grants).map(Some)

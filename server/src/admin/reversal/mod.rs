@@ -201,7 +201,11 @@ async fn action(tx: &mut Tx, actor: &Actor, id: AuditId) -> Result<Vec<AuditReco
     let one = audit::find(tx, actor, id).await?;
     let most = i64::try_from(MAX_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
     let entries = store::audit::group(tx, one.entry.group_id, most).await?;
-    match entries.iter().filter_map(|each| needed(each.entry.action)).max() {
+    match entries
+        .iter()
+        .filter_map(|each| needed(each.entry.action))
+        .max()
+    {
         Some(Role::Admin) => actor.any_administrator().map(drop)?,
         Some(Role::Editor) => actor.any_editor().map(drop)?,
         Some(Role::Viewer) | None => {}

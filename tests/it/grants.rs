@@ -1,0 +1,336 @@
+//! Grants: roles in single products and environments.
+
+use pennon_tests::{Answer, Caller, TestApp};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+/// An ID that no object has.
+const NOWHERE: &str = "0190a000-0000-7000-8000-000000000000";
+
+/// A flag of the product `Shop` with a rule, in the environment `staging` of two.
+struct Scene {
+    staging: String,
+    flag: String,
+    rule: String,
+}
+
+impl Scene {
+    async fn with(admin: &Caller<'_>) -> Self {
+        let (staging, _) = admin.environment("Shop", "staging").await;
+        admin.environment("Shop", "production").await;
+        admin.environment("Blog", "production").await;
+        let flag = flag("checkout", json!(["Shop"]));
+        let flag = admin.post("/flags", flag).await;
+        let flag = flag.expect(StatusCode::CREATED).text("/id");
+        let rules = format!("/flags/{flag}/environments/{staging}/rules");
+        let rule = admin.post(&rules, rule()).await;
+        Self {
+            staging,
+            flag,
+            rule: rule.expect(StatusCode::CREATED).text("/id"),
+        }
+    }
+
+    /// Returns every request that a grant can allow, with the grants that suffice.
+    fn requests(&self) -> Vec<(&'static str, String, &'static [&'static str])> {
+        const FLAG: &[&str] = &["product editor", "product admin"];
+        const CONFIGURATION: &[&str] = &["editor", "admin", "product editor", "product admin"];
+        const ENVIRONMENT: &[&str] = &["admin", "product admin"];
+        let Self {
+            staging,
+            flag,
+            rule,
+        } = self;
+        let (flag, rule) = (format!("/flags/{flag}"), format!("/rules/{rule}"));
+        let pair = format!("{flag}/environments/{staging}");
+        let environment = format!("/environments/{staging}");
+        vec![
+            ("PATCH", flag.clone(), FLAG),
+            ("DELETE", flag.clone(), FLAG),
+            ("POST", format!("{flag}/restore"), FLAG),
+            ("PUT", pair.clone(), CONFIGURATION),
+            ("POST", format!("{pair}/copy-from/{staging}"), CONFIGURATION),
+            ("POST", format!("{pair}/rules"), CONFIGURATION),
+            ("PUT", format!("{pair}/rules/order"), CONFIGURATION),
+            ("PUT", rule.clone(), CONFIGURATION),
+            ("DELETE", rule, CONFIGURATION),
+            ("PUT", format!("{pair}/rollout"), CONFIGURATION),
+            ("DELETE", format!("{pair}/rollout"), CONFIGURATION),
+            ("PATCH", environment.clone(), ENVIRONMENT),
+            ("POST", format!("{environment}/revoke"), ENVIRONMENT),
+            ("POST", format!("{environment}/rotate-key"), ENVIRONMENT),
+        ]
+    }
+
+    /// Returns the grants by the names of [`Self::requests`], and one that allows none of these requests.
+    fn grants(&self) -> Vec<(&'static str, Value)> {
+        let here = |role| json!([{ "environmentId": self.staging, "role": role }]);
+        let product = |product, role| json!([{ "product": product, "role": role }]);
+        vec![
+            ("editor", here("editor")),
+            ("admin", here("admin")),
+            ("product editor", product("Shop", "editor")),
+            ("product admin", product("Shop", "admin")),
+            ("other", product("Blog", "admin")),
+        ]
+    }
+}
+
+fn flag(key: &str, products: Value) -> Value {
+    json!({ "key": key, "name": key, "type": "boolean", "products": products })
+}
+
+fn rule() -> Value {
+    json!({
+        "priority": 1, "logic": "AND", "value": true,
+        "conditions": [
+            { "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" },
+        ],
+    })
+}
+
+/// Sends a request with a malformed body and an outdated precondition, so that it changes nothing.
+async fn attempt(caller: &Caller<'_>, method: &str, path: &str) -> Answer {
+    let method: Method = method.parse().expect("a method");
+    let request = caller.request(method.clone(), path);
+    let request = request.header("if-match", "\"999999\"");
+    let request = if method == Method::DELETE {
+        request
+    } else {
+        request
+            .header("content-type", "application/json")
+            .body("no JSON")
+    };
+    caller.send(request).await
+}
+
+/// Gives the grants to a user.
+async fn give(admin: &Caller<'_>, user: &Caller<'_>, grants: &Value) {
+    let id = user.get("/users/me").await.text("/id");
+    let path = format!("/users/{id}");
+    let changed = admin.patch(&path, json!({ "grants": grants })).await;
+    changed.expect(StatusCode::OK);
+}
+
+/// Creates a token of the signed-in user, and returns its secret.
+async fn token(user: &Caller<'_>, role: &str, grants: &Value) -> Answer {
+    let name: String = grants.to_string().chars().take(60).collect();
+    let new = json!({ "name": name, "role": role, "grants": grants });
+    user.post("/users/me/tokens", new).await
+}
+
+#[tokio::test]
+async fn every_request_requires_a_role_for_its_subject() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let scene = Scene::with(&admin).await;
+    let editor = app.user("editor@example.com", "editor").await;
+    let administrator = app.user("admin2@example.com", "admin").await;
+    for (name, grants) in scene.grants() {
+        let address = format!("{}@example.com", name.replace(' ', "-"));
+        let user = app.user(&address, "viewer").await;
+        give(&admin, &user, &grants).await;
+        // Tokens of an administrator and of an editor, who may do more everywhere, narrowed to the same grants.
+        let owner = if grants.to_string().contains("admin") {
+            &administrator
+        } else {
+            &editor
+        };
+        let secret = token(owner, "viewer", &grants).await;
+        let secret = secret.expect(StatusCode::CREATED).text("/token");
+        let narrowed = app.with_authorization(format!("Bearer {secret}"));
+        for caller in [&user, &narrowed] {
+            for (method, path, sufficient) in scene.requests() {
+                let answer = attempt(caller, method, &path).await;
+                let is_allowed = sufficient.contains(&name);
+                let is_refused = answer.status == StatusCode::FORBIDDEN;
+                assert_eq!(is_refused, !is_allowed, "{method} {path} as {name}");
+            }
+        }
+    }
+    let viewer = app.user("viewer@example.com", "viewer").await;
+    for (method, path, _) in scene.requests() {
+        let missing = path
+            .replace(&scene.flag, NOWHERE)
+            .replace(&scene.staging, NOWHERE)
+            .replace(&scene.rule, NOWHERE);
+        let refused = attempt(&viewer, method, &missing).await;
+        refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    }
+}
+
+#[tokio::test]
+async fn a_missing_subject_is_not_found_for_callers_with_a_grant() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let scene = Scene::with(&admin).await;
+    let user = app.user("vic@example.com", "viewer").await;
+    give(
+        &admin,
+        &user,
+        &json!([{ "product": "Shop", "role": "admin" }]),
+    )
+    .await;
+    for (method, path, _) in scene.requests() {
+        let missing = path
+            .replace(&scene.flag, NOWHERE)
+            .replace(&scene.staging, NOWHERE)
+            .replace(&scene.rule, NOWHERE);
+        let answer = attempt(&user, method, &missing).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{method} {missing}");
+    }
+    for path in ["/users", "/audit?include=accounts"] {
+        let refused = user.get(path).await;
+        refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    }
+}
+
+#[tokio::test]
+async fn a_flag_requires_the_role_in_its_products_before_and_after() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let scene = Scene::with(&admin).await;
+    let user = app.user("vic@example.com", "viewer").await;
+    give(
+        &admin,
+        &user,
+        &json!([{ "product": "Shop", "role": "editor" }]),
+    )
+    .await;
+    let created = user.post("/flags", flag("mine", json!(["Shop"]))).await;
+    created.expect(StatusCode::CREATED);
+    for products in [json!(["Blog"]), json!(["Shop", "Blog"]), Value::Null] {
+        let refused = user.post("/flags", flag("theirs", products.clone())).await;
+        refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+        let path = format!("/flags/{}", scene.flag);
+        let refused = user.patch(&path, json!({ "products": products })).await;
+        let refused = refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+        let subject = if products.is_null() {
+            "all products"
+        } else {
+            "the product `Blog`"
+        };
+        let detail = format!("the role editor is required for {subject}");
+        assert_eq!(refused.text("/detail"), detail);
+    }
+    give(
+        &admin,
+        &user,
+        &json!([{ "product": "Shop", "role": "editor" }, { "product": "Blog", "role": "editor" }]),
+    )
+    .await;
+    let path = format!("/flags/{}", scene.flag);
+    let changed = user.patch(&path, json!({ "products": ["Blog"] })).await;
+    changed.expect(StatusCode::OK);
+    let newest = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let back = user
+        .post(&format!("/audit/{newest}/revert"), json!({}))
+        .await;
+    back.expect(StatusCode::OK);
+    give(
+        &admin,
+        &user,
+        &json!([{ "product": "Blog", "role": "editor" }]),
+    )
+    .await;
+    let again = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let refused = user
+        .post(&format!("/audit/{again}/revert"), json!({}))
+        .await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+}
+
+#[tokio::test]
+async fn an_administrator_of_a_product_creates_environments_in_it() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let scene = Scene::with(&admin).await;
+    let user = app.user("vic@example.com", "viewer").await;
+    give(
+        &admin,
+        &user,
+        &json!([{ "product": "New", "role": "admin" }]),
+    )
+    .await;
+    user.environment("New", "production").await;
+    let elsewhere = json!({ "product": "Shop", "name": "qa" });
+    let refused = user.post("/environments", elsewhere).await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    let clone = format!("/environments/{}/clone", scene.staging);
+    let refused = user.post(&clone, json!({ "name": "copy" })).await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    let cloned = user
+        .post(&clone, json!({ "name": "copy", "product": "New" }))
+        .await;
+    cloned.expect(StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn grants_stay_with_an_environment_whose_key_is_rotated() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let scene = Scene::with(&admin).await;
+    let user = app.user("vic@example.com", "viewer").await;
+    let grants = json!([{ "environmentId": scene.staging, "role": "admin" }]);
+    give(&admin, &user, &grants).await;
+    let secret = token(&user, "viewer", &grants).await;
+    let secret = secret.expect(StatusCode::CREATED).text("/token");
+    let script = app.with_authorization(format!("Bearer {secret}"));
+    let rotate = format!("/environments/{}/rotate-key", scene.staging);
+    let rotated = script.post(&rotate, json!({})).await;
+    let new = rotated.expect(StatusCode::CREATED).text("/id");
+    for caller in [&user, &script] {
+        let me = user.get("/users/me").await;
+        assert_eq!(me.text("/grants/0/environmentId"), new);
+        let pair = format!("/flags/{}/environments/{new}", scene.flag);
+        let switched = caller.put(&pair, json!({ "isEnabled": true })).await;
+        switched.expect(StatusCode::OK);
+    }
+}
+
+#[tokio::test]
+async fn invalid_and_excessive_grants_are_refused() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let scene = Scene::with(&admin).await;
+    let user = app.user("vic@example.com", "viewer").await;
+    let id = user.get("/users/me").await.text("/id");
+    let path = format!("/users/{id}");
+    for (grants, pointer) in [
+        (json!([{ "role": "editor" }]), "/grants/0/product"),
+        (
+            json!([{ "product": "Shop", "role": "viewer" }]),
+            "/grants/0/role",
+        ),
+        (
+            json!([{ "environmentId": NOWHERE, "role": "editor" }]),
+            "/grants/0/environmentId",
+        ),
+        (
+            json!([{ "product": "Shop", "environmentId": scene.staging, "role": "editor" }]),
+            "/grants/0/environmentId",
+        ),
+        (
+            json!([{ "product": "Shop", "role": "editor" }, { "product": "Shop", "role": "admin" }]),
+            "/grants",
+        ),
+    ] {
+        let refused = admin.patch(&path, json!({ "grants": grants })).await;
+        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(refused.text("/errors/0/pointer"), pointer);
+    }
+    let grants = json!([{ "product": "Shop", "role": "editor" }]);
+    let refused = user.patch(&path, json!({ "grants": grants })).await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    let refused = token(&user, "viewer", &grants).await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    give(&admin, &user, &grants).await;
+    token(&user, "viewer", &grants)
+        .await
+        .expect(StatusCode::CREATED);
+    // A token never outlives the rights of its owner, and a change is recorded.
+    give(&admin, &user, &json!([])).await;
+    let entry = admin.get("/audit?include=accounts&limit=1").await;
+    assert_eq!(entry.text("/items/0/action"), "USER_UPDATED");
+    assert_eq!(entry.text("/items/0/oldValue/grants/0/product"), "Shop");
+}
