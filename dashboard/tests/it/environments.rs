@@ -30,14 +30,17 @@ async fn environments_are_listed_by_product_with_key_prefix_and_polls() {
 async fn destructive_actions_send_the_expected_revision_and_the_typed_name() {
     let fake = Arc::new(Fake::shop());
     let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002");
-    let page = post(&fake, &url, "do=rotate&revision=7&rotate-name=production").await;
+    let page = post(&fake, &url, "do=rotate&revision=7&overlap=3600&rotate-name=production").await;
     assert!(page.html.contains(KEY));
+    let page = post(&fake, &url, "do=end-previous-key&revision=7").await;
+    assert_eq!(page.location, Some(url.clone()));
     let page = post(&fake, &url, "do=revoke&revision=7&revoke-name=production").await;
     assert_eq!(page.location, Some(url.clone()));
     assert_eq!(
         *fake.calls(),
         [
-            "rotate 00000000-0000-0000-0000-000000000002 at 7: production",
+            "rotate 00000000-0000-0000-0000-000000000002 at 7 with 3600: production",
+            "end previous key 00000000-0000-0000-0000-000000000002 at 7",
             "revoke 00000000-0000-0000-0000-000000000002 at 7: production",
         ]
     );

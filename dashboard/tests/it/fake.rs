@@ -153,6 +153,7 @@ pub(crate) fn environment(number: u128, product: &str, name: &str) -> Environmen
         client_rules: ClientRules::Full,
         status: EnvironmentStatus::Active,
         created_at: NOW,
+        previous_key: None,
         revision: 1,
     }
 }
@@ -306,6 +307,7 @@ impl EnvironmentAdmin for Fake {
             polling: POLLING,
             last_used: POLLING.last_polled_at,
             clients: PageRequest::default().page_of(Vec::new(), 0),
+            previous_key: None,
         })
     }
 
@@ -353,15 +355,23 @@ impl EnvironmentAdmin for Fake {
         &self,
         expected: Expected<EnvironmentId>,
         confirmation: &str,
+        overlap: &str,
     ) -> Result<CreatedEnvironment, AdminError> {
         self.record_call(format!(
-            "rotate {} at {}: {confirmation}",
+            "rotate {} at {} with {overlap}: {confirmation}",
             expected.id, expected.revision
         ))?;
         Ok(CreatedEnvironment {
             environment: environment(3, "shop", confirmation),
             sdk_key: Secret::new(KEY.to_owned()),
         })
+    }
+
+    async fn end_previous_key(&self, expected: Expected<EnvironmentId>) -> Result<(), AdminError> {
+        self.record_call(format!(
+            "end previous key {} at {}",
+            expected.id, expected.revision
+        ))
     }
 
     async fn revoke_environment(

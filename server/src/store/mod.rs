@@ -19,6 +19,7 @@ mod pooler;
 mod postgres;
 mod reach;
 mod restore;
+pub(crate) mod previous_keys;
 pub(crate) mod rollouts;
 pub(crate) mod rules;
 mod schema;
