@@ -77,7 +77,7 @@ async fn texts(app: &TestApp, sql: &str) -> Vec<String> {
         let mut server = app.database().postgres().await;
         sqlx::query_scalar(sql).fetch_all(&mut server).await
     } else {
-        let file = SqliteConnection::connect(&app.database().url()).await;
+        let file = SqliteConnection::connect(app.database().url()).await;
         let mut file = file.expect("the file opens");
         sqlx::query_scalar(sql).fetch_all(&mut file).await
     };
@@ -165,7 +165,10 @@ async fn furnished(app: &TestApp, admin: &Caller<'_>) -> String {
     let web = created(admin, "/environments", web).await;
     let flag = json!({ "key": "banner", "name": "Banner", "type": "boolean", "public": true });
     let flag = text(&created(admin, "/flags", flag).await, "id");
-    let path = format!("/environments/{}/rotate-key?overlapSeconds=60", text(&web, "id"));
+    let path = format!(
+        "/environments/{}/rotate-key?overlapSeconds=60",
+        text(&web, "id")
+    );
     let rotated = admin.send(admin.request(Method::POST, &path)).await;
     let id = rotated.expect(StatusCode::CREATED).text("/id");
     let path = format!("/flags/{flag}/environments/{id}");
@@ -196,7 +199,9 @@ async fn furnished(app: &TestApp, admin: &Caller<'_>) -> String {
 #[tokio::test]
 async fn a_rotation_moves_and_a_clone_copies_everything_that_is_attached_to_an_environment() {
     let app = TestApp::start().await;
-    let columns = COLUMNS.iter().map(|(name, ..)| format!("environments.{name}"));
+    let columns = COLUMNS
+        .iter()
+        .map(|(name, ..)| format!("environments.{name}"));
     let references = REFERENCES
         .iter()
         .map(|(table, column, _)| format!("{table}.{column}"));
@@ -242,6 +247,9 @@ async fn a_rotation_moves_and_a_clone_copies_everything_that_is_attached_to_an_e
             OfLineage => moved == *before,
             Past => left >= *before,
         };
-        assert!(is_right, "{table}.{column} after a rotation: {left}, {moved}");
+        assert!(
+            is_right,
+            "{table}.{column} after a rotation: {left}, {moved}"
+        );
     }
 }

@@ -91,7 +91,10 @@ async fn without_an_overlap_nothing_is_new_and_invalid_overlaps_change_nothing()
     let (id, old_key) = admin.environment("shop", "prod").await;
     for (query, fault) in [
         ("overlapSeconds=-1", "must be an integer from 0 to 604800"),
-        ("overlapSeconds=604801", "must be an integer from 0 to 604800"),
+        (
+            "overlapSeconds=604801",
+            "must be an integer from 0 to 604800",
+        ),
         ("overlapSeconds=soon", "must be an integer"),
         ("overlapSeconds=1.5", "must be an integer"),
         ("overlapSeconds=", "must be an integer"),
@@ -143,10 +146,15 @@ async fn an_overlap_ends_early_by_request_and_is_audited_and_never_reverted() {
     assert_eq!(environment.json().get("previousKey"), None);
     let entry = admin.get("/audit").await.json()["items"][0].clone();
     assert_eq!(entry["action"], "ENVIRONMENT_UPDATED");
-    assert_eq!(entry["oldValue"]["previousKey"]["prefix"], pair.sdk_key[..12]);
+    assert_eq!(
+        entry["oldValue"]["previousKey"]["prefix"],
+        pair.sdk_key[..12]
+    );
     assert_eq!(entry["newValue"].get("previousKey"), None);
     let entry = entry["id"].as_str().unwrap_or_default();
-    let revert = admin.post(&format!("/audit/{entry}/revert"), json!({})).await;
+    let revert = admin
+        .post(&format!("/audit/{entry}/revert"), json!({}))
+        .await;
     revert.expect_problem(StatusCode::CONFLICT, "NOT_REVERTIBLE");
     let again = admin.delete(&path).await;
     again.expect_problem(StatusCode::NOT_FOUND, "PREVIOUS_KEY_NOT_FOUND");

@@ -27,6 +27,7 @@ use pennon_model::{
     flag::{Flag, FlagType},
     id::{EnvironmentId, FlagId, UserId},
     page::{Page, PageRequest},
+    previous_key::PreviousKeyUsage,
     secret::Secret,
     time::Timestamp,
     usage::{Polling, Polls},
@@ -63,6 +64,8 @@ pub(crate) struct Fake {
     pub(crate) role: Role,
     pub(crate) environments: Vec<Environment>,
     pub(crate) flags: Vec<(Flag, Vec<Option<FlagCell>>)>,
+    /// The previous key of every environment.
+    pub(crate) previous_key: Option<PreviousKeyUsage>,
     /// The error that every call returns.
     pub(crate) refusal: Option<AdminError>,
     /// The calls of the service, in order.
@@ -75,6 +78,7 @@ impl Default for Fake {
             role: Role::Admin,
             environments: Vec::new(),
             flags: Vec::new(),
+            previous_key: None,
             refusal: None,
             calls: Mutex::default(),
         }
@@ -307,7 +311,7 @@ impl EnvironmentAdmin for Fake {
             polling: POLLING,
             last_used: POLLING.last_polled_at,
             clients: PageRequest::default().page_of(Vec::new(), 0),
-            previous_key: None,
+            previous_key: self.previous_key.clone(),
         })
     }
 

@@ -78,7 +78,9 @@ impl EnvironmentAdmin for SignedIn {
         };
         let clients = usage::clients(&self.admin, &self.actor, id, few).await?;
         let previous_key = match environment.previous_key {
-            Some(_) => previous_keys::usage(&self.admin, &self.actor, id).await.ok(),
+            Some(_) => previous_keys::usage(&self.admin, &self.actor, id)
+                .await
+                .ok(),
             None => None,
         };
         Ok(EnvironmentDetail {

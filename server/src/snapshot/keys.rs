@@ -146,7 +146,10 @@ impl Overlap {
 
     /// Returns the milliseconds until the end.
     fn left(&self) -> u64 {
-        let left = self.ends_at.millis().saturating_sub(self.clock.now().millis());
+        let left = self
+            .ends_at
+            .millis()
+            .saturating_sub(self.clock.now().millis());
         u64::try_from(left).unwrap_or(0)
     }
 }

@@ -235,7 +235,11 @@ impl Snapshots {
                 Err(error) => {
                     let error = error.to_string().into();
                     found.insert(Unreadable::Environment(head.id), error);
-                    next.extend(served.into_iter().flat_map(|served| self.accesses(&head, served, &known)));
+                    next.extend(
+                        served
+                            .into_iter()
+                            .flat_map(|served| self.accesses(&head, served, &known)),
+                    );
                     // After a failed query, PostgreSQL refuses all others in the same transaction. A new transaction
                     // may see later changes, which does no harm: data that is read too early is read again.
                     tx = within(HEADS_TIMEOUT, db.read()).await?;

@@ -278,7 +278,7 @@ fn Manage(
     let rotate = danger(
         Action::Rotate,
         "Rotate key",
-        " are rejected until you give them the new key, immediately or after the time that you choose. ",
+        " are rejected, immediately or after the time that you choose, until you give them the new key. ",
         "Switches, rules, rollouts and usage are kept. Once rejected, the old key never works again.",
     );
     let revoke = danger(

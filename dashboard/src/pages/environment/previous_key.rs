@@ -61,6 +61,7 @@ fn end_form(environment: &Environment, usage: &PreviousKeyUsage, state: &FormSta
     } else {
         "Applications that still send the key are rejected immediately, until you give them the new one."
     };
+    let prefix = format!("{}…", usage.key.prefix);
     let fields = vec![
         ("do", Action::EndPreviousKey.as_str().to_owned()),
         ("revision", environment.revision.to_string()),
@@ -71,10 +72,12 @@ fn end_form(environment: &Environment, usage: &PreviousKeyUsage, state: &FormSta
             <Confirm
                 id="end-previous-key".to_owned()
                 label="End now"
-                action="End the previous key".to_owned()
+                action="End now".to_owned()
                 fields
             >
-                <p>{consequence} " The key never works again."</p>
+                <p>
+                    {consequence} " The previous key, " <code>{prefix}</code> ", never works again."
+                </p>
             </Confirm>
         </div>
     }

@@ -22,10 +22,10 @@ use crate::http::respond::{Json, NoContent};
 pub(super) fn added_to(routes: Routes) -> Routes {
     routes
         .with(route!(previous_key).refuses(&[Code::PreviousKeyNotFound]))
-        .with(route!(end_previous_key).refuses(&[
-            Code::PreviousKeyNotFound,
-            Code::EnvironmentRevoked,
-        ]))
+        .with(
+            route!(end_previous_key)
+                .refuses(&[Code::PreviousKeyNotFound, Code::EnvironmentRevoked]),
+        )
 }
 
 /// The previous SDK key of an environment, and its use.
