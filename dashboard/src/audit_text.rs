@@ -160,6 +160,9 @@ fn list_of(members: &[&str]) -> String {
 /// Describes a change of an environment itself.
 fn environment_template(old: Option<&Value>, new: Option<&Value>) -> String {
     let changed = |member: &str| member_of(old, member) != member_of(new, member);
+    if changed("previousKey") {
+        return "ended the previous SDK key of `environment`".to_owned();
+    }
     let template = match (changed("name"), changed("clientRules")) {
         (false, true) => "set the client rules of `environment` to `client rules`",
         (true, true) => {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::id::EnvironmentId;
+use crate::previous_key::PreviousKey;
 use crate::secret::Secret;
 use crate::text::name;
 use crate::time::Timestamp;
@@ -30,6 +31,10 @@ pub struct Environment {
     pub status: EnvironmentStatus,
     /// The time at which it was created.
     pub created_at: Timestamp,
+    /// The previous SDK key, while it still works after a rotation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub previous_key: Option<PreviousKey>,
     /// The revision, which every change of the environment itself increments. Changes of its flags do not.
     #[serde(skip)]
     pub revision: i64,
@@ -39,6 +44,13 @@ impl Environment {
     /// Returns the product and the name, as `product/name`.
     pub fn path(&self) -> String {
         format!("{}/{}", self.product, self.name)
+    }
+
+    /// Returns the environment as it is at this time: without a previous key that has ended.
+    #[must_use]
+    pub fn at(mut self, now: Timestamp) -> Self {
+        self.previous_key = self.previous_key.filter(|key| now < key.ends_at);
+        self
     }
 }
 

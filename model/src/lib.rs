@@ -18,6 +18,7 @@ pub mod id;
 pub mod json;
 pub mod package;
 pub mod page;
+pub mod previous_key;
 pub mod reversal;
 #[cfg(feature = "schema")]
 mod schema;

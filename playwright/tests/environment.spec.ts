@@ -108,6 +108,49 @@ test("a rotated key is refused, and the new one works and is shown once", async 
   expect(await page.content()).not.toContain(key.slice(13));
 });
 
+test("an old key overlaps with the new one, and ends early", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 400/);
+  const old = await api.createEnvironment("Web shop", "staging");
+  const flag = await api.createFlag("new_checkout", "New checkout");
+  await api.switch(flag, old, true);
+  await signIn(page, server);
+  await open(page, "staging");
+  const zone = page.getByRole("group").filter({ hasText: "Rotate key…" });
+  await zone.getByText("Rotate key…").click();
+  await expect(zone.getByLabel("Old key")).toHaveValue("0");
+  await zone.getByLabel("Old key").selectOption({ label: "Accept it for 1 day" });
+  await zone.getByLabel("Environment name").fill("production");
+  await zone.getByRole("button", { name: "Rotate key" }).click();
+  await expect(zone).toContainText("Must be staging");
+  await expect(zone.getByLabel("Old key")).toHaveValue("86400");
+  await zone.getByLabel("Environment name").fill("staging");
+  await zone.getByRole("button", { name: "Rotate key" }).click();
+  await expect(page.getByText(/The old key, .*…, works until \d{4}-\d{2}-\d{2}/)).toBeVisible();
+  const key = await shownKey(page);
+  for (const working of [old.sdkKey, key]) {
+    expect(await evaluate(server, working, "new_checkout")).toMatchObject({ enabled: true });
+  }
+
+  await page.getByRole("link", { name: "I have stored the key" }).click();
+  const section = page.getByRole("region", { name: "Previous key" });
+  await expect(section).toContainText(
+    `${old.sdkKey.slice(0, 12)}… was rotated, and still works until`,
+  );
+  await section.getByRole("button", { name: "End now" }).first().click();
+  const confirmation = page.getByRole("dialog", { name: "End now" });
+  await confirmation.getByRole("button", { name: "End now" }).click();
+  await expect(section).toHaveCount(0);
+  await expect(evaluate(server, old.sdkKey, "new_checkout")).rejects.toThrow("401");
+  expect(await evaluate(server, key, "new_checkout")).toMatchObject({ enabled: true });
+  await page.goto("/dashboard/audit");
+  await expect(page.getByText("ended the previous SDK key of staging")).toBeVisible();
+});
+
 test("leaving the page with the new key asks for confirmation", { tag: "@scripts" }, async ({
   page,
   server,

@@ -121,6 +121,8 @@ pub enum Entity {
     Flag,
     /// An environment.
     Environment,
+    /// The previous SDK key of an environment.
+    PreviousKey,
     /// A flag's configuration in an environment.
     Configuration,
     /// A targeting rule.
@@ -140,6 +142,7 @@ impl std::fmt::Display for Entity {
         formatter.write_str(match self {
             Self::Flag => "flag",
             Self::Environment => "environment",
+            Self::PreviousKey => "previous key of this environment",
             Self::Configuration => "flag in this environment",
             Self::Rule => "rule",
             Self::Rollout => "rollout",

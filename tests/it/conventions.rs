@@ -284,6 +284,8 @@ async fn unknown_query_parameters_are_refused_on_every_path() {
         (&patch, format!("/environments/{environment}")),
         (&post, format!("/environments/{environment}/revoke")),
         (&post, format!("/environments/{environment}/rotate-key")),
+        (&get, format!("/environments/{environment}/previous-key")),
+        (&delete, format!("/environments/{environment}/previous-key")),
         (&post, format!("/environments/{environment}/clone")),
         (&get, "/flags".to_owned()),
         (&post, "/flags".to_owned()),

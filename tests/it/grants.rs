@@ -59,6 +59,7 @@ impl Scene {
             ("PATCH", environment.clone(), ENVIRONMENT),
             ("POST", format!("{environment}/revoke"), ENVIRONMENT),
             ("POST", format!("{environment}/rotate-key"), ENVIRONMENT),
+            ("DELETE", format!("{environment}/previous-key"), ENVIRONMENT),
         ]
     }
 

@@ -6,6 +6,7 @@
 )]
 
 mod assets;
+mod attached;
 mod audit;
 mod audit_export;
 mod auth;
@@ -46,6 +47,7 @@ mod postgres_tls;
 mod postgres_url;
 mod preconditions;
 mod previews;
+mod previous_keys;
 mod products;
 mod provisioning;
 mod public_environments;

@@ -29,6 +29,7 @@ fn guarded() -> Vec<(&'static str, String, &'static str)> {
         ("PATCH", environment.clone(), "admin"),
         ("POST", format!("{environment}/revoke"), "admin"),
         ("POST", format!("{environment}/rotate-key"), "admin"),
+        ("DELETE", format!("{environment}/previous-key"), "admin"),
         ("POST", format!("{environment}/clone"), "admin"),
         ("GET", "/users".to_owned(), "admin"),
         ("POST", "/users".to_owned(), "admin"),

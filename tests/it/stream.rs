@@ -13,13 +13,13 @@ use tokio::time::timeout;
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The open stream of a client.
-struct Stream {
+pub(crate) struct Stream {
     response: reqwest::Response,
     read: String,
 }
 
 impl Stream {
-    async fn open(caller: &Caller<'_>) -> Self {
+    pub(crate) async fn open(caller: &Caller<'_>) -> Self {
         Self::open_after(caller, None).await
     }
 
@@ -36,7 +36,7 @@ impl Stream {
     }
 
     /// Reads up to the next blank line. Returns `None` at the end.
-    async fn block(&mut self) -> Option<String> {
+    pub(crate) async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.read.split_once("\n\n") {
                 let (block, rest) = (block.to_owned(), rest.to_owned());
@@ -55,7 +55,7 @@ impl Stream {
     }
 
     /// Returns the tag of the next event, or `None` at the end.
-    async fn tag(&mut self) -> Option<String> {
+    pub(crate) async fn tag(&mut self) -> Option<String> {
         loop {
             let block = self.block().await?;
             if block != ":" {

@@ -4,11 +4,16 @@ use leptos::prelude::*;
 use pennon_model::environment::{CreatedEnvironment, Visibility};
 
 use super::{
-    frame::Section, page_head::PageHead, shown_once::Secret, snippets::Snippets, title::Title,
+    frame::Section,
+    page_head::PageHead,
+    shown_once::Secret,
+    snippets::Snippets,
+    time::{Clock, Date},
+    title::Title,
 };
 use crate::{
     error::AdminError,
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, html},
     port::{environments::EnvironmentAdmin, signed_in},
     routes,
     scope::scoped,
@@ -34,10 +39,17 @@ pub(crate) async fn new_key(
         None => format!("{name} is ready"),
     };
     let replaced = replaced.map(|prefix| {
+        let fate = match &environment.previous_key {
+            None => ", no longer works.".into_html(),
+            Some(key) => html! {
+                ", works until " <Date at=key.ends_at/> ", " <Clock at=key.ends_at/> "."
+            },
+        };
         view! {
             <p>
                 "The old key, " <code>{prefix} "…"</code>
-                ", no longer works. Give every application this one."
+                {fate}
+                " Give every application this one."
             </p>
         }
     });

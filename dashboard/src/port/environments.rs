@@ -6,6 +6,7 @@ use pennon_model::{
     environment::{CreatedEnvironment, Environment},
     id::EnvironmentId,
     page::{Page, PageRequest},
+    previous_key::PreviousKeyUsage,
     time::Timestamp,
     usage::Polling,
 };
@@ -56,15 +57,19 @@ pub trait EnvironmentAdmin: Send + Sync {
         client_rules: &str,
     ) -> Result<(), AdminError>;
 
-    /// Rotates the key of an environment. Only this result contains the new key. The old key stops working
-    /// immediately.
+    /// Rotates the key of an environment. Only this result contains the new key. The old key stops working after
+    /// `overlap` seconds.
     ///
     /// `confirmation` must be the environment's name; otherwise [`AdminError::Invalid`] names the field `confirmation`.
     async fn rotate_key(
         &self,
         expected: Expected<EnvironmentId>,
         confirmation: &str,
+        overlap: &str,
     ) -> Result<CreatedEnvironment, AdminError>;
+
+    /// Ends the overlap of an environment. Its previous key stops working immediately.
+    async fn end_previous_key(&self, expected: Expected<EnvironmentId>) -> Result<(), AdminError>;
 
     /// Revokes an environment permanently. `confirmation` has the same rule as in [`rotate_key`](Self::rotate_key).
     async fn revoke_environment(
@@ -96,6 +101,8 @@ pub struct EnvironmentDetail {
     pub last_used: Option<Timestamp>,
     /// The clients that fetched its flags in the last 31 days, most recently seen first.
     pub clients: Page<ClientUsage>,
+    /// The previous key and the clients that use it, while it works.
+    pub previous_key: Option<PreviousKeyUsage>,
 }
 
 /// An environment to create, as typed.

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use pennon_dashboard::error::AdminError;
+use pennon_model::client::{Client, Version};
+use pennon_model::previous_key::{PreviousKey, PreviousKeyClient, PreviousKeyUsage};
 use pennon_model::user::Role;
 
-use crate::fake::{Fake, KEY, get, post, render};
+use crate::fake::{Fake, KEY, NOW, get, post, render};
 
 const ENVIRONMENTS: &str = "/dashboard/environments";
 const NEW: &str = "/dashboard/environments/new";
@@ -30,14 +32,22 @@ async fn environments_are_listed_by_product_with_key_prefix_and_polls() {
 async fn destructive_actions_send_the_expected_revision_and_the_typed_name() {
     let fake = Arc::new(Fake::shop());
     let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002");
-    let page = post(&fake, &url, "do=rotate&revision=7&rotate-name=production").await;
+    let page = post(
+        &fake,
+        &url,
+        "do=rotate&revision=7&overlap=3600&rotate-name=production",
+    )
+    .await;
     assert!(page.html.contains(KEY));
+    let page = post(&fake, &url, "do=end-previous-key&revision=7").await;
+    assert_eq!(page.location, Some(url.clone()));
     let page = post(&fake, &url, "do=revoke&revision=7&revoke-name=production").await;
     assert_eq!(page.location, Some(url.clone()));
     assert_eq!(
         *fake.calls(),
         [
-            "rotate 00000000-0000-0000-0000-000000000002 at 7: production",
+            "rotate 00000000-0000-0000-0000-000000000002 at 7 with 3600: production",
+            "end previous key 00000000-0000-0000-0000-000000000002 at 7",
             "revoke 00000000-0000-0000-0000-000000000002 at 7: production",
         ]
     );
@@ -59,6 +69,44 @@ async fn only_an_admin_can_change_an_environment() {
         assert!(page.html.contains("pnk_your_key"));
         assert_eq!(page.html.contains("Rotate key"), offered);
     }
+}
+
+#[tokio::test]
+async fn the_previous_key_is_shown_with_its_clients_and_only_an_admin_can_end_it() {
+    let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002");
+    let version = Version::new(0, 1, 0);
+    let client = PreviousKeyClient {
+        client: Client::from_header("@pennon/nest/0.1.0", &version),
+        requests: 1240,
+        last_seen_at: NOW,
+    };
+    let usage = PreviousKeyUsage {
+        key: PreviousKey {
+            prefix: "pnk_Previous".to_owned(),
+            ends_at: NOW.plus_days(7),
+        },
+        clients: vec![client],
+    };
+    for (role, offered) in [(Role::Editor, false), (Role::Admin, true)] {
+        let fake = Fake {
+            role,
+            previous_key: Some(usage.clone()),
+            ..Fake::shop()
+        };
+        let page = get(&Arc::new(fake), &url).await;
+        for text in [
+            "pnk_Previous…",
+            "2026-03-08",
+            "@pennon/nest",
+            "0.1.0",
+            "1,240",
+        ] {
+            assert!(page.html.contains(text), "{text}");
+        }
+        assert_eq!(page.html.contains("End now"), offered);
+    }
+    let page = get(&Arc::new(Fake::shop()), &url).await;
+    assert!(!page.html.contains("Previous key"));
 }
 
 #[tokio::test]

@@ -28,6 +28,7 @@ use pennon_model::{
     grant::Grants,
     id::{EnvironmentId, FlagId, UserId},
     page::{Page, PageRequest},
+    previous_key::PreviousKeyUsage,
     secret::Secret,
     time::Timestamp,
     usage::{Polling, Polls},
@@ -64,6 +65,8 @@ pub(crate) struct Fake {
     pub(crate) role: Role,
     pub(crate) environments: Vec<Environment>,
     pub(crate) flags: Vec<(Flag, Vec<Option<FlagCell>>)>,
+    /// The previous key of every environment.
+    pub(crate) previous_key: Option<PreviousKeyUsage>,
     /// The error that every call returns.
     pub(crate) refusal: Option<AdminError>,
     /// The calls of the service, in order.
@@ -76,6 +79,7 @@ impl Default for Fake {
             role: Role::Admin,
             environments: Vec::new(),
             flags: Vec::new(),
+            previous_key: None,
             refusal: None,
             calls: Mutex::default(),
         }
@@ -155,6 +159,7 @@ pub(crate) fn environment(number: u128, product: &str, name: &str) -> Environmen
         client_rules: ClientRules::Full,
         status: EnvironmentStatus::Active,
         created_at: NOW,
+        previous_key: None,
         revision: 1,
     }
 }
@@ -308,6 +313,7 @@ impl EnvironmentAdmin for Fake {
             polling: POLLING,
             last_used: POLLING.last_polled_at,
             clients: PageRequest::default().page_of(Vec::new(), 0),
+            previous_key: self.previous_key.clone(),
         })
     }
 
@@ -355,15 +361,23 @@ impl EnvironmentAdmin for Fake {
         &self,
         expected: Expected<EnvironmentId>,
         confirmation: &str,
+        overlap: &str,
     ) -> Result<CreatedEnvironment, AdminError> {
         self.record_call(format!(
-            "rotate {} at {}: {confirmation}",
+            "rotate {} at {} with {overlap}: {confirmation}",
             expected.id, expected.revision
         ))?;
         Ok(CreatedEnvironment {
             environment: environment(3, "shop", confirmation),
             sdk_key: Secret::new(KEY.to_owned()),
         })
+    }
+
+    async fn end_previous_key(&self, expected: Expected<EnvironmentId>) -> Result<(), AdminError> {
+        self.record_call(format!(
+            "end previous key {} at {}",
+            expected.id, expected.revision
+        ))
     }
 
     async fn revoke_environment(

@@ -6,6 +6,7 @@ use tracing::Instrument;
 use super::Admin;
 use crate::error::Error;
 use crate::evaluation::CommittedFlags;
+use crate::snapshot::Rotation;
 use crate::store::Tx;
 use crate::store::notifications::announce;
 use crate::store::snapshots::changed_flags;
@@ -52,21 +53,32 @@ pub(crate) async fn commit(
     run(admin, tx, changes, None).await
 }
 
-/// Commits like [`commit`], and refuses the key of the revoked environment as soon as the commit succeeds.
-pub(crate) async fn commit_revocation(
+/// The keys that a transaction ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum KeyChange {
+    /// The keys of a revoked environment.
+    Revocation(EnvironmentId),
+    /// All keys of an environment but the one that gives access to its successor for some time.
+    Rotation(Rotation),
+    /// The previous key of an environment.
+    EndOfOverlap(EnvironmentId),
+}
+
+/// Commits like [`commit`], and refuses keys as soon as the commit succeeds.
+pub(crate) async fn commit_keys(
     admin: &Admin,
     tx: Tx,
-    revoked: EnvironmentId,
+    keys: KeyChange,
     changes: Vec<EnvironmentChange>,
 ) -> Result<(), Error> {
-    run(admin, tx, changes, Some(revoked)).await
+    run(admin, tx, changes, Some(keys)).await
 }
 
 async fn run(
     admin: &Admin,
     mut tx: Tx,
     changes: Vec<EnvironmentChange>,
-    revoked: Option<EnvironmentId>,
+    keys: Option<KeyChange>,
 ) -> Result<(), Error> {
     let admin = admin.clone();
     let run = async move {
@@ -76,8 +88,12 @@ async fn run(
         let flags = changed_flags_of(&admin, &mut tx, &changes).await?;
         // A commit may succeed although its response is lost. The next comparison of revisions then finds the change.
         tx.commit().await?;
-        if let Some(revoked) = revoked {
-            admin.serving.snapshots.revoke(revoked);
+        let snapshots = &admin.serving.snapshots;
+        match keys {
+            None => {}
+            Some(KeyChange::Revocation(environment)) => snapshots.revoke(environment),
+            Some(KeyChange::Rotation(rotation)) => snapshots.rotate(rotation).await,
+            Some(KeyChange::EndOfOverlap(environment)) => snapshots.end_overlap(environment),
         }
         publish(&admin, &changes, flags).await;
         admin.feed.committed();

@@ -7,13 +7,14 @@ use pennon_model::environment::{
 };
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
+use pennon_model::previous_key::{OverlapSeconds, PreviousKey};
 use pennon_model::secret::SecretHash;
 use pennon_model::text::NewName;
 
-use super::changes::EnvironmentChange;
+use super::changes::{EnvironmentChange, KeyChange};
 use super::patch::renamed;
 use super::precondition::Precondition;
-use super::{Admin, Existence, audit, changes};
+use super::{Admin, Existence, audit, changes, previous_keys};
 use crate::auth::actor::Actor;
 use crate::auth::authority::{AnyAdministrator, EnvironmentAdministrator};
 use crate::auth::secret::PrefixedSecret;
@@ -130,6 +131,7 @@ pub(crate) async fn update(
 ) -> Result<Environment, Error> {
     let mut tx = admin.db.write().await?;
     let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
+    let old = old.at(admin.clock.now());
     if patch
         .visibility
         .is_some_and(|visibility| visibility != old.visibility)
@@ -158,6 +160,7 @@ pub(super) async fn rewrite(
     name: EnvironmentName,
     client_rules: ClientRules,
 ) -> Result<(Environment, Option<EnvironmentChange>), Error> {
+    let old = &old.clone().at(admin.clock.now());
     let new = Environment {
         name,
         client_rules,
@@ -186,40 +189,44 @@ pub(crate) async fn revoke(
 ) -> Result<Environment, Error> {
     let mut tx = admin.db.write().await?;
     let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
+    let old = old.at(admin.clock.now());
     let new = revoked(&mut tx, &old).await?;
     let revision = store::environments::raise_config_revision(&mut tx, id).await?;
     entry(AuditAction::EnvironmentRevoked, Some(&old), &new)?
         .record(admin, &mut tx, &actor)
         .await?;
     let change = EnvironmentChange::of_environment(id, revision);
-    changes::commit_revocation(admin, tx, id, vec![change]).await?;
+    changes::commit_keys(admin, tx, KeyChange::Revocation(id), vec![change]).await?;
     Ok(new)
 }
 
 /// Rotates the key of an environment: revokes the environment, and creates a new one with the same product, name,
-/// visibility and flag configurations.
+/// visibility and flag configurations. The old key gives access to the new environment until the end of the overlap.
 pub(crate) async fn rotate_key(
     admin: &Admin,
     actor: &AnyAdministrator,
     id: EnvironmentId,
     precondition: &Precondition,
+    overlap: OverlapSeconds,
 ) -> Result<CreatedEnvironment, Error> {
     let mut tx = admin.db.write().await?;
     let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
+    let old = old.at(admin.clock.now());
     revoked(&mut tx, &old).await?;
     let key = PrefixedSecret::sdk_key(old.visibility, &admin.entropy);
-    let new = successor(admin, &old, &key);
+    let new = successor(admin, &old, &key, overlap);
     let hash = SecretHash::of(key.secret.expose());
     store::environments::insert(&mut tx, &new, hash).await?;
     store::configurations::move_all(&mut tx, old.id, new.id).await?;
     let revision = store::environments::inherit_config_revision(&mut tx, new.id, old.id).await?;
+    let keys = previous_keys::keep(&mut tx, &old, &new, hash).await?;
     entry(AuditAction::SdkKeyRotated, Some(&old), &new)?
         .record(admin, &mut tx, &actor)
         .await?;
     // After the entry, whose actor may have a grant for the old environment.
     store::grants::move_all(&mut tx, old.id, new.id).await?;
     let change = EnvironmentChange::of_environment(new.id, revision);
-    changes::commit_revocation(admin, tx, old.id, vec![change]).await?;
+    changes::commit_keys(admin, tx, keys, vec![change]).await?;
     Ok(CreatedEnvironment {
         environment: new,
         sdk_key: key.secret,
@@ -242,25 +249,36 @@ pub(super) fn new_environment(
         client_rules: new.client_rules,
         status: EnvironmentStatus::Active,
         created_at: now,
+        previous_key: None,
         revision: 1,
     }
 }
 
 /// Builds the environment that replaces `old`, with another key.
-fn successor(admin: &Admin, old: &Environment, key: &PrefixedSecret) -> Environment {
+fn successor(
+    admin: &Admin,
+    old: &Environment,
+    key: &PrefixedSecret,
+    overlap: OverlapSeconds,
+) -> Environment {
     let now = admin.clock.now();
+    let previous_key = |ends_at| PreviousKey {
+        prefix: old.sdk_key_prefix.clone(),
+        ends_at,
+    };
     Environment {
         id: EnvironmentId::new(admin.entropy.id(now)),
         sdk_key_prefix: key.prefix.clone(),
         status: EnvironmentStatus::Active,
         created_at: now,
+        previous_key: overlap.end(now).map(previous_key),
         revision: 1,
         ..old.clone()
     }
 }
 
 /// Starts the audit entry of a changed environment.
-fn entry(
+pub(super) fn entry(
     action: AuditAction,
     old: Option<&Environment>,
     new: &Environment,
@@ -273,6 +291,7 @@ async fn revoked(tx: &mut Tx, environment: &Environment) -> Result<Environment, 
     let revision = environment.revision + 1;
     Ok(Environment {
         status: EnvironmentStatus::Revoked,
+        previous_key: None,
         revision,
         ..environment.clone()
     })
@@ -285,12 +304,17 @@ pub(crate) async fn list(
     filter: &EnvironmentFilter,
     page: PageRequest,
 ) -> Result<Page<Environment>, Error> {
-    store::environments::list(&mut admin.db.read().await?, filter, page).await
+    let page = store::environments::list(&mut admin.db.read().await?, filter, page).await?;
+    let now = admin.clock.now();
+    Ok(page.map(|environment| environment.at(now)))
 }
 
 /// Returns all active environments, by product and name.
 pub(crate) async fn active(admin: &Admin, _actor: &Actor) -> Result<Vec<Environment>, Error> {
-    store::environments::active(&mut admin.db.read().await?).await
+    let active = store::environments::active(&mut admin.db.read().await?).await?;
+    let now = admin.clock.now();
+    let active = active.into_iter();
+    Ok(active.map(|environment| environment.at(now)).collect())
 }
 
 /// Returns the products of the active environments, by name.
@@ -304,7 +328,8 @@ pub(crate) async fn get(
     _actor: &Actor,
     id: EnvironmentId,
 ) -> Result<Environment, Error> {
-    find(&mut admin.db.read().await?, id).await
+    let environment = find(&mut admin.db.read().await?, id).await?;
+    Ok(environment.at(admin.clock.now()))
 }
 
 impl Existence<AnyAdministrator> for EnvironmentId {
@@ -328,7 +353,7 @@ pub(super) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, 
 }
 
 /// Returns an environment that can be changed, and the actor as one who may change it, within a transaction.
-async fn find_active(
+pub(super) async fn find_active(
     tx: &mut Tx,
     actor: &AnyAdministrator,
     id: EnvironmentId,

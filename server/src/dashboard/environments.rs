@@ -16,11 +16,13 @@ use pennon_model::environment::{
 use pennon_model::flag::FlagFilter;
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
+use pennon_model::previous_key::OverlapSeconds;
 use pennon_model::usage::Polling;
 
 use super::{Form, SignedIn, expected};
 use crate::admin::environments::{self, EnvironmentPatch};
 use crate::admin::flags;
+use crate::admin::previous_keys;
 use crate::admin::usage::{self, Period};
 
 /// The number of clients on the page of an environment, most recently seen first.
@@ -75,12 +77,19 @@ impl EnvironmentAdmin for SignedIn {
             ..PageRequest::default()
         };
         let clients = usage::clients(&self.admin, &self.actor, id, few).await?;
+        let previous_key = match environment.previous_key {
+            Some(_) => previous_keys::usage(&self.admin, &self.actor, id)
+                .await
+                .ok(),
+            None => None,
+        };
         Ok(EnvironmentDetail {
             polling: polling.get(&id).copied().unwrap_or_default(),
             environment,
             flags,
             last_used,
             clients,
+            previous_key,
         })
     }
 
@@ -150,11 +159,24 @@ impl EnvironmentAdmin for SignedIn {
         &self,
         which: Expected<EnvironmentId>,
         confirmation: &str,
+        overlap: &str,
     ) -> Result<CreatedEnvironment, AdminError> {
         let actor = self.actor.any_administrator()?;
+        let mut form = Form::default();
+        let seconds = overlap.parse().unwrap_or(-1);
+        let Some(overlap) = form.field("overlap", OverlapSeconds::try_from(seconds)) else {
+            return Err(form.refused());
+        };
         self.confirm(which.id, confirmation).await?;
         let expected = expected(which.revision);
-        Ok(environments::rotate_key(&self.admin, &actor, which.id, &expected).await?)
+        let (admin, id) = (&self.admin, which.id);
+        Ok(environments::rotate_key(admin, &actor, id, &expected, overlap).await?)
+    }
+
+    async fn end_previous_key(&self, which: Expected<EnvironmentId>) -> Result<(), AdminError> {
+        let actor = self.actor.any_administrator()?;
+        let expected = expected(which.revision);
+        Ok(previous_keys::end(&self.admin, &actor, which.id, &expected).await?)
     }
 
     async fn revoke_environment(

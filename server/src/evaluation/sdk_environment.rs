@@ -5,23 +5,25 @@ use std::sync::Arc;
 use axum::extract::{FromRef, FromRequestParts, OptionalFromRequestParts};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
+use pennon_model::client::Client;
 use pennon_model::environment::ClientRules;
 use pennon_model::secret::SecretHash;
+use pennon_model::usage::PollKind;
 
 use super::Serving;
 use crate::auth::{PresentedCredential, presented};
 use crate::error::Error;
-use crate::snapshot::{EnvironmentSnapshot, Follower, RateLimiter};
+use crate::snapshot::{EnvironmentSnapshot, EnvironmentUsage, Follower, Opened, RateLimiter};
 
 /// A valid SDK key and its environment, before the rate limit is checked.
 pub(crate) struct SdkKey {
     hash: SecretHash,
-    snapshot: Arc<EnvironmentSnapshot>,
+    environment: Opened,
     serving: Serving,
 }
 
 /// The current snapshot of an environment, for a caller with its SDK key whose request is within the rate limit.
-pub(crate) struct SdkEnvironment(Arc<EnvironmentSnapshot>);
+pub(crate) struct SdkEnvironment(Opened);
 
 /// An environment whose SDK key gives access to rules and rollouts.
 pub(crate) struct RevealedEnvironment(SdkEnvironment);
@@ -31,12 +33,17 @@ impl RevealedEnvironment {
     pub(crate) fn snapshot(&self) -> &Arc<EnvironmentSnapshot> {
         self.0.snapshot()
     }
+
+    /// Counts a fetch of the configuration.
+    pub(crate) fn polled(&self, kind: PollKind, client: Client) {
+        self.0.polled(kind, client);
+    }
 }
 
 impl SdkEnvironment {
     /// Fails if the SDK key gives access only to results.
     pub(crate) fn revealed(self) -> Result<RevealedEnvironment, Error> {
-        match self.0.client_rules() {
+        match self.snapshot().client_rules() {
             ClientRules::Full => Ok(RevealedEnvironment(self)),
             ClientRules::Answers => Err(Error::ConfigNotPublic),
         }
@@ -44,7 +51,15 @@ impl SdkEnvironment {
 
     /// Returns the environment's snapshot. It is always the same for one `SdkEnvironment`.
     pub(crate) fn snapshot(&self) -> &Arc<EnvironmentSnapshot> {
-        &self.0
+        &self.0.snapshot
+    }
+
+    /// Counts a fetch of the configuration or of all results.
+    pub(crate) fn polled(&self, kind: PollKind, client: Client) {
+        if let Some(overlap) = &self.0.overlap {
+            overlap.used(client.clone());
+        }
+        self.snapshot().usage().polled(kind, client);
     }
 }
 
@@ -52,30 +67,44 @@ impl SdkKey {
     /// Returns the key and its environment; fails if the key does not work.
     pub(crate) fn find(serving: Serving, key: &str) -> Result<Self, Error> {
         let hash = SecretHash::of(key);
-        let snapshot = known(&serving, serving.snapshots.by_key(hash))?;
+        let environment = known(&serving, serving.snapshots.by_key(hash))?;
         Ok(Self {
             hash,
-            snapshot,
+            environment,
             serving,
         })
     }
 
-    /// Returns the environment to a caller that lets the server evaluate.
+    /// Returns the environment to a caller that lets the server evaluate. A request with the previous key counts as one
+    /// of an unnamed client.
     pub(crate) fn for_evaluation(self) -> Result<SdkEnvironment, Error> {
-        self.check_rate(&self.snapshot.usage().rate_limiters.evaluation)?;
-        Ok(SdkEnvironment(self.snapshot))
+        let environment = self.for_all_results()?;
+        if let Some(overlap) = &environment.0.overlap {
+            overlap.used(Client::Other);
+        }
+        Ok(environment)
+    }
+
+    /// Returns the environment to a caller that lets the server evaluate all flags, and that counts as a fetch.
+    pub(crate) fn for_all_results(self) -> Result<SdkEnvironment, Error> {
+        self.check_rate(&self.usage().rate_limiters.evaluation)?;
+        Ok(SdkEnvironment(self.environment))
     }
 
     /// Returns the environment to a caller that evaluates locally.
     pub(crate) fn for_client(self) -> Result<SdkEnvironment, Error> {
-        self.check_rate(&self.snapshot.usage().rate_limiters.configuration)?;
-        Ok(SdkEnvironment(self.snapshot))
+        self.check_rate(&self.usage().rate_limiters.configuration)?;
+        Ok(SdkEnvironment(self.environment))
     }
 
     /// Follows the environment until the key is refused.
     pub(crate) fn follow(self) -> Result<Follower, Error> {
-        self.check_rate(&self.snapshot.usage().rate_limiters.configuration)?;
+        self.check_rate(&self.usage().rate_limiters.configuration)?;
         known(&self.serving, self.serving.snapshots.follow(self.hash))
+    }
+
+    fn usage(&self) -> &EnvironmentUsage {
+        self.environment.snapshot.usage()
     }
 
     /// Refuses a request that exceeds the rate limit, if the settings have one.

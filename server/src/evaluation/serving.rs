@@ -54,7 +54,7 @@ impl Serving {
     /// Creates the state, without snapshots.
     pub(crate) fn new(db: Db, clock: Arc<dyn Clock>, rate_limit: Option<NonZeroU32>) -> Self {
         Self(Arc::new(Parts {
-            snapshots: Snapshots::default(),
+            snapshots: Snapshots::new(Arc::clone(&clock)),
             clock,
             rate_limit,
             confirmed: Confirmed::now(),

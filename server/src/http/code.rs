@@ -45,6 +45,7 @@ codes! {
     ConfigNotPublic = "CONFIG_NOT_PUBLIC", FORBIDDEN, "Config document not public";
     FlagNotFound = "FLAG_NOT_FOUND", NOT_FOUND, "Not found";
     EnvironmentNotFound = "ENVIRONMENT_NOT_FOUND", NOT_FOUND, "Not found";
+    PreviousKeyNotFound = "PREVIOUS_KEY_NOT_FOUND", NOT_FOUND, "Not found";
     ConfigurationNotFound = "CONFIGURATION_NOT_FOUND", NOT_FOUND, "Not found";
     RuleNotFound = "RULE_NOT_FOUND", NOT_FOUND, "Not found";
     RolloutNotFound = "ROLLOUT_NOT_FOUND", NOT_FOUND, "Not found";

@@ -202,6 +202,7 @@ impl From<Entity> for Code {
         match entity {
             Entity::Flag => Self::FlagNotFound,
             Entity::Environment => Self::EnvironmentNotFound,
+            Entity::PreviousKey => Self::PreviousKeyNotFound,
             Entity::Configuration => Self::ConfigurationNotFound,
             Entity::Rule => Self::RuleNotFound,
             Entity::Rollout => Self::RolloutNotFound,

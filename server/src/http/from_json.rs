@@ -13,6 +13,7 @@ use pennon_model::flag_table::{FlagExtra, FlagState};
 use pennon_model::id::{EnvironmentId, RuleId};
 use pennon_model::json::Json;
 use pennon_model::page::{Limit, PageNumber};
+use pennon_model::previous_key::OverlapSeconds;
 use pennon_model::text::{Description, NewName};
 use pennon_model::time::Timestamp;
 use pennon_model::token::TokenName;
@@ -204,7 +205,8 @@ from_json! {
     // Integers with a range.
     |value| Self::try_from(integer(&value)?).map_err(Invalid::detail) => Integer, Percentage, Priority, Ttl;
     // Integers of queries.
-    |value| Self::try_from(parsed_integer(&String::from_json(value)?)?).map_err(Invalid::detail) => Limit, PageNumber;
+    |value| Self::try_from(parsed_integer(&String::from_json(value)?)?).map_err(Invalid::detail) =>
+        Limit, OverlapSeconds, PageNumber;
 }
 
 /// Parses an integer in a query.

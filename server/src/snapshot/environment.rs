@@ -117,7 +117,7 @@ impl EnvironmentSnapshot {
     }
 
     /// Returns the usage counters and rate limiters of the environment.
-    pub(crate) fn usage(&self) -> &EnvironmentUsage {
+    pub(crate) fn usage(&self) -> &Arc<EnvironmentUsage> {
         &self.usage
     }
 
@@ -184,6 +184,11 @@ impl EnvironmentSnapshot {
             changed,
             revision,
         )
+    }
+
+    /// Returns the same snapshot, for the environment that replaces this one.
+    pub(super) fn copied(&self) -> Self {
+        self.with(Vec::new(), self.revision)
     }
 
     /// Returns a snapshot of `all` flags, after a full read.

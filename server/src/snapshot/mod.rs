@@ -8,11 +8,13 @@ mod document;
 mod environment;
 mod faults;
 mod filtered;
+mod keys;
 mod rate_limiter;
+mod rotation;
 mod served;
 mod usage;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -22,16 +24,20 @@ use parking_lot::Mutex;
 use pennon_model::id::EnvironmentId;
 use pennon_model::secret::SecretHash;
 
-pub(crate) use clients::{ClientCounts, OpenStream};
+pub(crate) use clients::ClientCounts;
 pub(crate) use document::{Document, Encoding};
 pub(crate) use environment::{Decision, EnvironmentSnapshot, ServedFlag};
+pub(crate) use keys::Overlap;
 pub(crate) use rate_limiter::RateLimiter;
-pub(crate) use served::Follower;
-pub(crate) use usage::{Counts, UsageReport};
+pub(crate) use rotation::Rotation;
+pub(crate) use served::{Follower, OpenStreams};
+pub(crate) use usage::{Counts, EnvironmentUsage, UsageReport};
 
 use self::faults::{Faults, Found, Unreadable};
+use self::keys::{Access, Keys};
 use self::served::Served;
 use self::usage::Usage;
+use crate::clock::Clock;
 use crate::error::Error;
 use crate::store::snapshots::{ChangedFlag, Head, Heads, changed_flags, heads};
 use crate::store::{Db, Tx};
@@ -43,9 +49,9 @@ const READ_TIMEOUT: Duration = Duration::from_secs(15);
 const HEADS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The snapshots of all active environments.
-#[derive(Default)]
 pub(crate) struct Snapshots {
-    by_key: ArcSwap<HashMap<SecretHash, Arc<Served>>>,
+    by_key: ArcSwap<Keys>,
+    clock: Arc<dyn Clock>,
     usage: Usage,
     pub(crate) faults: Faults,
     /// The number of refills that have started to read.
@@ -53,19 +59,63 @@ pub(crate) struct Snapshots {
     /// The lock for updates to the snapshots, which makes them change in the order of the commits. It holds the number
     /// of the last refill that succeeded.
     refilled: tokio::sync::Mutex<u64>,
-    /// Environments that were revoked since the current refill began, for which it may have read outdated data.
-    revoked: Mutex<HashSet<EnvironmentId>>,
+    /// Keys that were refused since the current refill began, for which it may have read outdated data.
+    refused: Mutex<Refused>,
+}
+
+/// The keys that are refused.
+#[derive(Default)]
+struct Refused {
+    /// All keys of these environments.
+    environments: HashSet<EnvironmentId>,
+    /// The previous keys of these environments.
+    previous_keys: HashSet<EnvironmentId>,
+}
+
+/// The environment to which a key gives access.
+pub(crate) struct Opened {
+    pub(crate) snapshot: Arc<EnvironmentSnapshot>,
+    /// The overlap, if the key is the environment's previous one.
+    pub(crate) overlap: Option<Arc<Overlap>>,
+}
+
+impl Refused {
+    fn contains(&self, access: &Access) -> bool {
+        let id = access.served.id;
+        self.environments.contains(&id)
+            || (access.is_previous() && self.previous_keys.contains(&id))
+    }
 }
 
 impl Snapshots {
-    /// Returns the snapshot of the environment with this key.
-    pub(crate) fn by_key(&self, key: SecretHash) -> Option<Arc<EnvironmentSnapshot>> {
-        self.by_key.load().get(&key).map(|served| served.current())
+    /// Creates the state, without environments. The clock ends overlaps.
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            by_key: ArcSwap::default(),
+            clock,
+            usage: Usage::default(),
+            faults: Faults::default(),
+            begun: AtomicU64::default(),
+            refilled: tokio::sync::Mutex::default(),
+            refused: Mutex::default(),
+        }
     }
 
-    /// Follows the environment with this key.
+    /// Returns the environment to which this key gives access now.
+    pub(crate) fn by_key(&self, key: SecretHash) -> Option<Opened> {
+        let keys = self.by_key.load();
+        let access = keys.get(&key).filter(|access| !access.is_over())?;
+        Some(Opened {
+            snapshot: access.served.current(),
+            overlap: access.overlap.clone(),
+        })
+    }
+
+    /// Follows the environment to which this key gives access now.
     pub(crate) fn follow(&self, key: SecretHash) -> Option<Follower> {
-        self.by_key.load().get(&key).map(Served::follow)
+        let keys = self.by_key.load();
+        let access = keys.get(&key).filter(|access| !access.is_over())?;
+        Some(access.follow())
     }
 
     /// Takes the counts since the last call.
@@ -80,8 +130,8 @@ impl Snapshots {
 
     /// Returns the number of environments, and the number of flags in all of them.
     pub(crate) fn size(&self) -> (usize, usize) {
-        let served = self.by_key.load();
-        let flags = served.values().map(|served| served.current().size());
+        let served = environments(&self.by_key.load());
+        let flags = served.iter().map(|served| served.current().size());
         (served.len(), flags.sum())
     }
 
@@ -118,7 +168,8 @@ impl Snapshots {
     ) -> bool {
         let _turn = self.refilled.lock().await;
         let known = self.by_key.load();
-        let Some(served) = known.values().find(|served| served.id == environment) else {
+        let known = known.values().map(|access| &access.served);
+        let Some(served) = known.into_iter().find(|served| served.id == environment) else {
             return false;
         };
         let current = served.current();
@@ -134,7 +185,7 @@ impl Snapshots {
     /// it is replaced. Other refills can run in between.
     pub(crate) async fn reload(&self, db: &Db) -> Result<(), Error> {
         self.catch_up(db).await?;
-        for served in self.by_key.load_full().values() {
+        for served in &environments(&self.by_key.load()) {
             let _turn = self.refilled.lock().await;
             match within(READ_TIMEOUT, reload_one(served, db)).await {
                 Err(error @ Error::Unavailable(_)) => return Err(error),
@@ -147,62 +198,28 @@ impl Snapshots {
         Ok(())
     }
 
-    /// Refuses the key of a revoked environment from now on, even if a refill in progress has read it as active.
-    pub(crate) fn revoke(&self, environment: EnvironmentId) {
-        let mut revoked = self.revoked.lock();
-        revoked.insert(environment);
-        let mut next = HashMap::clone(&self.by_key.load());
-        next.retain(|_, served| {
-            let is_kept = served.id != environment;
-            if !is_kept {
-                served.end();
-            }
-            is_kept
-        });
-        self.by_key.store(Arc::new(next));
-    }
-
-    /// If a refill is in progress, reads which environments are active, and drops the others. A revocation is
-    /// permanent, so this needs no lock.
-    pub(crate) async fn drop_revoked(&self, db: &Db) -> Result<(), Error> {
-        if self.refilled.try_lock().is_ok() {
-            return Ok(());
-        }
-        let known = self.by_key.load_full();
-        let active = within(HEADS_TIMEOUT, async { heads(&mut db.read().await?).await }).await?;
-        self.drop_all_but(&active.readable, &known);
-        Ok(())
-    }
-
-    fn drop_all_but(&self, active: &[Head], known: &HashMap<SecretHash, Arc<Served>>) {
-        let active: HashSet<EnvironmentId> = active.iter().map(|head| head.id).collect();
-        for served in known.values().filter(|served| !active.contains(&served.id)) {
-            self.revoke(served.id);
-        }
-    }
-
     /// Reads and serves all changes, and returns the unreadable data.
     async fn refill(&self, db: &Db) -> Result<Found, Error> {
-        // Environments that were revoked before this point are not read.
-        self.revoked.lock().clear();
-        let known = self.by_key.load_full();
+        // Environments that were revoked before this point are not read, and neither are ended overlaps.
+        *self.refused.lock() = Refused::default();
         let (mut tx, heads): (Tx, Heads) = within(HEADS_TIMEOUT, async {
             let mut tx = db.read().await?;
             let heads = heads(&mut tx).await?;
             Ok((tx, heads))
         })
         .await?;
-        // Dropped before new data is loaded, which may take long.
+        // Keys are moved and dropped before new data is loaded, which may take long.
+        self.follow_rotations(&heads.readable);
+        let known = self.by_key.load_full();
         self.drop_all_but(&heads.readable, &known);
         let unreadable = heads.unreadable.into_iter();
         let mut found: Found = unreadable
             .map(|(id, error)| (Unreadable::Environment(id), error.to_string().into()))
             .collect();
-        let mut next = HashMap::with_capacity(heads.readable.len());
+        let mut next = Keys::with_capacity(heads.readable.len());
         for head in heads.readable {
-            let served = known
-                .get(&head.sdk_key)
-                .filter(|served| served.id == head.id);
+            let served = known.get(&head.sdk_key).map(|access| &access.served);
+            let served = served.filter(|served| served.id == head.id);
             match within(
                 READ_TIMEOUT,
                 bring_up_to_date(served, &head, &self.usage, &mut tx),
@@ -211,14 +228,18 @@ impl Snapshots {
             {
                 Ok(served) => {
                     found.extend(served.faults());
-                    next.insert(head.sdk_key, served);
+                    next.extend(self.accesses(&head, &served, &known));
                 }
                 Err(error @ Error::Unavailable(_)) => return Err(error),
                 // An unreadable environment stays unchanged, and does not stop the others.
                 Err(error) => {
                     let error = error.to_string().into();
                     found.insert(Unreadable::Environment(head.id), error);
-                    next.extend(served.map(|served| (head.sdk_key, Arc::clone(served))));
+                    next.extend(
+                        served
+                            .into_iter()
+                            .flat_map(|served| self.accesses(&head, served, &known)),
+                    );
                     // After a failed query, PostgreSQL refuses all others in the same transaction. A new transaction
                     // may see later changes, which does no harm: data that is read too early is read again.
                     tx = within(HEADS_TIMEOUT, db.read()).await?;
@@ -229,15 +250,24 @@ impl Snapshots {
         Ok(found)
     }
 
-    /// Serves these environments, except those that were revoked while they were being read.
-    fn serve(&self, mut next: HashMap<SecretHash, Arc<Served>>) {
-        let revoked = self.revoked.lock();
-        next.retain(|_, served| !revoked.contains(&served.id));
+    /// Serves these environments, except by keys that were refused while they were being read.
+    fn serve(&self, mut next: Keys) {
+        let refused = self.refused.lock();
+        next.retain(|_, access| !refused.contains(access));
         let current = self.by_key.load();
-        if next.len() != current.len() || next.keys().any(|key| !current.contains_key(key)) {
+        let is_same = |(key, access): (&SecretHash, &Access)| {
+            current.get(key).is_some_and(|known| known.is_same(access))
+        };
+        if next.len() != current.len() || !next.iter().all(is_same) {
             self.by_key.store(Arc::new(next));
         }
     }
+}
+
+/// Returns each environment once.
+fn environments(keys: &Keys) -> Vec<Arc<Served>> {
+    let own = keys.values().filter(|access| !access.is_previous());
+    own.map(|access| Arc::clone(&access.served)).collect()
 }
 
 /// Limits the time of a read from the database.

@@ -9,12 +9,15 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use pennon_model::client::Client;
 use pennon_model::id::EnvironmentId;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
+use super::clients::OpenStream;
 use super::environment::EnvironmentSnapshot;
 use super::faults::{Found, Unreadable};
+use super::keys::Overlap;
 
 /// The pause after an announcement, per follower: several times as long as waking a follower and writing an event to
 /// its connection, so that most of the time is left for other work.
@@ -45,6 +48,14 @@ pub(crate) struct Follower {
     snapshots: watch::Receiver<Option<Arc<EnvironmentSnapshot>>>,
     /// The environment. The reference is weak, so that it does not keep the environment alive.
     served: Weak<Served>,
+    /// The overlap, if the environment is followed by its previous key.
+    overlap: Option<Arc<Overlap>>,
+}
+
+/// An open stream, as it counts for the environment and for its previous key.
+pub(crate) struct OpenStreams {
+    _of_environment: OpenStream,
+    _by_previous_key: Option<OpenStream>,
 }
 
 impl Served {
@@ -92,13 +103,15 @@ impl Served {
         self.announced.send_replace(None);
     }
 
-    /// Follows the environment, beginning with the last announced snapshot.
-    pub(super) fn follow(self: &Arc<Self>) -> Follower {
+    /// Follows the environment, beginning with the last announced snapshot, until the end of the overlap if there is
+    /// one.
+    pub(super) fn follow(self: &Arc<Self>, overlap: Option<Arc<Overlap>>) -> Follower {
         let mut snapshots = self.announced.subscribe();
         snapshots.mark_changed();
         Follower {
             snapshots,
             served: Arc::downgrade(self),
+            overlap,
         }
     }
 
@@ -117,15 +130,41 @@ impl Served {
 impl Follower {
     /// Returns the last announced snapshot, whether or not `next` has returned it; none once the key is refused.
     pub(crate) fn current(&self) -> Option<Arc<EnvironmentSnapshot>> {
-        self.snapshots.borrow().clone()
+        let snapshot = self.snapshots.borrow().clone();
+        snapshot.filter(|_| !self.is_over())
     }
 
     /// Waits for a snapshot that it has not returned yet, and returns the newest. The first call returns the current
     /// snapshot at once. Returns none once the environment is no longer served with the key by which it was found.
     pub(crate) async fn next(&mut self) -> Option<Arc<EnvironmentSnapshot>> {
+        let changed = self.snapshots.changed();
+        let changed = match &self.overlap {
+            None => changed.await,
+            Some(overlap) => tokio::select! {
+                () = overlap.over() => return None,
+                changed = changed => changed,
+            },
+        };
         // An error means that the environment is no longer served.
-        self.snapshots.changed().await.ok()?;
-        self.snapshots.borrow_and_update().clone()
+        changed.ok()?;
+        let snapshot = self.snapshots.borrow_and_update().clone();
+        snapshot.filter(|_| !self.is_over())
+    }
+
+    /// Counts the stream of a client until the result is dropped. Returns none once the key is refused.
+    pub(crate) fn opened(&self, client: Client) -> Option<OpenStreams> {
+        let environment = self.current()?;
+        let overlap = self.overlap.as_ref();
+        Some(OpenStreams {
+            _by_previous_key: overlap.map(|overlap| overlap.opened(client.clone())),
+            _of_environment: environment.usage().streamed(client),
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        self.overlap
+            .as_ref()
+            .is_some_and(|overlap| overlap.is_over())
     }
 
     /// Returns the number of streams of the same environment on this instance, including this one.
@@ -181,7 +220,7 @@ mod tests {
     #[tokio::test]
     async fn a_follower_gets_the_current_snapshot_and_then_the_newest_one() {
         let served = served();
-        let mut follower = served.follow();
+        let mut follower = served.follow(None);
         assert_eq!(next(&mut follower).await, Some(1));
         for number in 2..=1000 {
             served.replace(revision(number));
@@ -194,7 +233,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn many_followers_get_the_first_change_at_once_and_then_the_newest_after_a_pause() {
         let served = served();
-        let mut followers: Vec<Follower> = (0..5000).map(|_| served.follow()).collect();
+        let mut followers: Vec<Follower> = (0..5000).map(|_| served.follow(None)).collect();
         let first = followers.first_mut().unwrap();
         assert_eq!(next(first).await, Some(1));
         let began = Instant::now();
@@ -211,17 +250,17 @@ mod tests {
     #[tokio::test]
     async fn what_has_ended_does_not_come_back() {
         let served = served();
-        let mut follower = served.follow();
+        let mut follower = served.follow(None);
         served.end();
         served.replace(revision(2));
         assert_eq!(next(&mut follower).await, None);
-        assert_eq!(next(&mut served.follow()).await, None);
+        assert_eq!(next(&mut served.follow(None)).await, None);
     }
 
     #[tokio::test]
     async fn what_is_served_no_more_has_ended() {
         let served = served();
-        let mut follower = served.follow();
+        let mut follower = served.follow(None);
         assert_eq!(next(&mut follower).await, Some(1));
         drop(served);
         assert_eq!(next(&mut follower).await, None);

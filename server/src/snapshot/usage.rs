@@ -45,6 +45,8 @@ pub(crate) struct EnvironmentUsage {
     places: Arc<ReportCapacity>,
     polls: [AtomicU64; PollKind::ALL.len()],
     clients: Arc<ClientUsage>,
+    /// The clients that use a previous key, by the environment to which it gives access.
+    previous_keys: Mutex<HashMap<EnvironmentId, Arc<ClientUsage>>>,
     pub(crate) rate_limiters: RateLimiters,
 }
 
@@ -70,6 +72,8 @@ pub(crate) struct Counts {
     pub(crate) evaluations: Vec<(EnvironmentId, FlagId, Reason, u64)>,
     pub(crate) polls: Vec<(EnvironmentId, PollKind, u64)>,
     pub(crate) clients: Vec<(EnvironmentId, ClientCounts)>,
+    /// The clients that used a previous key, by the environment to which it gives access.
+    pub(crate) previous_keys: Vec<(EnvironmentId, ClientCounts)>,
     pub(crate) reports: Vec<UsageReport>,
 }
 
@@ -96,6 +100,7 @@ impl Usage {
             places: Arc::clone(&self.places),
             polls: Default::default(),
             clients: Arc::default(),
+            previous_keys: Mutex::default(),
             rate_limiters: RateLimiters::default(),
         });
         self.environments.lock().push(Arc::clone(&usage));
@@ -157,6 +162,12 @@ impl EnvironmentUsage {
         }
     }
 
+    /// Returns the counts of the clients that use the previous key of this environment.
+    pub(super) fn of_previous_key(&self, environment: EnvironmentId) -> Arc<ClientUsage> {
+        let mut previous_keys = self.previous_keys.lock();
+        Arc::clone(previous_keys.entry(environment).or_default())
+    }
+
     /// Counts a stream of changes, which is open until the result is dropped.
     pub(crate) fn streamed(&self, client: Client) -> OpenStream {
         self.clients.opened(client)
@@ -181,6 +192,15 @@ impl EnvironmentUsage {
         if clients.len() > 0 {
             counts.clients.push((self.lineage, clients));
         }
+        self.previous_keys.lock().retain(|environment, clients| {
+            // Checked first, because a request that is counted later is taken by the next call.
+            let is_in_use = Arc::strong_count(clients) > 1;
+            let clients = clients.take();
+            if clients.len() > 0 {
+                counts.previous_keys.push((*environment, clients));
+            }
+            is_in_use
+        });
     }
 }
 

@@ -7,6 +7,7 @@ use pennon_model::environment::{
 };
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Page, PageRequest};
+use pennon_model::previous_key::PreviousKey;
 use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
@@ -19,7 +20,7 @@ use crate::error::{Conflict, Error};
 macro_rules! environment_columns {
     () => {
         "environments.id as environment_id, product, environments.name as environment_name, sdk_key_prefix, status,
-         visibility, client_rules,
+         visibility, client_rules, previous_key_prefix, previous_key_ends_at,
          environments.created_at as environment_created_at, environments.revision as environment_revision"
     };
 }
@@ -34,6 +35,8 @@ pub(super) struct EnvironmentRow {
     status: String,
     visibility: String,
     client_rules: String,
+    previous_key_prefix: Option<String>,
+    previous_key_ends_at: Option<i64>,
     environment_created_at: i64,
     environment_revision: i64,
 }
@@ -177,10 +180,12 @@ pub(crate) async fn update(tx: &mut Tx, environment: &Environment) -> Result<(),
         .ok_or_else(|| Conflict::EnvironmentNameTaken.into())
 }
 
-/// Revokes an environment permanently.
+/// Revokes an environment permanently, and forgets its previous key.
 pub(crate) async fn revoke(tx: &mut Tx, id: EnvironmentId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
-        "update environments set status = 'revoked', revision = revision + 1 where id = $1",
+        "update environments set status = 'revoked', revision = revision + 1,
+            previous_key_hash = null, previous_key_prefix = null, previous_key_ends_at = null
+         where id = $1",
     ).bind(id.uuid()).execute(conn).await.map(drop))
 }
 
@@ -259,6 +264,13 @@ pub(crate) async fn products(tx: &mut Tx) -> Result<Vec<ProductName>, Error> {
     Ok(names)
 }
 
+fn previous_key(prefix: Option<String>, ends_at: Option<i64>) -> Option<PreviousKey> {
+    Some(PreviousKey {
+        prefix: prefix?,
+        ends_at: Timestamp::from_millis(ends_at?),
+    })
+}
+
 impl TryFrom<EnvironmentRow> for Environment {
     type Error = Error;
 
@@ -273,6 +285,7 @@ impl TryFrom<EnvironmentRow> for Environment {
             visibility: Visibility::parse(&row.visibility).map_err(bad)?,
             client_rules: ClientRules::parse(&row.client_rules).map_err(bad)?,
             created_at: Timestamp::from_millis(row.environment_created_at),
+            previous_key: previous_key(row.previous_key_prefix, row.previous_key_ends_at),
             revision: row.environment_revision,
         })
     }

@@ -18,6 +18,7 @@ mod open;
 pub(crate) mod packages;
 mod pooler;
 mod postgres;
+pub(crate) mod previous_keys;
 mod reach;
 mod restore;
 pub(crate) mod rollouts;

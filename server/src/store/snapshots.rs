@@ -5,6 +5,7 @@ use pennon_core::rule::Rule;
 use pennon_model::environment::ClientRules;
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_model::secret::SecretHash;
+use pennon_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::configurations::ttl;
@@ -22,6 +23,16 @@ pub(crate) struct Head {
     pub(crate) config_revision: i64,
     /// The extent to which the SDK key reveals rules.
     pub(crate) client_rules: ClientRules,
+    /// The previous key, which may have ended.
+    pub(crate) previous_key: Option<PreviousKeyHash>,
+}
+
+/// A key that a rotation replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PreviousKeyHash {
+    pub(crate) hash: SecretHash,
+    /// The time from which it is refused.
+    pub(crate) ends_at: Timestamp,
 }
 
 #[derive(sqlx::FromRow)]
@@ -31,6 +42,8 @@ struct HeadRow {
     sdk_key_hash: Vec<u8>,
     config_revision: i64,
     client_rules: String,
+    previous_key_hash: Option<Vec<u8>>,
+    previous_key_ends_at: Option<i64>,
 }
 
 /// One rule of a flag, or a flag without rules.
@@ -83,7 +96,8 @@ pub(crate) struct Heads {
 /// Reads the config revisions of all active environments.
 pub(crate) async fn heads(tx: &mut Tx) -> Result<Heads, Error> {
     let rows: Vec<HeadRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, lineage_id, sdk_key_hash, config_revision, client_rules from environments where status = 'active'",
+        "select id, lineage_id, sdk_key_hash, config_revision, client_rules, previous_key_hash, previous_key_ends_at
+         from environments where status = 'active'",
     ).fetch_all(conn).await)?;
     let mut heads = Heads::default();
     for row in rows {
@@ -100,15 +114,23 @@ impl TryFrom<HeadRow> for Head {
     type Error = Error;
 
     fn try_from(row: HeadRow) -> Result<Self, Error> {
+        let bad = |problem: &str| bad_row("environments", row.id, problem);
         let sdk_key = SecretHash::try_from(&*row.sdk_key_hash);
+        let previous_key = match (&row.previous_key_hash, row.previous_key_ends_at) {
+            (Some(hash), Some(ends_at)) => Some(PreviousKeyHash {
+                hash: SecretHash::try_from(&**hash).map_err(bad)?,
+                ends_at: Timestamp::from_millis(ends_at),
+            }),
+            _ => None,
+        };
         let client_rules = ClientRules::parse(&row.client_rules);
         Ok(Self {
             id: EnvironmentId::new(row.id),
             lineage: EnvironmentId::new(row.lineage_id.unwrap_or(row.id)),
-            sdk_key: sdk_key.map_err(|problem| bad_row("environments", row.id, problem))?,
+            sdk_key: sdk_key.map_err(bad)?,
             config_revision: row.config_revision,
-            client_rules: client_rules
-                .map_err(|problem| bad_row("environments", row.id, problem))?,
+            client_rules: client_rules.map_err(|problem| bad(problem.detail()))?,
+            previous_key,
         })
     }
 }

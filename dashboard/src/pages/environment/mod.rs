@@ -1,6 +1,7 @@
 //! The page of one environment: its usage, code for applications, and the actions of administrators.
 
 mod client_rules;
+mod previous_key;
 mod revealed;
 
 use leptos::prelude::*;
@@ -53,6 +54,8 @@ actions! {
         ClientRules = "client-rules",
         /// Rotates the SDK key.
         Rotate = "rotate",
+        /// Ends the previous key.
+        EndPreviousKey = "end-previous-key",
         /// Revokes the environment.
         Revoke = "revoke",
     }
@@ -91,9 +94,11 @@ async fn act(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
         Action::Rename => environments.rename_environment(expected, value).await?,
         Action::ClientRules => environments.set_client_rules(expected, &value).await?,
         Action::Rotate => {
-            let created = environments.rotate_key(expected, &value).await?;
-            return new_key(created, Some(before.sdk_key_prefix)).await;
+            let overlap = form.text(previous_key::OVERLAP);
+            let created = environments.rotate_key(expected, &value, &overlap);
+            return new_key(created.await?, Some(before.sdk_key_prefix)).await;
         }
+        Action::EndPreviousKey => environments.end_previous_key(expected).await?,
         Action::Revoke => environments.revoke_environment(expected, &value).await?,
     }
     redirect(&routes::environment(id))
@@ -106,6 +111,7 @@ impl Action {
             Self::Rename => "name",
             Self::ClientRules => CLIENT_RULES,
             Self::Rotate => "rotate-name",
+            Self::EndPreviousKey => "previous-key",
             Self::Revoke => "revoke-name",
         }
     }
@@ -146,10 +152,14 @@ fn Page(detail: EnvironmentDetail, naming: Naming, role: Role, state: FormState)
         polling,
         last_used,
         clients,
+        previous_key,
     } = detail;
     let name = naming.name_of(&environment);
     let active = environment.status == EnvironmentStatus::Active;
-    let manage = (active && role >= Role::Admin).then(|| {
+    let manages = active && role >= Role::Admin;
+    let previous_key =
+        previous_key.map(|usage| previous_key::section(&environment, usage, manages, &state));
+    let manage = manages.then(|| {
         view! { <Manage environment=environment.clone() polling last_used state/> }
     });
     let (class, status) = if active {
@@ -162,6 +172,7 @@ fn Page(detail: EnvironmentDetail, naming: Naming, role: Role, state: FormState)
     });
     let rest = if active {
         html! {
+            {previous_key}
             {revealed::section(&environment, flags)}
             <section class="part" aria-labelledby="clients">
                 <h2 id="clients">"Clients"</h2>
@@ -239,6 +250,18 @@ fn Manage(
     let prefix = format!("{}…", environment.sdk_key_prefix);
     let danger = |action, title, refusal, after| {
         let prefix = prefix.clone();
+        let options = (action == Action::Rotate).then(|| {
+            let overlap = state.form.as_ref().map(|form| form.text(previous_key::OVERLAP));
+            view! {
+                <Field
+                    name=previous_key::OVERLAP
+                    label="Old key"
+                    input=Input::Choice(previous_key::OVERLAPS)
+                    hint="Accepted for some time, it lets you update applications one by one. This page shows which still use it."
+                    value=overlap.unwrap_or_default()
+                />
+            }
+        });
         view! {
             <Danger action title revision name=name.clone() state=state.clone()>
                 <p>
@@ -248,14 +271,15 @@ fn Manage(
                 </p>
                 <LastUsed polling last_used/>
                 <p>{after}</p>
+                {options}
             </Danger>
         }
     };
     let rotate = danger(
         Action::Rotate,
         "Rotate key",
-        " are rejected immediately until you give them the new key. ",
-        "Switches, rules, rollouts and usage are kept. The old key never works again.",
+        " are rejected, immediately or after the time that you choose, until you give them the new key. ",
+        "Switches, rules, rollouts and usage are kept. Once rejected, the old key never works again.",
     );
     let revoke = danger(
         Action::Revoke,

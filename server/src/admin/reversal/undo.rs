@@ -118,6 +118,10 @@ impl PendingRevert {
                 Ok(())
             }
             AuditAction::EnvironmentUpdated => {
+                let (old, new) = member(entry, "previousKey");
+                if old != new {
+                    return Err(Obstacle::KeyGone.into());
+                }
                 let environment = current(tx, recorded.environment).await?;
                 actor.any_administrator()?.of(&environment)?;
                 self.environment(environment, entry)

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::clients::{self, ClientSums};
 use super::{HOUR_MILLIS, KEEP_DAYS, hour_of};
-use crate::admin::Admin;
+use crate::admin::{Admin, previous_keys};
 use crate::error::Error;
 use crate::snapshot::{ClientCounts, Counts, UsageReport};
 use crate::store::usage::{Evaluations, Polls};
@@ -30,6 +30,7 @@ pub(super) struct Sums {
     evaluations: Hourly<(EnvironmentId, FlagId, Reason)>,
     polls: Hourly<(EnvironmentId, PollKind)>,
     clients: ClientSums,
+    previous_keys: ClientSums,
     /// Reports with the hour in which they arrived. They are not summed until the database has recorded their IDs.
     reports: VecDeque<(i64, UsageReport)>,
     /// The batch that is being written. It stays unchanged until the commit is confirmed.
@@ -44,6 +45,7 @@ struct Batch {
     evaluations: Vec<(i64, (EnvironmentId, FlagId, Reason), u64)>,
     polls: Vec<Polls>,
     clients: Vec<(i64, EnvironmentId, ClientCounts)>,
+    previous_keys: Vec<(i64, EnvironmentId, ClientCounts)>,
     reports: Vec<(i64, UsageReport)>,
 }
 
@@ -60,12 +62,16 @@ impl Sums {
         for (environment, clients) in counts.clients {
             self.clients.add(hour, environment, clients);
         }
+        for (environment, clients) in counts.previous_keys {
+            self.previous_keys.add(hour, environment, clients);
+        }
         let reports = counts.reports.into_iter();
         self.reports.extend(reports.map(|report| (hour, report)));
         let oldest = oldest_hour(now).millis();
         self.evaluations.bound(oldest, MOST);
         self.polls.bound(oldest, MOST);
         self.clients.bound(oldest, MOST);
+        self.previous_keys.bound(oldest, MOST);
     }
 
     /// Adds one batch of sums to those in the database, and returns true if more may remain.
@@ -102,14 +108,19 @@ impl Sums {
         });
         let polls: Vec<_> = polls.collect();
         let clients = self.clients.take(BATCH);
+        let previous_keys = self.previous_keys.take(BATCH);
         let reports = self.next_reports();
-        let is_empty =
-            evaluations.is_empty() && polls.is_empty() && clients.is_empty() && reports.is_empty();
+        let is_empty = evaluations.is_empty()
+            && polls.is_empty()
+            && clients.is_empty()
+            && previous_keys.is_empty()
+            && reports.is_empty();
         (!is_empty).then(|| Batch {
             id: admin.entropy.id(now),
             evaluations,
             polls,
             clients,
+            previous_keys,
             reports,
         })
     }
@@ -136,6 +147,7 @@ impl Sums {
         let mut tx = admin.db.write().await?;
         store::usage::forget_before(&mut tx, oldest_hour(now)).await?;
         store::clients::forget_before(&mut tx, oldest_hour(now)).await?;
+        store::previous_keys::forget_before(&mut tx, oldest_hour(now)).await?;
         store::usage::forget_reports_before(&mut tx, now.plus_millis(-HOUR_MILLIS)).await?;
         tx.commit().await?;
         self.cleaned = Some(hour);
@@ -160,6 +172,7 @@ impl Batch {
         store::usage::flags_seen(tx, &flags).await?;
         store::usage::add_polls(tx, &self.polls).await?;
         clients::add(tx, &self.clients, seen).await?;
+        previous_keys::add(tx, &self.previous_keys, seen).await?;
         store::usage::environments_seen(tx, &environments).await
     }
 

@@ -4,6 +4,7 @@ use axum::extract::State;
 use pennon_model::environment::{CreatedEnvironment, Environment, EnvironmentFilter};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::Page;
+use pennon_model::previous_key::OverlapSeconds;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -158,18 +159,23 @@ async fn revoke(
 /// Replaces the SDK key of an environment.
 ///
 /// Creates an environment with the same product, name, visibility, configurations, rules and rollouts. The old environment is
-/// revoked, and its SDK key is refused immediately. Only this response contains the new `sdkKey`.
+/// revoked, and its SDK key is refused immediately, or gives access to the new environment for `overlapSeconds`. Only this
+/// response contains the new `sdkKey`. An earlier overlap ends, because only the last key can overlap.
 #[utoipa::path(post, path = "/environments/{environment}/rotate-key")]
 async fn rotate_key(
     State(admin): State<Admin>,
     actor: AnyAdministrator,
     target: Existing<EnvironmentId>,
-    _: NoQuery,
+    query: Query<KeyRotation>,
     IfMatch(precondition): IfMatch,
     body: NoBody,
 ) -> Result<Created<Tagged<EnvironmentWithKey>>, Error> {
-    let (id, ()) = target.with(&admin, &actor, body.read()).await?;
-    environments::rotate_key(&admin, &actor, id, &precondition)
+    let reading = async {
+        body.read().await?;
+        query.read()
+    };
+    let (id, KeyRotation { overlap }) = target.with(&admin, &actor, reading).await?;
+    environments::rotate_key(&admin, &actor, id, &precondition, overlap)
         .await
         .map(with_key)
 }
@@ -217,6 +223,18 @@ from_fields! {
         visibility: optional("visibility"),
         /// The extent to which the SDK key of a public environment reveals rules.
         client_rules: optional("clientRules"),
+    }
+}
+
+/// The options of a rotation.
+struct KeyRotation {
+    overlap: OverlapSeconds,
+}
+
+from_fields! {
+    KeyRotation {
+        /// The time for which the old SDK key gives access to the new environment, in seconds.
+        overlap: or_default("overlapSeconds"),
     }
 }
 

@@ -6,6 +6,7 @@ mod configurations;
 mod environments;
 mod flags;
 mod preview;
+mod previous_keys;
 mod revert;
 mod rollouts;
 mod rules;
@@ -17,7 +18,7 @@ use super::openapi::Routes;
 
 pub(super) fn routes() -> Routes {
     auth::routes()
-        .and(environments::routes())
+        .and(previous_keys::added_to(environments::routes()))
         .and(flags::routes())
         .and(configurations::routes())
         .and(rules::routes())

@@ -57,7 +57,7 @@ pub(super) async fn all(
     NamedClient(client): NamedClient,
     body: Body<Asker>,
 ) -> Result<AllResults<FlagResults>, Error> {
-    let environment = key.for_evaluation()?;
+    let environment = key.for_all_results()?;
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
     let mut faults = Vec::new();
     let context = context(object(&bytes)?.take("context"), "/context", &mut faults);
@@ -75,7 +75,7 @@ pub(super) async fn all(
     )
     .await?;
     let kind = poll_kind(&known, results.is_unchanged());
-    environment.snapshot().usage().polled(kind, client);
+    environment.polled(kind, client);
     Ok(results)
 }
 

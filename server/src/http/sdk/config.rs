@@ -51,7 +51,7 @@ pub(super) async fn config(
     // A HEAD request gets no flags to evaluate, so it does not count as a fetch.
     if method != Method::HEAD {
         let kind = poll_kind(&known, is_current);
-        environment.snapshot().usage().polled(kind, client);
+        environment.polled(kind, client);
     }
     if is_current {
         return Ok(Config(

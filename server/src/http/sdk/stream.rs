@@ -18,7 +18,7 @@ use crate::evaluation::sdk_environment::SdkKey;
 use crate::http::event_stream::{EventResult, event_stream};
 use crate::http::openapi::shape::{header, text};
 use crate::http::openapi::{Answer, Answered, Input, OperationBuilder, Schemas};
-use crate::snapshot::{Follower, OpenStream};
+use crate::snapshot::{Follower, OpenStreams};
 use crate::state::Runtime;
 
 /// The default time within which clients fetch a change, in milliseconds.
@@ -49,9 +49,9 @@ pub(super) async fn stream(
 ) -> Result<Changes, Error> {
     let follower = key.follow()?;
     // A `HEAD` request does not subscribe.
-    let current = follower.current().filter(|_| method != Method::HEAD);
+    let is_open = method != Method::HEAD;
     Ok(Changes {
-        _open: current.map(|environment| environment.usage().streamed(client)),
+        _open: is_open.then(|| follower.opened(client)).flatten(),
         runtime,
         follower,
         known,
@@ -65,7 +65,7 @@ pub(super) struct Changes {
     /// The ID of the content that the client has.
     known: Option<String>,
     /// Counts the open stream; none for a caller that does not subscribe.
-    _open: Option<OpenStream>,
+    _open: Option<OpenStreams>,
 }
 
 /// The data of an event.
