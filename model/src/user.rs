@@ -36,6 +36,11 @@ impl User {
     pub fn role_for(&self, resource: &Resource) -> Role {
         self.grants.role_for(resource, self.role)
     }
+
+    /// Returns the highest role anywhere.
+    pub fn highest_role(&self) -> Role {
+        self.grants.highest(self.role)
+    }
 }
 
 text! {

@@ -83,7 +83,7 @@ fn flag(key: &str, products: Value) -> Value {
 
 fn rule() -> Value {
     json!({
-        "priority": 1, "logic": "AND", "value": true,
+        "priority": 1, "logic": "and", "value": true,
         "conditions": [
             { "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" },
         ],

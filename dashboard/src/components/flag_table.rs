@@ -5,7 +5,9 @@ use pennon_model::{
     environment::{Environment, looks_like_production},
     flag::{Flag, FlagType},
     flag_table::{FlagCell, FlagRow, FlagTable as Table, StaleReason},
+    grant::Resource,
     id::FlagId,
+    user::{Role, User},
 };
 
 use super::{
@@ -36,19 +38,20 @@ fn row_id(flag: FlagId) -> String {
 pub fn FlagTable(
     /// The flags and environments.
     table: Table,
-    /// True if the user may switch them.
-    may_edit: bool,
+    /// The reader, who may switch the flags in some environments.
+    user: User,
 ) -> impl IntoView {
     let wide = table.environments.len() > FITTING;
     let columns = Columns {
         naming: Naming::of_environments(&table.environments),
+        may_switch: may_switch(&user, &table.environments),
         environments: table.environments,
     };
     let rows = table
         .flags
         .items
         .into_iter()
-        .map(|row| columns.row(row, may_edit))
+        .map(|row| columns.row(row))
         .collect_view();
     html! {
         <div class="table-panel cards flags-panel" class:wide=wide>
@@ -65,6 +68,8 @@ pub fn FlagTable(
 struct Columns {
     environments: Vec<Environment>,
     naming: Naming,
+    /// Whether the reader may switch flags in each environment.
+    may_switch: Vec<bool>,
 }
 
 impl Columns {
@@ -133,7 +138,7 @@ impl Columns {
         cells.collect_view().into_html()
     }
 
-    fn row(&self, row: FlagRow, may_edit: bool) -> impl IntoView + use<> {
+    fn row(&self, row: FlagRow) -> impl IntoView + use<> {
         let FlagRow {
             flag,
             cells,
@@ -141,9 +146,16 @@ impl Columns {
             hours,
             stale,
         } = row;
-        let cells = cells.into_iter().zip(&self.environments).enumerate();
-        let cells = cells.map(|(index, (cell, environment))| {
-            self.cell(&flag, environment, self.begins_group(index), cell, may_edit)
+        let environments = self.environments.iter().zip(&self.may_switch);
+        let cells = cells.into_iter().zip(environments).enumerate();
+        let cells = cells.map(|(index, (cell, (environment, may_switch)))| {
+            self.cell(
+                &flag,
+                environment,
+                self.begins_group(index),
+                cell,
+                *may_switch,
+            )
         });
         let cells = cells.collect_view();
         let name = flag.name.to_string();
@@ -193,7 +205,7 @@ impl Columns {
         environment: &Environment,
         begins_group: bool,
         cell: Option<FlagCell>,
-        may_edit: bool,
+        may_switch: bool,
     ) -> impl IntoView + use<> {
         let Environment {
             id, product, name, ..
@@ -206,7 +218,7 @@ impl Columns {
             let (flag_name, environment_name) = (flag.name.to_string(), environment_name.clone());
             let confirmation_href =
                 looks_like_production(name.as_str()).then(|| routes::flag(flag.key.as_str()));
-            if may_edit && flag.archived_at.is_none() {
+            if may_switch && flag.archived_at.is_none() {
                 html! { <FlagSwitch flag=flag.id name=flag_name environment=*id environment_name confirmation_href cell/> }
             } else {
                 html! { <Switch label=switch_label(&flag_name, &environment_name) cell locked=true/> }
@@ -221,6 +233,13 @@ impl Columns {
             </td>
         }
     }
+}
+
+/// Returns for each environment whether a user may switch flags in it.
+fn may_switch(user: &User, environments: &[Environment]) -> Vec<bool> {
+    let role_for = |environment: &Environment| user.role_for(&Resource::of(environment));
+    let may_switch = |environment: &Environment| role_for(environment) >= Role::Editor;
+    environments.iter().map(may_switch).collect()
 }
 
 /// Renders the place of a switch in an environment in which the flag is not configured.

@@ -1,6 +1,6 @@
 //! Names and descriptions of roles.
 
-use pennon_model::user::Role;
+use pennon_model::{grant::Grants, user::Role};
 
 /// The value of each role, and its label in forms. Each role includes the rights of those before it.
 const CHOICES: &[(&str, &str)] = &[
@@ -25,6 +25,17 @@ pub fn name(role: Role) -> &'static str {
         Role::Viewer => "Viewer",
         Role::Editor => "Editor",
         Role::Admin => "Admin",
+    }
+}
+
+/// Describes the number of grants, in a sentence about a user who has them; none if there are no grants.
+pub fn describe_grants(grants: &Grants) -> Option<String> {
+    match grants.iter().count() {
+        0 => None,
+        1 => Some("Has a higher role in one product or environment.".to_owned()),
+        several => Some(format!(
+            "Has a higher role in {several} products and environments."
+        )),
     }
 }
 

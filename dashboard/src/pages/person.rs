@@ -161,6 +161,7 @@ fn Person(
                 ". "
                 {role::describe_rights(user.role)}
                 " "
+                {role::describe_grants(&user.grants).map(|grants| format!("{grants} "))}
                 <span class="quiet">"Joined " <Time at=user.created_at/> "."</span>
             </p>
             <section aria-labelledby="password-title">

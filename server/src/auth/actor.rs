@@ -189,10 +189,10 @@ impl Credential {
     /// Returns the highest role that the credential may give for any resource.
     fn highest_role(&self) -> Role {
         match self {
-            Self::Session(user, _) => user.grants.highest(user.role),
+            Self::Session(user, _) => user.highest_role(),
             Self::Token(owner, token) => {
-                let limit = owner.grants.highest(owner.role);
-                token.grants.highest(token.role).min(limit)
+                let highest = token.grants.highest(token.role);
+                highest.min(owner.highest_role())
             }
             Self::CommandLine => Role::Admin,
         }

@@ -5,15 +5,16 @@ use std::error::Error;
 use std::io::Write;
 
 use clap::{Args, Subcommand};
-use pennon_model::grant::Grants;
+use pennon_model::environment::ProductName;
+use pennon_model::grant::{Grant, GrantScope, Grants};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
 use pennon_model::user::{Email, Role, User, UserFilter};
 
 use super::{explained, open};
 use crate::admin::Admin;
 use crate::admin::precondition::Precondition;
-use crate::admin::users;
 use crate::admin::users::{AccountSelector, NewUser, UserPatch};
+use crate::admin::{environments, users};
 use crate::auth::actor::Actor;
 use crate::auth::authority::Administrator;
 use crate::auth::password::NewPassword;
@@ -53,6 +54,23 @@ enum Action {
         #[arg(value_parser = Role::parse)]
         role: Role,
     },
+    /// Give a user a role in a product or an environment, beside the role that applies everywhere
+    Grant {
+        /// E-mail address of the user
+        email: String,
+        /// Role there: `editor` or `admin`
+        #[arg(value_parser = Role::parse)]
+        role: Role,
+        #[command(flatten)]
+        scope: Scope,
+    },
+    /// Take the role in a product or an environment from a user
+    RevokeGrant {
+        /// E-mail address of the user
+        email: String,
+        #[command(flatten)]
+        scope: Scope,
+    },
     /// Set a generated password, print it once, and end all sessions of the user
     ResetPassword {
         /// E-mail address of the user
@@ -62,12 +80,28 @@ enum Action {
     },
 }
 
+/// The product or the environment of a grant.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Scope {
+    /// Product, with all its environments and flags
+    #[arg(long, value_parser = product)]
+    product: Option<ProductName>,
+    /// Active environment, as `product/name`
+    #[arg(long)]
+    environment: Option<String>,
+}
+
 /// The source of a password. It is never an argument, because other users of the machine can see arguments.
 #[derive(Clone, Copy, Debug, Args)]
 struct PasswordSource {
     /// Read the password from the first line of the standard input, and print none
     #[arg(long)]
     password_stdin: bool,
+}
+
+fn product(text: &str) -> Result<ProductName, impl Error + use<>> {
+    ProductName::try_from(text.to_owned())
 }
 
 fn email(text: &str) -> Result<Email, impl Error + use<>> {
@@ -105,7 +139,7 @@ async fn apply(admin: &Admin, action: Action) -> Result<String, Box<dyn Error>> 
                 grants: Grants::default(),
             };
             let user = users::create(admin, actor, new).await?;
-            Ok(format!("{}{notice}", described(&user)))
+            Ok(described(admin, actor, &user).await? + &notice)
         }
         Action::List => list(admin, actor).await,
         Action::SetRole { email, role } => {
@@ -114,7 +148,18 @@ async fn apply(admin: &Admin, action: Action) -> Result<String, Box<dyn Error>> 
                 ..UserPatch::default()
             };
             let user = update(admin, actor, &email, patch).await?;
-            Ok(described(&user))
+            described(admin, actor, &user).await
+        }
+        Action::Grant { email, role, scope } => {
+            let grant = Grant::new(scope.find(admin, actor).await?, role);
+            let grant = grant.map_err(|invalid| format!("the role {}", invalid.detail()))?;
+            let grants = users::by_email(admin, actor, &email).await?.grants;
+            set_grants(admin, actor, &email, grants.with(grant)?).await
+        }
+        Action::RevokeGrant { email, scope } => {
+            let scope = scope.find(admin, actor).await?;
+            let grants = users::by_email(admin, actor, &email).await?.grants;
+            set_grants(admin, actor, &email, grants.without(&scope)).await
         }
         Action::ResetPassword { email, password } => {
             let (password, notice) = password.read(admin)?;
@@ -123,9 +168,23 @@ async fn apply(admin: &Admin, action: Action) -> Result<String, Box<dyn Error>> 
                 ..UserPatch::default()
             };
             let user = update(admin, actor, &email, patch).await?;
-            Ok(format!("{}{notice}", described(&user)))
+            Ok(described(admin, actor, &user).await? + &notice)
         }
     }
+}
+
+async fn set_grants(
+    admin: &Admin,
+    actor: &Administrator,
+    email: &str,
+    grants: Grants,
+) -> Result<String, Box<dyn Error>> {
+    let patch = UserPatch {
+        grants: Some(grants),
+        ..UserPatch::default()
+    };
+    let user = update(admin, actor, email, patch).await?;
+    described(admin, actor, &user).await
 }
 
 async fn update(
@@ -161,6 +220,24 @@ async fn list(admin: &Admin, actor: &Administrator) -> Result<String, Box<dyn Er
     Ok(lines)
 }
 
+impl Scope {
+    async fn find(
+        self,
+        admin: &Admin,
+        actor: &Administrator,
+    ) -> Result<GrantScope, Box<dyn Error>> {
+        if let Some(product) = self.product {
+            return Ok(GrantScope::Product(product));
+        }
+        let path = self.environment.unwrap_or_default();
+        let mut active = environments::active(admin, actor).await?.into_iter();
+        let environment = active.find(|environment| environment.path() == path);
+        let environment =
+            environment.ok_or_else(|| format!("no active environment is called {path}"))?;
+        Ok(GrantScope::Environment(environment.id))
+    }
+}
+
 impl PasswordSource {
     /// Returns the password and, if it was generated, the text that shows it.
     fn read(self, admin: &Admin) -> Result<(NewPassword, String), Box<dyn Error>> {
@@ -178,6 +255,18 @@ impl PasswordSource {
     }
 }
 
-fn described(user: &User) -> String {
-    format!("  e-mail    {}\n  role      {}\n", user.email, user.role)
+async fn described(
+    admin: &Admin,
+    actor: &Administrator,
+    user: &User,
+) -> Result<String, Box<dyn Error>> {
+    let mut text = format!("  e-mail    {}\n  role      {}\n", user.email, user.role);
+    for Grant { scope, role } in user.grants.iter() {
+        let scope = match scope {
+            GrantScope::Product(product) => format!("the product {product}"),
+            GrantScope::Environment(id) => environments::get(admin, actor, *id).await?.path(),
+        };
+        text.push_str(&format!("  grant     {role} for {scope}\n"));
+    }
+    Ok(text)
 }

@@ -124,6 +124,68 @@ async fn a_role_change_takes_effect_in_a_running_server() {
 }
 
 #[tokio::test]
+async fn a_grant_gives_a_role_in_one_environment() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let environment = admin
+        .get(&format!("/environments/{}", pair.environment))
+        .await;
+    let path = format!(
+        "{}/{}",
+        environment.text("/product"),
+        environment.text("/name")
+    );
+    let eve = app.user("eve@example.com", "viewer").await;
+    let switch = async || {
+        let body = json!({ "isEnabled": true });
+        eve.put(&pair.path, body).await.status
+    };
+    assert_eq!(switch().await, StatusCode::FORBIDDEN);
+    let grant = [
+        "user",
+        "grant",
+        "eve@example.com",
+        "editor",
+        "--environment",
+        &path,
+    ];
+    let granted = app.command(&grant).await.expect_success();
+    assert!(granted.contains(&format!("editor for {path}")), "{granted}");
+    assert_eq!(switch().await, StatusCode::OK);
+    app.command(&[
+        "user",
+        "revoke-grant",
+        "eve@example.com",
+        "--environment",
+        &path,
+    ])
+    .await
+    .expect_success();
+    assert_eq!(switch().await, StatusCode::FORBIDDEN);
+    app.command(&[
+        "user",
+        "grant",
+        "eve@example.com",
+        "viewer",
+        "--product",
+        "Shop",
+    ])
+    .await
+    .expect_failure("must be `editor` or `admin`");
+    app.command(&[
+        "user",
+        "grant",
+        "eve@example.com",
+        "editor",
+        "--environment",
+        "no/where",
+    ])
+    .await
+    .expect_failure("no active environment is called no/where");
+}
+
+#[tokio::test]
 async fn all_users_are_listed() {
     let app = TestApp::start().await;
     app.advance(60);

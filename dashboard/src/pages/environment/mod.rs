@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_model::{
     environment::{Environment, EnvironmentStatus, Visibility},
+    grant::Resource,
     id::EnvironmentId,
     time::Timestamp,
     usage::Polling,
@@ -72,9 +73,9 @@ pub fn EnvironmentPage() -> impl IntoView {
             if state.error == Some(AdminError::NotFound) {
                 return Err(AdminError::NotFound);
             }
-            let role = signed_in_user()?.role;
             let environments = signed_in::<dyn EnvironmentAdmin>()?;
             let detail = environments.environment(id).await?;
+            let role = signed_in_user()?.role_for(&Resource::of(&detail.environment));
             let naming = environments.naming().await?;
             Ok(view! { <Page detail naming role state/> })
         };

@@ -38,7 +38,7 @@ pub(super) fn head(page: &PageData) -> Html {
     let description = flag.description.as_ref().map(|text| {
         view! { <p class="flag-description">{text.as_str().to_owned()}</p> }
     });
-    let actions = (page.is_editor && !page.is_archived()).then(|| {
+    let actions = (page.is_flag_editor && !page.is_archived()).then(|| {
         html! {
             <div class="page-actions">
                 <LinkButton href=page.address.editing(Edit::Details) icon=Icon::PENCIL label="Edit"/>
@@ -95,7 +95,7 @@ fn products(page: &PageData) -> Option<Html> {
 /// Renders the notice that the flag is archived, with the button to restore it.
 fn archived(page: &PageData) -> Option<Html> {
     let at = page.detail.flag.archived_at?;
-    let restore = page.is_editor.then(|| {
+    let restore = page.is_flag_editor.then(|| {
         view! {
             <form method="post" action=page.address.href()>
                 {page.hidden(Action::Restore, Some(page.detail.flag.revision))}

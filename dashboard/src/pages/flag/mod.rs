@@ -21,6 +21,7 @@ use pennon_model::{
     configuration::{FlagConfiguration, FlagOverview},
     environment::{Environment, EnvironmentStatus},
     flag::FlagProducts,
+    grant::Resource,
     user::Role,
 };
 
@@ -123,7 +124,9 @@ struct PageData {
     detail: FlagOverview,
     edit: Edit,
     attempt: Option<Attempt>,
-    /// True if the reader's role allows changing flags.
+    /// True if the reader may change the flag itself.
+    is_flag_editor: bool,
+    /// True if the reader may change configurations in the environment.
     is_editor: bool,
     /// Suggested attribute names, while a rule is being edited.
     suggestions: Vec<String>,
@@ -141,17 +144,20 @@ async fn load(
     attempt: Option<Attempt>,
 ) -> Result<PageData, AdminError> {
     let admin = signed_in::<dyn FlagPageAdmin>()?;
-    let is_editor = signed_in_user()?.role >= Role::Editor;
     // The environments that prevent archiving may be those of other products.
     let is_refused = attempt.as_ref().is_some_and(Attempt::is_refused_archiving);
     let product = product().filter(|_| !is_refused);
     let detail = admin
         .flag(&address.key, address.environment, product.as_deref())
         .await?;
-    let environment = detail
-        .environment
-        .as_ref()
-        .map(|environment| environment.id);
+    let user = signed_in_user()?;
+    let may_edit = |resource: &Resource| user.role_for(resource) >= Role::Editor;
+    let is_flag_editor = Resource::of_flag(detail.flag.products.as_ref())
+        .iter()
+        .all(may_edit);
+    let environment = detail.environment.as_ref();
+    let is_editor = environment.is_some_and(|environment| may_edit(&Resource::of(environment)));
+    let environment = environment.map(|environment| environment.id);
     let mut page = PageData {
         address: Address {
             environment,
@@ -159,6 +165,7 @@ async fn load(
         },
         edit,
         attempt,
+        is_flag_editor,
         is_editor,
         suggestions: Vec::new(),
         preview: None,
@@ -168,7 +175,7 @@ async fn load(
     if page.is_obsolete() {
         page.edit = Edit::None;
     }
-    let details_only = edit == Edit::Details && is_editor && !page.is_archived();
+    let details_only = edit == Edit::Details && is_flag_editor && !page.is_archived();
     if !details_only && !page.may_edit() {
         page.edit = Edit::None;
     }

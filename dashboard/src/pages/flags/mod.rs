@@ -9,7 +9,7 @@ use pennon_model::{
     flag_table::{FlagTable as Table, FlagTableQuery},
     id::EnvironmentId,
     page::Pagination,
-    user::Role,
+    user::{Role, User},
 };
 
 pub(super) use self::address::{page_length, page_request};
@@ -32,19 +32,19 @@ use crate::{
 pub fn Flags() -> impl IntoView {
     let query = from_address(&query());
     page(Section::Flags, "Flags", async move {
-        let role = signed_in_user()?.role;
+        let user = signed_in_user()?;
         let table = signed_in::<dyn FlagAdmin>()?.flags(query.clone()).await?;
-        Ok(view! { <List query table role/> })
+        Ok(view! { <List query table user/> })
     })
 }
 
 #[component]
-fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
+fn List(query: FlagTableQuery, table: Table, user: User) -> impl IntoView {
     let total = table.flags.pagination.total;
-    let may_edit = role >= Role::Editor;
+    let role = user.highest_role();
     let has_no_flags = total == 0 && is_default(&query);
     let no_environment = table.environments.is_empty();
-    let create = (may_edit && !has_no_flags).then(|| view! { <NewFlagLink/> });
+    let create = (role >= Role::Editor && !has_no_flags).then(|| view! { <NewFlagLink/> });
     let list = if has_no_flags {
         html! { <NoFlags no_environment role/> }
     } else {
@@ -52,7 +52,7 @@ fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
         html! {
             {warning}
             <Filters query=query.clone() environments=table.environments.clone()/>
-            <Results query table may_edit/>
+            <Results query table user/>
             <SwitchDialogs/>
         }
     };
@@ -78,7 +78,7 @@ fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
 
 /// The flags that match the query. With scripts, this part changes while the user types.
 #[component]
-fn Results(query: FlagTableQuery, table: Table, may_edit: bool) -> impl IntoView {
+fn Results(query: FlagTableQuery, table: Table, user: User) -> impl IntoView {
     let pagination = table.flags.pagination;
     let state_hint = (query.state.is_some() && query.environment.is_none())
         .then(|| view! { <p class="hint">"In at least one environment."</p> });
@@ -87,7 +87,7 @@ fn Results(query: FlagTableQuery, table: Table, may_edit: bool) -> impl IntoView
         html! { <NoMatch query=query.clone()/> }
     } else {
         let table = keep_environment(table, query.environment);
-        html! { <FlagTable table may_edit/> }
+        html! { <FlagTable table user/> }
     };
     html! {
         <div class="results" id="results" data-live data-note=note(pagination)>
