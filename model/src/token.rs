@@ -22,7 +22,9 @@ pub struct Token {
     pub name: TokenName,
     /// Its role everywhere, limited to the current role of its owner.
     pub role: Role,
-    /// Its roles in single products and environments, limited to those of its owner there.
+    /// Its roles in single products and environments, limited to those of its owner there; absent if there are none.
+    #[serde(skip_serializing_if = "Grants::is_empty")]
+    #[cfg_attr(feature = "schema", schema(required = false))]
     pub grants: Grants,
     /// The first characters of the secret, to tell tokens apart.
     #[cfg_attr(feature = "schema", schema(example = "pnt_KcuZYI13"))]

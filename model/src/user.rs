@@ -22,7 +22,9 @@ pub struct User {
     pub email: String,
     /// The role, which applies everywhere.
     pub role: Role,
-    /// The roles in single products and environments.
+    /// The roles in single products and environments; absent if there are none.
+    #[serde(skip_serializing_if = "Grants::is_empty")]
+    #[cfg_attr(feature = "schema", schema(required = false))]
     pub grants: Grants,
     /// The time at which the account was created.
     pub created_at: Timestamp,

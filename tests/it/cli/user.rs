@@ -152,7 +152,7 @@ async fn a_grant_gives_a_role_in_one_environment() {
     ];
     let granted = app.command(&grant).await.expect_success();
     assert!(granted.contains(&format!("editor for {path}")), "{granted}");
-    assert_eq!(switch().await, StatusCode::OK);
+    assert_eq!(switch().await, StatusCode::NO_CONTENT);
     app.command(&[
         "user",
         "revoke-grant",

@@ -325,6 +325,10 @@ impl PendingRevert {
             }
         }
         for configuration in self.configurations {
+            // The flag may have just left the environments in which it does not change.
+            if targeting::steps_to(admin, &configuration.before, &configuration.after).is_empty() {
+                continue;
+            }
             let id = configuration.before.target.id();
             let actor = &actor.any_editor()?;
             changes.extend(targeting::apply(admin, tx, actor, id, &configuration.after).await?);
