@@ -19,7 +19,7 @@ impl Scene {
         let (staging, _) = admin.environment("Shop", "staging").await;
         admin.environment("Shop", "production").await;
         admin.environment("Blog", "production").await;
-        let flag = flag("checkout", json!(["Shop"]));
+        let flag = flag("checkout", &json!(["Shop"]));
         let flag = admin.post("/flags", flag).await;
         let flag = flag.expect(StatusCode::CREATED).text("/id");
         let rules = format!("/flags/{flag}/environments/{staging}/rules");
@@ -77,7 +77,7 @@ impl Scene {
     }
 }
 
-fn flag(key: &str, products: Value) -> Value {
+fn flag(key: &str, products: &Value) -> Value {
     json!({ "key": key, "name": key, "type": "boolean", "products": products })
 }
 
@@ -198,10 +198,10 @@ async fn a_flag_requires_the_role_in_its_products_before_and_after() {
         &json!([{ "product": "Shop", "role": "editor" }]),
     )
     .await;
-    let created = user.post("/flags", flag("mine", json!(["Shop"]))).await;
+    let created = user.post("/flags", flag("mine", &json!(["Shop"]))).await;
     created.expect(StatusCode::CREATED);
     for products in [json!(["Blog"]), json!(["Shop", "Blog"]), Value::Null] {
-        let refused = user.post("/flags", flag("theirs", products.clone())).await;
+        let refused = user.post("/flags", flag("theirs", &products)).await;
         refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
         let path = format!("/flags/{}", scene.flag);
         let refused = user.patch(&path, json!({ "products": products })).await;

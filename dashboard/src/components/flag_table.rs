@@ -68,7 +68,7 @@ pub fn FlagTable(
 struct Columns {
     environments: Vec<Environment>,
     naming: Naming,
-    /// Whether the reader may switch flags in each environment.
+    /// True for each environment in which the reader may switch flags.
     may_switch: Vec<bool>,
 }
 

@@ -260,13 +260,16 @@ async fn described(
     actor: &Administrator,
     user: &User,
 ) -> Result<String, Box<dyn Error>> {
-    let mut text = format!("  e-mail    {}\n  role      {}\n", user.email, user.role);
+    let mut lines = vec![
+        format!("  e-mail    {}\n", user.email),
+        format!("  role      {}\n", user.role),
+    ];
     for Grant { scope, role } in user.grants.iter() {
         let scope = match scope {
             GrantScope::Product(product) => format!("the product {product}"),
             GrantScope::Environment(id) => environments::get(admin, actor, *id).await?.path(),
         };
-        text.push_str(&format!("  grant     {role} for {scope}\n"));
+        lines.push(format!("  grant     {role} for {scope}\n"));
     }
-    Ok(text)
+    Ok(lines.concat())
 }
