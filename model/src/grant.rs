@@ -116,6 +116,13 @@ impl Grants {
         granted.fold(everywhere, Role::max)
     }
 
+    /// Returns the highest role for whole products of a user or token with this role everywhere.
+    pub fn highest_in_products(&self, everywhere: Role) -> Role {
+        let is_for_product = |grant: &&Grant| matches!(grant.scope, GrantScope::Product(_));
+        let granted = self.0.iter().filter(is_for_product);
+        granted.map(|grant| grant.role).fold(everywhere, Role::max)
+    }
+
     /// Returns the grants with another one, which replaces that of the same product or environment.
     pub fn with(&self, grant: Grant) -> Result<Self, Invalid> {
         let others = self.without(&grant.scope).0.into_iter();
@@ -236,6 +243,8 @@ mod tests {
         let role = grants.without(&in_product).role_for(&shop, Role::Viewer);
         assert_eq!(role, Role::Viewer);
         assert_eq!(grants.role_for(&shop, Role::Admin), Role::Admin);
+        assert_eq!(grants.highest(Role::Viewer), Role::Admin);
+        assert_eq!(grants.highest_in_products(Role::Viewer), Role::Editor);
         let raised = grants.with(grant(in_product, Role::Admin)).expect("valid");
         assert_eq!(raised.role_for(&shop, Role::Viewer), Role::Admin);
         let twice = vec![

@@ -43,6 +43,11 @@ impl User {
     pub fn highest_role(&self) -> Role {
         self.grants.highest(self.role)
     }
+
+    /// Returns the highest role for whole products, in which flags and environments are created.
+    pub fn highest_role_in_products(&self) -> Role {
+        self.grants.highest_in_products(self.role)
+    }
 }
 
 text! {

@@ -1,3 +1,6 @@
+import { expectAccessible } from "../support/accessible.ts";
+import type { Environment, Flag } from "../support/api.ts";
+import type { Server } from "../support/server.ts";
 import { expect, signIn, test, trySignIn } from "../support/test.ts";
 
 test("changing the password ends all other sessions", async ({
@@ -191,3 +194,57 @@ test("a form in a dialog sent after the session ended is kept", { tag: "@scripts
   await signIn(page, server);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("New checkout");
 });
+
+test("a token is limited to one environment", async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/status of 400/);
+  const staging = await api.createEnvironment("Web shop", "staging");
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  await page.goto("/dashboard/account");
+  await page.getByLabel("Name").fill("deploy");
+  await page.getByLabel("Role").selectOption("viewer");
+  await page.getByLabel("Where").selectOption("Web shop / staging");
+  await page.getByRole("button", { name: "Create token" }).click();
+  await expect(page.getByLabel("Role")).toHaveAccessibleDescription(/can read everything/);
+  await expect(page.getByLabel("Where")).toHaveValue(/^environment:/);
+
+  await page.getByLabel("Role").selectOption("editor");
+  await page.getByRole("button", { name: "Create token" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Token deploy is ready");
+  const token = /pnt_[\w-]{43}/.exec(await page.content())?.[0] ?? "";
+  expect(await statusOfSwitch(server, token, flag, staging)).toBe(204);
+  expect(await statusOfSwitch(server, token, flag, production)).toBe(403);
+  await page.getByRole("link", { name: "I have stored the token" }).click();
+  await expect(page.getByRole("row", { name: "deploy" })).toContainText(
+    "Editor in Web shop / staging",
+  );
+});
+
+test("the form of a new token is accessible", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await page.goto("/dashboard/account");
+  await expect(page.getByLabel("Where")).toBeVisible();
+  await expectAccessible(page);
+});
+
+/** Returns the status of the response to switching a flag on with this token. */
+async function statusOfSwitch(
+  server: Server,
+  token: string,
+  flag: Flag,
+  environment: Environment,
+): Promise<number> {
+  const address = `/flags/${flag.id}/environments/${environment.id}`;
+  const answer = await fetch(new URL(address, server.url), {
+    method: "PUT",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ isEnabled: true }),
+  });
+  return answer.status;
+}

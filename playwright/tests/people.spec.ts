@@ -200,3 +200,77 @@ test("the confirmation of a deletion is accessible", { tag: "@scripts" }, async 
   await expect(page.getByRole("dialog")).toBeVisible();
   await expectAccessible(page);
 });
+
+test("a role in one environment is given, followed and removed", async ({
+  page,
+  browser,
+  server,
+  api,
+}) => {
+  await api.createEnvironment("Web shop", "staging");
+  await api.createEnvironment("Web shop", "production");
+  await api.createFlag("new_checkout", "New checkout");
+  const ben = await api.createUser(invited.email, "viewer");
+  await signIn(page, server);
+  await page.goto(`/dashboard/people/${ben.id}`);
+  await expect(page.getByText("the same role everywhere")).toBeVisible();
+  await page.getByLabel("Where").selectOption("Web shop / staging");
+  await page.getByLabel("Role", { exact: true }).selectOption("editor");
+  await page.getByRole("button", { name: "Add role" }).click();
+  const grants = page.getByRole("region", { name: "Roles in products" }).getByRole("listitem");
+  await expect(grants).toHaveCount(1);
+  await expect(grants).toContainText("Editor in Web shop / staging");
+
+  const other = await browser.newPage({ baseURL: server.url });
+  await signIn(other, ben);
+  await expect(other.getByRole("switch", { name: "New checkout in staging" })).toBeEnabled();
+  await expect(other.getByRole("switch", { name: "New checkout in production" })).toBeDisabled();
+  await expect(other.getByRole("link", { name: "New flag" })).toHaveCount(0);
+  await other.close();
+
+  // Another role in the same environment replaces the first.
+  await page.getByLabel("Where").selectOption("Web shop / staging");
+  await page.getByLabel("Role", { exact: true }).selectOption("admin");
+  await page.getByRole("button", { name: "Add role" }).click();
+  await expect(grants).toHaveText([/Admin in Web shop \/ staging/]);
+  const remove = { name: "Remove admin in Web shop / staging" };
+  await page.getByRole("button", remove).click();
+  await page.getByRole("dialog").getByRole("button", remove).click();
+  await expect(page.getByText("the same role everywhere")).toBeVisible();
+});
+
+test("a role without a product or environment is refused, and the input is kept", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 400/);
+  await api.createEnvironment("Web shop", "staging");
+  const ben = await api.createUser(invited.email, "viewer");
+  await signIn(page, server);
+  await page.goto(`/dashboard/people/${ben.id}`);
+  await page.getByLabel("Role", { exact: true }).selectOption("admin");
+  await page.getByRole("button", { name: "Add role" }).click();
+  await expect(page.getByLabel("Where")).toHaveAccessibleDescription(/product or an environment/);
+  await expect(page.getByLabel("Role", { exact: true })).toHaveValue("admin");
+});
+
+test("the roles in products and environments are accessible", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 400/);
+  await api.createEnvironment("Web shop", "staging");
+  const ben = await api.createUser(invited.email, "viewer");
+  await signIn(page, server);
+  await page.goto(`/dashboard/people/${ben.id}`);
+  await page.getByLabel("Where").selectOption("Web shop / staging");
+  await page.getByRole("button", { name: "Add role" }).click();
+  await expect(page.getByRole("button", { name: "Remove editor in" })).toBeVisible();
+  await page.getByRole("button", { name: "Add role" }).click();
+  await expect(page.getByLabel("Where")).toHaveAttribute("aria-invalid", "true");
+  await expectAccessible(page);
+});

@@ -19,6 +19,7 @@ pub mod flag_switch;
 pub mod flag_table;
 pub mod form_actions;
 pub mod frame;
+pub mod grants;
 pub mod help_dialog;
 pub mod icon;
 pub mod link_button;

@@ -3,7 +3,11 @@
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
-use pennon_model::flag::FlagProducts;
+use pennon_model::{
+    flag::FlagProducts,
+    grant::GrantScope,
+    user::{Role, User},
+};
 
 use super::{
     field::{Field, Input, field_error},
@@ -37,6 +41,23 @@ impl ProductForm {
             chosen: form.texts(FIELD),
             other: form.text("other-product").trim().to_owned(),
         })
+    }
+
+    /// Returns the products for which a user can create flags, if that is not every product.
+    pub fn of_editor(user: &User) -> Self {
+        let granted = user.grants.iter().filter_map(|grant| match &grant.scope {
+            GrantScope::Product(product) => Some(product.to_string()),
+            GrantScope::Environment(_) => None,
+        });
+        let chosen: Vec<_> = granted.collect();
+        if user.role >= Role::Editor || chosen.is_empty() {
+            return Self::default();
+        }
+        Self {
+            is_limited: true,
+            chosen,
+            other: String::new(),
+        }
     }
 
     /// Returns the products; none for every product.

@@ -5,6 +5,7 @@ use pennon_model::{time::Timestamp, token::Token};
 
 use super::{
     confirm::Confirm,
+    grants::{Places, phrases},
     role,
     table::{Cell, Table, TimeCell, heads},
     time::Date,
@@ -17,13 +18,15 @@ use crate::port::visit;
 pub fn TokenTable(
     /// The tokens.
     tokens: Vec<Token>,
+    /// The names of products and environments.
+    places: Places,
     /// The name of the action that revokes one.
     revoke: &'static str,
 ) -> impl IntoView {
     let now = visit().map(|visit| visit.now()).ok();
     let rows = tokens
         .into_iter()
-        .map(|token| row(token, revoke, now))
+        .map(|token| row(token, &places, revoke, now))
         .collect_view();
     let head = view! {
         {heads(["Name", "Prefix", "Role", "Created", "Expires"])}
@@ -38,7 +41,12 @@ pub fn TokenTable(
     }
 }
 
-fn row(token: Token, revoke: &'static str, now: Option<Timestamp>) -> impl IntoView {
+fn row(
+    token: Token,
+    places: &Places,
+    revoke: &'static str,
+    now: Option<Timestamp>,
+) -> impl IntoView + use<> {
     let over = now.is_some_and(|now| token.expires_at <= now);
     let name = token.name.to_string();
     let end = if over {
@@ -46,6 +54,11 @@ fn row(token: Token, revoke: &'static str, now: Option<Timestamp>) -> impl IntoV
     } else {
         html! { <Date at=token.expires_at/> }
     };
+    let grants = phrases(&token.grants, places);
+    let grants = grants
+        .into_iter()
+        .map(|phrase| view! { <span class="grant">{phrase}</span> });
+    let grants = grants.collect_view();
     let fields = vec![("do", revoke.to_owned()), ("token", token.id.to_string())];
     view! {
         <tr>
@@ -55,7 +68,7 @@ fn row(token: Token, revoke: &'static str, now: Option<Timestamp>) -> impl IntoV
             <Cell label="Prefix">
                 <code>{token.token_prefix}</code>
             </Cell>
-            <Cell label="Role">{role::name(token.role)}</Cell>
+            <Cell label="Role">{role::name(token.role)} {grants}</Cell>
             <TimeCell label="Created" at=token.created_at/>
             <Cell label="Expires" quiet=true>
                 {end}

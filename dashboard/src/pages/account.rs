@@ -11,6 +11,7 @@ use crate::{
     components::{
         field::{Field, Input},
         frame::Section,
+        grants::{self, Places, ScopeField, phrases, read_scope},
         icon::{Drawing, Icon},
         notice::{Notice, Weight},
         page::page,
@@ -34,7 +35,7 @@ use crate::{
 
 /// The fields of the two forms. A conflict concerns the first field of its form.
 const PASSWORD_FIELDS: &[&str] = &["currentPassword", "newPassword"];
-const TOKEN_FIELDS: &[&str] = &["name", "role", "expiresAt"];
+const TOKEN_FIELDS: &[&str] = &["name", "role", "expiresAt", grants::SCOPE];
 
 /// The lifetimes that a new token can have, in days, with their labels.
 const PERIODS: &[(&str, &str)] = &[
@@ -63,7 +64,8 @@ pub fn Account() -> impl IntoView {
     let render = async |state| {
         let me = signed_in_user()?;
         let tokens = signed_in::<dyn OwnAccount>()?.tokens().await?;
-        Ok(view! { <AccountSections me tokens state/> })
+        let places = Places::read().await?;
+        Ok(view! { <AccountSections me tokens places state/> })
     };
     page(Section::Account, "Account", handle_form(act, render))
 }
@@ -81,7 +83,7 @@ async fn act(form: Form) -> Result<Html, AdminError> {
             redirect(&format!("{}?password=changed", routes::ACCOUNT))
         }
         Action::Token => {
-            let created = account.create_token(NewToken::from(&form)).await?;
+            let created = account.create_token(NewToken::try_from(&form)?).await?;
             let base_url = visit()?.base_url();
             Ok(html! { <Created created base_url/> })
         }
@@ -93,18 +95,26 @@ async fn act(form: Form) -> Result<Html, AdminError> {
     }
 }
 
-impl From<&Form> for NewToken {
-    fn from(form: &Form) -> Self {
-        Self {
+impl TryFrom<&Form> for NewToken {
+    type Error = AdminError;
+
+    fn try_from(form: &Form) -> Result<Self, AdminError> {
+        Ok(Self {
             name: form.text("name"),
             role: form.text("role"),
+            scope: read_scope(form)?,
             days: form.text("expiresAt"),
-        }
+        })
     }
 }
 
 #[component]
-fn AccountSections(me: User, tokens: Vec<Token>, state: FormState) -> impl IntoView {
+fn AccountSections(
+    me: User,
+    tokens: Vec<Token>,
+    places: Places,
+    state: FormState,
+) -> impl IntoView {
     let (password, token) = match state.form.as_ref().and_then(Action::of) {
         Some(Action::Password) => (state.refusal(PASSWORD_FIELDS), Refusal::default()),
         Some(Action::Token) => (Refusal::default(), state.refusal(TOKEN_FIELDS)),
@@ -119,6 +129,8 @@ fn AccountSections(me: User, tokens: Vec<Token>, state: FormState) -> impl IntoV
         }
     });
     let no_tokens = tokens.is_empty();
+    let granted = phrases(&me.grants, &places);
+    let granted = (!granted.is_empty()).then(|| format!(" {}.", granted.join("; ")));
     html! {
         <PageHead title="Account">
             <form method="post" action=SignOut::url()>
@@ -133,7 +145,7 @@ fn AccountSections(me: User, tokens: Vec<Token>, state: FormState) -> impl IntoV
             <p>
                 <strong>{me.email.clone()}</strong>
                 {format!(", {}. ", role::name(me.role).to_lowercase())}
-                <span class="quiet">{role::describe_rights(me.role)}</span>
+                <span class="quiet">{role::describe_rights(me.role)} {granted}</span>
             </p>
             <section aria-labelledby="password-title">
                 <h2 id="password-title">"Password"</h2>
@@ -144,8 +156,8 @@ fn AccountSections(me: User, tokens: Vec<Token>, state: FormState) -> impl IntoV
                 <p class="quiet">
                     "Scripts use these tokens to call the API as you. A token never has more rights than your current role."
                 </p>
-                {(!no_tokens).then(|| view! { <TokenTable tokens revoke=Action::Revoke.as_str()/> })}
-                <TokenForm max_role=me.role refusal=token/>
+                {(!no_tokens).then(|| view! { <TokenTable tokens places=places.clone() revoke=Action::Revoke.as_str()/> })}
+                <TokenForm me places refusal=token/>
             </section>
         </div>
     }
@@ -181,7 +193,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
 }
 
 #[component]
-fn TokenForm(max_role: Role, refusal: Refusal) -> impl IntoView {
+fn TokenForm(me: User, places: Places, refusal: Refusal) -> impl IntoView {
     html! {
         <form class="form panel new-token" method="post">
             <h3>"New token"</h3>
@@ -199,8 +211,15 @@ fn TokenForm(max_role: Role, refusal: Refusal) -> impl IntoView {
             <Field
                 name="role"
                 label="Role"
-                input=Input::Choice(role::choices(max_role))
-                value=max_role.min(Role::Editor).as_str()
+                input=Input::Choice(role::choices(me.highest_role()))
+                value=me.role.min(Role::Editor).as_str()
+                refusal=refusal.clone()
+            />
+            <ScopeField
+                places
+                label="Where"
+                hint="Elsewhere, the token can only read."
+                none="Everywhere"
                 refusal=refusal.clone()
             />
             <Field

@@ -39,7 +39,7 @@ pub fn Environments() -> impl IntoView {
     let request = page_request(&query, Limit::MAX);
     let product = product();
     page(Section::Environments, "Environments", async move {
-        let role = signed_in_user()?.highest_role();
+        let role = signed_in_user()?.highest_role_in_products();
         let environments = signed_in::<dyn EnvironmentAdmin>()?;
         if revoked {
             let page = environments

@@ -18,7 +18,7 @@ use crate::{
     html::Html,
     port::{
         flags::{FlagAdmin, NewFlag},
-        signed_in,
+        signed_in, signed_in_user,
     },
     routes,
     scope::known_products,
@@ -38,7 +38,8 @@ const TYPES: &[(&str, &str)] = &[
 pub fn NewFlagPage() -> impl IntoView {
     let render = async |state| {
         let products = known_products().await;
-        Ok(view! { <NewFlagForm state products/> })
+        let current = ProductForm::of_editor(&signed_in_user()?);
+        Ok(view! { <NewFlagForm state products current/> })
     };
     page(
         Section::Flags,
@@ -67,7 +68,7 @@ impl From<&Form> for NewFlag {
 }
 
 #[component]
-fn NewFlagForm(state: FormState, products: Vec<String>) -> impl IntoView {
+fn NewFlagForm(state: FormState, products: Vec<String>, current: ProductForm) -> impl IntoView {
     let refusal = state.refusal(FIELDS);
     let fresh = refusal.fields.is_empty();
     view! {
@@ -110,7 +111,7 @@ fn NewFlagForm(state: FormState, products: Vec<String>) -> impl IntoView {
                 hint="For now, flags of every type are on or off. If in doubt, choose Boolean."
                 refusal=refusal.clone()
             />
-            <ProductFields products current=ProductForm::default() refusal=refusal.clone()/>
+            <ProductFields products current refusal=refusal.clone()/>
             <PublicField current=false refusal/>
             <p class="hint">"A new flag is off in every environment."</p>
             <div class="form-actions">

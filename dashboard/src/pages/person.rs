@@ -2,7 +2,11 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_model::{id::UserId, token::Token, user::User};
+use pennon_model::{
+    id::UserId,
+    token::Token,
+    user::{Role, User},
+};
 
 use super::new_person::password_page;
 use crate::{
@@ -10,6 +14,7 @@ use crate::{
         confirm::Confirm,
         field::{Field, Input},
         frame::Section,
+        grants::{self, GrantList, Places, ScopeField, read_scope, scope_refused},
         notice::{Notice, Weight},
         page::page,
         page_head::PageHead,
@@ -25,18 +30,23 @@ use crate::{
     html::{Html, html},
     port::{
         Expected,
-        people::{PeopleAdmin, UserCredentials},
+        people::{NewGrant, PeopleAdmin, UserCredentials},
         query, signed_in, signed_in_user,
     },
     routes,
 };
 
-/// The fields of the form.
-const FIELDS: &[&str] = &["password"];
+/// The fields of the two forms. A conflict concerns the first field of its form.
+const PASSWORD_FIELDS: &[&str] = &["password"];
+const GRANT_FIELDS: &[&str] = &[grants::SCOPE, "role"];
 
 actions! {
     /// An action of the page's forms.
     enum Action {
+        /// Gives a role in a product or environment.
+        Grant = "grant",
+        /// Removes such a role.
+        RemoveGrant = "remove-grant",
         /// Resets the password.
         Reset = "reset",
         /// Revokes a token.
@@ -58,11 +68,8 @@ pub fn PersonPage() -> impl IntoView {
             let me = signed_in_user()?;
             let (user, tokens) = signed_in::<dyn PeopleAdmin>()?.person(id).await?;
             let own = me.id == user.id;
-            let refusal = match state.form.as_ref().and_then(Action::of) {
-                Some(Action::Reset) => state.refusal(FIELDS),
-                _ => Refusal::of_page(state.error),
-            };
-            Ok(view! { <Person user tokens own refusal/> })
+            let places = Places::read().await?;
+            Ok(view! { <Person user tokens own places state/> })
         };
         handle_form(|form| act(id, form), render).await
     })
@@ -75,6 +82,17 @@ async fn act(id: UserId, form: Form) -> Result<Html, AdminError> {
     let expected = Expected { id, revision };
     let here = routes::person(id);
     match Action::of(&form).ok_or(AdminError::NotFound)? {
+        Action::Grant => {
+            let scope = read_scope(&form)?.ok_or_else(scope_refused)?;
+            let role = form.text("role");
+            people.grant(expected, NewGrant { scope, role }).await?;
+            redirect(&here)
+        }
+        Action::RemoveGrant => {
+            let scope = read_scope(&form)?.ok_or(AdminError::NotFound)?;
+            people.remove_grant(expected, scope).await?;
+            redirect(&here)
+        }
         Action::Reset => {
             let UserCredentials {
                 user,
@@ -106,9 +124,16 @@ fn Person(
     tokens: Vec<Token>,
     /// True if the account is the reader's own.
     own: bool,
-    refusal: Refusal,
+    places: Places,
+    state: FormState,
 ) -> impl IntoView {
-    let other = refusal.other.clone();
+    let (password, grant) = match state.form.as_ref().and_then(Action::of) {
+        Some(Action::Reset) => (state.refusal(PASSWORD_FIELDS), Refusal::default()),
+        Some(Action::Grant) => (Refusal::default(), state.refusal(GRANT_FIELDS)),
+        // The error of any other form belongs to neither of these forms.
+        _ => (Refusal::of_page(state.error), Refusal::default()),
+    };
+    let other = password.other.clone().or_else(|| grant.other.clone());
     let email = user.email.clone();
     let reset = (query().text("reset") == "done").then(|| {
         view! {
@@ -117,39 +142,8 @@ fn Person(
             </Notice>
         }
     });
-    let password = if own {
-        html! {
-            <p>
-                "This is your own account: "
-                <a href=Section::Account.href()>"change your password on the account page"</a> "."
-            </p>
-        }
-    } else {
-        html! {
-            <form class="form" method="post">
-                <input type="hidden" name="do" value=Action::Reset.as_str()/>
-                <input type="hidden" name="revision" value=user.revision/>
-                <Field
-                    name="password"
-                    label="New password"
-                    input=Input::NewPassword
-                    hint="At least 12 characters. Leave it empty to generate one, which the next page shows once."
-                    optional=true
-                    max_length=256
-                    refusal
-                />
-                <div class="form-actions">
-                    <button class="button">"Reset password"</button>
-                </div>
-            </form>
-        }
-    };
     let token_count = tokens.len();
     let no_tokens = tokens.is_empty();
-    let fields = vec![
-        ("do", Action::Delete.as_str().to_owned()),
-        ("revision", user.revision.to_string()),
-    ];
     html! {
         <Title text=format!("{email} · People")/>
         <PageHead above=Section::People title=email.clone()/>
@@ -164,12 +158,13 @@ fn Person(
                 {role::describe_grants(&user.grants).map(|grants| format!("{grants} "))}
                 <span class="quiet">"Joined " <Time at=user.created_at/> "."</span>
             </p>
+            <GrantSection user=user.clone() places=places.clone() refusal=grant/>
             <section aria-labelledby="password-title">
                 <h2 id="password-title">"Password"</h2>
                 <p class="quiet">
                     "Reset a forgotten password. This ends all their sessions; their tokens keep working."
                 </p>
-                {password}
+                <PasswordForm own revision=user.revision refusal=password/>
             </section>
             <section aria-labelledby="tokens-title">
                 <h2 id="tokens-title">"Tokens"</h2>
@@ -178,40 +173,152 @@ fn Person(
                 } else {
                     html! {
                         <p class="quiet">"Scripts use these tokens to call the API as this user."</p>
-                        <TokenTable tokens revoke=Action::Revoke.as_str()/>
+                        <TokenTable tokens places revoke=Action::Revoke.as_str()/>
                     }
                 }}
             </section>
-            <section aria-labelledby="delete-title">
-                <h2 id="delete-title">"Delete account"</h2>
-                <p class="quiet">
-                    {format!(
-                        "{email} can no longer sign in{}. Their changes stay in the audit log.",
-                        match token_count {
-                            0 => String::new(),
-                            1 => ", and their token stops working".to_owned(),
-                            several => format!(", and their {several} tokens stop working"),
-                        },
-                    )}
-                </p>
-                <p>
-                    <Confirm
-                        id="delete-person".to_owned()
-                        label="Delete"
-                        action=format!("Delete {email}")
-                        fields
-                    >
-                        <p>
-                            {if own {
-                                "This is your own account: you are signed out immediately. "
-                            } else {
-                                ""
-                            }}
-                            "Sessions and tokens end immediately. This cannot be undone; to restore access, invite them again."
-                        </p>
-                    </Confirm>
-                </p>
-            </section>
+            <Deletion user own token_count/>
         </div>
+    }
+}
+
+/// The roles of a user in single products and environments, and the form that adds one.
+#[component]
+fn GrantSection(user: User, places: Places, refusal: Refusal) -> impl IntoView {
+    let revision = user.revision;
+    let list = if user.grants.is_empty() {
+        html! { <p class="quiet">"This user has the same role everywhere."</p> }
+    } else {
+        html! {
+            <GrantList
+                grants=user.grants
+                places=places.clone()
+                remove=Action::RemoveGrant.as_str()
+                revision
+            />
+        }
+    };
+    let form = if places.is_empty() {
+        html! { <p class="quiet">"To give a role in one, create an environment first."</p> }
+    } else {
+        html! {
+            <form class="form panel new-grant" method="post">
+                <h3>"Add a role"</h3>
+                <input type="hidden" name="do" value=Action::Grant.as_str()/>
+                <input type="hidden" name="revision" value=revision/>
+                <ScopeField
+                    places
+                    label="Where"
+                    hint="A role there replaces the one that they had there."
+                    none="Select a product or environment"
+                    refusal=refusal.clone()
+                />
+                <Field
+                    name="role"
+                    label="Role"
+                    input=Input::Choice(grants::ROLES)
+                    value=Role::Editor.as_str()
+                    refusal
+                />
+                <div class="form-actions">
+                    <button class="button">"Add role"</button>
+                </div>
+            </form>
+        }
+    };
+    html! {
+        <section aria-labelledby="grants-title">
+            <h2 id="grants-title">"Roles in products and environments"</h2>
+            <p class="quiet">
+                "The highest role that applies counts: everywhere, in a product, or in an environment."
+            </p>
+            {list}
+            {form}
+        </section>
+    }
+}
+
+/// The form that resets the password of another user.
+#[component]
+fn PasswordForm(
+    /// True if the account is the reader's own.
+    own: bool,
+    revision: i64,
+    refusal: Refusal,
+) -> impl IntoView {
+    if own {
+        html! {
+            <p>
+                "This is your own account: "
+                <a href=Section::Account.href()>"change your password on the account page"</a> "."
+            </p>
+        }
+    } else {
+        html! {
+            <form class="form" method="post">
+                <input type="hidden" name="do" value=Action::Reset.as_str()/>
+                <input type="hidden" name="revision" value=revision/>
+                <Field
+                    name="password"
+                    label="New password"
+                    input=Input::NewPassword
+                    hint="At least 12 characters. Leave it empty to generate one, which the next page shows once."
+                    optional=true
+                    max_length=256
+                    refusal
+                />
+                <div class="form-actions">
+                    <button class="button">"Reset password"</button>
+                </div>
+            </form>
+        }
+    }
+}
+
+/// The deletion of an account.
+#[component]
+fn Deletion(
+    user: User,
+    /// True if the account is the reader's own.
+    own: bool,
+    /// The number of the user's tokens.
+    token_count: usize,
+) -> impl IntoView {
+    let email = user.email;
+    let fields = vec![
+        ("do", Action::Delete.as_str().to_owned()),
+        ("revision", user.revision.to_string()),
+    ];
+    html! {
+        <section aria-labelledby="delete-title">
+            <h2 id="delete-title">"Delete account"</h2>
+            <p class="quiet">
+                {format!(
+                    "{email} can no longer sign in{}. Their changes stay in the audit log.",
+                    match token_count {
+                        0 => String::new(),
+                        1 => ", and their token stops working".to_owned(),
+                        several => format!(", and their {several} tokens stop working"),
+                    },
+                )}
+            </p>
+            <p>
+                <Confirm
+                    id="delete-person".to_owned()
+                    label="Delete"
+                    action=format!("Delete {email}")
+                    fields
+                >
+                    <p>
+                        {if own {
+                            "This is your own account: you are signed out immediately. "
+                        } else {
+                            ""
+                        }}
+                        "Sessions and tokens end immediately. This cannot be undone; to restore access, invite them again."
+                    </p>
+                </Confirm>
+            </p>
+        </section>
     }
 }

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use pennon_model::{
+    grant::GrantScope,
     id::TokenId,
     token::{CreatedToken, Token},
 };
@@ -40,6 +41,8 @@ pub struct NewToken {
     pub name: String,
     /// Its role, as text.
     pub role: String,
+    /// The product or environment in which it has the role, and elsewhere reads; none if it has the role everywhere.
+    pub scope: Option<GrantScope>,
     /// Its lifetime in days; the form's field is called `expiresAt`.
     pub days: String,
 }

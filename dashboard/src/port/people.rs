@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use pennon_model::{
+    grant::GrantScope,
     id::{TokenId, UserId},
     page::{Page, PageRequest},
     time::Timestamp,
@@ -26,6 +27,18 @@ pub trait PeopleAdmin: Send + Sync {
 
     /// Changes the role of a user, effective from their next request.
     async fn set_role(&self, expected: Expected<UserId>, role: Role) -> Result<User, AdminError>;
+
+    /// Gives a user a role in a product or environment, which replaces the one that they had there.
+    ///
+    /// [`AdminError::Invalid`] names the fields `scope` and `role`.
+    async fn grant(&self, expected: Expected<UserId>, new: NewGrant) -> Result<User, AdminError>;
+
+    /// Removes the role of a user in a product or environment.
+    async fn remove_grant(
+        &self,
+        expected: Expected<UserId>,
+        scope: GrantScope,
+    ) -> Result<User, AdminError>;
 
     /// Replaces the password of a user, or generates one if it is empty, and ends all their sessions.
     async fn reset_password(
@@ -59,6 +72,15 @@ pub struct NewPerson {
     pub role: String,
     /// The first password; empty to generate one.
     pub password: String,
+}
+
+/// A role in a product or environment.
+#[derive(Clone, Debug)]
+pub struct NewGrant {
+    /// The product or environment.
+    pub scope: GrantScope,
+    /// The role, as text.
+    pub role: String,
 }
 
 /// A user after an invitation or a password reset.

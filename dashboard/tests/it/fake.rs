@@ -12,12 +12,14 @@ use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::{Naming, Theme};
 use pennon_dashboard::port::Expected;
+use pennon_dashboard::port::account::OwnAccount;
 use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::{
     EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment,
 };
 use pennon_dashboard::port::flag_page::FlagPageAdmin;
 use pennon_dashboard::port::flags::{FlagAdmin, NewFlag};
+use pennon_dashboard::port::people::PeopleAdmin;
 use pennon_dashboard::port::playground::PlaygroundAdmin;
 use pennon_dashboard::port::search::SearchAdmin;
 use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
@@ -26,13 +28,13 @@ use pennon_model::{
     environment::{ClientRules, CreatedEnvironment, Environment, EnvironmentStatus, Visibility},
     flag::{Flag, FlagType},
     grant::Grants,
-    id::{EnvironmentId, FlagId, UserId},
+    id::{EnvironmentId, FlagId},
     page::{Page, PageRequest},
     previous_key::PreviousKeyUsage,
     secret::Secret,
     time::Timestamp,
     usage::{Polling, Polls},
-    user::{Role, User},
+    user::Role,
 };
 use uuid::Uuid;
 
@@ -63,6 +65,7 @@ pub(crate) struct Response {
 /// A service with these flags and environments.
 pub(crate) struct Fake {
     pub(crate) role: Role,
+    pub(crate) grants: Grants,
     pub(crate) environments: Vec<Environment>,
     pub(crate) flags: Vec<(Flag, Vec<Option<FlagCell>>)>,
     /// The previous key of every environment.
@@ -77,6 +80,7 @@ impl Default for Fake {
     fn default() -> Self {
         Self {
             role: Role::Admin,
+            grants: Grants::default(),
             environments: Vec::new(),
             flags: Vec::new(),
             previous_key: None,
@@ -123,20 +127,15 @@ impl Fake {
 
     /// Provides a signed-in user with the fake's role in the current context.
     pub(crate) fn sign_in(self: &Arc<Self>) {
-        provide_context(User {
-            id: UserId::new(Uuid::nil()),
-            email: "ana@example.com".to_owned(),
-            role: self.role,
-            grants: Grants::default(),
-            created_at: NOW,
-            revision: 1,
-        });
+        provide_context(self.user());
         provide_context::<Arc<dyn FlagAdmin>>(self.clone());
         provide_context::<Arc<dyn EnvironmentAdmin>>(self.clone());
         provide_context::<Arc<dyn FlagPageAdmin>>(self.clone());
         provide_context::<Arc<dyn AuditAdmin>>(self.clone());
         provide_context::<Arc<dyn PlaygroundAdmin>>(self.clone());
         provide_context::<Arc<dyn SearchAdmin>>(self.clone());
+        provide_context::<Arc<dyn PeopleAdmin>>(self.clone());
+        provide_context::<Arc<dyn OwnAccount>>(self.clone());
     }
 
     pub(crate) fn calls(&self) -> MutexGuard<'_, Vec<String>> {

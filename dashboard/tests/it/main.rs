@@ -5,7 +5,9 @@
 mod environments;
 mod fake;
 mod fake_flag;
+mod fake_people;
 mod flags;
+mod grants;
 mod products;
 mod public_environments;
 mod session;

@@ -1,19 +1,21 @@
 //! The dashboard's access to the account of the signed-in user.
 
 use async_trait::async_trait;
+use pennon_core::Invalid;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::account::{NewToken, OwnAccount, PasswordChange};
-use pennon_model::grant::Grants;
+use pennon_model::grant::{Grant, GrantScope, Grants};
 use pennon_model::id::TokenId;
 use pennon_model::time::Timestamp;
 use pennon_model::token::{CreatedToken, Token};
 use pennon_model::user::Role;
 
-use super::{Form, SignedIn};
+use super::{Form, SignedIn, scope_refused};
 use crate::admin::tokens;
 use crate::admin::tokens::TokenSelector;
 use crate::admin::users::{self, AccountSelector, CurrentPassword};
 use crate::auth::password::NewPassword;
+use crate::error::Error;
 
 #[async_trait]
 impl OwnAccount for SignedIn {
@@ -37,18 +39,25 @@ impl OwnAccount for SignedIn {
     async fn create_token(&self, new: NewToken) -> Result<CreatedToken, AdminError> {
         let mut form = Form::default();
         let name = form.field("name", new.name.try_into());
-        let role = form.field("role", Role::parse(&new.role));
+        let rights = form.field("role", rights(&new.role, new.scope));
         let end = form.checked("expiresAt", self.end(&new.days));
-        let (Some(name), Some(role), Some(end)) = (name, role, end) else {
+        let (Some(name), Some((role, grants)), Some(end)) = (name, rights, end) else {
             return Err(form.refused());
         };
         let new = tokens::NewToken {
             name,
             role,
-            grants: Grants::default(),
+            grants,
             expires_at: Some(end),
         };
-        Ok(tokens::create(&self.admin, &self.actor, new).await?)
+        match tokens::create(&self.admin, &self.actor, new).await {
+            Err(Error::Forbidden(_) | Error::ForbiddenFor(..)) => {
+                let mut form = Form::default();
+                form.checked::<()>("role", Err("is higher than your own there"));
+                Err(form.refused())
+            }
+            created => created.map_err(|error| scope_refused(error.into())),
+        }
     }
 
     async fn revoke_token(&self, token: TokenId) -> Result<(), AdminError> {
@@ -57,6 +66,18 @@ impl OwnAccount for SignedIn {
             token: Some(token),
         };
         Ok(tokens::revoke(&self.admin, &self.actor, which).await?)
+    }
+}
+
+/// Returns the role everywhere and the grants of a token with this role in a product or environment.
+fn rights(role: &str, scope: Option<GrantScope>) -> Result<(Role, Grants), Invalid> {
+    let role = Role::parse(role)?;
+    match scope {
+        None => Ok((role, Grants::default())),
+        Some(scope) => {
+            let grants = Grants::default().with(Grant::new(scope, role)?)?;
+            Ok((Role::Viewer, grants))
+        }
     }
 }
 

@@ -90,6 +90,19 @@ fn flag_products(names: Option<Vec<String>>) -> Result<Option<FlagProducts>, Inv
     FlagProducts::try_from(names).map(Some)
 }
 
+/// Moves the faults of grants to the field with their product or environment.
+fn scope_refused(error: AdminError) -> AdminError {
+    let AdminError::Invalid(mut errors) = error else {
+        return error;
+    };
+    for error in &mut errors {
+        if error.field.starts_with("grants") {
+            "scope".clone_into(&mut error.field);
+        }
+    }
+    AdminError::Invalid(errors)
+}
+
 /// The complete list of a form's faults.
 #[derive(Default)]
 struct Form(Vec<FieldError>);

@@ -3,14 +3,14 @@
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::Expected;
-use pennon_dashboard::port::people::{NewPerson, PeopleAdmin, UserCredentials, UserRow};
-use pennon_model::grant::Grants;
+use pennon_dashboard::port::people::{NewGrant, NewPerson, PeopleAdmin, UserCredentials, UserRow};
+use pennon_model::grant::{Grant, GrantScope, Grants};
 use pennon_model::id::{TokenId, UserId};
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::token::Token;
 use pennon_model::user::{Role, User};
 
-use super::{Form, SignedIn, expected};
+use super::{Form, SignedIn, expected, scope_refused};
 use crate::admin::tokens::TokenSelector;
 use crate::admin::users::{AccountSelector, NewUser, UserPatch};
 use crate::admin::{tokens, users};
@@ -64,6 +64,29 @@ impl PeopleAdmin for SignedIn {
         self.update(which, patch).await
     }
 
+    async fn grant(&self, which: Expected<UserId>, new: NewGrant) -> Result<User, AdminError> {
+        let grants = self.grants_of(which.id).await?;
+        let mut form = Form::default();
+        let role = Role::parse(&new.role);
+        let grant = role.and_then(|role| Grant::new(new.scope, role));
+        let Some(grant) = form.field("role", grant) else {
+            return Err(form.refused());
+        };
+        let Some(grants) = form.field("scope", grants.with(grant)) else {
+            return Err(form.refused());
+        };
+        self.set_grants(which, grants).await.map_err(scope_refused)
+    }
+
+    async fn remove_grant(
+        &self,
+        which: Expected<UserId>,
+        scope: GrantScope,
+    ) -> Result<User, AdminError> {
+        let grants = self.grants_of(which.id).await?;
+        self.set_grants(which, grants.without(&scope)).await
+    }
+
     async fn reset_password(
         &self,
         which: Expected<UserId>,
@@ -111,6 +134,25 @@ impl SignedIn {
         }
         let password = NewPassword::try_from(entered)?;
         Ok((password, None))
+    }
+
+    /// Returns the grants of a user. The expected revision protects them from concurrent changes.
+    async fn grants_of(&self, id: UserId) -> Result<Grants, AdminError> {
+        let actor = self.actor.administrator()?;
+        let user = users::get(&self.admin, &actor, AccountSelector::Of(Some(id))).await?;
+        Ok(user.grants)
+    }
+
+    async fn set_grants(
+        &self,
+        which: Expected<UserId>,
+        grants: Grants,
+    ) -> Result<User, AdminError> {
+        let patch = UserPatch {
+            grants: Some(grants),
+            ..UserPatch::default()
+        };
+        self.update(which, patch).await
     }
 
     async fn update(&self, which: Expected<UserId>, patch: UserPatch) -> Result<User, AdminError> {

@@ -41,7 +41,7 @@ pub fn Flags() -> impl IntoView {
 #[component]
 fn List(query: FlagTableQuery, table: Table, user: User) -> impl IntoView {
     let total = table.flags.pagination.total;
-    let role = user.highest_role();
+    let role = user.highest_role_in_products();
     let has_no_flags = total == 0 && is_default(&query);
     let no_environment = table.environments.is_empty();
     let create = (role >= Role::Editor && !has_no_flags).then(|| view! { <NewFlagLink/> });
