@@ -163,6 +163,9 @@ fn environment_template(old: Option<&Value>, new: Option<&Value>) -> String {
     if changed("previousKey") {
         return "ended the previous SDK key of `environment`".to_owned();
     }
+    if changed("position") {
+        return "moved `environment` in the order of its environments".to_owned();
+    }
     let template = match (changed("name"), changed("clientRules")) {
         (false, true) => "set the client rules of `environment` to `client rules`",
         (true, true) => {
@@ -262,6 +265,9 @@ fn shown_members(
         let answer = if is_public(object) { "Yes" } else { "No" };
         answer.to_owned()
     });
+    let position = rule.as_ref().map(|rule| i64::from(rule.priority.get()));
+    let position = position.or_else(|| member_of(object, "position").as_i64());
+    let position = position.map(|position| position.to_string());
     let is_public_environment = text(object, "visibility") == Visibility::Public.as_str();
     let capitalized = |member| plain(member).map(|value| describe::capitalize(&value));
     let of_public = |member| capitalized(member).filter(|_| is_public_environment);
@@ -286,7 +292,7 @@ fn shown_members(
         ("Switch", switch),
         (TIME_TO_LIVE, ttl),
         ("Rule", rule.as_ref().map(describe::rule)),
-        ("Position", rule.map(|rule| rule.priority.get().to_string())),
+        ("Position", position),
         ("Rollout", rollout.map(describe::rollout)),
         ("E-mail", plain("email")),
         ("Role", plain("role")),

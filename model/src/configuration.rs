@@ -121,7 +121,7 @@ impl FlagConfiguration {
 pub struct FlagOverview {
     /// The flag.
     pub flag: Flag,
-    /// The active environments by product, from development to production, each with the flag's state; none where the
+    /// The active environments by product, in the order of each, each with the flag's state; none where the
     /// flag is not configured.
     pub environments: Vec<(Environment, Option<FlagCell>)>,
     /// The selected environment, which may be a revoked one; none if there is no environment.

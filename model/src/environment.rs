@@ -31,6 +31,9 @@ pub struct Environment {
     pub status: EnvironmentStatus,
     /// The time at which it was created.
     pub created_at: Timestamp,
+    /// Its position among the environments of its product, 1 for the first; none is after all others.
+    #[serde(skip)]
+    pub position: Option<i64>,
     /// The previous SDK key, while it still works after a rotation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
@@ -122,6 +125,21 @@ pub struct EnvironmentFilter {
     pub status: Option<EnvironmentStatus>,
     /// The people who can read the SDK key.
     pub visibility: Option<Visibility>,
+    /// The order of the list.
+    pub order: EnvironmentSort,
+}
+
+string_enum! {
+    /// The order of a list of environments.
+    #[derive(Default)]
+    pub enum EnvironmentSort {
+        /// Newest first.
+        #[default]
+        Newest = "-createdAt",
+        /// By product, and in the order of each product.
+        Order = "order",
+    }
+    else "must be `-createdAt` or `order`"
 }
 
 /// Returns true if an environment's name suggests that real users depend on it: `production`, `prod-eu`, `live2`.
@@ -133,8 +151,8 @@ pub fn looks_like_production(name: &str) -> bool {
         .any(|word| words.clone().any(|each| each == *word))
 }
 
-/// Returns the rank of an environment in lists, derived from its name: 0 for development to 4 for production.
-pub fn rank(name: &str) -> u8 {
+/// Returns the rank of an environment without a position, derived from its name: 0 for development to 4 for production.
+fn rank(name: &str) -> u8 {
     if looks_like_production(name) {
         return 4;
     }
@@ -149,11 +167,12 @@ pub fn rank(name: &str) -> u8 {
     words.find_map(rank).unwrap_or(2)
 }
 
-/// Sorts environments for lists: by product, and from development to production.
+/// Sorts environments for lists: by product, and in the order of each product.
 pub fn sort(environments: &mut [Environment]) {
     environments.sort_by_cached_key(|environment| {
         let name = environment.name.to_string();
-        (environment.product.to_string(), rank(&name), name)
+        let position = environment.position.unwrap_or(i64::MAX);
+        (environment.product.to_string(), position, rank(&name), name)
     });
 }
 

@@ -75,7 +75,7 @@ string_enum! {
 /// A page of the flag list, with its environments.
 #[derive(Clone, Debug)]
 pub struct FlagTable {
-    /// The active environments by product, from development to production.
+    /// The active environments by product, in the order of each.
     pub environments: Vec<Environment>,
     /// The flags that match the query.
     pub flags: Page<FlagRow>,

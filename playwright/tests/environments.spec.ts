@@ -1,4 +1,5 @@
 import type { Page } from "@playwright/test";
+import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
@@ -57,4 +58,81 @@ test("a second environment with the same name is refused, and the input is kept"
   await expect(page.getByLabel("Name")).toHaveAttribute("aria-invalid", "true");
   await expect(page.getByLabel("Name")).toHaveValue("staging");
   await expect(page.getByLabel("Product")).toHaveValue("Web shop");
+});
+
+/** The names of the environments in the order of the page. */
+function namesOf(page: Page) {
+  return page.getByRole("table", { name: "Active environments" }).locator("tbody a");
+}
+
+test("environments are moved with buttons, and flags follow their order", async ({
+  page,
+  server,
+  api,
+}) => {
+  await api.createEnvironment("Web shop", "staging");
+  await api.createEnvironment("Web shop", "production");
+  await api.createEnvironment("Web shop", "demo");
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  await page.goto("/dashboard/environments");
+  await expect(namesOf(page)).toHaveText(["staging", "production", "demo"]);
+  await expect(page.getByRole("button", { name: "Move staging up" })).toBeHidden();
+  await expect(page.getByRole("button", { name: "Move demo down" })).toBeHidden();
+  await page.getByRole("button", { name: "Move demo up" }).click();
+  await expect(namesOf(page)).toHaveText(["staging", "demo", "production"]);
+  await page.getByRole("button", { name: "Move staging down" }).click();
+  await expect(namesOf(page)).toHaveText(["demo", "staging", "production"]);
+
+  await page.goto("/dashboard/flags");
+  const columns = page.getByRole("columnheader", { name: /^(demo|staging|production)/ });
+  await expect(columns).toHaveText([/demo/, /staging/, /production/]);
+  await page.goto("/dashboard/audit");
+  await expect(page.getByRole("main")).toContainText("in the order of its environments");
+});
+
+test("environments are dragged to their place", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  await api.createEnvironment("Blog", "production");
+  for (const name of ["staging", "production", "demo"]) {
+    await api.createEnvironment("Web shop", name);
+  }
+  await signIn(page, server);
+  await page.goto("/dashboard/environments");
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  const handle = page.getByRole("row", { name: "demo" }).getByTitle("Drag to reorder");
+  const first = page.getByRole("row", { name: "staging" });
+  const start = await handle.boundingBox();
+  const end = await first.boundingBox();
+  await page.mouse.move((start?.x ?? 0) + 5, (start?.y ?? 0) + 5);
+  await page.mouse.down();
+  // Beyond the first environment, into another product.
+  await page.mouse.move((start?.x ?? 0) + 5, (end?.y ?? 0) - 60, { steps: 20 });
+  await expect(namesOf(page)).toHaveText(["production", "demo", "staging", "production"]);
+  const saved = page.waitForEvent("load");
+  await page.mouse.up();
+  await saved;
+  await expect(namesOf(page)).toHaveText(["production", "demo", "staging", "production"]);
+});
+
+test("an open page follows the order", { tag: "@scripts" }, async ({
+  page,
+  context,
+  server,
+  api,
+}) => {
+  await api.createEnvironment("Web shop", "staging");
+  await api.createEnvironment("Web shop", "production");
+  await signIn(page, server);
+  await page.goto("/dashboard/environments");
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  const other = await context.newPage();
+  await other.goto("/dashboard/environments");
+  await other.getByRole("button", { name: "Move production up" }).click();
+  await expect(namesOf(page)).toHaveText(["production", "staging"]);
+  await expectAccessible(page);
+  await other.close();
 });

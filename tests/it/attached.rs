@@ -28,6 +28,8 @@ const COLUMNS: &[(&str, Compared, Compared)] = &[
     ("lineage_id", Same, Other),
     // A clone needs a name of its own.
     ("name", Same, Other),
+    // A clone comes last.
+    ("position", Same, Other),
     // A rotation replaces them, and a clone has no previous key.
     ("previous_key_ends_at", Other, Other),
     ("previous_key_hash", Other, Other),

@@ -280,6 +280,7 @@ async fn unknown_query_parameters_are_refused_on_every_path() {
         (&post, "/auth/logout".to_owned()),
         (&get, "/environments".to_owned()),
         (&post, "/environments".to_owned()),
+        (&put, "/environments/order".to_owned()),
         (&get, format!("/environments/{environment}")),
         (&patch, format!("/environments/{environment}")),
         (&post, format!("/environments/{environment}/revoke")),

@@ -23,6 +23,7 @@ mod dashboard;
 mod description;
 mod documents;
 mod durability;
+mod environment_order;
 mod environments;
 mod evaluate;
 mod events;

@@ -26,6 +26,7 @@ fn guarded() -> Vec<(&'static str, String, &'static str)> {
         ("PUT", format!("{pair}/rollout"), "editor"),
         ("DELETE", format!("{pair}/rollout"), "editor"),
         ("POST", "/environments".to_owned(), "admin"),
+        ("PUT", "/environments/order".to_owned(), "admin"),
         ("PATCH", environment.clone(), "admin"),
         ("POST", format!("{environment}/revoke"), "admin"),
         ("POST", format!("{environment}/rotate-key"), "admin"),

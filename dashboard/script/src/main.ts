@@ -5,6 +5,7 @@ import { keepContext } from "./context.ts";
 import { listenToCopying } from "./copy.ts";
 import { openFormsInDialogs } from "./dialogs.ts";
 import { prepareAnnouncements } from "./dom.ts";
+import { listenToEnvironmentOrder } from "./environment-order.ts";
 import { followFilters } from "./filters.ts";
 import { checkFlagKeys } from "./flag-key.ts";
 import { Hub } from "./hub.ts";
@@ -40,6 +41,7 @@ if (typeof document === "undefined") {
   listenToCopying();
   listenToTheme();
   listenToRuleOrder();
+  listenToEnvironmentOrder();
   followFilters();
   followProduct();
   openFormsInDialogs();

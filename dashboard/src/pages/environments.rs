@@ -3,9 +3,11 @@
 use leptos::prelude::*;
 use pennon_model::{
     environment::{Environment, Visibility},
+    grant::Resource,
+    id::EnvironmentId,
     page::{Limit, Page},
     usage::Polls,
-    user::Role,
+    user::{Role, User},
 };
 
 use super::flags::page_request;
@@ -13,16 +15,20 @@ use crate::{
     components::{
         empty::Empty,
         frame::Section,
-        icon::Icon,
+        icon::{Drawing, Icon},
         link_button::LinkButton,
         page::page,
         page_head::PageHead,
         pager::Pager,
         public_tag::PublicTag,
+        refusal::RefusalNotice,
         table::{Cell, Table, TimeCell, heads},
         time::time_or,
     },
-    html::{IntoHtml as _, html},
+    error::AdminError,
+    form::Form,
+    form_page::{FormState, handle_form, redirect},
+    html::{Html, IntoHtml as _, html},
     port::{
         environments::{EnvironmentAdmin, PolledEnvironment},
         query, signed_in, signed_in_user,
@@ -38,8 +44,9 @@ pub fn Environments() -> impl IntoView {
     let revoked = query.text("status") == "revoked";
     let request = page_request(&query, Limit::MAX);
     let product = product();
-    page(Section::Environments, "Environments", async move {
-        let role = signed_in_user()?.highest_role_in_products();
+    let render = async move |state: FormState| {
+        let user = signed_in_user()?;
+        let role = user.highest_role_in_products();
         let environments = signed_in::<dyn EnvironmentAdmin>()?;
         if revoked {
             let page = environments
@@ -49,8 +56,38 @@ pub fn Environments() -> impl IntoView {
         }
         let mut active = environments.active_environments().await?;
         active.retain(|polled| is_of(product.as_ref(), &polled.environment));
-        Ok(html! { <ActiveList active product role/> })
-    })
+        Ok(html! { <ActiveList active product user error=state.error/> })
+    };
+    page(
+        Section::Environments,
+        "Environments",
+        handle_form(reorder, render),
+    )
+}
+
+/// Moves an environment up or down in its product, or saves the order to which it was dragged.
+async fn reorder(form: Form) -> Result<Html, AdminError> {
+    let ids = form.text("order");
+    let ids = ids.split_whitespace().map(str::parse);
+    let mut order: Vec<EnvironmentId> = ids
+        .collect::<Result<_, _>>()
+        .map_err(|_| AdminError::NotFound)?;
+    let moved = |name| {
+        let id = form.parsed::<EnvironmentId>(name)?;
+        order.iter().position(|each| *each == id)
+    };
+    let above = match (moved("up"), moved("down")) {
+        (Some(index), _) => index.checked_sub(1),
+        (None, index) => index,
+    };
+    if let Some(pair) = above.and_then(|above| order.get_mut(above..above.saturating_add(2))) {
+        pair.reverse();
+    }
+    let environments = signed_in::<dyn EnvironmentAdmin>()?;
+    environments
+        .order_environments(form.text("of"), order)
+        .await?;
+    redirect(Section::Environments.path())
 }
 
 /// Returns true if an environment belongs to the selected product; none means every product.
@@ -62,8 +99,10 @@ pub(super) fn is_of(product: Option<&String>, environment: &Environment) -> bool
 fn ActiveList(
     active: Vec<PolledEnvironment>,
     product: Option<String>,
-    role: Role,
+    user: User,
+    error: Option<AdminError>,
 ) -> impl IntoView {
+    let role = user.highest_role_in_products();
     let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> });
     if active.is_empty() {
         let title = match product {
@@ -82,21 +121,36 @@ fn ActiveList(
         };
     }
     let count = i64::try_from(active.len()).unwrap_or(i64::MAX);
+    let groups: Vec<Vec<PolledEnvironment>> = active
+        .chunk_by(|one, next| one.environment.product == next.environment.product)
+        .map(<[PolledEnvironment]>::to_vec)
+        .collect();
+    let is_any_movable = groups.iter().any(|group| is_movable(&user, group));
     let head = view! {
         {heads(["Name", "Key", "Last polled"])}
         <th scope="col" title="Share of the polls in the last 24 hours">
             "On the newest revision"
         </th>
         {heads(["Created"])}
+        {is_any_movable
+            .then(|| {
+                view! {
+                    <th scope="col">
+                        <span class="visually-hidden">"Actions"</span>
+                    </th>
+                }
+            })}
     };
-    let products = active
-        .chunk_by(|one, next| one.environment.product == next.environment.product)
-        .map(<[PolledEnvironment]>::to_vec)
-        .map(|environments| view! { <Product environments/> })
-        .collect_view();
+    let columns = if is_any_movable { 6 } else { 5 };
+    let products = groups.into_iter().enumerate().map(|(index, environments)| {
+        let movable = is_movable(&user, &environments);
+        view! { <Product index environments columns movable/> }
+    });
+    let products = products.collect_view();
     html! {
         <PageHead title="Environments" count>{create}</PageHead>
         <Status revoked=false/>
+        <RefusalNotice error/>
         <Table caption="Active environments" head=head.into_html()>
             {products}
         </Table>
@@ -127,19 +181,44 @@ pub(super) fn NewEnvironmentLink() -> impl IntoView {
     }
 }
 
-/// The environments of one product.
+/// Returns true if a user can move these environments of a product.
+fn is_movable(user: &User, environments: &[PolledEnvironment]) -> bool {
+    let [first, _, ..] = environments else {
+        return false;
+    };
+    let product = Resource::Product(first.environment.product.clone());
+    user.role_for(&product) >= Role::Admin
+}
+
+/// The environments of one product, and the form of their order.
 #[component]
-fn Product(environments: Vec<PolledEnvironment>) -> impl IntoView {
+fn Product(
+    /// The number of the product on the page.
+    index: usize,
+    environments: Vec<PolledEnvironment>,
+    /// The number of columns. The last of six has the buttons that move an environment.
+    columns: u8,
+    /// True if the reader can move them.
+    movable: bool,
+) -> impl IntoView {
+    let form_id = format!("environment-order-{index}");
+    let last = environments.len().saturating_sub(1);
+    let ids = environments
+        .iter()
+        .map(|each| each.environment.id.to_string());
+    let order = ids.collect::<Vec<_>>().join(" ");
     let product = environments
         .first()
         .map(|polled| polled.environment.product.to_string());
-    let rows = environments.into_iter().map(|polled| {
+    let rows = environments.into_iter().enumerate().map(|(index, polled)| {
         let PolledEnvironment {
             environment,
             polling,
         } = polled;
+        let id = environment.id.to_string();
+        let actions = movable.then(|| moves(&environment, &form_id, (index == 0, index == last)));
         view! {
-            <tr>
+            <tr id=format!("environment-{id}") data-environment=movable.then_some(id)>
                 <Name environment=environment.clone()/>
                 <Key environment=environment.clone()/>
                 <Cell label="Last polled" quiet=true>
@@ -149,19 +228,59 @@ fn Product(environments: Vec<PolledEnvironment>) -> impl IntoView {
                     <Newest polls=polling.polls/>
                 </Cell>
                 <TimeCell label="Created" at=environment.created_at/>
+                {(columns > 5).then(|| view! { <td class="row-actions">{actions}</td> })}
             </tr>
         }
     });
     let rows = rows.collect_view();
+    let form = movable.then(|| {
+        view! {
+            <form id=form_id.clone() method="post">
+                <input type="hidden" name="of" value=product.clone()/>
+                <input type="hidden" name="order" value=order/>
+            </form>
+        }
+    });
     view! {
-        <tbody>
+        <tbody data-unit=movable>
             <tr class="group">
-                <th class="name" scope="rowgroup" colspan="5" title=product.clone()>
+                <th class="name" scope="rowgroup" colspan=columns.to_string() title=product.clone()>
                     {product.clone()}
+                    {form}
                 </th>
             </tr>
             {rows}
         </tbody>
+    }
+}
+
+/// Renders the buttons that move an environment, and the handle that the script drags. A button at the end of the list is
+/// disabled.
+fn moves(environment: &Environment, form: &str, (is_first, is_last): (bool, bool)) -> Html {
+    let button = |name: &'static str, direction: &str, icon: Icon, is_at_end: bool| {
+        let label = format!("Move {} {direction}", environment.name);
+        view! {
+            <button
+                class="icon-button"
+                form=form.to_owned()
+                name=name
+                value=environment.id.to_string()
+                title=label.clone()
+                aria-label=label.clone()
+                disabled=is_at_end
+            >
+                <Drawing icon/>
+            </button>
+        }
+    };
+    html! {
+        <div class="environment-moves">
+            {button("up", "up", Icon::UP, is_first)}
+            {button("down", "down", Icon::DOWN, is_last)}
+            <span class="icon-button handle" aria-hidden="true" title="Drag to reorder">
+                <Drawing icon=Icon::GRIP/>
+            </span>
+        </div>
     }
 }
 

@@ -17,8 +17,7 @@ use crate::{error::AdminError, model::Naming};
 /// The use cases for environments.
 #[async_trait]
 pub trait EnvironmentAdmin: Send + Sync {
-    /// Returns all active environments by product, from development to production, each with its polls of the last 24
-    /// hours.
+    /// Returns all active environments by product, in the order of each, with their polls of the last 24 hours.
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError>;
 
     /// Returns the naming scheme of environments.
@@ -42,6 +41,13 @@ pub trait EnvironmentAdmin: Send + Sync {
         &self,
         new: NewEnvironment,
     ) -> Result<CreatedEnvironment, AdminError>;
+
+    /// Puts the active environments of a product into this order.
+    async fn order_environments(
+        &self,
+        product: String,
+        environments: Vec<EnvironmentId>,
+    ) -> Result<(), AdminError>;
 
     /// Renames an environment.
     async fn rename_environment(

@@ -33,6 +33,6 @@ pub trait PlaygroundAdmin: Send + Sync {
 pub struct Choices {
     /// The keys of active flags, newest first, up to a limit.
     pub keys: Vec<String>,
-    /// The active environments by product, from development to production.
+    /// The active environments by product, in the order of each.
     pub environments: Vec<Environment>,
 }

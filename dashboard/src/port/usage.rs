@@ -17,7 +17,7 @@ pub trait UsageAdmin: Send + Sync {
 pub struct FlagUsage {
     /// The flag.
     pub flag: Flag,
-    /// The environments in which it was ever evaluated, by product, from development to production. Environments that
+    /// The environments in which it was ever evaluated, by product, in the order of each. Environments that
     /// replaced each other by key rotations count as one.
     pub environments: Vec<FlagEnvironmentUsage>,
 }

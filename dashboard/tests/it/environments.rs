@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use pennon_dashboard::error::AdminError;
 use pennon_model::client::{Client, Version};
+use pennon_model::grant::{Grant, GrantScope, Grants};
 use pennon_model::previous_key::{PreviousKey, PreviousKeyClient, PreviousKeyUsage};
 use pennon_model::user::Role;
 
-use crate::fake::{Fake, KEY, NOW, get, post, render};
+use crate::fake::{Fake, KEY, NOW, environment, get, post, render};
 
 const ENVIRONMENTS: &str = "/dashboard/environments";
 const NEW: &str = "/dashboard/environments/new";
@@ -26,6 +27,70 @@ async fn environments_are_listed_by_product_with_key_prefix_and_polls() {
         assert!(page.html.contains(text), "{text}");
     }
     assert_eq!(page.html.matches("scope=\"rowgroup\"").count(), 1);
+}
+
+#[tokio::test]
+async fn environments_are_moved_up_down_and_to_any_place() {
+    let fake = Arc::new(Fake::shop());
+    let [staging, production] =
+        [1, 2].map(|number| format!("00000000-0000-0000-0000-00000000000{number}"));
+    let page = get(&fake, ENVIRONMENTS).await;
+    for text in [
+        "aria-label=\"Move production up\"",
+        "aria-label=\"Move staging down\"",
+        &format!("name=\"order\" value=\"{staging} {production}\""),
+    ] {
+        assert!(page.html.contains(text), "{text}: {}", page.html);
+    }
+    fake.calls().clear();
+    let order = format!("of=shop&order={staging}+{production}");
+    for moved in [
+        format!("&up={production}"),
+        format!("&down={staging}"),
+        // At the end of the list, and after a drag, the order is that of the form.
+        format!("&up={staging}"),
+        format!("&down={production}"),
+        String::new(),
+    ] {
+        let answer = post(&fake, ENVIRONMENTS, &format!("{order}{moved}")).await;
+        assert_eq!(answer.location, Some(ENVIRONMENTS.to_owned()));
+    }
+    let (kept, swapped) = (
+        format!("order shop: {staging} {production}"),
+        format!("order shop: {production} {staging}"),
+    );
+    let expected = [&swapped, &swapped, &kept, &kept, &kept];
+    assert_eq!(fake.calls().iter().collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn only_an_admin_of_a_product_with_several_environments_can_move_them() {
+    let moves = "class=\"environment-moves\"";
+    let grant = |role| {
+        let product = "Shop".to_owned().try_into().expect("a product's name");
+        Grant::new(GrantScope::Product(product), role).expect("not a viewer")
+    };
+    for (role, grants, offered) in [
+        (Role::Admin, vec![], 4),
+        (Role::Editor, vec![], 0),
+        (Role::Viewer, vec![grant(Role::Admin)], 2),
+        (Role::Viewer, vec![grant(Role::Editor)], 0),
+    ] {
+        let fake = Fake {
+            role,
+            grants: Grants::try_from(grants).expect("at most one grant"),
+            environments: vec![
+                environment(1, "Blog", "staging"),
+                environment(2, "Blog", "production"),
+                environment(3, "Shop", "staging"),
+                environment(4, "Shop", "production"),
+                environment(5, "Wiki", "production"),
+            ],
+            ..Fake::default()
+        };
+        let page = get(&Arc::new(fake), ENVIRONMENTS).await;
+        assert_eq!(page.html.matches(moves).count(), offered, "{role}");
+    }
 }
 
 #[tokio::test]

@@ -158,6 +158,7 @@ pub(crate) fn environment(number: u128, product: &str, name: &str) -> Environmen
         client_rules: ClientRules::Full,
         status: EnvironmentStatus::Active,
         created_at: NOW,
+        position: None,
         previous_key: None,
         revision: 1,
     }
@@ -332,6 +333,15 @@ impl EnvironmentAdmin for Fake {
             },
             sdk_key: Secret::new(KEY.to_owned()),
         })
+    }
+
+    async fn order_environments(
+        &self,
+        product: String,
+        environments: Vec<EnvironmentId>,
+    ) -> Result<(), AdminError> {
+        let ids: Vec<_> = environments.iter().map(ToString::to_string).collect();
+        self.record_call(format!("order {product}: {}", ids.join(" ")))
     }
 
     async fn rename_environment(

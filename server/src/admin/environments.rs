@@ -249,6 +249,7 @@ pub(super) fn new_environment(
         client_rules: new.client_rules,
         status: EnvironmentStatus::Active,
         created_at: now,
+        position: None,
         previous_key: None,
         revision: 1,
     }
@@ -297,7 +298,7 @@ async fn revoked(tx: &mut Tx, environment: &Environment) -> Result<Environment, 
     })
 }
 
-/// Returns one page of environments, newest first.
+/// Returns one page of environments.
 pub(crate) async fn list(
     admin: &Admin,
     _actor: &Actor,

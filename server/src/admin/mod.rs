@@ -6,6 +6,7 @@
 pub(crate) mod audit;
 pub(crate) mod changes;
 pub(crate) mod cloning;
+pub(crate) mod environment_order;
 pub(crate) mod environments;
 pub(crate) mod first_start;
 pub(crate) mod flag_table;

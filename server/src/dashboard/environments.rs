@@ -20,6 +20,7 @@ use pennon_model::previous_key::OverlapSeconds;
 use pennon_model::usage::Polling;
 
 use super::{Form, SignedIn, expected};
+use crate::admin::environment_order::{self, EnvironmentOrder};
 use crate::admin::environments::{self, EnvironmentPatch};
 use crate::admin::flags;
 use crate::admin::previous_keys;
@@ -115,6 +116,21 @@ impl EnvironmentAdmin for SignedIn {
             client_rules,
         };
         Ok(environments::create(&self.admin, &actor, new).await?)
+    }
+
+    async fn order_environments(
+        &self,
+        product: String,
+        environments: Vec<EnvironmentId>,
+    ) -> Result<(), AdminError> {
+        let actor = self.actor.any_administrator()?;
+        let product = ProductName::try_from(product).map_err(|_| AdminError::NotFound)?;
+        let order = EnvironmentOrder {
+            product,
+            environments,
+        };
+        environment_order::set(&self.admin, &actor, &order).await?;
+        Ok(())
     }
 
     async fn rename_environment(

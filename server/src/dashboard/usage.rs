@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::usage::{FlagUsage, UsageAdmin};
-use pennon_model::environment;
+use pennon_model::environment::{self, Environment};
 use pennon_model::time::Timestamp;
 
 use super::SignedIn;
 use crate::admin::usage::Period;
-use crate::admin::{flags, usage};
+use crate::admin::{environments, flags, usage};
 
 #[async_trait]
 impl UsageAdmin for SignedIn {
@@ -21,9 +21,15 @@ impl UsageAdmin for SignedIn {
         };
         let usage = usage::of_flag(&self.admin, &self.actor, flag.id, period).await?;
         let mut environments = usage.environments;
+        let mut active = environments::active(&self.admin, &self.actor).await?;
+        environment::sort(&mut active);
         environments.sort_by_cached_key(|each| {
             let name = each.environment.clone();
-            (each.product.clone(), environment::rank(&name), name)
+            let is_it = |active: &Environment| {
+                active.product.as_str() == each.product && active.name.as_str() == name
+            };
+            let position = active.iter().position(is_it).unwrap_or(usize::MAX);
+            (each.product.clone(), position, name)
         });
         Ok(FlagUsage { flag, environments })
     }

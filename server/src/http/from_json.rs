@@ -6,7 +6,7 @@ use pennon_core::rule::{Attribute, Integer, Logic, OperandText, Operator, Priori
 use pennon_core::ttl::Ttl;
 use pennon_model::audit::AuditExtra;
 use pennon_model::environment::{
-    ClientRules, EnvironmentName, EnvironmentStatus, ProductName, Visibility,
+    ClientRules, EnvironmentName, EnvironmentSort, EnvironmentStatus, ProductName, Visibility,
 };
 use pennon_model::flag::{FlagKey, FlagName, FlagOrder, FlagType};
 use pennon_model::flag_table::{FlagExtra, FlagState};
@@ -200,8 +200,8 @@ from_json! {
     |value| String::from_json(value)?.parse().map_err(|_| "must be the id of a rule") => RuleId;
     // Enumerations.
     |value| Self::parse(&String::from_json(value)?).map_err(Invalid::detail) =>
-        AuditExtra, ClientRules, EnvironmentStatus, FlagExtra, FlagOrder, FlagState, FlagType, Logic, Operator, Role,
-        Strategy, ValueType, Visibility;
+        AuditExtra, ClientRules, EnvironmentSort, EnvironmentStatus, FlagExtra, FlagOrder, FlagState, FlagType, Logic, Operator,
+        Role, Strategy, ValueType, Visibility;
     // Integers with a range.
     |value| Self::try_from(integer(&value)?).map_err(Invalid::detail) => Integer, Percentage, Priority, Ttl;
     // Integers of queries.

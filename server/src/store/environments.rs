@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use pennon_model::environment::{
-    ClientRules, Environment, EnvironmentFilter, EnvironmentStatus, ProductName, Visibility,
+    ClientRules, Environment, EnvironmentFilter, EnvironmentSort, EnvironmentStatus, ProductName,
+    Visibility,
 };
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Page, PageRequest};
@@ -20,11 +21,23 @@ use crate::error::{Conflict, Error};
 macro_rules! environment_columns {
     () => {
         "environments.id as environment_id, product, environments.name as environment_name, sdk_key_prefix, status,
-         visibility, client_rules, previous_key_prefix, previous_key_ends_at,
+         visibility, client_rules, position, previous_key_prefix, previous_key_ends_at,
          environments.created_at as environment_created_at, environments.revision as environment_revision"
     };
 }
 pub(super) use environment_columns;
+
+/// The query for the environments that match a filter, up to the columns of their order.
+macro_rules! filtered {
+    () => {
+        concat!(
+            "select ", environment_columns!(), " from environments
+             where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)
+               and ($4 is null or visibility = $4)
+             order by "
+        )
+    };
+}
 
 #[derive(sqlx::FromRow)]
 pub(super) struct EnvironmentRow {
@@ -35,6 +48,7 @@ pub(super) struct EnvironmentRow {
     status: String,
     visibility: String,
     client_rules: String,
+    position: Option<i64>,
     previous_key_prefix: Option<String>,
     previous_key_ends_at: Option<i64>,
     environment_created_at: i64,
@@ -48,7 +62,7 @@ struct LineageRow {
     environment: EnvironmentRow,
 }
 
-/// Adds an environment.
+/// Adds an environment. Without a position, it comes last in its product.
 pub(crate) async fn insert(
     tx: &mut Tx,
     environment: &Environment,
@@ -56,8 +70,9 @@ pub(crate) async fn insert(
 ) -> Result<(), Error> {
     let is_inserted = on_conn!(tx, conn => unless_taken(sqlx::query(
         "insert into environments (id, product, name, sdk_key_hash, sdk_key_prefix, status, created_at, revision, visibility,
-                                   client_rules, lineage_id)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $1)",
+                                   client_rules, lineage_id, position)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $1,
+                 coalesce($11, (select coalesce(max(position), 0) + 1 from environments where product = $2)))",
     )
     .bind(environment.id.uuid())
     .bind(environment.product.as_str())
@@ -69,6 +84,7 @@ pub(crate) async fn insert(
     .bind(environment.revision)
     .bind(environment.visibility.as_str())
     .bind(environment.client_rules.as_str())
+    .bind(environment.position)
     .execute(conn).await))?;
     is_inserted
         .then_some(())
@@ -91,7 +107,7 @@ pub(crate) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Option<Enviro
     row.map(Environment::try_from).transpose()
 }
 
-/// Returns one page of environments, newest first.
+/// Returns one page of environments, in the order of the filter.
 pub(crate) async fn list(
     tx: &mut Tx,
     filter: &EnvironmentFilter,
@@ -99,12 +115,16 @@ pub(crate) async fn list(
 ) -> Result<Page<Environment>, Error> {
     let status = filter.status.map(EnvironmentStatus::as_str);
     let visibility = filter.visibility.map(Visibility::as_str);
-    let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
-        "select ", environment_columns!(), " from environments
-         where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)
-           and ($4 is null or visibility = $4)
-         order by created_at desc, id desc limit $5 offset $6",
-    )).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(visibility).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+    let sql = match filter.order {
+        EnvironmentSort::Newest => {
+            concat!(filtered!(), "created_at desc, id desc limit $5 offset $6")
+        }
+        EnvironmentSort::Order => concat!(
+            filtered!(),
+            "product, position is null, position, name, created_at desc, id desc limit $5 offset $6"
+        ),
+    };
+    let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(sql).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(visibility).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
     let total = on_conn!(tx, conn => sqlx::query_scalar(
         "select count(*) from environments
          where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)
@@ -178,6 +198,16 @@ pub(crate) async fn update(tx: &mut Tx, environment: &Environment) -> Result<(),
     is_updated
         .then_some(())
         .ok_or_else(|| Conflict::EnvironmentNameTaken.into())
+}
+
+/// Moves an environment to a position in its product.
+pub(crate) async fn set_position(
+    tx: &mut Tx,
+    id: EnvironmentId,
+    position: i64,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("update environments set position = $2 where id = $1")
+        .bind(id.uuid()).bind(position).execute(conn).await.map(drop))
 }
 
 /// Revokes an environment permanently, and forgets its previous key.
@@ -285,6 +315,7 @@ impl TryFrom<EnvironmentRow> for Environment {
             visibility: Visibility::parse(&row.visibility).map_err(bad)?,
             client_rules: ClientRules::parse(&row.client_rules).map_err(bad)?,
             created_at: Timestamp::from_millis(row.environment_created_at),
+            position: row.position,
             previous_key: previous_key(row.previous_key_prefix, row.previous_key_ends_at),
             revision: row.environment_revision,
         })

@@ -49,6 +49,8 @@ pub(crate) enum Obstacle {
     NewEnvironment,
     #[error("a revoked or rotated key cannot be restored")]
     KeyGone,
+    #[error("the order of environments cannot be reverted; move them on their page instead")]
+    Order,
     #[error("this change is already reverted")]
     AlreadyReverted,
     #[error("the changed object no longer exists")]
@@ -101,6 +103,7 @@ impl From<Obstacle> for Conflict {
             Obstacle::PositionTaken => Self::PriorityTaken,
             Obstacle::Never
             | Obstacle::NewEnvironment
+            | Obstacle::Order
             | Obstacle::KeyGone
             | Obstacle::Gone
             | Obstacle::OutOfScope

@@ -122,6 +122,10 @@ impl PendingRevert {
                 if old != new {
                     return Err(Obstacle::KeyGone.into());
                 }
+                let (old, new) = member(entry, "position");
+                if old != new {
+                    return Err(Obstacle::Order.into());
+                }
                 let environment = current(tx, recorded.environment).await?;
                 actor.any_administrator()?.of(&environment)?;
                 self.environment(environment, entry)

@@ -76,7 +76,7 @@ async fn create(
         .map(with_key)
 }
 
-/// Lists environments, newest first.
+/// Lists environments, newest first, or in the order of their products.
 #[utoipa::path(get, path = "/environments")]
 async fn list(
     State(admin): State<Admin>,
@@ -246,5 +246,6 @@ from_fields! {
         name: optional("name"),
         status: optional("status"),
         visibility: optional("visibility"),
+        order: or_default("sort"),
     }
 }

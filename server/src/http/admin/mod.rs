@@ -3,6 +3,7 @@
 mod audit;
 mod auth;
 mod configurations;
+mod environment_order;
 mod environments;
 mod flags;
 mod preview;
@@ -16,9 +17,14 @@ mod users;
 
 use super::openapi::Routes;
 
+fn environment_routes() -> Routes {
+    let routes = previous_keys::added_to(environments::routes());
+    environment_order::added_to(routes)
+}
+
 pub(super) fn routes() -> Routes {
     auth::routes()
-        .and(previous_keys::added_to(environments::routes()))
+        .and(environment_routes())
         .and(flags::routes())
         .and(configurations::routes())
         .and(rules::routes())

@@ -1,0 +1,102 @@
+//! The order of the environments of a product, in which the dashboard lists them.
+
+use pennon_model::audit::AuditAction;
+use pennon_model::environment::{self, Environment, ProductName};
+use pennon_model::id::EnvironmentId;
+use serde::Serialize;
+
+use super::{Admin, audit, changes};
+use crate::auth::authority::AnyAdministrator;
+use crate::error::{Error, Fault};
+use crate::store::{self, Tx};
+
+/// All active environments of a product, in their new order.
+pub(crate) struct EnvironmentOrder {
+    pub(crate) product: ProductName,
+    pub(crate) environments: Vec<EnvironmentId>,
+}
+
+/// A moved environment in the audit log.
+#[derive(Serialize)]
+struct Positioned<'e> {
+    #[serde(flatten)]
+    environment: &'e Environment,
+    position: Option<i64>,
+}
+
+/// Puts the environments of a product into another order, and returns them. A new environment comes last.
+pub(crate) async fn set(
+    admin: &Admin,
+    actor: &AnyAdministrator,
+    order: &EnvironmentOrder,
+) -> Result<Vec<Environment>, Error> {
+    let actor = actor.of_product(&order.product)?;
+    let mut tx = admin.db.write().await?;
+    let current = of_product(&mut tx, &order.product).await?;
+    let ordered = arranged(&current, &order.environments)?;
+    if ordered == current {
+        return Ok(at_now(admin, current));
+    }
+    let mut environments = Vec::new();
+    for (position, old) in (1..).zip(ordered) {
+        let new = Environment {
+            position: Some(position),
+            ..old.clone()
+        };
+        if new != old {
+            store::environments::set_position(&mut tx, old.id, position).await?;
+            audit::Entry::of(AuditAction::EnvironmentUpdated)
+                .environment(&new)
+                .from(Some(&Positioned::of(&old)))?
+                .to(&Positioned::of(&new))?
+                .record(admin, &mut tx, &actor)
+                .await?;
+        }
+        environments.push(new);
+    }
+    changes::commit(admin, tx, Vec::new()).await?;
+    Ok(at_now(admin, environments))
+}
+
+/// Returns the active environments of a product, in their order.
+async fn of_product(tx: &mut Tx, product: &ProductName) -> Result<Vec<Environment>, Error> {
+    let mut environments = store::environments::active(tx).await?;
+    environments.retain(|environment| environment.product == *product);
+    environment::sort(&mut environments);
+    Ok(environments)
+}
+
+/// Returns the environments in this order. Fails unless it contains each exactly once.
+fn arranged(current: &[Environment], order: &[EnvironmentId]) -> Result<Vec<Environment>, Error> {
+    let mut left = current.to_vec();
+    let mut arranged = Vec::new();
+    for id in order {
+        let index = left.iter().position(|environment| environment.id == *id);
+        arranged.extend(index.map(|index| left.swap_remove(index)));
+    }
+    if left.is_empty() && arranged.len() == order.len() {
+        return Ok(arranged);
+    }
+    let fault = Fault::pointer(
+        "/environmentIds",
+        "must contain every active environment of the product exactly once, and no other",
+    );
+    Err(Error::Invalid(vec![fault]))
+}
+
+fn at_now(admin: &Admin, environments: Vec<Environment>) -> Vec<Environment> {
+    let now = admin.clock.now();
+    let environments = environments.into_iter();
+    environments
+        .map(|environment| environment.at(now))
+        .collect()
+}
+
+impl<'e> Positioned<'e> {
+    fn of(environment: &'e Environment) -> Self {
+        Self {
+            environment,
+            position: environment.position,
+        }
+    }
+}
