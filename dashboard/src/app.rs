@@ -12,11 +12,12 @@ use crate::{
     components::mark::icon_url,
     model::Theme,
     pages::{
-        account::Account, audit::Audit, environment::EnvironmentPage, environments::Environments,
-        flag::FlagPage, flag_usage::FlagUsagePage, flags::Flags, help::Help, history::History,
-        home::Home, new_environment::NewEnvironmentPage, new_flag::NewFlagPage,
-        new_person::NewPersonPage, not_found::NotFound, people::People, person::PersonPage,
-        playground::PlaygroundPage, revert::Revert, sign_in::SignIn,
+        account::Account, audit::Audit, clone_environment::CloneEnvironmentPage,
+        environment::EnvironmentPage, environments::Environments, flag::FlagPage,
+        flag_usage::FlagUsagePage, flags::Flags, help::Help, history::History, home::Home,
+        new_environment::NewEnvironmentPage, new_flag::NewFlagPage, new_person::NewPersonPage,
+        not_found::NotFound, people::People, person::PersonPage, playground::PlaygroundPage,
+        revert::Revert, sign_in::SignIn,
     },
     port::visit,
 };
@@ -81,6 +82,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/environments") view=Environments ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments/new") view=NewEnvironmentPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments/:id") view=EnvironmentPage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/environments/:id/clone") view=CloneEnvironmentPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key/history") view=History ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/audit") view=Audit ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/audit/:id") view=Revert ssr=ssr.clone()/>
@@ -140,6 +142,7 @@ mod tests {
             routes::ENVIRONMENTS.to_owned(),
             routes::NEW_ENVIRONMENT.to_owned(),
             routes::environment(":id"),
+            routes::clone_environment(":id"),
             routes::AUDIT.to_owned(),
             routes::audit_entry(":id"),
             routes::PEOPLE.to_owned(),

@@ -64,6 +64,11 @@ pub fn environment(id: impl Display) -> String {
     format!("{ENVIRONMENTS}/{id}")
 }
 
+/// Returns the address of the form that clones an environment.
+pub fn clone_environment(id: impl Display) -> String {
+    format!("{ENVIRONMENTS}/{id}/clone")
+}
+
 /// Returns the address of an account.
 pub fn person(id: impl Display) -> String {
     format!("{PEOPLE}/{id}")

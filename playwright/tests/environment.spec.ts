@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "@playwright/test";
+import { expectAccessible } from "../support/accessible.ts";
 import { evaluate, fetchAs } from "../support/api.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
@@ -345,4 +346,46 @@ test("the page lists the most recently seen clients", async ({ page, server, api
   const clients = page.getByRole("region", { name: "Clients" });
   await expect(clients.getByRole("row")).toHaveCount(11);
   await expect(clients).toContainText("The 10 most recently seen of 30.");
+});
+
+test("an environment is cloned with its flags, and the new key is shown once", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 409/);
+  const staging = await api.createEnvironment("Web shop", "staging");
+  const flag = await api.createFlag("new_checkout", "New checkout");
+  await api.switch(flag, staging, true);
+  await signIn(page, server);
+  await open(page, "staging");
+  await page.getByRole("link", { name: "Clone" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Clone staging");
+  await expect(page.getByLabel("Product")).toHaveValue("Web shop");
+  await page.getByLabel("Name", { exact: true }).fill("staging");
+  await page.getByRole("button", { name: "Clone environment" }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveAttribute("aria-invalid", "true");
+  await page.getByLabel("Name", { exact: true }).fill("load test");
+  await page.getByRole("button", { name: "Clone environment" }).click();
+
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("load test is ready");
+  const region = page.getByRole("region", { name: "SDK key" });
+  const key = await region.getByText(/^pnk_[\w-]{43}$/).innerText();
+  expect(await evaluate(server, key, "new_checkout")).toMatchObject({ enabled: true });
+  await page.getByRole("link", { name: "I have stored the key" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("load test");
+  expect(await page.content()).not.toContain(key.slice(13));
+});
+
+test("the form that clones an environment is accessible", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const web = await api.createPublicEnvironment("Web shop", "web", "answers");
+  await signIn(page, server);
+  await page.goto(`/dashboard/environments/${web.id}/clone`);
+  await expect(page.getByLabel("Answers")).toBeChecked();
+  await expectAccessible(page);
 });

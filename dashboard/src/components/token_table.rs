@@ -68,7 +68,9 @@ fn row(
             <Cell label="Prefix">
                 <code>{token.token_prefix}</code>
             </Cell>
-            <Cell label="Role">{role::name(token.role)} {grants}</Cell>
+            <Cell label="Role">
+                <span>{role::name(token.role)} {grants}</span>
+            </Cell>
             <TimeCell label="Created" at=token.created_at/>
             <Cell label="Expires" quiet=true>
                 {end}

@@ -50,10 +50,16 @@ const RULES: [Choice; 2] = [
 /// The client rules are hidden while the environment is not public, because they have no effect.
 #[component]
 pub fn VisibilityFields(
+    /// The visibility at first.
+    #[prop(optional)]
+    visibility: Visibility,
+    /// The client rules at first.
+    #[prop(optional)]
+    client_rules: ClientRules,
     /// The input and the errors of the form.
     refusal: Refusal,
 ) -> impl IntoView {
-    let chosen = chosen(&refusal, VISIBILITY, Visibility::default().as_str());
+    let chosen = chosen(&refusal, VISIBILITY, visibility.as_str());
     let [server, public] = VISIBILITIES.map(|each| choice(VISIBILITY, each, &chosen, None));
     html! {
         <fieldset class="field radio-fields visibility-fields" aria-describedby="visibility-hint">
@@ -64,7 +70,7 @@ pub fn VisibilityFields(
             {server}
             {public}
             <div class="public-choices">
-                <ClientRulesFields current=ClientRules::default() refusal/>
+                <ClientRulesFields current=client_rules refusal/>
             </div>
         </fieldset>
     }

@@ -42,6 +42,13 @@ pub trait EnvironmentAdmin: Send + Sync {
         new: NewEnvironment,
     ) -> Result<CreatedEnvironment, AdminError>;
 
+    /// Creates an environment with the flag configurations of another one. Only this result contains its key.
+    async fn clone_environment(
+        &self,
+        original: EnvironmentId,
+        new: NewEnvironment,
+    ) -> Result<CreatedEnvironment, AdminError>;
+
     /// Puts the active environments of a product into this order.
     async fn order_environments(
         &self,

@@ -335,6 +335,21 @@ impl EnvironmentAdmin for Fake {
         })
     }
 
+    async fn clone_environment(
+        &self,
+        original: EnvironmentId,
+        new: NewEnvironment,
+    ) -> Result<CreatedEnvironment, AdminError> {
+        self.record_call(format!(
+            "clone {original} to {} / {}: {}, {}",
+            new.product, new.name, new.visibility, new.client_rules
+        ))?;
+        Ok(CreatedEnvironment {
+            environment: environment(3, &new.product, &new.name),
+            sdk_key: Secret::new(KEY.to_owned()),
+        })
+    }
+
     async fn order_environments(
         &self,
         product: String,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a panic shows where a test failed")]
 
+mod cloning;
 mod environments;
 mod fake;
 mod fake_flag;

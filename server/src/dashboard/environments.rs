@@ -20,6 +20,7 @@ use pennon_model::previous_key::OverlapSeconds;
 use pennon_model::usage::Polling;
 
 use super::{Form, SignedIn, expected};
+use crate::admin::cloning::{self, CloneOptions};
 use crate::admin::environment_order::{self, EnvironmentOrder};
 use crate::admin::environments::{self, EnvironmentPatch};
 use crate::admin::flags;
@@ -99,23 +100,24 @@ impl EnvironmentAdmin for SignedIn {
         new: NewEnvironment,
     ) -> Result<CreatedEnvironment, AdminError> {
         let actor = self.actor.any_administrator()?;
-        let mut form = Form::default();
-        let product = form.field("product", new.product.try_into());
-        let name = form.field("name", new.name.try_into());
-        let visibility = form.field("visibility", Visibility::parse(&new.visibility));
-        let client_rules = form.field("clientRules", ClientRules::parse(&new.client_rules));
-        let (Some(product), Some(name), Some(visibility), Some(client_rules)) =
-            (product, name, visibility, client_rules)
-        else {
-            return Err(form.refused());
-        };
-        let new = environments::NewEnvironment {
-            product,
-            name,
-            visibility,
-            client_rules,
-        };
+        let new = parsed(new)?;
         Ok(environments::create(&self.admin, &actor, new).await?)
+    }
+
+    async fn clone_environment(
+        &self,
+        original: EnvironmentId,
+        new: NewEnvironment,
+    ) -> Result<CreatedEnvironment, AdminError> {
+        let actor = self.actor.any_administrator()?;
+        let new = parsed(new)?;
+        let options = CloneOptions {
+            product: Some(new.product),
+            name: new.name,
+            visibility: Some(new.visibility),
+            client_rules: Some(new.client_rules),
+        };
+        Ok(cloning::clone(&self.admin, &actor, original, options).await?)
     }
 
     async fn order_environments(
@@ -205,6 +207,26 @@ impl EnvironmentAdmin for SignedIn {
         environments::revoke(&self.admin, &actor, which.id, &expected(which.revision)).await?;
         Ok(())
     }
+}
+
+/// Parses the members of a new environment. Fails with all faults at once.
+fn parsed(new: NewEnvironment) -> Result<environments::NewEnvironment, AdminError> {
+    let mut form = Form::default();
+    let product = form.field("product", new.product.try_into());
+    let name = form.field("name", new.name.try_into());
+    let visibility = form.field("visibility", Visibility::parse(&new.visibility));
+    let client_rules = form.field("clientRules", ClientRules::parse(&new.client_rules));
+    let (Some(product), Some(name), Some(visibility), Some(client_rules)) =
+        (product, name, visibility, client_rules)
+    else {
+        return Err(form.refused());
+    };
+    Ok(environments::NewEnvironment {
+        product,
+        name,
+        visibility,
+        client_rules,
+    })
 }
 
 impl SignedIn {

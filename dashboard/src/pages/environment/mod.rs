@@ -22,6 +22,7 @@ use crate::{
         fact::Fact,
         field::{Field, Input},
         frame::Section,
+        link_button::LinkButton,
         new_key::new_key,
         notice::{Notice, Weight},
         page::page,
@@ -75,9 +76,11 @@ pub fn EnvironmentPage() -> impl IntoView {
             }
             let environments = signed_in::<dyn EnvironmentAdmin>()?;
             let detail = environments.environment(id).await?;
-            let role = signed_in_user()?.role_for(&Resource::of(&detail.environment));
+            let user = signed_in_user()?;
+            let role = user.role_for(&Resource::of(&detail.environment));
+            let may_clone = user.highest_role_in_products() >= Role::Admin;
             let naming = environments.naming().await?;
-            Ok(view! { <Page detail naming role state/> })
+            Ok(view! { <Page detail naming role may_clone state/> })
         };
         handle_form(|form| act(id, form), render).await
     })
@@ -146,7 +149,14 @@ impl Action {
 }
 
 #[component]
-fn Page(detail: EnvironmentDetail, naming: Naming, role: Role, state: FormState) -> impl IntoView {
+fn Page(
+    detail: EnvironmentDetail,
+    naming: Naming,
+    role: Role,
+    /// True if the reader can create environments in some product.
+    may_clone: bool,
+    state: FormState,
+) -> impl IntoView {
     let EnvironmentDetail {
         environment,
         flags,
@@ -170,6 +180,9 @@ fn Page(detail: EnvironmentDetail, naming: Naming, role: Role, state: FormState)
     };
     let public = (environment.visibility == Visibility::Public).then(|| {
         view! { <PublicTag title="Everyone can read its SDK key"/> }
+    });
+    let clone = (active && may_clone).then(|| {
+        view! { <LinkButton href=routes::clone_environment(environment.id) label="Clone"/> }
     });
     let rest = if active {
         html! {
@@ -202,6 +215,7 @@ fn Page(detail: EnvironmentDetail, naming: Naming, role: Role, state: FormState)
         <header class="page-head">
             <Crumbs section=Section::Environments/>
             <h1>{name} " " <span class=class>{status}</span> " " {public}</h1>
+            {clone}
         </header>
         <Facts environment polling active/>
         {rest}
