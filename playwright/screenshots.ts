@@ -94,6 +94,7 @@ async function fill(
     conditions: [largePlan],
   });
   await api.setRollout(checkout, production, 25);
+  await api.protect(production);
   return { staging, production, rule };
 }
 
@@ -175,6 +176,11 @@ test("every page", async ({ page, server, api, browserErrors, viewport }, { proj
   await page.waitForTimeout(hydrationTime);
   await page.getByRole("switch").click();
   await shoot("flag-question");
+  await page.goto(`${flag}?edit=rollout`);
+  await page.waitForTimeout(hydrationTime);
+  await page.getByLabel("Percentage", { exact: true }).fill("30");
+  await page.getByRole("button", { name: "Save rollout" }).click();
+  await shoot("flag-confirm");
   await page.goto(flag);
   await page.getByRole("button", { name: "Archive" }).click();
   await shoot("flag-still-on");

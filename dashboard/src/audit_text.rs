@@ -163,6 +163,12 @@ fn environment_template(old: Option<&Value>, new: Option<&Value>) -> String {
     if changed("previousKey") {
         return "ended the previous SDK key of `environment`".to_owned();
     }
+    if changed("protected") || changed("reasonRequired") {
+        return match (changed("name"), changed("clientRules")) {
+            (false, false) => "changed the safeguards of `environment`".to_owned(),
+            _ => "changed `environment`".to_owned(),
+        };
+    }
     if changed("position") {
         return "moved `environment` in the order of its environments".to_owned();
     }
@@ -261,10 +267,11 @@ fn shown_members(
         Some(products) => describe::products(Some(&products)),
         None => describe::capitalize(&describe::products(None)),
     });
-    let public = [object, other].into_iter().any(is_public).then(|| {
-        let answer = if is_public(object) { "Yes" } else { "No" };
-        answer.to_owned()
-    });
+    let yes_or_no = |member: &str| {
+        let is_true = |object| member_of(object, member) == Value::Bool(true);
+        let matters = object.is_some() && (is_true(object) || is_true(other));
+        matters.then(|| if is_true(object) { "Yes" } else { "No" }.to_owned())
+    };
     let position = rule.as_ref().map(|rule| i64::from(rule.priority.get()));
     let position = position.or_else(|| member_of(object, "position").as_i64());
     let position = position.map(|position| position.to_string());
@@ -281,9 +288,11 @@ fn shown_members(
             plain("description").filter(|text| !text.is_empty()),
         ),
         ("Products", products),
-        ("Public", public.filter(|_| object.is_some())),
+        ("Public", yes_or_no("public")),
         ("Visibility", of_public("visibility")),
         ("Client rules", of_public("clientRules")),
+        ("Protected", yes_or_no("protected")),
+        ("Reason required", yes_or_no("reasonRequired")),
         ("Type", plain("type")),
         (
             "Key",
@@ -356,6 +365,7 @@ mod tests {
             action,
             actor_identity: "ana@example.com".to_owned(),
             occurred_at: Timestamp::from_millis(0),
+            reason: None,
             flag_key: Some("checkout".to_owned()),
             environment: Some("prod".to_owned()),
             product: Some("shop".to_owned()),

@@ -25,6 +25,18 @@ pub enum AdminError {
     /// 409: the change conflicts with the current state; the detail explains how.
     #[error("{0}")]
     Conflict(String),
+    /// 409: environments are protected or require a reason, and the user has not confirmed the change or given a reason.
+    #[error(
+        "This change needs your confirmation or a reason. Nothing was changed; reload the page, then try again."
+    )]
+    Unconfirmed {
+        /// The environments, as `product/name`.
+        environments: Vec<String>,
+        /// True if they are protected.
+        is_protected: bool,
+        /// True if a reason is required.
+        needs_reason: bool,
+    },
     /// 409: the object has changed since the page was rendered.
     #[error("Somebody else changed this first. Nothing was saved: review it, then try again.")]
     Stale,
@@ -72,7 +84,7 @@ impl AdminError {
             Self::SignedOut | Self::WrongCredentials => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::Conflict(_) | Self::Stale => 409,
+            Self::Conflict(_) | Self::Stale | Self::Unconfirmed { .. } => 409,
             Self::TooManyAttempts(_) => 429,
             Self::Internal => 500,
             Self::Unavailable | Self::StorageFull | Self::Overloaded => 503,

@@ -3,10 +3,10 @@
 use leptos::prelude::IntoView;
 
 use crate::{
-    components::refusal::Refusal,
+    components::{confirm_change::ConfirmChange, refusal::Refusal},
     error::AdminError,
     form::Form,
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, html},
     port::{signed_in_user, visit},
     scope::scoped,
 };
@@ -33,7 +33,8 @@ impl FormState {
 }
 
 /// Handles a page whose forms post to it. The output of `submit` replaces the page. If `submit` fails, `render`
-/// renders the page again, and the error determines the status of the response.
+/// renders the page again, and the error determines the status of the response. If the change must be confirmed, a question
+/// replaces the page.
 pub(crate) async fn handle_form<Submitted, Rendered, V>(
     submit: impl FnOnce(Form) -> Submitted,
     render: impl FnOnce(FormState) -> Rendered,
@@ -50,6 +51,13 @@ where
         }
         Some(form) => match submit(form.clone()).await {
             Ok(page) => return Ok(page),
+            Err(AdminError::Unconfirmed {
+                environments,
+                is_protected,
+                needs_reason,
+            }) => {
+                return Ok(html! { <ConfirmChange form environments is_protected needs_reason/> });
+            }
             Err(error) => {
                 visit()?.set_status(error.status());
                 FormState {

@@ -6,8 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
+use crate::text::text;
 use crate::time::Timestamp;
-use pennon_core::string_enum;
+use pennon_core::{Invalid, string_enum};
 
 /// An audit entry: one change with its actor, action, and the object before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -25,6 +26,10 @@ pub struct AuditEntry {
     pub actor_identity: String,
     /// The time of the change.
     pub occurred_at: Timestamp,
+    /// The reason that the actor gave; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub reason: Option<ChangeReason>,
     /// The key of the flag.
     #[cfg_attr(feature = "schema", schema(required))]
     pub flag_key: Option<String>,
@@ -40,6 +45,26 @@ pub struct AuditEntry {
     /// The object after the change, without keys and hashes.
     #[cfg_attr(feature = "schema", schema(required, value_type = Option<Object>))]
     pub new_value: Option<Value>,
+}
+
+text! {
+    /// The reason for a change, with 1 to 500 characters in one or more lines.
+    #[cfg_attr(
+        feature = "schema",
+        schema(min_length = 1, max_length = 500, pattern = r"^[^\u0000]*\S[^\u0000]*$", example = "Payment errors, INC-481")
+    )]
+    pub struct ChangeReason = |text| {
+        if text.chars().count() > 500 {
+            return Err(Invalid::new("must have at most 500 characters"));
+        }
+        if text.contains('\0') {
+            return Err(Invalid::new("must not contain U+0000"));
+        }
+        if text.trim().is_empty() {
+            return Err(Invalid::new("must not be blank"));
+        }
+        Ok(())
+    }
 }
 
 string_enum! {

@@ -27,6 +27,12 @@ pub struct Environment {
     pub visibility: Visibility,
     /// The extent to which its SDK key reveals rules and rollouts; `full` unless it is public.
     pub client_rules: ClientRules,
+    /// True if the dashboard asks for confirmation before each change in it.
+    #[serde(rename = "protected")]
+    pub is_protected: bool,
+    /// True if a change in it must come with a reason.
+    #[serde(rename = "reasonRequired")]
+    pub is_reason_required: bool,
     /// Its status.
     pub status: EnvironmentStatus,
     /// The time at which it was created.
@@ -47,6 +53,11 @@ impl Environment {
     /// Returns the product and the name, as `product/name`.
     pub fn path(&self) -> String {
         format!("{}/{}", self.product, self.name)
+    }
+
+    /// Returns true if the dashboard asks before it makes changes in the environment.
+    pub fn has_safeguards(&self) -> bool {
+        self.is_protected || self.is_reason_required
     }
 
     /// Returns the environment as it is at this time: without a previous key that has ended.
@@ -142,7 +153,8 @@ string_enum! {
     else "must be `-createdAt` or `order`"
 }
 
-/// Returns true if an environment's name suggests that real users depend on it: `production`, `prod-eu`, `live2`.
+/// Returns true if an environment's name suggests that real users depend on it: `production`, `prod-eu`, `live2`. Forms
+/// then suggest to protect it.
 pub fn looks_like_production(name: &str) -> bool {
     let name = name.to_lowercase();
     let words = name.split(|character: char| !character.is_alphabetic());

@@ -45,6 +45,12 @@ export class Api {
     return this.#create("/environments", { product, name });
   }
 
+  /** Makes the dashboard ask before each change in an environment, and require a reason if wanted. */
+  async protect(environment: Environment, reasonRequired = false): Promise<void> {
+    const body = { protected: true, reasonRequired };
+    await send(this.#server, "PATCH", `/environments/${environment.id}`, this.#token, body);
+  }
+
   /** Creates an environment whose key everyone can read, and which has only public flags. */
   async createPublicEnvironment(
     product: string,

@@ -43,10 +43,11 @@ test("name and description can be edited in place", async ({ page, server, api }
   await expect(page).toHaveURL(/flags\/checkout_v2\?environment=[^&]*$/);
 });
 
-test("the switch asks for confirmation only in production, and shows the effect", {
+test("the switch asks for confirmation only in a protected environment, and shows the effect", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { flag, staging, production } = await shop(api);
+  await api.protect(production);
   await api.addRule(flag, production, country("DE", 1));
   await api.setRollout(flag, production, 25);
   await api.switch(flag, production, false);
@@ -87,6 +88,7 @@ test("without scripts, the switch is a form, and a second form confirms it", asy
 }) => {
   test.skip(javaScriptEnabled, "With scripts it asks first, which has a test of its own.");
   const { production } = await shop(api);
+  await api.protect(production);
   await signIn(page, server);
   await page.goto(address);
   await page.getByRole("switch", { name: "New checkout in production" }).click();

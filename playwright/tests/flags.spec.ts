@@ -246,7 +246,7 @@ test("a switch can be undone", { tag: "@scripts" }, async ({ page, server, api }
   });
 });
 
-test("production asks for confirmation without scripts too, on the flag's page", async ({
+test("a protected environment asks for confirmation without scripts too, on the flag's page", async ({
   page,
   server,
   api,
@@ -254,6 +254,7 @@ test("production asks for confirmation without scripts too, on the flag's page",
 }) => {
   test.skip(javaScriptEnabled !== false, "With scripts the list asks.");
   const production = await api.createEnvironment("Web shop", "production");
+  await api.protect(production);
   const flag = await api.createFlag("new_checkout", "New checkout");
   await api.setRollout(flag, production, 25);
   await signIn(page, server);
@@ -268,10 +269,11 @@ test("production asks for confirmation without scripts too, on the flag's page",
   await expect(page.getByRole("button", { name: "Turn on in production" })).toHaveCount(0);
 });
 
-test("production asks for confirmation of a switch, and shows the effect", {
+test("a protected environment asks for confirmation of a switch, and shows the effect", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const production = await api.createEnvironment("Web shop", "production");
+  await api.protect(production);
   const flag = await api.createFlag("new_checkout", "New checkout");
   await api.setRollout(flag, production, 25);
   await signIn(page, server);

@@ -67,6 +67,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
 
   test("repeats the evaluation in the playground", async ({ page, context, server, api }) => {
     const { flag, production } = await shop(api);
+    await api.protect(production);
     await api.addRule(flag, production, country("DE", 1));
     await signIn(page, server);
     const tried = `${address}?environment=${production.id}`;
@@ -336,6 +337,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
 
   test("is shown in the confirmation of a switch", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
+    await api.protect(production);
     await api.switch(flag, production, false);
     await api.setRollout(flag, production, 5);
     await signIn(page, server);

@@ -39,6 +39,19 @@ pub enum Error {
     /// The caller's role for this resource is insufficient.
     #[error("the role {0} is required for {1}")]
     ForbiddenFor(Role, Resource),
+    /// Environments that would change require a reason, and the request gives none.
+    #[error(
+        "changes in {} require a reason; give it in the header `X-Change-Reason` or in the member `reason`", .0.join(", ")
+    )]
+    ReasonRequired(Vec<String>),
+    /// Protected environments would change, and the user of the dashboard has not confirmed it.
+    #[error("changes in {} require confirmation", environments.join(", "))]
+    ConfirmationRequired {
+        /// The protected environments, as `product/name`.
+        environments: Vec<String>,
+        /// True if a reason is required and missing, too.
+        lacks_reason: bool,
+    },
     /// The object does not exist.
     #[error("the {0} does not exist")]
     NotFound(Entity),

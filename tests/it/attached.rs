@@ -25,6 +25,7 @@ const COLUMNS: &[(&str, Compared, Compared)] = &[
     ("config_revision", Other, Other),
     ("created_at", Other, Other),
     ("id", Other, Other),
+    ("is_protected", Same, Same),
     ("lineage_id", Same, Other),
     // A clone needs a name of its own.
     ("name", Same, Other),
@@ -35,6 +36,7 @@ const COLUMNS: &[(&str, Compared, Compared)] = &[
     ("previous_key_hash", Other, Other),
     ("previous_key_prefix", Other, Other),
     ("product", Same, Same),
+    ("reason_required", Same, Same),
     ("revision", Other, Other),
     ("sdk_key_hash", Other, Other),
     ("sdk_key_prefix", Other, Other),
@@ -200,7 +202,7 @@ async fn furnished(app: &TestApp, admin: &Caller<'_>) -> String {
         "grants": [{ "environmentId": id, "role": "editor" }],
     });
     created(admin, "/users", user).await;
-    let rules = json!({ "clientRules": "answers" });
+    let rules = json!({ "clientRules": "answers", "protected": true, "reasonRequired": true });
     let patched = admin.patch(&format!("/environments/{id}"), rules).await;
     patched.expect(StatusCode::OK);
     id
@@ -245,7 +247,10 @@ async fn a_rotation_moves_and_a_clone_copies_everything_that_is_attached_to_an_e
     }
 
     let path = format!("/environments/{old}/rotate-key?overlapSeconds=60");
-    let rotated = admin.send(admin.request(Method::POST, &path)).await;
+    let rotated = admin
+        .request(Method::POST, &path)
+        .header("x-change-reason", "leaked");
+    let rotated = admin.send(rotated).await;
     let new = rotated.expect(StatusCode::CREATED).text("/id");
     let differ = unexpected(&app, &new, |(_, rotation, _)| *rotation).await;
     assert_eq!(differ, [] as [String; 0], "after the rotation");

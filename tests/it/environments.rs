@@ -21,7 +21,7 @@ async fn a_new_environment_shows_its_key_once() {
     assert_eq!(created.header("cache-control"), "no-store");
     let without_key = json!({
         "id": id, "product": "shop", "name": "prod", "sdkKeyPrefix": &key[..12], "visibility": "server",
-        "clientRules": "full", "status": "active", "createdAt": START,
+        "clientRules": "full", "protected": false, "reasonRequired": false, "status": "active", "createdAt": START,
     });
     assert_eq!(
         admin

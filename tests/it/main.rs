@@ -58,6 +58,7 @@ mod reverts;
 mod roles;
 mod rollouts;
 mod rules;
+mod safeguards;
 mod secrets;
 mod startup;
 mod storage;

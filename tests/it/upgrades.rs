@@ -55,6 +55,40 @@ async fn the_database_of_each_release_gives_the_recorded_responses() {
 }
 
 #[tokio::test]
+async fn an_upgrade_protects_the_environments_whose_names_suggest_production() {
+    for (name, protected) in [
+        ("production", true),
+        ("Production", true),
+        ("eu-prod-1", true),
+        ("prod2", true),
+        ("shop/PRD", true),
+        ("LIVE", true),
+        ("staging", false),
+        ("preprod", false),
+        ("product-demo", false),
+        ("reproduction", false),
+        ("delivery", false),
+    ] {
+        let (_, database) = last_release().await;
+        let newest = "select id from environments where status = 'active' order by id limit 1";
+        let rename = format!(
+            "update environments set product = 'Upgraded', name = '{name}' where id = ({newest})"
+        );
+        database.run(&rename).await;
+        let app = TestApp::over(database).await;
+        let path = "/environments?status=active&limit=100";
+        let listed = app.admin().await.get(path).await.json();
+        let environments = listed["items"].as_array().cloned().unwrap_or_default();
+        let named = environments.iter().find(|each| each["name"] == name);
+        assert_eq!(
+            named.expect("the environment")["protected"],
+            protected,
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn migrations_keep_everything_that_the_last_release_uses() {
     let (tables, database) = last_release().await;
     let app = TestApp::over(database).await;

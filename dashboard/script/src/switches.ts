@@ -15,6 +15,13 @@ type FlagEnvironment = {
   readonly environmentName: string;
 };
 
+/** The options of a switch. */
+type SwitchOptions = {
+  readonly isUndo?: boolean;
+  /** The reason that the user gave in the dialog, maybe empty; none if the switch does not ask. */
+  readonly reason?: string | undefined;
+};
+
 /** The server's refusal to switch. */
 type Failure = { readonly code?: string; readonly message: string };
 
@@ -66,9 +73,10 @@ function formsOf({ flag, environment }: FlagEnvironment): HTMLFormElement[] {
 /** Asks for confirmation, and again if the effect has changed before the user confirms. */
 function askToConfirm(form: HTMLFormElement): void {
   const dialog = document.querySelector<HTMLDialogElement>("#switch-question");
+  const reason = dialog?.querySelector("textarea");
   const [title, effect] = dialog?.querySelectorAll("h2, p") ?? [];
   const [confirm, cancel] = dialog?.querySelectorAll("button") ?? [];
-  if (!dialog || !title || !effect || !confirm || !cancel) {
+  if (!dialog || !reason || !title || !effect || !confirm || !cancel) {
     return;
   }
   const target = flagEnvironmentOf(form);
@@ -77,17 +85,23 @@ function askToConfirm(form: HTMLFormElement): void {
   title.textContent = `${verb} ${target.name} in ${target.environmentName}?`;
   effect.textContent = effectOf(form);
   confirm.textContent = `${verb} in ${target.environmentName}`;
+  reason.required = form.dataset.needsReason !== undefined;
+  dialog.querySelector(".optional")?.toggleAttribute("hidden", reason.required);
   cancel.onclick = () => dialog.close();
   confirm.onclick = () => {
+    if (!reason.reportValidity()) {
+      return;
+    }
     const [current] = formsOf(target);
     if (current !== undefined && effectOf(current) !== effect.textContent) {
       askToConfirm(current);
     } else {
       dialog.close();
-      void switchTo(target, on);
+      void switchTo(target, on, { reason: reason.value });
     }
   };
   if (!dialog.open) {
+    reason.value = "";
     dialog.showModal();
   }
 }
@@ -100,7 +114,11 @@ function effectOf(form: HTMLFormElement): string {
 }
 
 /** Switches a flag, and shows the switch as the server renders it afterwards. */
-async function switchTo(target: FlagEnvironment, on: boolean, isUndo = false): Promise<void> {
+async function switchTo(
+  target: FlagEnvironment,
+  on: boolean,
+  { isUndo = false, reason }: SwitchOptions = {},
+): Promise<void> {
   const [first] = formsOf(target);
   if (first === undefined) {
     return;
@@ -114,7 +132,7 @@ async function switchTo(target: FlagEnvironment, on: boolean, isUndo = false): P
   };
   closeMessage();
   setState(target, on, true);
-  const result = await send(fields);
+  const result = await send(fields, reason);
   if (typeof result === "string") {
     for (const form of formsOf(target)) {
       updateForm(form, result);
@@ -122,7 +140,7 @@ async function switchTo(target: FlagEnvironment, on: boolean, isUndo = false): P
     showMessage(
       `${target.name} is ${on ? "on" : "off"}${isUndo ? " again" : ""} in ${target.environmentName}.`,
       {
-        undo: isUndo ? undefined : () => void switchTo(target, !on, true),
+        undo: isUndo ? undefined : () => void switchTo(target, !on, { isUndo: true, reason }),
       },
     );
   } else {
@@ -131,12 +149,22 @@ async function switchTo(target: FlagEnvironment, on: boolean, isUndo = false): P
   }
 }
 
-/** Posts the fields of a switch. The response is the switch as HTML. */
-async function send(fields: Record<string, string>): Promise<string | Failure> {
+/** Posts the fields of a switch, confirmed if there is a reason, even an empty one. The response is the switch as HTML. */
+async function send(
+  fields: Record<string, string>,
+  reason: string | undefined,
+): Promise<string | Failure> {
   const id = requestId();
   ownRequests.add(id);
   try {
-    const response = await post(endpoint, fields, { "x-request-id": id });
+    const headers: Record<string, string> = { "x-request-id": id };
+    if (reason !== undefined) {
+      headers["x-change-confirmed"] = "true";
+    }
+    if (reason?.trim()) {
+      headers["x-change-reason"] = encodeURIComponent(reason);
+    }
+    const response = await post(endpoint, fields, headers);
     return (await response.json()) as string | Failure;
   } catch {
     return {

@@ -1,7 +1,9 @@
 //! A confirmation between a destructive button and its action.
 
 use leptos::prelude::*;
+use pennon_model::environment::Environment;
 
+use super::confirm_change::ConfirmedFields;
 use crate::html::html;
 
 /// A button that opens a panel with the consequences and the button that confirms. Both work without scripts: the panel
@@ -16,6 +18,9 @@ pub fn Confirm(
     action: String,
     /// The fields to post to the page.
     fields: Vec<(&'static str, String)>,
+    /// The environment that changes, if it may require a reason.
+    #[prop(optional)]
+    environment: Option<Environment>,
     /// The consequences.
     children: Children,
 ) -> impl IntoView {
@@ -24,6 +29,9 @@ pub fn Confirm(
         .into_iter()
         .map(|(name, value)| view! { <input type="hidden" name=name value=value/> })
         .collect_view();
+    let confirmed = environment.map(|environment| {
+        view! { <ConfirmedFields environment id="confirm-reason"/> }
+    });
     html! {
         <button
             class="button danger"
@@ -39,6 +47,7 @@ pub fn Confirm(
             <div class="confirm-text">{children()}</div>
             <form method="post" class="form-actions">
                 {fields}
+                {confirmed}
                 <button class="button danger primary">{action.clone()}</button>
                 <button
                     class="button"

@@ -6,7 +6,10 @@ use pennon_model::{
     id::{EnvironmentId, FlagId},
 };
 
-use super::icon::{Drawing, Icon};
+use super::{
+    confirm_change::ReasonField,
+    icon::{Drawing, Icon},
+};
 use crate::{api::flags::SetEnabled, html::html, scope::scope_field};
 
 /// An enabled switch: a form with one button, which the page script makes instant.
@@ -25,6 +28,8 @@ pub fn FlagSwitch(
     environment_name: String,
     /// The address of the flag's page, if the switch requires confirmation.
     confirmation_href: Option<String>,
+    /// True if a reason is required.
+    needs_reason: bool,
     /// The flag's state in the environment.
     cell: FlagCell,
     /// The flag's effect in the environment while it is on, as a sentence.
@@ -49,6 +54,7 @@ pub fn FlagSwitch(
             data-name=name
             data-place=environment_name
             data-effect=effect
+            data-needs-reason=needs_reason
         >
             <input type="hidden" name="flag" value=flag.to_string()/>
             <input type="hidden" name="environment" value=environment.to_string()/>
@@ -128,6 +134,7 @@ fn ConfirmationDialog() -> impl IntoView {
         >
             <h2 id="question-title"></h2>
             <p id="question-effect"></p>
+            <ReasonField id="question-reason" required=false/>
             <div class="form-actions">
                 <button class="button primary" type="button"></button>
                 <button class="button" type="button" autofocus>

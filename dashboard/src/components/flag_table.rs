@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use pennon_model::{
-    environment::{Environment, looks_like_production},
+    environment::Environment,
     flag::{Flag, FlagType},
     flag_table::{FlagCell, FlagRow, FlagTable as Table, StaleReason},
     grant::Resource,
@@ -217,9 +217,20 @@ impl Columns {
         let switch = cell.map_or_else(|| missing(flag, environment), |cell| {
             let (flag_name, environment_name) = (flag.name.to_string(), environment_name.clone());
             let confirmation_href =
-                looks_like_production(name.as_str()).then(|| routes::flag(flag.key.as_str()));
+                environment.has_safeguards().then(|| routes::flag(flag.key.as_str()));
+            let needs_reason = environment.is_reason_required;
             if may_switch && flag.archived_at.is_none() {
-                html! { <FlagSwitch flag=flag.id name=flag_name environment=*id environment_name confirmation_href cell/> }
+                html! {
+                    <FlagSwitch
+                        flag=flag.id
+                        name=flag_name
+                        environment=*id
+                        environment_name
+                        confirmation_href
+                        needs_reason
+                        cell
+                    />
+                }
             } else {
                 html! { <Switch label=switch_label(&flag_name, &environment_name) cell locked=true/> }
             }

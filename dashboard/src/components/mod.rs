@@ -7,6 +7,7 @@
 
 pub mod client_table;
 pub mod confirm;
+pub mod confirm_change;
 pub mod copy_button;
 pub mod effect;
 pub mod empty;
@@ -42,6 +43,7 @@ pub mod refusal;
 pub mod role;
 pub mod rollout_fields;
 pub mod rule_fields;
+pub mod safeguard_fields;
 pub mod select;
 pub mod send_again;
 pub mod shortcuts;

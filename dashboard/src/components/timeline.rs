@@ -107,6 +107,7 @@ fn several(newest: &AuditEntry, group: &[Record], naming: Naming) -> Html {
                 {flag}
                 " in one action:"
             </p>
+            {reason(newest)}
             <ul class="entry-group">{changes.collect_view()}</ul>
         </div>
     }
@@ -124,12 +125,20 @@ pub fn Entry(
         entry, environment, ..
     } = record;
     let sentence = sentence(&entry, environment, naming);
+    let reason = reason(&entry);
     html! {
         <div class="entry">
             <p class="audit-sentence"><strong>{entry.actor_identity}</strong> " " {sentence}</p>
+            {reason}
             <Changes old=entry.old_value new=entry.new_value/>
         </div>
     }
+}
+
+/// Renders the reason for a change, if the actor gave one.
+fn reason(entry: &AuditEntry) -> Option<Html> {
+    let reason = entry.reason.as_ref()?.to_string();
+    Some(html! { <p class="audit-reason"><span class="quiet">"Reason: "</span> {reason}</p> })
 }
 
 /// Renders the audit description without the actor.

@@ -12,6 +12,7 @@ use crate::{
         page::page,
         page_head::PageHead,
         refusal::RefusalNotice,
+        safeguard_fields::{PROTECTED, REASON_REQUIRED, ReasonRequiredField, is_checked},
         visibility_fields::{CLIENT_RULES, VISIBILITY, VisibilityFields},
     },
     error::AdminError,
@@ -24,6 +25,13 @@ use crate::{
     },
     scope::product,
 };
+
+/// The choices for the protection of the environment.
+const PROTECTION: &[(&str, &str)] = &[
+    ("", "If its name suggests production"),
+    ("yes", "Yes, protect it"),
+    ("no", "No"),
+];
 
 /// The fields of the form; a conflict concerns the first.
 const FIELDS: &[&str] = &["name", "product"];
@@ -59,6 +67,12 @@ impl From<&Form> for NewEnvironment {
             name: form.text("name"),
             visibility,
             client_rules,
+            is_protected: match form.text(PROTECTED).as_str() {
+                "yes" => Some(true),
+                "no" => Some(false),
+                _ => None,
+            },
+            is_reason_required: is_checked(form, REASON_REQUIRED),
         }
     }
 }
@@ -97,7 +111,15 @@ fn NewEnvironmentForm(state: FormState) -> impl IntoView {
                 max_length=64
                 refusal=refusal.clone()
             />
-            <VisibilityFields refusal/>
+            <VisibilityFields refusal=refusal.clone()/>
+            <Field
+                name=PROTECTED
+                label="Ask before changes"
+                input=Input::Choice(PROTECTION)
+                hint="The dashboard asks before each change in a protected environment. Scripts are not asked."
+                refusal=refusal.clone()
+            />
+            <ReasonRequiredField refusal/>
             <p class="hint">"The next page shows the SDK key once. Every flag is off at first."</p>
             <FormActions action="Create environment" back=Section::Environments.href()/>
         </form>

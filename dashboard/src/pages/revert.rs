@@ -10,6 +10,7 @@ use pennon_model::{
 use crate::{
     audit_text::{TIME_TO_LIVE, changes, effects},
     components::{
+        confirm_change::ConfirmedFields,
         effect::{Effect, changes_description, may_turn_on},
         frame::Section,
         link_button::LinkButton,
@@ -142,6 +143,14 @@ fn Planned(plan: Plan, naming: Naming, back: String, error: Option<AdminError>) 
         .filter(|change| !is_described(change))
         .take(SHOWN);
     let rest = rest.map(member_changes).collect_view();
+    let safeguarded = effects.iter().map(|each| &each.environment);
+    let safeguarded = safeguarded
+        .filter(|environment| environment.has_safeguards())
+        .max_by_key(|environment| environment.is_reason_required)
+        .cloned();
+    let confirmed = safeguarded.map(|environment| {
+        view! { <ConfirmedFields environment id="reason"/> }
+    });
     let several = effects.len() > 1;
     let effects = effects.into_iter().take(SHOWN).map(|effect| {
         let heading = several.then(|| {
@@ -172,12 +181,15 @@ fn Planned(plan: Plan, naming: Naming, back: String, error: Option<AdminError>) 
             {effects.collect_view()}
             {omitted}
             {rest}
-            <form class="form-actions" method="post">
+            <form method="post">
                 <input type="hidden" name="fingerprint" value=fingerprint/>
-                <button class="button primary" class:danger=may_turn_on>
-                    {button}
-                </button>
-                <LinkButton href=back label="Cancel"/>
+                {confirmed}
+                <div class="form-actions">
+                    <button class="button primary" class:danger=may_turn_on>
+                        {button}
+                    </button>
+                    <LinkButton href=back label="Cancel"/>
+                </div>
             </form>
         </section>
     }

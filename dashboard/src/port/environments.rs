@@ -70,6 +70,13 @@ pub trait EnvironmentAdmin: Send + Sync {
         client_rules: &str,
     ) -> Result<(), AdminError>;
 
+    /// Changes the safeguards of an environment.
+    async fn set_safeguards(
+        &self,
+        expected: Expected<EnvironmentId>,
+        safeguards: Safeguards,
+    ) -> Result<(), AdminError>;
+
     /// Rotates the key of an environment. Only this result contains the new key. The old key stops working after
     /// `overlap` seconds.
     ///
@@ -118,6 +125,15 @@ pub struct EnvironmentDetail {
     pub previous_key: Option<PreviousKeyUsage>,
 }
 
+/// The safeguards of an environment against unintended changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Safeguards {
+    /// True if the dashboard asks before each change.
+    pub is_protected: bool,
+    /// True if a change must have a reason.
+    pub is_reason_required: bool,
+}
+
 /// An environment to create, as typed.
 #[derive(Clone, Debug, Default)]
 pub struct NewEnvironment {
@@ -129,4 +145,8 @@ pub struct NewEnvironment {
     pub visibility: String,
     /// `full` or `answers`; `full` unless the environment is public.
     pub client_rules: String,
+    /// True if the dashboard asks before each change; none if it does so for a name that looks like production.
+    pub is_protected: Option<bool>,
+    /// True if a change must have a reason.
+    pub is_reason_required: bool,
 }

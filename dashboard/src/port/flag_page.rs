@@ -20,7 +20,7 @@ use crate::{
 #[async_trait]
 pub trait FlagPageAdmin: Send + Sync {
     /// Returns a flag, its status in all environments, and its whole configuration in one: the requested environment,
-    /// otherwise the one that looks like production, otherwise the first. With a product, only its environments are
+    /// otherwise a protected one, otherwise one that looks like production, otherwise the first. With a product, only its environments are
     /// listed.
     async fn flag(
         &self,

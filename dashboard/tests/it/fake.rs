@@ -15,7 +15,7 @@ use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::account::OwnAccount;
 use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::{
-    EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment,
+    EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment, Safeguards,
 };
 use pennon_dashboard::port::flag_page::FlagPageAdmin;
 use pennon_dashboard::port::flags::{FlagAdmin, NewFlag};
@@ -156,6 +156,8 @@ pub(crate) fn environment(number: u128, product: &str, name: &str) -> Environmen
         sdk_key_prefix: "pnk_AAAAAAAA".to_owned(),
         visibility: Visibility::Server,
         client_rules: ClientRules::Full,
+        is_protected: false,
+        is_reason_required: false,
         status: EnvironmentStatus::Active,
         created_at: NOW,
         position: None,
@@ -377,6 +379,17 @@ impl EnvironmentAdmin for Fake {
     ) -> Result<(), AdminError> {
         self.record_call(format!(
             "set client rules {} at {}: {client_rules}",
+            expected.id, expected.revision
+        ))
+    }
+
+    async fn set_safeguards(
+        &self,
+        expected: Expected<EnvironmentId>,
+        safeguards: Safeguards,
+    ) -> Result<(), AdminError> {
+        self.record_call(format!(
+            "set safeguards {} at {}: {safeguards:?}",
             expected.id, expected.revision
         ))
     }

@@ -198,6 +198,7 @@ impl AuditAdmin for Fake {
                 action: AuditAction::EnvironmentCreated,
                 actor_identity: "ana@example.com".to_owned(),
                 occurred_at: NOW,
+                reason: None,
                 flag_key: None,
                 environment: Some(environment.name.to_string()),
                 product: Some(environment.product.to_string()),

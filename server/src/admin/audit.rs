@@ -111,6 +111,7 @@ impl Entry {
             action: self.action,
             actor_identity: actor.identity(),
             occurred_at: now,
+            reason: actor.reason().cloned(),
             flag_key: self.flag_key,
             environment: self.environment,
             product: self.product,

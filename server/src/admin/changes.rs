@@ -4,52 +4,88 @@ use pennon_model::id::{EnvironmentId, FlagId};
 use tracing::Instrument;
 
 use super::Admin;
+use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::evaluation::CommittedFlags;
 use crate::snapshot::Rotation;
 use crate::store::Tx;
+use crate::store::environments::{Raised, Safeguards};
 use crate::store::notifications::announce;
 use crate::store::snapshots::changed_flags;
 
 /// A change to the flags that an environment serves.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct EnvironmentChange {
     pub(crate) environment: EnvironmentId,
     /// The flag that changed; none if the environment itself changed.
     pub(crate) flag: Option<FlagId>,
     /// The environment's config revision after the change.
     pub(crate) revision: i64,
+    /// The safeguards that the actor must pass; none for a new environment.
+    safeguards: Option<Safeguards>,
 }
 
 impl EnvironmentChange {
     /// Returns a change of the environment itself, or of more than one flag in it.
-    pub(crate) fn of_environment(environment: EnvironmentId, revision: i64) -> Self {
-        Self {
-            environment,
-            flag: None,
-            revision,
-        }
+    pub(crate) fn of_environment(raised: Raised) -> Self {
+        Self::new(raised, None)
+    }
+
+    /// Returns a new environment, which has nothing to guard yet.
+    pub(crate) fn of_new_environment(raised: Raised) -> Self {
+        Self::of_environment(raised).without_safeguards()
+    }
+
+    /// Returns a change of one flag in an environment.
+    pub(crate) fn of_configuration(flag: FlagId, raised: Raised) -> Self {
+        Self::new(raised, Some(flag))
     }
 
     /// Returns the changes of one flag in several environments.
-    pub(crate) fn of_flag(flag: FlagId, raised: Vec<(EnvironmentId, i64)>) -> Vec<Self> {
-        let change = |(environment, revision)| Self {
-            environment,
-            flag: Some(flag),
-            revision,
-        };
+    pub(crate) fn of_flag(flag: FlagId, raised: Vec<Raised>) -> Vec<Self> {
+        let change = |raised| Self::of_configuration(flag, raised);
         raised.into_iter().map(change).collect()
+    }
+
+    /// Returns the changes of one flag that is and stays off in several environments. The dashboard does not ask before
+    /// them, because no result changes.
+    pub(crate) fn of_disabled_flag(flag: FlagId, raised: Vec<Raised>) -> Vec<Self> {
+        let unprotected = |mut raised: Raised| {
+            raised.safeguards.is_protected = false;
+            raised
+        };
+        Self::of_flag(flag, raised.into_iter().map(unprotected).collect())
+    }
+
+    /// Returns the change of an environment that is as new as the change.
+    pub(crate) fn without_safeguards(self) -> Self {
+        Self {
+            safeguards: None,
+            ..self
+        }
+    }
+
+    fn new(raised: Raised, flag: Option<FlagId>) -> Self {
+        Self {
+            environment: raised.environment,
+            flag,
+            revision: raised.revision,
+            safeguards: Some(raised.safeguards),
+        }
     }
 }
 
-/// Commits, and publishes the changes before returning.
+/// Commits, and publishes the changes before returning. Fails unless the actor passes the safeguards of all environments
+/// that change.
 ///
 /// It runs to completion even if the caller disconnects, because every committed change must be published.
 pub(crate) async fn commit(
     admin: &Admin,
     tx: Tx,
+    actor: &Actor,
     changes: Vec<EnvironmentChange>,
 ) -> Result<(), Error> {
+    check_safeguards(actor, &changes)?;
     run(admin, tx, changes, None).await
 }
 
@@ -68,10 +104,20 @@ pub(crate) enum KeyChange {
 pub(crate) async fn commit_keys(
     admin: &Admin,
     tx: Tx,
+    actor: &Actor,
     keys: KeyChange,
     changes: Vec<EnvironmentChange>,
 ) -> Result<(), Error> {
+    check_safeguards(actor, &changes)?;
     run(admin, tx, changes, Some(keys)).await
+}
+
+fn check_safeguards(actor: &Actor, changes: &[EnvironmentChange]) -> Result<(), Error> {
+    actor.pass(
+        changes
+            .iter()
+            .filter_map(|change| change.safeguards.as_ref()),
+    )
 }
 
 async fn run(
@@ -110,13 +156,14 @@ async fn changed_flags_of(
     tx: &mut Tx,
     changes: &[EnvironmentChange],
 ) -> Result<Option<CommittedFlags>, Error> {
-    let [
+    let &[
         EnvironmentChange {
             environment,
             flag: Some(_),
             revision,
+            ..
         },
-    ] = *changes
+    ] = changes
     else {
         return Ok(None);
     };
@@ -136,6 +183,7 @@ async fn publish(admin: &Admin, changes: &[EnvironmentChange], flags: Option<Com
         environment,
         flag,
         revision,
+        ..
     } in changes
     {
         tracing::debug!(%environment, flag = flag.map(tracing::field::display), revision, "changed");

@@ -22,6 +22,8 @@ pub(crate) struct CloneOptions {
     pub(crate) name: NewName<EnvironmentName>,
     pub(crate) visibility: Option<Visibility>,
     pub(crate) client_rules: Option<ClientRules>,
+    pub(crate) is_protected: Option<bool>,
+    pub(crate) is_reason_required: Option<bool>,
 }
 
 /// A cloned environment in the audit log.
@@ -60,7 +62,7 @@ pub(crate) async fn clone(
         .to(&cloned)?
         .record(admin, &mut tx, &actor)
         .await?;
-    changes::commit(admin, tx, vec![change]).await?;
+    changes::commit(admin, tx, &actor, vec![change]).await?;
     Ok(CreatedEnvironment {
         environment,
         sdk_key: key.secret,
@@ -103,6 +105,10 @@ impl CloneOptions {
             name: self.name,
             visibility,
             client_rules: self.client_rules.unwrap_or(client_rules),
+            is_protected: self.is_protected.unwrap_or(original.is_protected),
+            is_reason_required: self
+                .is_reason_required
+                .unwrap_or(original.is_reason_required),
         }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) async fn set(
         }
         environments.push(new);
     }
-    changes::commit(admin, tx, Vec::new()).await?;
+    changes::commit(admin, tx, &actor, Vec::new()).await?;
     Ok(at_now(admin, environments))
 }
 

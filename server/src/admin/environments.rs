@@ -19,6 +19,7 @@ use crate::auth::actor::Actor;
 use crate::auth::authority::{AnyAdministrator, EnvironmentAdministrator};
 use crate::auth::secret::PrefixedSecret;
 use crate::error::{Conflict, Entity, Error, Fault};
+use crate::store::environments::Safeguards;
 use crate::store::{self, Tx};
 
 /// An environment to create.
@@ -27,6 +28,8 @@ pub(crate) struct NewEnvironment {
     pub(crate) name: NewName<EnvironmentName>,
     pub(crate) visibility: Visibility,
     pub(crate) client_rules: ClientRules,
+    pub(crate) is_protected: bool,
+    pub(crate) is_reason_required: bool,
 }
 
 /// A change of an environment; absent members stay unchanged.
@@ -36,6 +39,29 @@ pub(crate) struct EnvironmentPatch {
     /// Fails unless it is the current visibility.
     pub(crate) visibility: Option<Visibility>,
     pub(crate) client_rules: Option<ClientRules>,
+    pub(crate) is_protected: Option<bool>,
+    pub(crate) is_reason_required: Option<bool>,
+}
+
+/// The members of an environment that can change.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct EnvironmentDetails {
+    pub(super) name: EnvironmentName,
+    pub(super) client_rules: ClientRules,
+    pub(super) is_protected: bool,
+    pub(super) is_reason_required: bool,
+}
+
+impl EnvironmentDetails {
+    /// Returns the current members of an environment.
+    pub(super) fn of(environment: &Environment) -> Self {
+        Self {
+            name: environment.name.clone(),
+            client_rules: environment.client_rules,
+            is_protected: environment.is_protected,
+            is_reason_required: environment.is_reason_required,
+        }
+    }
 }
 
 /// Creates an environment in which every active flag is disabled.
@@ -50,7 +76,7 @@ pub(crate) async fn create(
     let environment = new_environment(admin, &new, &key);
     let mut tx = admin.db.write().await?;
     let change = create_within(admin, &mut tx, actor, &environment, &key).await?;
-    changes::commit(admin, tx, vec![change]).await?;
+    changes::commit(admin, tx, actor, vec![change]).await?;
     Ok(CreatedEnvironment {
         environment,
         sdk_key: key.secret,
@@ -80,8 +106,8 @@ pub(super) async fn insert(
 ) -> Result<EnvironmentChange, Error> {
     let hash = SecretHash::of(key.secret.expose());
     store::environments::insert(tx, environment, hash).await?;
-    let revision = store::configurations::insert_for_environment(tx, environment.id).await?;
-    Ok(EnvironmentChange::of_environment(environment.id, revision))
+    let raised = store::configurations::insert_for_environment(tx, environment.id).await?;
+    Ok(EnvironmentChange::of_new_environment(raised))
 }
 
 /// Checks the members of a new environment.
@@ -121,7 +147,7 @@ pub(super) fn refused_product(admin: &Admin, product: &ProductName) -> Option<St
     (!is_allowed).then(|| format!("must be one of {}", products.join(", ")))
 }
 
-/// Changes the name or the client rules of an environment.
+/// Changes the name, the client rules or the safeguards of an environment.
 pub(crate) async fn update(
     admin: &Admin,
     actor: &AnyAdministrator,
@@ -138,32 +164,38 @@ pub(crate) async fn update(
     {
         return Err(Conflict::VisibilityFixed.into());
     }
-    let client_rules = patch.client_rules.unwrap_or(old.client_rules);
-    if let Some(detail) = refused_client_rules(old.visibility, client_rules) {
+    let details = EnvironmentDetails {
+        name: renamed(&old.name, patch.name)?,
+        client_rules: patch.client_rules.unwrap_or(old.client_rules),
+        is_protected: patch.is_protected.unwrap_or(old.is_protected),
+        is_reason_required: patch.is_reason_required.unwrap_or(old.is_reason_required),
+    };
+    if let Some(detail) = refused_client_rules(old.visibility, details.client_rules) {
         return Err(Error::Invalid(vec![Fault::pointer("/clientRules", detail)]));
     }
-    let name = renamed(&old.name, patch.name)?;
-    if (&name, client_rules) == (&old.name, old.client_rules) {
+    if details == EnvironmentDetails::of(&old) {
         return Ok(old);
     }
-    let (new, change) = rewrite(admin, &mut tx, &actor, &old, name, client_rules).await?;
-    changes::commit(admin, tx, change.into_iter().collect()).await?;
+    let (new, change) = rewrite(admin, &mut tx, &actor, &old, details).await?;
+    changes::commit(admin, tx, &actor, change.into_iter().collect()).await?;
     Ok(new)
 }
 
-/// Stores another name or other client rules of an environment, within a transaction.
+/// Stores other details of an environment, within a transaction. The actor must pass its present safeguards.
 pub(super) async fn rewrite(
     admin: &Admin,
     tx: &mut Tx,
     actor: &EnvironmentAdministrator,
     old: &Environment,
-    name: EnvironmentName,
-    client_rules: ClientRules,
+    details: EnvironmentDetails,
 ) -> Result<(Environment, Option<EnvironmentChange>), Error> {
     let old = &old.clone().at(admin.clock.now());
+    actor.pass([&Safeguards::of(old)])?;
     let new = Environment {
-        name,
-        client_rules,
+        name: details.name,
+        client_rules: details.client_rules,
+        is_protected: details.is_protected,
+        is_reason_required: details.is_reason_required,
         revision: old.revision + 1,
         ..old.clone()
     };
@@ -175,8 +207,8 @@ pub(super) async fn rewrite(
         return Ok((new, None));
     }
     // Every instance then reads the environment again.
-    let revision = store::environments::raise_config_revision(tx, new.id).await?;
-    let change = EnvironmentChange::of_environment(new.id, revision);
+    let raised = store::environments::raise_config_revision(tx, new.id).await?;
+    let change = EnvironmentChange::of_environment(raised).without_safeguards();
     Ok((new, Some(change)))
 }
 
@@ -191,12 +223,12 @@ pub(crate) async fn revoke(
     let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
     let old = old.at(admin.clock.now());
     let new = revoked(&mut tx, &old).await?;
-    let revision = store::environments::raise_config_revision(&mut tx, id).await?;
+    let raised = store::environments::raise_config_revision(&mut tx, id).await?;
     entry(AuditAction::EnvironmentRevoked, Some(&old), &new)?
         .record(admin, &mut tx, &actor)
         .await?;
-    let change = EnvironmentChange::of_environment(id, revision);
-    changes::commit_keys(admin, tx, KeyChange::Revocation(id), vec![change]).await?;
+    let change = EnvironmentChange::of_environment(raised);
+    changes::commit_keys(admin, tx, &actor, KeyChange::Revocation(id), vec![change]).await?;
     Ok(new)
 }
 
@@ -218,15 +250,15 @@ pub(crate) async fn rotate_key(
     let hash = SecretHash::of(key.secret.expose());
     store::environments::insert(&mut tx, &new, hash).await?;
     store::configurations::move_all(&mut tx, old.id, new.id).await?;
-    let revision = store::environments::inherit_config_revision(&mut tx, new.id, old.id).await?;
+    let raised = store::environments::inherit_config_revision(&mut tx, new.id, old.id).await?;
     let keys = previous_keys::keep(&mut tx, &old, &new, hash).await?;
     entry(AuditAction::SdkKeyRotated, Some(&old), &new)?
         .record(admin, &mut tx, &actor)
         .await?;
     // After the entry, whose actor may have a grant for the old environment.
     store::grants::move_all(&mut tx, old.id, new.id).await?;
-    let change = EnvironmentChange::of_environment(new.id, revision);
-    changes::commit_keys(admin, tx, keys, vec![change]).await?;
+    let change = EnvironmentChange::of_environment(raised);
+    changes::commit_keys(admin, tx, &actor, keys, vec![change]).await?;
     Ok(CreatedEnvironment {
         environment: new,
         sdk_key: key.secret,
@@ -247,6 +279,8 @@ pub(super) fn new_environment(
         sdk_key_prefix: key.prefix.clone(),
         visibility: new.visibility,
         client_rules: new.client_rules,
+        is_protected: new.is_protected,
+        is_reason_required: new.is_reason_required,
         status: EnvironmentStatus::Active,
         created_at: now,
         position: None,

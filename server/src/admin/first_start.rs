@@ -7,6 +7,7 @@ use pennon_model::audit::AuditAction;
 use pennon_model::secret::Secret;
 use pennon_model::user::{Role, User};
 
+use super::changes::EnvironmentChange;
 use super::provisioning::{BootstrapFile, Provisioning};
 use super::{Admin, StartError, audit, changes, provisioning, users};
 use crate::auth::actor::Actor;
@@ -71,7 +72,10 @@ pub(crate) async fn complete(
         None => None,
     };
     let is_applied = changes.is_some();
-    changes::commit(admin, tx, changes.unwrap_or_default()).await?;
+    // All environments are new.
+    let changes = changes.unwrap_or_default().into_iter();
+    let changes = changes.map(EnvironmentChange::without_safeguards).collect();
+    changes::commit(admin, tx, &Actor::command_line(), changes).await?;
     match &file {
         Some((path, file)) if is_applied => tracing::info!(
             file = %path.display(),
@@ -92,7 +96,7 @@ async fn apply(
     tx: &mut Tx,
     path: &Path,
     file: &Provisioning,
-) -> Result<Option<Vec<changes::EnvironmentChange>>, StartError> {
+) -> Result<Option<Vec<EnvironmentChange>>, StartError> {
     if store::environments::any(tx).await? {
         return Ok(None);
     }

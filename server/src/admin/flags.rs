@@ -72,7 +72,8 @@ pub(crate) async fn create(admin: &Admin, actor: &AnyEditor, new: NewFlag) -> Re
     entry(AuditAction::FlagCreated, None, &flag)?
         .record(admin, &mut tx, actor)
         .await?;
-    changes::commit(admin, tx, EnvironmentChange::of_flag(flag.id, raised)).await?;
+    let changes = EnvironmentChange::of_disabled_flag(flag.id, raised);
+    changes::commit(admin, tx, actor, changes).await?;
     Ok(flag)
 }
 
@@ -135,7 +136,7 @@ pub(crate) async fn update(
         return Ok(old);
     }
     let (new, changes) = rewrite(admin, &mut tx, &actor, &old, details, patch.enabled).await?;
-    changes::commit(admin, tx, changes).await?;
+    changes::commit(admin, tx, &actor, changes).await?;
     Ok(new)
 }
 
@@ -154,7 +155,7 @@ pub(crate) async fn restore(
         return Err(Conflict::FlagNotArchived.into());
     }
     let (new, changes) = unarchive(admin, &mut tx, &actor, &old).await?;
-    changes::commit(admin, tx, changes).await?;
+    changes::commit(admin, tx, &actor, changes).await?;
     Ok(new)
 }
 
@@ -168,7 +169,7 @@ pub(crate) async fn archive(
     let mut tx = admin.db.write().await?;
     let (flag, actor) = find_active(&mut tx, actor, id, precondition).await?;
     let changes = archive_within(admin, &mut tx, &actor, &flag).await?;
-    changes::commit(admin, tx, changes).await
+    changes::commit(admin, tx, &actor, changes).await
 }
 
 /// Returns one flag, within a transaction.
@@ -291,7 +292,7 @@ pub(super) async fn unarchive(
     entry(AuditAction::FlagUpdated, Some(old), &new)?
         .record(admin, tx, actor)
         .await?;
-    Ok((new, EnvironmentChange::of_flag(old.id, raised)))
+    Ok((new, EnvironmentChange::of_disabled_flag(old.id, raised)))
 }
 
 /// Archives a flag, within a transaction. The flag must be disabled in all active environments.
@@ -312,5 +313,5 @@ pub(super) async fn archive_within(
     entry(AuditAction::FlagArchived, Some(old), &new)?
         .record(admin, tx, actor)
         .await?;
-    Ok(EnvironmentChange::of_flag(old.id, raised))
+    Ok(EnvironmentChange::of_disabled_flag(old.id, raised))
 }

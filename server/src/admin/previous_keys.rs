@@ -77,9 +77,9 @@ pub(crate) async fn end(
         .record(admin, &mut tx, &actor)
         .await?;
     // Every instance then reads the keys again.
-    let revision = store::environments::raise_config_revision(&mut tx, id).await?;
-    let change = EnvironmentChange::of_environment(id, revision);
-    changes::commit_keys(admin, tx, KeyChange::EndOfOverlap(id), vec![change]).await
+    let raised = store::environments::raise_config_revision(&mut tx, id).await?;
+    let change = EnvironmentChange::of_environment(raised);
+    changes::commit_keys(admin, tx, &actor, KeyChange::EndOfOverlap(id), vec![change]).await
 }
 
 /// Adds the use of previous keys to the database. The number of names is limited for all instances together.

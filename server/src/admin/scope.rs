@@ -18,6 +18,7 @@ use super::{Admin, audit};
 use crate::auth::actor::Actor;
 use crate::auth::authority::FlagEditor;
 use crate::error::{Conflict, Error, Fault};
+use crate::store::environments::Raised;
 use crate::store::{self, Tx};
 
 /// The treatment of environments that a flag leaves while it is enabled there.
@@ -114,7 +115,7 @@ pub(super) async fn apply(
     }
     let raised = store::configurations::rescope(tx, flag.id).await?;
     let after = by_environment(store::configurations::of_flag(tx, flag.id).await?);
-    for (environment, _) in &raised {
+    for Raised { environment, .. } in &raised {
         let entry = match (before.get(environment), after.get(environment)) {
             (None, Some(joined)) => joining(joined)?,
             (Some(left), None) => leaving(left)?,

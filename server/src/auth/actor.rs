@@ -5,7 +5,7 @@ use std::ops::Deref;
 use axum::extract::{FromRef, FromRequestParts};
 use http::Extensions;
 use http::request::Parts;
-use pennon_model::audit::RequestId;
+use pennon_model::audit::{ChangeReason, RequestId};
 use pennon_model::grant::Resource;
 use pennon_model::id::{SessionId, TokenId, UserId};
 use pennon_model::secret::SecretHash;
@@ -14,9 +14,11 @@ use pennon_model::token::Token;
 use pennon_model::user::{Role, User};
 
 use super::authority::Authorized;
+use super::intent::{Intent, read_reason};
 use super::secret::{TOKEN_PREFIX, is_sdk_key};
 use super::{Auth, PresentedCredential, presented};
 use crate::error::Error;
+use crate::store::environments::Safeguards;
 use crate::store::{self, Tx};
 
 /// An authenticated caller with any role, who may read.
@@ -25,6 +27,7 @@ pub(crate) struct Actor {
     credential: Credential,
     /// The request that the actor makes; none on the command line.
     request: Option<RequestId>,
+    intent: Intent,
 }
 
 /// An actor and the actor's credential.
@@ -57,6 +60,7 @@ impl Actor {
         Self {
             credential,
             request: None,
+            intent: Intent::default(),
         }
     }
 
@@ -85,6 +89,30 @@ impl Actor {
     /// Returns the request that the actor makes; none on the command line.
     pub(crate) fn request(&self) -> Option<&RequestId> {
         self.request.as_ref()
+    }
+
+    /// Adds the reason for the changes that the command line makes.
+    pub(crate) fn because(self, reason: Option<ChangeReason>) -> Self {
+        let intent = Intent::of_user(reason, true);
+        Self { intent, ..self }
+    }
+
+    /// Returns the intent behind the actor's changes.
+    pub(super) fn intent(&self) -> &Intent {
+        &self.intent
+    }
+
+    /// Returns the reason that the actor gives for the changes.
+    pub(crate) fn reason(&self) -> Option<&ChangeReason> {
+        self.intent.reason()
+    }
+
+    /// Fails if the actor lacks a reason or a confirmation that these safeguards require.
+    pub(crate) fn pass<'s>(
+        &self,
+        safeguards: impl IntoIterator<Item = &'s Safeguards>,
+    ) -> Result<(), Error> {
+        self.intent.check(safeguards)
     }
 
     /// Returns the actor's role for a resource.
@@ -205,6 +233,19 @@ impl Person {
         &self.user
     }
 
+    /// Returns the person with the intent behind their changes.
+    pub(crate) fn intending(&self, intent: Intent) -> Self {
+        let actor = Actor {
+            intent,
+            ..Actor::clone(&self.actor)
+        };
+        Self {
+            user: self.user.clone(),
+            session: self.session,
+            actor: actor.on_own_behalf(),
+        }
+    }
+
     /// Returns the person's session.
     pub(crate) fn session(&self) -> SessionId {
         self.session
@@ -261,7 +302,9 @@ where
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        Actor::from_request_parts(parts, state).await?.person()
+        let person = Actor::from_request_parts(parts, state).await?.person()?;
+        read_reason(parts, &person)?;
+        Ok(person)
     }
 }
 

@@ -16,6 +16,7 @@ use pennon_model::user::Role;
 
 use super::Auth;
 use super::actor::Actor;
+use super::intent::read_reason;
 use crate::error::Error;
 use crate::store::Tx;
 
@@ -200,7 +201,7 @@ deref_to_actor!(
     Administrator: Authorized
 );
 
-/// Makes types of actors extractors, which check the rights of the request's actor.
+/// Makes types of actors extractors, which check the rights of the request's actor and read the reason for its changes.
 macro_rules! from_actor {
     ($($name:ty: $check:ident),+) => {$(
         impl<S> FromRequestParts<S> for $name
@@ -211,7 +212,9 @@ macro_rules! from_actor {
             type Rejection = Error;
 
             async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-                Actor::from_request_parts(parts, state).await?.$check()
+                let actor = Actor::from_request_parts(parts, state).await?.$check()?;
+                read_reason(parts, &actor)?;
+                Ok(actor)
             }
         }
     )+};

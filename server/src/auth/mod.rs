@@ -7,6 +7,7 @@ pub(crate) mod access_token;
 pub(crate) mod actor;
 pub(crate) mod authority;
 mod hs256;
+pub(crate) mod intent;
 pub(crate) mod password;
 pub(crate) mod queue;
 pub(crate) mod secret;

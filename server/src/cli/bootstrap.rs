@@ -51,6 +51,8 @@ impl FromFields for ProvisionedEnvironment {
         let name = fields.required("name");
         let visibility = fields.or_default("visibility");
         let client_rules = fields.or_default("clientRules");
+        let is_protected = fields.or_default("protected");
+        let is_reason_required = fields.or_default("reasonRequired");
         let sdk_key = fields.required("sdkKey");
         Some(Self {
             new: NewEnvironment {
@@ -58,6 +60,8 @@ impl FromFields for ProvisionedEnvironment {
                 name: name?,
                 visibility: visibility?,
                 client_rules: client_rules?,
+                is_protected: is_protected?,
+                is_reason_required: is_reason_required?,
             },
             sdk_key: sdk_key?,
         })

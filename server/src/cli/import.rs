@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use pennon_core::Invalid;
+use pennon_model::audit::ChangeReason;
 use pennon_model::configuration::Switch;
 use pennon_model::flag::FlagProducts;
 use serde_json::Value;
@@ -30,6 +32,9 @@ pub(super) const MAX_ITEMS: usize = 1_000_000;
 pub struct Arguments {
     /// File printed by `pennon export`; `-` reads the standard input
     file: PathBuf,
+    /// The reason for the changes, for the audit log
+    #[arg(long, value_name = "TEXT", value_parser = reason)]
+    reason: Option<ChangeReason>,
     /// Only print the changes
     #[arg(long)]
     dry_run: bool,
@@ -40,6 +45,7 @@ pub struct Arguments {
 pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let Arguments {
         file,
+        reason,
         dry_run,
         database,
     } = arguments;
@@ -54,7 +60,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         OpenMode::Upgrade
     };
     let admin = open(&database, mode).await?;
-    let actor = Actor::command_line().administrator()?;
+    let actor = Actor::command_line().because(reason).administrator()?;
     let carried = transfer::import(&admin, &actor, &document, dry_run).await;
     // If the warnings cannot be read, the import is kept.
     let warnings = match &carried {
@@ -82,6 +88,10 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         (count, false) => eprintln!("{count} changed"),
     }
     Ok(())
+}
+
+fn reason(text: &str) -> Result<ChangeReason, &'static str> {
+    ChangeReason::try_from(text.to_owned()).map_err(Invalid::detail)
 }
 
 fn in_file(file: &Path, problem: &str) -> String {

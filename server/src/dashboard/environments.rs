@@ -7,7 +7,7 @@ use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_dashboard::model::Naming;
 use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::environments::{
-    EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment,
+    EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment, Safeguards,
 };
 use pennon_model::environment::{
     self, ClientRules, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentStatus,
@@ -116,6 +116,9 @@ impl EnvironmentAdmin for SignedIn {
             name: new.name,
             visibility: Some(new.visibility),
             client_rules: Some(new.client_rules),
+            // The safeguards of the original.
+            is_protected: None,
+            is_reason_required: None,
         };
         Ok(cloning::clone(&self.admin, &actor, original, options).await?)
     }
@@ -173,6 +176,22 @@ impl EnvironmentAdmin for SignedIn {
         Ok(())
     }
 
+    async fn set_safeguards(
+        &self,
+        which: Expected<EnvironmentId>,
+        safeguards: Safeguards,
+    ) -> Result<(), AdminError> {
+        let actor = self.actor.any_administrator()?;
+        let expected = expected(which.revision);
+        let patch = EnvironmentPatch {
+            is_protected: Some(safeguards.is_protected),
+            is_reason_required: Some(safeguards.is_reason_required),
+            ..EnvironmentPatch::default()
+        };
+        environments::update(&self.admin, &actor, which.id, &expected, patch).await?;
+        Ok(())
+    }
+
     async fn rotate_key(
         &self,
         which: Expected<EnvironmentId>,
@@ -213,7 +232,7 @@ impl EnvironmentAdmin for SignedIn {
 fn parsed(new: NewEnvironment) -> Result<environments::NewEnvironment, AdminError> {
     let mut form = Form::default();
     let product = form.field("product", new.product.try_into());
-    let name = form.field("name", new.name.try_into());
+    let name = form.field("name", new.name.clone().try_into());
     let visibility = form.field("visibility", Visibility::parse(&new.visibility));
     let client_rules = form.field("clientRules", ClientRules::parse(&new.client_rules));
     let (Some(product), Some(name), Some(visibility), Some(client_rules)) =
@@ -221,11 +240,14 @@ fn parsed(new: NewEnvironment) -> Result<environments::NewEnvironment, AdminErro
     else {
         return Err(form.refused());
     };
+    let is_production = environment::looks_like_production(&new.name);
     Ok(environments::NewEnvironment {
         product,
         name,
         visibility,
         client_rules,
+        is_protected: new.is_protected.unwrap_or(is_production),
+        is_reason_required: new.is_reason_required,
     })
 }
 

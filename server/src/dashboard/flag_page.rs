@@ -243,11 +243,13 @@ impl SignedIn {
     }
 }
 
-/// Returns the environment to show first: production if one looks like it, or else the first.
+/// Returns the environment to show first: a protected one, or else one that looks like production, or else the first.
 fn default_environment(active: &[Environment]) -> Option<EnvironmentId> {
-    let production = active
-        .iter()
-        .find(|environment| looks_like_production(environment.name.as_str()));
-    let chosen = production.or(active.first());
+    let mut all = active.iter();
+    let chosen = all
+        .clone()
+        .find(|environment| environment.is_protected)
+        .or_else(|| all.find(|environment| looks_like_production(environment.name.as_str())))
+        .or(active.first());
     chosen.map(|environment| environment.id)
 }

@@ -147,6 +147,19 @@ impl From<Error> for AdminError {
                     environments.join(", ")
                 )))
             }
+            Error::ConfirmationRequired {
+                environments,
+                lacks_reason,
+            } => Self::Unconfirmed {
+                environments,
+                is_protected: true,
+                needs_reason: lacks_reason,
+            },
+            Error::ReasonRequired(environments) => Self::Unconfirmed {
+                environments,
+                is_protected: false,
+                needs_reason: true,
+            },
             Error::Conflict(conflict) => Self::Conflict(sentence(&conflict.to_string())),
             Error::Stale { .. } | Error::StalePreview => Self::Stale,
             Error::Invalid(faults) => Self::Invalid(faults.into_iter().map(field_error).collect()),

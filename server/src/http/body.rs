@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::admission::InFlightLimitReached;
 use super::fields::{Fields, FromFields};
+use crate::auth::intent::GivenReason;
 use crate::error::Error;
 use crate::in_flight::{Budget, Held};
 
@@ -22,6 +23,9 @@ pub(super) const ADMIN_LIMIT: usize = 256 * 1024;
 
 /// The maximum size of the body of a sign-in, in bytes.
 const SIGN_IN_LIMIT: usize = 8 * 1024;
+
+/// The member with the reason of a change.
+pub(super) const REASON: &str = "reason";
 
 /// The time limit for receiving a body.
 const TIME: Duration = Duration::from_secs(10);
@@ -38,15 +42,19 @@ impl<S: Sync, T> FromRequest<S> for Body<T> {
 }
 
 impl<T: FromFields> Body<T> {
-    /// Reads the body as a JSON object.
+    /// Reads the body as a JSON object, which may also have the reason of a change.
     pub(crate) async fn read(self) -> Result<T, Error> {
-        parsed(&self.bytes(ADMIN_LIMIT).await?)
+        let given = self.0.extensions().get().cloned();
+        parsed(&self.bytes(ADMIN_LIMIT).await?, given.as_ref())
     }
 
     /// Reads the body of an unauthenticated caller as a JSON object.
     pub(crate) async fn read_sign_in(self, budget: &Budget) -> Result<T, Error> {
         let mut held = budget.hold();
-        parsed(&self.held_bytes(SIGN_IN_LIMIT, Some(&mut held)).await?)
+        parsed(
+            &self.held_bytes(SIGN_IN_LIMIT, Some(&mut held)).await?,
+            None,
+        )
     }
 }
 
@@ -69,8 +77,8 @@ impl<T> Body<T> {
     }
 }
 
-/// An empty body, or a JSON object without members, which some clients send instead. Any other body is refused, because
-/// its sender expects an effect.
+/// An empty body, or a JSON object without members, which some clients send instead, or only with the reason of a change.
+/// Any other body is refused, because its sender expects an effect.
 pub(crate) struct NoBody(Request);
 
 impl<S: Sync> FromRequest<S> for NoBody {
@@ -84,19 +92,40 @@ impl<S: Sync> FromRequest<S> for NoBody {
 impl NoBody {
     /// Checks that the body is empty.
     pub(crate) async fn read(self) -> Result<(), Error> {
+        let given = self.0.extensions().get().cloned();
         let bytes = received(self.0.into_body(), ADMIN_LIMIT, None).await?;
         if bytes.is_empty() {
             return Ok(());
         }
         let json = object(&bytes)
             .map_err(|_| Error::Malformed("this request must not have a body".to_owned()))?;
-        Fields::read(json, |_| Some(())).map_err(Error::Invalid)
+        let read = |fields: &mut Fields<'_>| reason(fields, given.as_ref());
+        Fields::read(json, read).map_err(Error::Invalid)
     }
 }
 
-/// Parses a body as a JSON object and reads its members.
-fn parsed<T: FromFields>(bytes: &[u8]) -> Result<T, Error> {
-    Fields::read(object(bytes)?, T::from_fields).map_err(Error::Invalid)
+/// Parses a body as a JSON object and reads its members. The body of a change can give its reason.
+fn parsed<T: FromFields>(bytes: &[u8], given: Option<&GivenReason>) -> Result<T, Error> {
+    let read = |fields: &mut Fields<'_>| {
+        let reason = reason(fields, given);
+        let content = T::from_fields(fields);
+        reason.and(content)
+    };
+    Fields::read(object(bytes)?, read).map_err(Error::Invalid)
+}
+
+/// Reads the reason of a change. Returns none after reporting a fault.
+fn reason(fields: &mut Fields<'_>, given: Option<&GivenReason>) -> Option<()> {
+    let Some(given) = given else {
+        return Some(());
+    };
+    match fields.optional(REASON)? {
+        Some(reason) if !given.give(&reason) => fields.fault(
+            REASON,
+            "must be the same as in the header `X-Change-Reason`",
+        ),
+        _ => Some(()),
+    }
 }
 
 /// Receives a body of at most `limit` bytes.

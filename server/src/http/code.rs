@@ -35,6 +35,7 @@ macro_rules! codes {
 
 codes! {
     InvalidInput = "INVALID_INPUT", BAD_REQUEST, "Invalid input";
+    ReasonRequired = "REASON_REQUIRED", BAD_REQUEST, "Reason required";
     MalformedBody = "MALFORMED_BODY", BAD_REQUEST, "Malformed body";
     MalformedRequest = "MALFORMED_REQUEST", BAD_REQUEST, "Malformed request";
     Unauthenticated = "UNAUTHENTICATED", UNAUTHORIZED, "Unauthenticated";

@@ -176,6 +176,8 @@ impl From<&Error> for Code {
             Error::ConfigNotPublic => Self::ConfigNotPublic,
             Error::SessionRequired => Self::SessionRequired,
             Error::Forbidden(_) | Error::ForbiddenFor(..) => Self::Forbidden,
+            // The API asks for no confirmation.
+            Error::ReasonRequired(_) | Error::ConfirmationRequired { .. } => Self::ReasonRequired,
             Error::NotFound(entity) => Self::from(*entity),
             Error::NoSuchPath => Self::NoSuchPath,
             Error::MethodNotAllowed => Self::MethodNotAllowed,

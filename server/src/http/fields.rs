@@ -10,10 +10,12 @@ use std::ops::RangeInclusive;
 
 use pennon_core::rule::ValueType;
 use pennon_core::{Context, Invalid};
+use pennon_model::audit::ChangeReason;
 use pennon_model::json::Json;
 use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::{RefOr, Schema};
 
+use super::body::REASON;
 use super::context;
 use super::duplicates::duplicates;
 use super::from_json::FromJson;
@@ -32,6 +34,9 @@ pub(crate) trait FromFields: Sized {
         let path = std::any::type_name::<Self>();
         path.rsplit("::").next().unwrap_or(path)
     }
+
+    /// True if the object is not only a body, but also part of one.
+    const IS_PART: bool = false;
 
     /// Requests every member before it checks any, so that all faults are found at once. Returns none after reporting a
     /// fault.
@@ -54,6 +59,17 @@ pub(crate) trait FromFields: Sized {
             Self::shape(schemas).into_schema(Self::ABOUT.trim())
         })
     }
+
+    /// Returns a reference to the schema of the body of a change with such an object.
+    fn refer_with_reason(schemas: &mut Schemas) -> RefOr<Schema> {
+        let suffix = if Self::IS_PART { "Body" } else { "" };
+        schemas.define(&format!("{}{suffix}", Self::name()), |schemas| {
+            let mut shape = Self::shape(schemas);
+            let about = "The reason for the change, for the audit log.";
+            shape.member(REASON, false, Some(about), ChangeReason::schema(schemas));
+            shape.into_schema(Self::ABOUT.trim())
+        })
+    }
 }
 
 /// Implements [`FromFields`] for a struct. Each field is declared with a reader of [`Fields`] and a member's name. The
@@ -61,7 +77,7 @@ pub(crate) trait FromFields: Sized {
 macro_rules! from_fields {
     (
         $(#[doc = $about:literal])*
-        $type:ty $(as $name:literal)? {
+        $type:ty $(as $name:literal $($part:ident)?)? {
             $(
                 $(#[doc = $member:literal])*
                 $field:ident: $reader:ident($($argument:expr),+) $(.map($map:expr))?,
@@ -71,9 +87,13 @@ macro_rules! from_fields {
         impl $crate::http::fields::FromFields for $type {
             const ABOUT: &'static str = concat!($($about),*);
 
-            $(fn name() -> &'static str {
-                $name
-            })?
+            $(
+                $(const $part: bool = true;)?
+
+                fn name() -> &'static str {
+                    $name
+                }
+            )?
 
             fn from_fields(fields: &mut $crate::http::fields::Fields<'_>) -> Option<Self> {
                 $(

@@ -4,7 +4,7 @@ use pennon_core::Invalid;
 use pennon_core::rollout::{Percentage, Strategy};
 use pennon_core::rule::{Attribute, Integer, Logic, OperandText, Operator, Priority, ValueType};
 use pennon_core::ttl::Ttl;
-use pennon_model::audit::AuditExtra;
+use pennon_model::audit::{AuditExtra, ChangeReason};
 use pennon_model::environment::{
     ClientRules, EnvironmentName, EnvironmentSort, EnvironmentStatus, ProductName, Visibility,
 };
@@ -193,7 +193,7 @@ macro_rules! from_json {
 from_json! {
     // Strings.
     |value| Self::try_from(String::from_json(value)?).map_err(Invalid::detail) =>
-        Description, Email, EnvironmentName, FlagKey, FlagName, ProductName, TokenName;
+        ChangeReason, Description, Email, EnvironmentName, FlagKey, FlagName, ProductName, TokenName;
     |value| Self::try_from(Box::<str>::from(String::from_json(value)?)).map_err(Invalid::detail) =>
         Attribute, OperandText;
     |value| String::from_json(value)?.parse().map_err(Invalid::detail) => Timestamp;

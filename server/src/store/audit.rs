@@ -1,7 +1,8 @@
 //! The audit log.
 
 use pennon_model::audit::{
-    AuditAction, AuditEntry, AuditFilter, AuditRecord, AuditSubjects, ChangeEvent, RequestId,
+    AuditAction, AuditEntry, AuditFilter, AuditRecord, AuditSubjects, ChangeEvent, ChangeReason,
+    RequestId,
 };
 use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
 use pennon_model::page::{Page, PageRequest};
@@ -27,6 +28,7 @@ struct AuditRow {
     product: Option<String>,
     old_value: Option<Json<Value>>,
     new_value: Option<Json<Value>>,
+    reason: Option<String>,
     flag_id: Option<Uuid>,
     environment_id: Option<Uuid>,
     rule_id: Option<Uuid>,
@@ -42,8 +44,8 @@ pub(crate) async fn insert(
     on_conn!(tx, conn => sqlx::query(
         "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key, environment, product,
                                     old_value, new_value, actor_id, actor_token_id, flag_id, environment_id, rule_id,
-                                    user_id, token_id, about_accounts, group_id, request_id)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+                                    user_id, token_id, about_accounts, group_id, request_id, reason)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
     )
     .bind(entry.id.uuid())
     .bind(entry.action.as_str())
@@ -64,6 +66,7 @@ pub(crate) async fn insert(
     .bind(entry.action.is_about_accounts())
     .bind(group.uuid())
     .bind(subjects.request.as_ref().map(RequestId::as_str))
+    .bind(entry.reason.as_ref().map(ChangeReason::as_str))
     .execute(conn).await.map(drop))
 }
 
@@ -102,7 +105,7 @@ macro_rules! push_conditions {
 pub(crate) async fn find(tx: &mut Tx, id: AuditId) -> Result<Option<AuditRecord>, Error> {
     let row: Option<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
-                product, old_value, new_value, flag_id, environment_id, rule_id
+                product, old_value, new_value, reason, flag_id, environment_id, rule_id
          from audit_entries where id = $1",
     ).bind(id.uuid()).fetch_optional(conn).await)?;
     row.map(AuditRecord::try_from).transpose()
@@ -112,7 +115,7 @@ pub(crate) async fn find(tx: &mut Tx, id: AuditId) -> Result<Option<AuditRecord>
 pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
-                product, old_value, new_value, flag_id, environment_id, rule_id
+                product, old_value, new_value, reason, flag_id, environment_id, rule_id
          from audit_entries where group_id = $1 or id = $1 order by occurred_at desc, id desc limit $2",
     ).bind(id.uuid()).bind(most).fetch_all(conn).await)?;
     rows.into_iter().map(AuditRecord::try_from).collect()
@@ -121,7 +124,7 @@ pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<Aud
 /// The beginning of a query for entries.
 const SELECT: &str =
     "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key,
-    environment, product, old_value, new_value, flag_id, environment_id, rule_id
+    environment, product, old_value, new_value, reason, flag_id, environment_id, rule_id
     from audit_entries where ";
 
 /// Returns the newest `most` entries that precede an entry, or the newest of all, newest first. Unlike a page, this takes
@@ -227,12 +230,14 @@ impl TryFrom<AuditRow> for AuditRecord {
     fn try_from(row: AuditRow) -> Result<Self, Error> {
         let action = AuditAction::parse(&row.action)
             .map_err(|problem| bad_row("audit_entries", row.id, problem))?;
+        let reason = row.reason.map(ChangeReason::try_from).transpose();
         let entry = AuditEntry {
             id: AuditId::new(row.id),
             group_id: AuditId::new(row.group_id),
             action,
             actor_identity: row.actor_identity,
             occurred_at: Timestamp::from_millis(row.occurred_at),
+            reason: reason.map_err(|problem| bad_row("audit_entries", row.id, problem))?,
             flag_key: row.flag_key,
             environment: row.environment,
             product: row.product,

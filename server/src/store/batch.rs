@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use pennon_model::audit::{AuditEntry, AuditSubjects};
+use pennon_model::audit::{AuditEntry, AuditSubjects, ChangeReason};
 use pennon_model::configuration::Configuration;
 use pennon_model::flag::{Flag, FlagProducts};
 use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
@@ -16,6 +16,7 @@ use pennon_model::time::Timestamp;
 use sqlx::types::Json;
 use uuid::Uuid;
 
+use super::environments::{Raised, RaisedRow, raised_columns};
 use super::{Tx, insert_rows, on_conn};
 use crate::error::Error;
 
@@ -224,16 +225,20 @@ impl Batch {
 /// Writes the audit entries, all dated `now`, and the new flags with their configurations, rules and rollouts. On
 /// PostgreSQL, this needs no lock: until [`write`], the flags have placeholders for keys, so that no other transaction
 /// that creates a flag waits for this one.
-pub(crate) async fn write_ahead(tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
+pub(crate) async fn write_ahead(
+    tx: &mut Tx,
+    now: Timestamp,
+    reason: Option<&ChangeReason>,
+) -> Result<(), Error> {
     let group = tx.first_entry.map(AuditId::uuid);
     on_conn!(&mut *tx, conn => sqlx::query(
         "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key, environment, product,
                                     old_value, new_value, actor_id, actor_token_id, flag_id, environment_id, rule_id,
-                                    user_id, token_id, about_accounts, group_id)
+                                    user_id, token_id, about_accounts, group_id, reason)
          select id, action, actor_identity, $1, flag_key, environment, product, old_value, new_value, actor_id,
-                actor_token_id, flag_id, environment_id, rule_id, user_id, token_id, about_accounts, $2
+                actor_token_id, flag_id, environment_id, rule_id, user_id, token_id, about_accounts, $2, $3
          from staged_entries",
-    ).bind(now.millis()).bind(group).execute(conn).await.map(drop))?;
+    ).bind(now.millis()).bind(group).bind(reason.map(ChangeReason::as_str)).execute(conn).await.map(drop))?;
     execute(tx, AHEAD).await
 }
 
@@ -251,33 +256,31 @@ pub(crate) async fn changed_by_others(
 }
 
 /// Writes the rest, increments the config revision of each environment that changes, and returns the new revisions.
-pub(crate) async fn write(tx: &mut Tx) -> Result<Vec<(EnvironmentId, i64)>, Error> {
-    let raised: Vec<(Uuid, i64)> = on_conn!(&mut *tx, conn => sqlx::query_as(
+pub(crate) async fn write(tx: &mut Tx) -> Result<Vec<Raised>, Error> {
+    let rows: Vec<RaisedRow> = on_conn!(&mut *tx, conn => sqlx::query_as(concat!(
         "update environments set config_revision = config_revision + 1
          where id in (select environment_id from staged_configurations)
-         returning id, config_revision",
-    ).fetch_all(conn).await)?;
-    for (environment, revision) in &raised {
-        overtake(tx, *environment, *revision).await?;
+         returning ", raised_columns!(),
+    )).fetch_all(conn).await)?;
+    let raised: Vec<Raised> = rows.into_iter().map(Raised::from).collect();
+    for each in &raised {
+        overtake(tx, each).await?;
     }
     for statements in [REVEAL, DELETE, CHANGE, DROP] {
         execute(tx, statements).await?;
     }
-    Ok(raised
-        .into_iter()
-        .map(|(id, revision)| (EnvironmentId::new(id), revision))
-        .collect())
+    Ok(raised)
 }
 
 /// Updates the config revision of new flags if other transactions have incremented that of the environment since the
 /// flags were written. It reads only rows that are as new as they are.
-async fn overtake(tx: &mut Tx, environment: Uuid, revision: i64) -> Result<(), Error> {
+async fn overtake(tx: &mut Tx, raised: &Raised) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "update flag_environments set config_revision = $2
          where environment_id = $1 and config_revision < $2
            and config_revision >= (select config_revision from staged_revisions where environment_id = $1)
            and flag_id in (select id from staged_flags where is_new)",
-    ).bind(environment).bind(revision).execute(conn).await.map(drop))
+    ).bind(raised.environment.uuid()).bind(raised.revision).execute(conn).await.map(drop))
 }
 
 /// Writes new flags. Their config revisions assume that no other transaction increments that of the environment in the

@@ -11,7 +11,7 @@ use pennon_model::id::{EnvironmentId, FlagId};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::environments::{EnvironmentRow, environment_columns};
+use super::environments::{EnvironmentRow, Raised, environment_columns};
 use super::flags::{FlagRow, flag_columns};
 use super::{Tx, bad_row, environments, on_conn, push_one_of};
 use crate::error::Error;
@@ -127,17 +127,14 @@ pub(crate) async fn update(tx: &mut Tx, configuration: &Configuration) -> Result
 }
 
 /// Records that a flag has changed in all active environments in which it is configured.
-pub(crate) async fn touch_everywhere(
-    tx: &mut Tx,
-    flag: FlagId,
-) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+pub(crate) async fn touch_everywhere(tx: &mut Tx, flag: FlagId) -> Result<Vec<Raised>, Error> {
     let raised = environments::raise_config_revisions_of(tx, flag).await?;
     stamp(tx, flag, &raised).await?;
     Ok(raised)
 }
 
 /// Sets the config revision of a flag in these environments to that of the environment.
-async fn stamp(tx: &mut Tx, flag: FlagId, raised: &[(EnvironmentId, i64)]) -> Result<(), Error> {
+async fn stamp(tx: &mut Tx, flag: FlagId, raised: &[Raised]) -> Result<(), Error> {
     if raised.is_empty() {
         return Ok(());
     }
@@ -148,7 +145,7 @@ async fn stamp(tx: &mut Tx, flag: FlagId, raised: &[(EnvironmentId, i64)]) -> Re
              where flag_id = ",
         );
         query.push_bind(flag.uuid()).push(" and environment_id ");
-        push_one_of!(query, raised.iter().map(|(environment, _)| environment));
+        push_one_of!(query, raised.iter().map(|raised| &raised.environment));
         query.build().execute(conn).await.map(drop)
     })
 }
@@ -167,20 +164,14 @@ async fn insert_missing(tx: &mut Tx, flag: FlagId) -> Result<Vec<EnvironmentId>,
 }
 
 /// Adds a disabled configuration of a new flag to the active environments of its products.
-pub(crate) async fn insert_for_flag(
-    tx: &mut Tx,
-    flag: FlagId,
-) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+pub(crate) async fn insert_for_flag(tx: &mut Tx, flag: FlagId) -> Result<Vec<Raised>, Error> {
     insert_missing(tx, flag).await?;
     touch_everywhere(tx, flag).await
 }
 
 /// Adds a configuration of a flag to the active environments that were created while it was archived, and disables it
 /// in all active environments.
-pub(crate) async fn reset_for_flag(
-    tx: &mut Tx,
-    flag: FlagId,
-) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+pub(crate) async fn reset_for_flag(tx: &mut Tx, flag: FlagId) -> Result<Vec<Raised>, Error> {
     insert_missing(tx, flag).await?;
     on_conn!(tx, conn => sqlx::query(
         "update flag_environments set is_enabled = false, revision = revision + 1
@@ -192,7 +183,7 @@ pub(crate) async fn reset_for_flag(
 
 /// Configures a flag in the active environments of its current products, and hides its configuration in all others. A
 /// configuration that is added, hidden or shown again is disabled. Returns the environments that change.
-pub(crate) async fn rescope(tx: &mut Tx, flag: FlagId) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+pub(crate) async fn rescope(tx: &mut Tx, flag: FlagId) -> Result<Vec<Raised>, Error> {
     let mut changed = insert_missing(tx, flag).await?;
     let switched: Vec<Uuid> = on_conn!(&mut *tx, conn => sqlx::query_scalar(
         "update flag_environments set is_hidden = not is_hidden, is_enabled = false, revision = revision + 1
@@ -246,14 +237,14 @@ pub(crate) async fn copy_all(
 pub(crate) async fn insert_for_environment(
     tx: &mut Tx,
     environment: EnvironmentId,
-) -> Result<i64, Error> {
-    let revision = environments::raise_config_revision(tx, environment).await?;
+) -> Result<Raised, Error> {
+    let raised = environments::raise_config_revision(tx, environment).await?;
     on_conn!(tx, conn => sqlx::query(
         "insert into flag_environments (flag_id, environment_id, config_revision)
          select id, $1, $2 from flags
          where archived_at is null and id in (select flag_id from flag_scope where environment_id = $1)",
-    ).bind(environment.uuid()).bind(revision).execute(conn).await.map(drop))?;
-    Ok(revision)
+    ).bind(environment.uuid()).bind(raised.revision).execute(conn).await.map(drop))?;
+    Ok(raised)
 }
 
 /// Returns the active environments in which a flag is enabled, as `product/name`.

@@ -21,7 +21,7 @@ use crate::error::{Conflict, Error};
 macro_rules! environment_columns {
     () => {
         "environments.id as environment_id, product, environments.name as environment_name, sdk_key_prefix, status,
-         visibility, client_rules, position, previous_key_prefix, previous_key_ends_at,
+         visibility, client_rules, is_protected, reason_required, position, previous_key_prefix, previous_key_ends_at,
          environments.created_at as environment_created_at, environments.revision as environment_revision"
     };
 }
@@ -48,11 +48,60 @@ pub(super) struct EnvironmentRow {
     status: String,
     visibility: String,
     client_rules: String,
+    is_protected: bool,
+    reason_required: bool,
     position: Option<i64>,
     previous_key_prefix: Option<String>,
     previous_key_ends_at: Option<i64>,
     environment_created_at: i64,
     environment_revision: i64,
+}
+
+/// An environment whose config revision was incremented, because its flags change.
+#[derive(Clone, Debug)]
+pub(crate) struct Raised {
+    pub(crate) environment: EnvironmentId,
+    /// The new config revision.
+    pub(crate) revision: i64,
+    pub(crate) safeguards: Safeguards,
+}
+
+/// The safeguards of an environment against unintended changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Safeguards {
+    /// The environment, as `product/name`.
+    pub(crate) path: String,
+    pub(crate) is_protected: bool,
+    pub(crate) is_reason_required: bool,
+}
+
+impl Safeguards {
+    /// Returns the safeguards of an environment.
+    pub(crate) fn of(environment: &Environment) -> Self {
+        Self {
+            path: environment.path(),
+            is_protected: environment.is_protected,
+            is_reason_required: environment.is_reason_required,
+        }
+    }
+}
+
+/// The columns of a [`RaisedRow`], of the statement that increments the config revision.
+macro_rules! raised_columns {
+    () => {
+        "id, config_revision, product, name, is_protected, reason_required"
+    };
+}
+pub(super) use raised_columns;
+
+#[derive(sqlx::FromRow)]
+pub(super) struct RaisedRow {
+    id: Uuid,
+    config_revision: i64,
+    product: String,
+    name: String,
+    is_protected: bool,
+    reason_required: bool,
 }
 
 #[derive(sqlx::FromRow)]
@@ -70,9 +119,9 @@ pub(crate) async fn insert(
 ) -> Result<(), Error> {
     let is_inserted = on_conn!(tx, conn => unless_taken(sqlx::query(
         "insert into environments (id, product, name, sdk_key_hash, sdk_key_prefix, status, created_at, revision, visibility,
-                                   client_rules, lineage_id, position)
+                                   client_rules, lineage_id, position, is_protected, reason_required)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $1,
-                 coalesce($11, (select coalesce(max(position), 0) + 1 from environments where product = $2)))",
+                 coalesce($11, (select coalesce(max(position), 0) + 1 from environments where product = $2)), $12, $13)",
     )
     .bind(environment.id.uuid())
     .bind(environment.product.as_str())
@@ -85,6 +134,8 @@ pub(crate) async fn insert(
     .bind(environment.visibility.as_str())
     .bind(environment.client_rules.as_str())
     .bind(environment.position)
+    .bind(environment.is_protected)
+    .bind(environment.is_reason_required)
     .execute(conn).await))?;
     is_inserted
         .then_some(())
@@ -186,14 +237,18 @@ pub(crate) async fn lineages(tx: &mut Tx) -> Result<Vec<(EnvironmentId, Environm
         .collect()
 }
 
-/// Stores an environment's changed name and client rules.
+/// Stores an environment's changed name, client rules and safeguards.
 pub(crate) async fn update(tx: &mut Tx, environment: &Environment) -> Result<(), Error> {
     let is_updated = on_conn!(tx, conn => unless_taken(sqlx::query(
-        "update environments set name = $2, client_rules = $3, revision = revision + 1 where id = $1",
+        "update environments set name = $2, client_rules = $3, is_protected = $4, reason_required = $5,
+            revision = revision + 1
+         where id = $1",
     )
     .bind(environment.id.uuid())
     .bind(environment.name.as_str())
     .bind(environment.client_rules.as_str())
+    .bind(environment.is_protected)
+    .bind(environment.is_reason_required)
     .execute(conn).await))?;
     is_updated
         .then_some(())
@@ -224,20 +279,22 @@ pub(crate) async fn inherit_config_revision(
     tx: &mut Tx,
     successor: EnvironmentId,
     predecessor: EnvironmentId,
-) -> Result<i64, Error> {
-    on_conn!(tx, conn => sqlx::query_scalar(
+) -> Result<Raised, Error> {
+    let row: RaisedRow = on_conn!(tx, conn => sqlx::query_as(concat!(
         "update environments set config_revision =
             (select before.config_revision + 1 from environments before where before.id = $2),
             lineage_id = (select before.lineage_id from environments before where before.id = $2)
-         where id = $1 returning config_revision",
-    ).bind(successor.uuid()).bind(predecessor.uuid()).fetch_one(conn).await)
+         where id = $1 returning ", raised_columns!(),
+    )).bind(successor.uuid()).bind(predecessor.uuid()).fetch_one(conn).await)?;
+    Ok(row.into())
 }
 
 /// Records that the flags of an environment have changed.
-pub(crate) async fn raise_config_revision(tx: &mut Tx, id: EnvironmentId) -> Result<i64, Error> {
-    on_conn!(tx, conn => sqlx::query_scalar(
-        "update environments set config_revision = config_revision + 1 where id = $1 returning config_revision",
-    ).bind(id.uuid()).fetch_one(conn).await)
+pub(crate) async fn raise_config_revision(tx: &mut Tx, id: EnvironmentId) -> Result<Raised, Error> {
+    let row: RaisedRow = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "update environments set config_revision = config_revision + 1 where id = $1 returning ", raised_columns!(),
+    )).bind(id.uuid()).fetch_one(conn).await)?;
+    Ok(row.into())
 }
 
 /// Records that a flag has changed in all active environments in which it is configured, and returns the environments
@@ -245,14 +302,14 @@ pub(crate) async fn raise_config_revision(tx: &mut Tx, id: EnvironmentId) -> Res
 pub(crate) async fn raise_config_revisions_of(
     tx: &mut Tx,
     flag: FlagId,
-) -> Result<Vec<(EnvironmentId, i64)>, Error> {
-    let raised: Vec<(Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
+) -> Result<Vec<Raised>, Error> {
+    let rows: Vec<RaisedRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "update environments set config_revision = config_revision + 1
          where status = 'active'
            and id in (select environment_id from flag_environments where flag_id = $1 and not is_hidden)
-         returning id, config_revision",
-    ).bind(flag.uuid()).fetch_all(conn).await)?;
-    Ok(raised_revisions(raised))
+         returning ", raised_columns!(),
+    )).bind(flag.uuid()).fetch_all(conn).await)?;
+    Ok(rows.into_iter().map(Raised::from).collect())
 }
 
 /// Records that the flags of these environments have changed, and returns the environments with their new config
@@ -260,24 +317,19 @@ pub(crate) async fn raise_config_revisions_of(
 pub(crate) async fn raise_config_revisions(
     tx: &mut Tx,
     ids: &[EnvironmentId],
-) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+) -> Result<Vec<Raised>, Error> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let raised: Vec<(Uuid, i64)> = on_conn!(tx, conn => {
+    let rows: Vec<RaisedRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(
             "update environments set config_revision = config_revision + 1 where id ",
         );
         push_one_of!(query, ids);
-        query.push(" returning id, config_revision");
+        query.push(concat!(" returning ", raised_columns!()));
         query.build_query_as().fetch_all(conn).await
     })?;
-    Ok(raised_revisions(raised))
-}
-
-fn raised_revisions(rows: Vec<(Uuid, i64)>) -> Vec<(EnvironmentId, i64)> {
-    let raised = |(id, revision)| (EnvironmentId::new(id), revision);
-    rows.into_iter().map(raised).collect()
+    Ok(rows.into_iter().map(Raised::from).collect())
 }
 
 /// Returns the products of all active environments, by name.
@@ -301,6 +353,20 @@ fn previous_key(prefix: Option<String>, ends_at: Option<i64>) -> Option<Previous
     })
 }
 
+impl From<RaisedRow> for Raised {
+    fn from(row: RaisedRow) -> Self {
+        Self {
+            environment: EnvironmentId::new(row.id),
+            revision: row.config_revision,
+            safeguards: Safeguards {
+                path: format!("{}/{}", row.product, row.name),
+                is_protected: row.is_protected,
+                is_reason_required: row.reason_required,
+            },
+        }
+    }
+}
+
 impl TryFrom<EnvironmentRow> for Environment {
     type Error = Error;
 
@@ -314,6 +380,8 @@ impl TryFrom<EnvironmentRow> for Environment {
             status: EnvironmentStatus::parse(&row.status).map_err(bad)?,
             visibility: Visibility::parse(&row.visibility).map_err(bad)?,
             client_rules: ClientRules::parse(&row.client_rules).map_err(bad)?,
+            is_protected: row.is_protected,
+            is_reason_required: row.reason_required,
             created_at: Timestamp::from_millis(row.environment_created_at),
             position: row.position,
             previous_key: previous_key(row.previous_key_prefix, row.previous_key_ends_at),

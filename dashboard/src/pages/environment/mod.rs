@@ -3,6 +3,7 @@
 mod client_rules;
 mod previous_key;
 mod revealed;
+mod safeguards;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
@@ -19,6 +20,7 @@ use super::environments::Newest;
 use crate::{
     components::{
         client_table::ClientTable,
+        confirm_change::ConfirmedFields,
         fact::Fact,
         field::{Field, Input},
         frame::Section,
@@ -29,6 +31,7 @@ use crate::{
         page_head::Crumbs,
         public_tag::PublicTag,
         refusal::{Refusal, RefusalNotice},
+        safeguard_fields::{PROTECTED, REASON_REQUIRED, is_checked},
         snippets::{Snippets, example_key},
         time::{Time, time_or},
         title::Title,
@@ -41,7 +44,7 @@ use crate::{
     model::Naming,
     port::{
         Expected,
-        environments::{EnvironmentAdmin, EnvironmentDetail},
+        environments::{EnvironmentAdmin, EnvironmentDetail, Safeguards},
         signed_in, signed_in_user,
     },
     routes,
@@ -54,6 +57,8 @@ actions! {
         Rename = "rename",
         /// Changes the client rules.
         ClientRules = "client-rules",
+        /// Changes the safeguards.
+        Safeguards = "safeguards",
         /// Rotates the SDK key.
         Rotate = "rotate",
         /// Ends the previous key.
@@ -97,6 +102,13 @@ async fn act(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
     match action {
         Action::Rename => environments.rename_environment(expected, value).await?,
         Action::ClientRules => environments.set_client_rules(expected, &value).await?,
+        Action::Safeguards => {
+            let safeguards = Safeguards {
+                is_protected: is_checked(&form, PROTECTED),
+                is_reason_required: is_checked(&form, REASON_REQUIRED),
+            };
+            environments.set_safeguards(expected, safeguards).await?;
+        }
         Action::Rotate => {
             let overlap = form.text(previous_key::OVERLAP);
             let created = environments.rotate_key(expected, &value, &overlap);
@@ -114,9 +126,18 @@ impl Action {
         match self {
             Self::Rename => "name",
             Self::ClientRules => CLIENT_RULES,
+            Self::Safeguards => PROTECTED,
             Self::Rotate => "rotate-name",
             Self::EndPreviousKey => "previous-key",
             Self::Revoke => "revoke-name",
+        }
+    }
+
+    /// Returns the id of the field with the reason, if its form has one.
+    fn reason_id(self) -> &'static str {
+        match self {
+            Self::Rotate => "rotate-reason",
+            _ => "revoke-reason",
         }
     }
 
@@ -181,6 +202,9 @@ fn Page(
     let public = (environment.visibility == Visibility::Public).then(|| {
         view! { <PublicTag title="Everyone can read its SDK key"/> }
     });
+    let protected = (active && environment.is_protected).then(|| {
+        view! { <span class="tag" title="The dashboard asks before each change">"Protected"</span> }
+    });
     let clone = (active && may_clone).then(|| {
         view! { <LinkButton href=routes::clone_environment(environment.id) label="Clone"/> }
     });
@@ -214,7 +238,7 @@ fn Page(
         <Title text=format!("{name} · Environments")/>
         <header class="page-head">
             <Crumbs section=Section::Environments/>
-            <h1>{name} " " <span class=class>{status}</span> " " {public}</h1>
+            <h1>{name} " " <span class=class>{status}</span> " " {public} " " {protected}</h1>
             {clone}
         </header>
         <Facts environment polling active/>
@@ -258,6 +282,7 @@ fn Manage(
     state: FormState,
 ) -> impl IntoView {
     let refusal = Action::Rename.refusal(&state);
+    let safeguards = safeguards::form(&environment, &state);
     let client_rules = (environment.visibility == Visibility::Public)
         .then(|| client_rules::form(&environment, &state));
     let revision = environment.revision;
@@ -278,7 +303,7 @@ fn Manage(
             }
         });
         view! {
-            <Danger action title revision name=name.clone() state=state.clone()>
+            <Danger action title environment=environment.clone() state=state.clone()>
                 <p>
                     "Applications that send " <code>{prefix}</code>
                     {refusal}
@@ -322,6 +347,7 @@ fn Manage(
                     <button class="button">"Rename"</button>
                 </div>
             </form>
+            {safeguards}
             {client_rules}
             {rotate}
             {revoke}
@@ -351,8 +377,7 @@ fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
 fn Danger(
     action: Action,
     title: &'static str,
-    revision: i64,
-    name: String,
+    environment: Environment,
     state: FormState,
     children: Children,
 ) -> impl IntoView {
@@ -365,14 +390,15 @@ fn Danger(
                 <RefusalNotice error=refusal.other.clone()/>
                 {children()}
                 <input type="hidden" name="do" value=action.as_str()/>
-                <input type="hidden" name="revision" value=revision/>
-                <p>"To confirm, type " <strong class="typed-name">{name}</strong> "."</p>
+                <input type="hidden" name="revision" value=environment.revision/>
+                <p>"To confirm, type " <strong class="typed-name">{environment.name.to_string()}</strong> "."</p>
                 <Field
                     name=action.field()
                     label="Environment name"
                     input=Input::Line
                     refusal
                 />
+                <ConfirmedFields environment id=action.reason_id()/>
                 <div class="form-actions">
                     <button class="button danger primary">{title}</button>
                 </div>

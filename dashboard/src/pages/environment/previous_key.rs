@@ -74,6 +74,7 @@ fn end_form(environment: &Environment, usage: &PreviousKeyUsage, state: &FormSta
                 label="End now"
                 action="End now".to_owned()
                 fields
+                environment=environment.clone()
             >
                 <p>
                     {consequence} " The previous key, " <code>{prefix}</code> ", never works again."

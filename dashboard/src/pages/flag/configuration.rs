@@ -2,14 +2,13 @@
 
 use leptos::prelude::*;
 use pennon_model::{
-    configuration::FlagConfiguration,
-    environment::{Environment, looks_like_production},
-    flag_table::FlagCell,
+    configuration::FlagConfiguration, environment::Environment, flag_table::FlagCell,
 };
 
 use super::{PageData, actions::Action, address::Edit};
 use crate::{
     components::{
+        confirm_change::ConfirmedFields,
         flag_switch::{FlagSwitch, Switch, SwitchDialogs, switch_label},
         form_actions::FormActions,
         icon::{Drawing, Icon},
@@ -45,12 +44,23 @@ pub(super) fn configuration(
     };
     let (when_on, when_off) = (heading(true), heading(false));
     let switch = if page.may_edit() {
-        let confirmation_href = looks_like_production(environment.name.as_str())
+        let confirmation_href = environment
+            .has_safeguards()
             .then(|| routes::flag(&page.address.key));
         let when_on = describe::flag(true, rules(), rollout);
+        let needs_reason = environment.is_reason_required;
         let environment = environment.id;
         html! {
-            <FlagSwitch flag=flag.id name environment environment_name confirmation_href cell when_on/>
+            <FlagSwitch
+                flag=flag.id
+                name
+                environment
+                environment_name
+                confirmation_href
+                needs_reason
+                cell
+                when_on
+            />
             <SwitchDialogs/>
         }
     } else {
@@ -94,6 +104,7 @@ fn confirmation(
             {page.hidden(Action::Switch, Some(configuration.revision))}
             <input type="hidden" name="enabled" value=on.to_string()/>
             <p>{format!("As soon as applications update: {effect}")}</p>
+            <ConfirmedFields environment=environment.clone() id="reason"/>
             <FormActions action=label back=page.address.href() focus_back=true/>
         </form>
     };

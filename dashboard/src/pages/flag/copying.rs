@@ -10,7 +10,8 @@ use pennon_model::{
 use super::{PageData, actions::Action, address::Edit, conflict_notice};
 use crate::{
     components::{
-        effect::findings, link_button::LinkButton, refusal::RefusalNotice, select::options,
+        confirm_change::ConfirmedFields, effect::findings, link_button::LinkButton,
+        refusal::RefusalNotice, select::options,
     },
     describe,
     html::{Html, IntoHtml as _, hidden, html, with_code},
@@ -76,8 +77,13 @@ fn confirmation(
     preview: &CopyPreview,
 ) -> Html {
     let mut environments = page.detail.environments.iter().map(|(each, _)| each);
-    let name = environments.find(|each| each.id == to);
-    let name = name.map(|target| page.name_of(target)).unwrap_or_default();
+    let target = environments.find(|each| each.id == to);
+    let confirmed = target.cloned().map(|environment| {
+        view! { <ConfirmedFields environment id="reason"/> }
+    });
+    let name = target
+        .map(|target| page.name_of(target))
+        .unwrap_or_default();
     if preview.diff.differences.is_empty() {
         return html! {
             <p role="status">{format!("{name} already matches {}: nothing would change.", page.name_of(environment))}</p>
@@ -94,6 +100,7 @@ fn confirmation(
                 {page.hidden(Action::Copy, Some(preview.diff.from))}
                 <input type="hidden" name="to" value=to.to_string()/>
                 <input type="hidden" name="to-revision" value=preview.diff.to.to_string()/>
+                {confirmed}
                 <button class="button primary">{format!("Copy to {name}")}</button>
             </form>
         </div>

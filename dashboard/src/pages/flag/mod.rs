@@ -31,6 +31,7 @@ use self::{
 };
 use crate::{
     components::{
+        confirm_change::{ConfirmChange, ConfirmedFields},
         empty::Empty,
         frame::Section,
         icon::{Drawing, Icon},
@@ -76,6 +77,13 @@ pub fn FlagPage() -> impl IntoView {
         let (edited_rule, error) = match act(&form, &address).await {
             Ok(Outcome::Done(href)) => return redirect(&href),
             Ok(Outcome::Redraw(rule)) => (Some(rule), None),
+            Err(AdminError::Unconfirmed {
+                environments,
+                is_protected,
+                needs_reason,
+            }) => {
+                return Ok(html! { <ConfirmChange form environments is_protected needs_reason/> });
+            }
             Err(error) => (None, Some(error)),
         };
         let attempt = Attempt {
@@ -239,6 +247,12 @@ impl PageData {
     /// Returns true if somebody else made a change first.
     fn is_stale(&self) -> bool {
         self.error() == Some(&AdminError::Stale)
+    }
+
+    /// Renders the fields with which a form confirms a change in the environment.
+    fn confirmed_fields(&self) -> Option<Html> {
+        let environment = self.detail.environment.clone()?;
+        Some(html! { <ConfirmedFields environment id="reason"/> })
     }
 
     /// Renders the hidden fields for an action and its object.

@@ -85,6 +85,7 @@ fn removal(page: &PageData, current: &FlagConfiguration, rollout: &FlagRollout) 
                 "Without a rollout, users that match no rule get ON. "
                 {effect}
             </p>
+            {page.confirmed_fields()}
             <FormActions
                 action="Remove rollout"
                 danger=true

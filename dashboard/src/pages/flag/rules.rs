@@ -126,6 +126,7 @@ fn deletion(page: &PageData, current: &FlagConfiguration, rule: &TargetingRule) 
                 <input type="hidden" name="rule" value=rule.id.to_string()/>
                 <p class="step-text struck">{sentence(&describe::rule(&rule.rule))}</p>
                 <p>{effect}</p>
+                {page.confirmed_fields()}
                 <FormActions
                     action="Delete rule"
                     danger=true

@@ -183,7 +183,7 @@ pub(crate) async fn revert(
     check(&plan, fingerprint)?;
     let changed = pending.apply(admin, &mut tx, actor).await?;
     let group = tx.written_group();
-    changes::commit(admin, tx, changed).await?;
+    changes::commit(admin, tx, actor, changed).await?;
     // If the clients cannot be read, the revert is kept.
     if let Err(error) = add_outdated_clients(admin, actor, &mut plan).await {
         tracing::warn!(%error, "cannot find out which clients can read the flags");

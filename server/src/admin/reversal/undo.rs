@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::audit::value;
 use super::super::changes::EnvironmentChange;
+use super::super::environments::EnvironmentDetails;
 use super::super::flags::FlagDetails;
 use super::super::scope::Enabled;
 use super::super::targeting::{self, DesiredConfiguration, differences};
@@ -172,11 +173,13 @@ impl PendingRevert {
         Ok(&mut flag.ok_or(Obstacle::Gone)?.after)
     }
 
-    /// Restores the name and the client rules of an environment.
+    /// Restores the name, the client rules and the safeguards of an environment.
     fn environment(&mut self, before: Environment, entry: &AuditEntry) -> Result<(), RevertError> {
         let mut after = before.clone();
         self.overwrites |= restore(entry, "name", &mut after.name)?;
         self.overwrites |= restore(entry, "clientRules", &mut after.client_rules)?;
+        self.overwrites |= restore(entry, "protected", &mut after.is_protected)?;
+        self.overwrites |= restore(entry, "reasonRequired", &mut after.is_reason_required)?;
         self.environments.push(BeforeAfter { before, after });
         Ok(())
     }
@@ -299,11 +302,9 @@ impl PendingRevert {
         for BeforeAfter { before, after } in self.environments {
             if before != after {
                 let actor = actor.any_administrator()?.of(&before)?;
-                let Environment {
-                    name, client_rules, ..
-                } = after;
+                let details = EnvironmentDetails::of(&after);
                 let (_, change) =
-                    environments::rewrite(admin, tx, &actor, &before, name, client_rules).await?;
+                    environments::rewrite(admin, tx, &actor, &before, details).await?;
                 changes.extend(change);
             }
         }

@@ -106,7 +106,7 @@ pub(crate) async fn copy(
     let target = &current.target;
     if !dry_run && !steps.is_empty() {
         let change = take(admin, &mut tx, &actor, target, &steps).await?;
-        changes::commit(admin, tx, vec![change]).await?;
+        changes::commit(admin, tx, &actor, vec![change]).await?;
     }
     Ok(ConfigurationDiff {
         differences: differences(target, &steps),

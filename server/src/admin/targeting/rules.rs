@@ -122,11 +122,9 @@ pub(crate) async fn reorder_rules(
     }
     let change = take(admin, &mut tx, &actor, &target, &moves).await?;
     let rules = store::rules::list(&mut tx, id.flag, id.environment).await?;
-    changes::commit(admin, tx, vec![change]).await?;
-    Ok(Rules {
-        rules,
-        revision: change.revision,
-    })
+    let revision = change.revision;
+    changes::commit(admin, tx, &actor, vec![change]).await?;
+    Ok(Rules { rules, revision })
 }
 
 /// Returns the steps that put `rules`, given by ascending priority, into this order.

@@ -100,8 +100,9 @@ pub(super) async fn commit(
     step: Step,
 ) -> Result<i64, Error> {
     let change = take(admin, &mut tx, actor, target, &[step]).await?;
-    changes::commit(admin, tx, vec![change]).await?;
-    Ok(change.revision)
+    let revision = change.revision;
+    changes::commit(admin, tx, actor, vec![change]).await?;
+    Ok(revision)
 }
 
 /// Applies steps, within a transaction: writes the changes and their audit entries as the environment's next config
@@ -114,7 +115,7 @@ pub(super) async fn take(
     steps: &[Step],
 ) -> Result<EnvironmentChange, Error> {
     let environment = target.environment.id;
-    let revision = store::environments::raise_config_revision(tx, environment).await?;
+    let raised = store::environments::raise_config_revision(tx, environment).await?;
     free_priorities(tx, steps).await?;
     let mut configuration = &target.configuration;
     for step in steps {
@@ -132,11 +133,7 @@ pub(super) async fn take(
     }
     // The row has the config revision of the last step.
     store::configurations::update(tx, configuration).await?;
-    Ok(EnvironmentChange {
-        environment,
-        flag: Some(target.flag.id),
-        revision,
-    })
+    Ok(EnvironmentChange::of_configuration(target.flag.id, raised))
 }
 
 /// Deletes rules, and sets moved rules aside, so that their priorities are free for other rules.

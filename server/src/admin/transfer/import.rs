@@ -30,11 +30,11 @@ pub(crate) async fn import(
             return Ok(plan.carried);
         }
         let mut tx = admin.db.prepare().await?;
-        stage(admin, &plan, &mut tx).await?;
+        stage(admin, actor, &plan, &mut tx).await?;
         tx.take_turn().await?;
         if plan.still_holds(&mut tx, document).await? {
             let changes = write(admin, actor, &mut tx).await?;
-            changes::commit(admin, tx, changes).await?;
+            changes::commit(admin, tx, actor, changes).await?;
             return Ok(plan.carried);
         }
         tracing::info!("flags of the document were changed by others; planning again");
@@ -42,7 +42,7 @@ pub(crate) async fn import(
     let mut tx = admin.db.write().await?;
     let (carried, changes) = import_within(admin, actor, document, &mut tx).await?;
     if !carried.is_empty() {
-        changes::commit(admin, tx, changes).await?;
+        changes::commit(admin, tx, actor, changes).await?;
     }
     Ok(carried)
 }
@@ -58,15 +58,20 @@ pub(crate) async fn import_within(
     if plan.carried.is_empty() {
         return Ok((plan.carried, Vec::new()));
     }
-    stage(admin, &plan, tx).await?;
+    stage(admin, actor, &plan, tx).await?;
     let changes = write(admin, actor, tx).await?;
     Ok((plan.carried, changes))
 }
 
 /// Writes everything that needs no write lock.
-async fn stage(admin: &Admin, plan: &Plan, tx: &mut Tx) -> Result<(), Error> {
+async fn stage(
+    admin: &Admin,
+    actor: &Administrator,
+    plan: &Plan,
+    tx: &mut Tx,
+) -> Result<(), Error> {
     plan.batch.stage(tx).await?;
-    batch::write_ahead(tx, admin.clock.now()).await
+    batch::write_ahead(tx, admin.clock.now(), actor.reason()).await
 }
 
 /// Writes the rest, and returns the changes to publish after the commit.
@@ -77,6 +82,6 @@ async fn write(
 ) -> Result<Vec<EnvironmentChange>, Error> {
     actor.confirm(tx, admin.clock.now()).await?;
     let raised = batch::write(tx).await?;
-    let change = |(environment, revision)| EnvironmentChange::of_environment(environment, revision);
-    Ok(raised.into_iter().map(change).collect())
+    let changes = raised.into_iter().map(EnvironmentChange::of_environment);
+    Ok(changes.collect())
 }

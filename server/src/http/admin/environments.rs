@@ -100,7 +100,7 @@ async fn one(
     environments::get(&admin, &actor, id).await.map(Tagged)
 }
 
-/// Changes the name or the client rules of an environment.
+/// Changes the name, the client rules or the safeguards of an environment.
 ///
 /// Absent members stay unchanged. A request that changes nothing succeeds and is not recorded. The visibility cannot be
 /// changed.
@@ -202,6 +202,10 @@ from_fields! {
         visibility: or_default("visibility"),
         /// The extent to which the SDK key of a public environment reveals rules. Default `full`.
         client_rules: or_default("clientRules"),
+        /// True if the dashboard asks for confirmation before each change in the environment. Default `false`.
+        is_protected: or_default("protected"),
+        /// True if changes in the environment must come with a reason. Default `false`.
+        is_reason_required: or_default("reasonRequired"),
     }
 }
 
@@ -212,6 +216,8 @@ from_fields! {
         name: required("name"),
         visibility: optional("visibility"),
         client_rules: optional("clientRules"),
+        is_protected: optional("protected"),
+        is_reason_required: optional("reasonRequired"),
     }
 }
 
@@ -223,6 +229,10 @@ from_fields! {
         visibility: optional("visibility"),
         /// The extent to which the SDK key of a public environment reveals rules.
         client_rules: optional("clientRules"),
+        /// True if the dashboard asks for confirmation before each change in the environment.
+        is_protected: optional("protected"),
+        /// True if changes in the environment must come with a reason.
+        is_reason_required: optional("reasonRequired"),
     }
 }
 

@@ -105,7 +105,7 @@ async fn delete(
 
 from_fields! {
     /// The percentage of contexts for which the flag is on, and the strategy that selects them.
-    Rollout as "RolloutInput" {
+    Rollout as "RolloutInput" IS_PART {
         percentage: required("percentage"),
         strategy: required("strategy"),
     }

@@ -158,7 +158,7 @@ fn listed(Rules { rules, revision }: Rules) -> TaggedAs<RuleList> {
 
 from_fields! {
     /// A targeting rule: conditions, and the result for contexts that match them.
-    Rule as "RuleInput" {
+    Rule as "RuleInput" IS_PART {
         priority: required("priority"),
         logic: required("logic"),
         /// The result when the rule matches.

@@ -5,6 +5,7 @@
 //! status codes.
 
 mod cookie;
+mod intent;
 mod protection;
 mod session;
 mod status;
@@ -161,7 +162,8 @@ fn provide_ports(service: &Service) {
         Some(Session(Ok(actor))) => {
             let ClientAddress(address) =
                 ClientAddress::of(&parts, &service.runtime.settings.trusted_proxies);
-            SignedIn::provide(service.admin.clone(), actor.clone(), address);
+            let intending = actor.intending(intent::of(&parts));
+            SignedIn::provide(service.admin.clone(), intending, address);
             Some(actor)
         }
         Some(Session(Err(error))) => {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::StatusCode;
 use utoipa::openapi::content::{Content, ContentBuilder};
-use utoipa::openapi::path::{Operation, Parameter};
+use utoipa::openapi::path::{HttpMethod, Operation, Parameter};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -12,6 +12,7 @@ use utoipa::openapi::{HeaderBuilder, Ref, RefOr, Required, Response, Schema, Sec
 
 use super::Schemas;
 use super::problems::Problems;
+use super::shape::header;
 use crate::http::code::Code;
 
 /// The media type of bodies, except errors and files.
@@ -25,6 +26,8 @@ pub(crate) struct OperationBuilder<'d> {
     operation: Operation,
     needs: Vec<String>,
     refusals: BTreeSet<Code>,
+    is_read: bool,
+    is_change: bool,
 }
 
 /// A successful response of an operation.
@@ -56,6 +59,7 @@ impl Answered {
 
 impl<'d> OperationBuilder<'d> {
     pub(super) fn new(
+        method: &HttpMethod,
         operation: Operation,
         schemas: &'d mut Schemas,
         problems: &'d mut Problems,
@@ -66,12 +70,30 @@ impl<'d> OperationBuilder<'d> {
             operation,
             needs: Vec::new(),
             refusals: BTreeSet::from([Code::InternalError]),
+            is_read: *method == HttpMethod::Get,
+            is_change: false,
         }
     }
 
     /// Adds refusals with these codes.
     pub(crate) fn refuses(&mut self, codes: impl IntoIterator<Item = Code>) {
         self.refusals.extend(codes);
+    }
+
+    /// Accepts the reason of a change, in a header and in the body, unless the operation reads.
+    pub(crate) fn takes_reason(&mut self) {
+        if self.is_read {
+            return;
+        }
+        let about = "The reason for the change, for the audit log: 1 to 500 characters of percent-encoded UTF-8. A JSON body can give it as `reason` instead.";
+        self.parameter(header("X-Change-Reason", about));
+        self.refuses([Code::InvalidInput]);
+        self.is_change = true;
+    }
+
+    /// Returns true if the operation accepts the reason of a change.
+    pub(crate) fn is_change(&self) -> bool {
+        self.is_change
     }
 
     /// Requires a credential of this scheme.

@@ -50,6 +50,11 @@ pub(crate) trait Answer {
 /// A type that a request body can contain.
 pub(crate) trait InBody {
     fn schema(schemas: &mut Schemas) -> RefOr<Schema>;
+
+    /// Returns the schema of a body that can also give the reason of a change.
+    fn schema_with_reason(schemas: &mut Schemas) -> RefOr<Schema> {
+        Self::schema(schemas)
+    }
 }
 
 /// A handler, described by its signature `S`, which is inferred.
@@ -134,6 +139,7 @@ impl Input for Result<Actor, Error> {
 impl Input for Person {
     fn describe(builder: &mut OperationBuilder<'_>) {
         Actor::describe(builder);
+        builder.takes_reason();
         builder.needs("Requires a session; a personal access token is refused.");
     }
 }
@@ -142,6 +148,7 @@ impl Input for AnyEditor {
     fn describe(builder: &mut OperationBuilder<'_>) {
         Actor::describe(builder);
         role(builder, Role::Editor);
+        builder.refuses([Code::ReasonRequired]);
     }
 }
 
@@ -149,6 +156,7 @@ impl Input for AnyAdministrator {
     fn describe(builder: &mut OperationBuilder<'_>) {
         Actor::describe(builder);
         role(builder, Role::Admin);
+        builder.refuses([Code::ReasonRequired]);
     }
 }
 
@@ -162,6 +170,7 @@ impl Input for Administrator {
 fn role(builder: &mut OperationBuilder<'_>, role: Role) {
     builder.refuses([Code::Forbidden]);
     builder.needs(format!("Requires the role `{role}`."));
+    builder.takes_reason();
 }
 
 impl Input for SdkKey {
@@ -214,11 +223,19 @@ impl<T: FromFields> InBody for T {
     fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
         T::refer(schemas)
     }
+
+    fn schema_with_reason(schemas: &mut Schemas) -> RefOr<Schema> {
+        T::refer_with_reason(schemas)
+    }
 }
 
 impl<T: InBody> Input for Body<T> {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        let schema = T::schema(builder.schemas);
+        let schema = if builder.is_change() {
+            T::schema_with_reason(builder.schemas)
+        } else {
+            T::schema(builder.schemas)
+        };
         builder.body(schema);
         builder.refuses([
             Code::InvalidInput,

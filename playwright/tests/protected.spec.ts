@@ -1,0 +1,138 @@
+import type { Locator, Page } from "@playwright/test";
+import { expectAccessible } from "../support/accessible.ts";
+import { evaluate } from "../support/api.ts";
+import { address, country, ruleLines, shop } from "../support/flag-page.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+/** Locates the visible field for the reason. */
+function reasonField(page: Page): Locator {
+  return page.getByRole("textbox", { name: /^Reason/ }).filter({ visible: true });
+}
+
+test("every change of a protected environment is confirmed, and nothing changes before", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("DE", 1));
+  await api.protect(production);
+  await signIn(page, server);
+  await page.goto(`${address}?environment=${production.id}&edit=rollout`);
+  await page.getByLabel("Percentage", { exact: true }).fill("30");
+  await page.getByRole("button", { name: "Save rollout" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Change Web shop/production?");
+  await page.getByRole("link", { name: "Cancel" }).click();
+  // The form is open again, for the state that did not change.
+  await expect(page.getByRole("button", { name: "Save rollout" })).toBeVisible();
+  expect(await evaluate(server, production.sdkKey, "checkout_v2")).toEqual({
+    enabled: true,
+    reason: "flag_enabled",
+  });
+  await page.getByLabel("Percentage", { exact: true }).fill("30");
+  await page.getByRole("button", { name: "Save rollout" }).click();
+  await reasonField(page).fill("Second wave");
+  await page.getByRole("button", { name: "Confirm change" }).click();
+  await expect(page.locator("#rollout")).toContainText("30% of users are ON");
+
+  await page.goto(`${address}/history`);
+  const newest = page.locator(".timeline").getByRole("listitem").first();
+  await expect(newest).toContainText("Reason: Second wave");
+});
+
+test("a change of an environment that requires a reason waits for one", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("DE", 1));
+  await api.protect(production, true);
+  await signIn(page, server);
+  await page.goto(`${address}?environment=${production.id}`);
+  await page.getByRole("link", { name: "Delete" }).click();
+  const reason = reasonField(page);
+  await page.getByRole("button", { name: "Delete rule" }).click();
+  await expect(reason).toBeFocused();
+  await reason.fill("No longer needed");
+  await page.getByRole("button", { name: "Delete rule" }).click();
+  await expect(ruleLines(page)).toHaveText(["everyone is ON"]);
+
+  await page.getByRole("switch").click();
+  const turnOff = page.getByRole("button", { name: "Turn off in production" });
+  await turnOff.click();
+  await expect(reasonField(page)).toBeFocused();
+  expect((await evaluate(server, production.sdkKey, "checkout_v2")).enabled).toBe(true);
+  await reasonField(page).fill("INC-481");
+  await turnOff.click();
+  await expect(page.getByRole("switch")).not.toBeChecked();
+  await page.goto(`${address}/history`);
+  await expect(page.locator(".timeline")).toContainText("Reason: INC-481");
+});
+
+test("a new environment is protected if its name suggests production, and that can be changed", async ({
+  page,
+  server,
+}) => {
+  await signIn(page, server);
+  for (const [name, protection, isProtected] of [
+    ["production", undefined, true],
+    ["staging", undefined, false],
+    ["live", "No", false],
+    ["demo", "Yes, protect it", true],
+  ] as const) {
+    await page.goto("/dashboard/environments/new");
+    await page.getByLabel("Product").fill("Web shop");
+    await page.getByLabel("Name").fill(name);
+    if (protection !== undefined) {
+      await page.getByLabel("Ask before changes").selectOption({ label: protection });
+    }
+    await page.getByRole("button", { name: "Create environment" }).click();
+    await page.goto("/dashboard/environments");
+    await page.getByRole("link", { name, exact: true }).click();
+    await expect(page.getByLabel("Protected")).toBeChecked({ checked: isProtected });
+  }
+  await page.getByLabel("Protected").uncheck();
+  await page.getByLabel("Require a reason").check();
+  await page.getByRole("button", { name: "Change safeguards" }).click();
+  await page.getByRole("button", { name: "Confirm change" }).click();
+  await expect(page.getByLabel("Require a reason")).toBeChecked();
+  await expect(page.getByLabel("Protected")).not.toBeChecked();
+
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("demo 2");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await reasonField(page).fill("Clearer name");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("demo 2");
+});
+
+test("the pages of protected environments are accessible", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  test.slow();
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("DE", 1));
+  await api.protect(production, true);
+  await signIn(page, server);
+  for (const path of ["new", production.id]) {
+    await page.goto(`/dashboard/environments/${path}`);
+    await expectAccessible(page);
+  }
+  await page.goto(`${address}?environment=${production.id}`);
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await page.getByRole("switch").click();
+  await expect(reasonField(page)).toBeVisible();
+  await expectAccessible(page);
+  await page.goto(`${address}?environment=${production.id}&edit=rollout`);
+  await page.getByLabel("Percentage", { exact: true }).fill("30");
+  await page.getByRole("button", { name: "Save rollout" }).click();
+  await expect(page.getByRole("button", { name: "Confirm change" })).toBeVisible();
+  await expectAccessible(page);
+  await reasonField(page).fill("Second wave");
+  await page.getByRole("button", { name: "Confirm change" }).click();
+  await expect(page.locator("#rollout")).toContainText("30%");
+  await page.goto(`${address}/history`);
+  await expectAccessible(page);
+});

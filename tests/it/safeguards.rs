@@ -1,0 +1,369 @@
+//! Protected environments, and reasons for changes.
+
+use pennon_tests::{Answer, Caller, Pair, TestApp};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::dashboard::Browser;
+
+/// The header with the reason.
+const HEADER: &str = "x-change-reason";
+
+/// Creates an environment whose changes require a reason, with a flag.
+async fn guarded(admin: &Caller<'_>) -> Pair {
+    let pair = admin.pair().await;
+    let guard = json!({ "reasonRequired": true });
+    let guarded = admin.patch(&environment_path(&pair), guard).await;
+    assert_eq!(
+        guarded.expect(StatusCode::OK).json()["reasonRequired"],
+        true
+    );
+    pair
+}
+
+fn environment_path(pair: &Pair) -> String {
+    format!("/environments/{}", pair.environment)
+}
+
+fn text_of(answer: &Answer) -> String {
+    String::from_utf8_lossy(&answer.bytes).into_owned()
+}
+
+/// Sends a change with a reason in the header.
+async fn send(
+    caller: &Caller<'_>,
+    method: Method,
+    path: &str,
+    body: &Value,
+    header: Option<&str>,
+) -> Answer {
+    let mut request = caller.request(method, path);
+    if !body.is_null() {
+        request = request.json(body);
+    }
+    if let Some(header) = header {
+        request = request.header(HEADER, header);
+    }
+    caller.send(request).await
+}
+
+/// Returns the reasons of all entries that the audit log shows, newest first.
+async fn reasons(admin: &Caller<'_>) -> Vec<Value> {
+    let log = admin.get("/audit?limit=100").await.json();
+    let entries = log["items"].as_array().cloned().unwrap_or_default();
+    entries
+        .iter()
+        .map(|entry| entry["reason"].clone())
+        .collect()
+}
+
+/// Returns a body with another member.
+fn with(body: &Value, name: &str, value: Value) -> Value {
+    let mut body = if body.is_null() {
+        json!({})
+    } else {
+        body.clone()
+    };
+    body[name] = value;
+    body
+}
+
+fn rule(priority: i64) -> Value {
+    json!({
+        "priority": priority, "logic": "and", "value": true,
+        "conditions": [
+            { "attribute": "country", "operator": "==", "valueType": "string", "valueString": "AT" },
+        ],
+    })
+}
+
+#[tokio::test]
+async fn every_change_in_an_environment_needs_the_reason_that_it_requires() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = guarded(&admin).await;
+    let (other, _) = admin.environment("shop", "dev").await;
+    let (flag, here) = (format!("/flags/{}", pair.flag), &pair.path);
+    let place = environment_path(&pair);
+    let put = |path: &str, body| (Method::PUT, path.to_owned(), body);
+    let post = |path: &str, body| (Method::POST, path.to_owned(), body);
+    let patch = |path: &str, body| (Method::PATCH, path.to_owned(), body);
+    let delete = |path: &str| (Method::DELETE, path.to_owned(), Value::Null);
+    let new_flag = json!({ "key": "other", "name": "Other", "type": "boolean" });
+    let rollout = json!({ "percentage": 5, "strategy": "per_user" });
+    let elsewhere = json!({ "products": ["blog"], "force": true });
+    let changes = [
+        put(here, json!({ "isEnabled": true })),
+        put(here, json!({ "ttlOverrideSeconds": 5 })),
+        post(&format!("{here}/rules"), rule(1)),
+        put(&format!("{here}/rollout"), rollout),
+        delete(&format!("{here}/rollout")),
+        post(&format!("{here}/copy-from/{other}"), Value::Null),
+        post("/flags", new_flag),
+        patch(&flag, elsewhere),
+        patch(&flag, json!({ "products": null })),
+        delete(&flag),
+        post(&format!("{flag}/restore"), Value::Null),
+        patch(&place, json!({ "name": "live" })),
+        patch(&place, json!({ "protected": true })),
+        post(&format!("{place}/rotate-key"), Value::Null),
+    ];
+    for (method, path, body) in changes {
+        let what = format!("{method} {path} {body}");
+        let before = admin.audited().await;
+        let refused = send(&admin, method.clone(), &path, &body, None).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{what}");
+        assert_eq!(refused.text("/code"), "REASON_REQUIRED", "{what}");
+        assert!(refused.text("/detail").contains("shop/"), "{what}");
+        assert_eq!(admin.audited().await, before, "{what}");
+        let done = send(&admin, method, &path, &body, Some("INC-1")).await;
+        assert!(done.status.is_success(), "{what}: {}", text_of(&done));
+        assert_ne!(admin.audited().await, before, "{what}");
+        assert_eq!(reasons(&admin).await[0], "INC-1", "{what}");
+    }
+}
+
+#[tokio::test]
+async fn reading_and_changing_something_else_needs_no_reason() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = guarded(&admin).await;
+    let (dev, _) = admin.environment("shop", "dev").await;
+    // The flag itself is not served.
+    let renamed = json!({ "name": "Express checkout" });
+    let renamed = admin.patch(&format!("/flags/{}", pair.flag), renamed).await;
+    renamed.expect(StatusCode::OK);
+    admin.switch(&pair.flag, &dev, true).await;
+    let dry_run = format!("{}/copy-from/{dev}?dryRun=true", pair.path);
+    admin.post(&dry_run, json!({})).await.expect(StatusCode::OK);
+    // A change without effect changes nothing.
+    let off = json!({ "isEnabled": false });
+    admin
+        .put(&pair.path, off)
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let clone = format!("{}/clone", environment_path(&pair));
+    let cloned = admin.post(&clone, json!({ "name": "prod 2" })).await;
+    assert_eq!(
+        cloned.expect(StatusCode::CREATED).json()["reasonRequired"],
+        true
+    );
+    assert_eq!(
+        reasons(&admin)
+            .await
+            .iter()
+            .filter(|each| !each.is_null())
+            .count(),
+        0
+    );
+}
+
+#[tokio::test]
+async fn the_header_and_the_body_can_give_a_reason_anywhere_and_must_agree() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let on = json!({ "isEnabled": true });
+    let off = json!({ "isEnabled": false });
+    let (put, path) = (Method::PUT, &pair.path);
+    let reason = "Zahlungsfehler – siehe „INC-7“ 🔥";
+    let encoded: Vec<String> = reason.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let encoded = encoded.concat();
+    let done = send(&admin, put.clone(), path, &on, Some(&encoded)).await;
+    done.expect(StatusCode::NO_CONTENT);
+    assert_eq!(reasons(&admin).await[0], reason);
+    let body = with(&off, "reason", json!(reason));
+    let done = send(&admin, put.clone(), path, &body, None).await;
+    done.expect(StatusCode::NO_CONTENT);
+    assert_eq!(reasons(&admin).await[0], reason);
+    let both = with(&on, "reason", json!(reason));
+    let done = send(&admin, put.clone(), path, &both, Some(&encoded)).await;
+    done.expect(StatusCode::NO_CONTENT);
+
+    let differ = send(&admin, put.clone(), path, &both, Some("other")).await;
+    let differ = differ.expect(StatusCode::BAD_REQUEST).json();
+    assert_eq!(differ["errors"][0]["pointer"], "/reason");
+    // Bodies of requests that need none.
+    let archive = send(&admin, Method::PUT, path, &off, None).await;
+    archive.expect(StatusCode::NO_CONTENT);
+    let flag = format!("/flags/{}", pair.flag);
+    admin.delete(&flag).await.expect(StatusCode::NO_CONTENT);
+    let restored = admin
+        .post(&format!("{flag}/restore"), json!({ "reason": "again" }))
+        .await;
+    restored.expect(StatusCode::OK);
+    assert_eq!(reasons(&admin).await[0], "again");
+    let user = json!({
+        "email": "vic@example.com", "password": "a long password", "role": "viewer", "reason": "joins",
+    });
+    admin.post("/users", user).await.expect(StatusCode::CREATED);
+    let log = admin.get("/audit?include=accounts&limit=1").await.json();
+    assert_eq!(log["items"][0]["reason"], "joins");
+}
+
+#[tokio::test]
+async fn an_unusable_reason_is_refused_and_nothing_changes() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = guarded(&admin).await;
+    let on = json!({ "isEnabled": true });
+    let long = "x".repeat(501);
+    for header in ["", "%20", "%ff", "%00", &long] {
+        let refused = send(&admin, Method::PUT, &pair.path, &on, Some(header)).await;
+        let refused = refused.expect(StatusCode::BAD_REQUEST).json();
+        assert_eq!(refused["code"], "INVALID_INPUT", "{header}");
+        assert_eq!(
+            refused["errors"][0]["parameter"], "X-Change-Reason",
+            "{header}"
+        );
+    }
+    for reason in [
+        json!(""),
+        json!(" \n"),
+        json!("\u{0}"),
+        json!(long),
+        json!(7),
+        json!(null),
+    ] {
+        let refused = admin
+            .put(&pair.path, with(&on, "reason", reason.clone()))
+            .await;
+        let refused = refused.expect(StatusCode::BAD_REQUEST).json();
+        assert_eq!(refused["errors"][0]["pointer"], "/reason", "{reason}");
+    }
+    let twice = admin.request(Method::PUT, &pair.path).json(&on);
+    let twice = admin
+        .send(twice.header(HEADER, "a").header(HEADER, "b"))
+        .await;
+    twice.expect(StatusCode::BAD_REQUEST);
+    let configuration = admin.get(&pair.path).await.json();
+    assert_eq!(configuration["isEnabled"], false);
+    let longest = with(&on, "reason", json!("ü".repeat(500)));
+    let done = admin.put(&pair.path, longest).await;
+    done.expect(StatusCode::NO_CONTENT);
+
+    // Those without the role learn nothing about the rest of their request, and reads take no reason.
+    let viewer = app.user("vic@example.com", "viewer").await;
+    let refused = send(&viewer, Method::PUT, &pair.path, &on, Some("%ff")).await;
+    refused.expect(StatusCode::FORBIDDEN);
+    let read = send(&viewer, Method::GET, &pair.path, &Value::Null, Some("%ff")).await;
+    read.expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn imports_and_reverts_take_one_reason_for_all_their_changes() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    let document = app.command(&["export"]).await.expect_success();
+    admin.switch(&pair.flag, &pair.environment, false).await;
+    let guard = json!({ "reasonRequired": true });
+    admin
+        .patch(&environment_path(&pair), guard)
+        .await
+        .expect(StatusCode::OK);
+
+    let refused = app.command_with_input(&["import", "-"], &document).await;
+    assert!(refused.stderr.contains("shop/prod"), "{}", refused.stderr);
+    let dry = app
+        .command_with_input(&["import", "-", "--dry-run"], &document)
+        .await;
+    dry.expect_success();
+    let arguments = ["import", "-", "--reason", "nightly sync"];
+    let done = app.command_with_input(&arguments, &document).await;
+    done.expect_success();
+    assert!(reasons(&admin).await.contains(&json!("nightly sync")));
+    let on = admin.get(&pair.path).await.json();
+    assert_eq!(on["isEnabled"], true);
+
+    let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let revert = format!("/audit/{entry}/revert");
+    let dry = admin
+        .post(&format!("{revert}?dryRun=true"), json!({}))
+        .await;
+    dry.expect(StatusCode::OK);
+    let refused = admin.post(&revert, json!({})).await;
+    assert_eq!(refused.text("/code"), "REASON_REQUIRED");
+    let done = admin.post(&revert, json!({ "reason": "wrong file" })).await;
+    done.expect(StatusCode::OK);
+    assert!(reasons(&admin).await.contains(&json!("wrong file")));
+}
+
+#[tokio::test]
+async fn an_environment_can_be_created_guarded_and_unguarded_with_a_reason() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (plain, _) = admin.environment("shop", "production").await;
+    let plain = admin.get(&format!("/environments/{plain}")).await.json();
+    assert_eq!(
+        [&plain["protected"], &plain["reasonRequired"]],
+        [false, false]
+    );
+    let body = json!({
+        "product": "shop", "name": "live", "protected": true, "reasonRequired": true,
+    });
+    let created = admin.post("/environments", body).await;
+    let created = created.expect(StatusCode::CREATED);
+    let path = format!("/environments/{}", created.text("/id"));
+    let read = admin.get(&path).await.json();
+    assert_eq!([&read["protected"], &read["reasonRequired"]], [true, true]);
+    let rotated = json!({ "reason": "leaked" });
+    let rotated = admin.post(&format!("{path}/rotate-key"), rotated).await;
+    let rotated = rotated.expect(StatusCode::CREATED);
+    let both = rotated.json();
+    assert_eq!([&both["protected"], &both["reasonRequired"]], [true, true]);
+
+    let path = format!("/environments/{}", rotated.text("/id"));
+    let open = json!({ "protected": false, "reasonRequired": false });
+    let refused = admin.patch(&path, open.clone()).await;
+    assert_eq!(refused.text("/code"), "REASON_REQUIRED");
+    let done = admin
+        .patch(&path, with(&open, "reason", json!("too strict")))
+        .await;
+    assert_eq!(done.expect(StatusCode::OK).json()["reasonRequired"], false);
+    let entry = admin.get("/audit?limit=1").await.json()["items"][0].clone();
+    assert_eq!(entry["action"], "ENVIRONMENT_UPDATED");
+    assert_eq!(entry["oldValue"]["reasonRequired"], true);
+    assert_eq!(entry["newValue"]["reasonRequired"], false);
+    let revert = format!("/audit/{}/revert", entry["id"].as_str().unwrap_or_default());
+    admin.post(&revert, json!({})).await.expect(StatusCode::OK);
+    let read = admin.get(&path).await.json();
+    assert_eq!([&read["protected"], &read["reasonRequired"]], [true, true]);
+}
+
+#[tokio::test]
+async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let protect = json!({ "protected": true });
+    let protected = admin.patch(&environment_path(&pair), protect).await;
+    assert_eq!(protected.expect(StatusCode::OK).json()["protected"], true);
+    admin.switch(&pair.flag, &pair.environment, true).await;
+
+    let browser = Browser::signed_in(&app).await;
+    let page = format!("/dashboard/flags/checkout?environment={}", pair.environment);
+    let revision = admin.get(&pair.path).await;
+    let revision = revision.header("etag").trim_matches('"').to_owned();
+    let form = format!(
+        "do=switch&flag={}&environment={}&revision={revision}&enabled=false",
+        pair.flag, pair.environment
+    );
+    let asked = browser.post(&page, &form).await.expect(StatusCode::OK);
+    let question = text_of(&asked);
+    assert!(question.contains("Change shop/prod?"), "{question}");
+    assert!(
+        question.contains(r#"name="confirmed" value="yes""#),
+        "{question}"
+    );
+    let on = admin.get(&pair.path).await.json();
+    assert_eq!(on["isEnabled"], true);
+    let confirmed = browser
+        .post(&page, &format!("{form}&confirmed=yes&reason=INC-9"))
+        .await;
+    confirmed.expect(StatusCode::SEE_OTHER);
+    assert_eq!(reasons(&admin).await[0], "INC-9");
+    let off = admin.get(&pair.path).await.json();
+    assert_eq!(off["isEnabled"], false);
+}
