@@ -5,6 +5,7 @@ use pennon_model::{
     audit::{AuditAction, AuditEntry},
     environment::Visibility,
     flag::FlagProducts,
+    metadata::{FlagKind, FlagTags},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -128,8 +129,17 @@ fn details_template(old: Option<&Value>, new: Option<&Value>) -> String {
         "not public"
     };
     let is_toggled = is_public(old) != is_public(new);
-    let mut parts = Vec::from(["name", "description", "products"]);
-    parts.retain(|member| changed(member));
+    let parts = [
+        ("name", "name"),
+        ("description", "description"),
+        ("products", "products"),
+        ("tags", "tags"),
+        ("owner", "owner"),
+        ("kind", "kind"),
+        ("expiresAt", "expiry"),
+    ];
+    let parts = parts.into_iter().filter(|(member, _)| changed(member));
+    let parts: Vec<&str> = parts.map(|(_, name)| name).collect();
     match (parts.as_slice(), is_toggled) {
         ([], true) => format!("made `flag` {becomes}"),
         (["products"], false) => products_template(old, new).to_owned(),
@@ -289,6 +299,12 @@ fn shown_members(
         ),
         ("Products", products),
         ("Public", yes_or_no("public")),
+        ("Tags", tags_of(object).map(|tags| tags.to_string())),
+        ("Owner", plain("owner")),
+        (
+            "Kind",
+            kind_of(object).map(|kind| describe::kind(kind).to_owned()),
+        ),
         ("Visibility", of_public("visibility")),
         ("Client rules", of_public("clientRules")),
         ("Protected", yes_or_no("protected")),
@@ -312,6 +328,17 @@ fn shown_members(
 /// The products of a flag; none for every product.
 fn products_of(flag: Option<&Value>) -> Option<FlagProducts> {
     serde_json::from_value(member_of(flag, "products")).unwrap_or_default()
+}
+
+/// The tags of a flag; none if it has no tags.
+fn tags_of(flag: Option<&Value>) -> Option<FlagTags> {
+    let tags: FlagTags = serde_json::from_value(member_of(flag, "tags")).ok()?;
+    Some(tags).filter(|tags| !tags.is_empty())
+}
+
+/// The kind of a flag, if it has one.
+fn kind_of(flag: Option<&Value>) -> Option<FlagKind> {
+    FlagKind::parse(member_of(flag, "kind").as_str()?).ok()
 }
 
 /// Returns true for a public flag.
@@ -481,6 +508,44 @@ mod tests {
         };
         assert_eq!(names(&public), ["Name", "Public"]);
         assert_eq!(names(&secret), ["Name"]);
+    }
+
+    #[test]
+    fn other_metadata_of_a_flag_is_named_and_listed() {
+        let describe = |old, new| plain_sentence(AuditAction::FlagUpdated, old, new);
+        let (plain, tagged) = (
+            json!({"name": "A"}),
+            json!({"name": "A", "tags": ["a", "b"]}),
+        );
+        assert_eq!(
+            describe(plain.clone(), tagged.clone()),
+            "changed the tags of checkout"
+        );
+        let full = json!({
+            "name": "A", "tags": ["b"], "owner": "Team", "kind": "kill_switch", "expiresAt": "2026-03-01T00:00:00.000Z",
+        });
+        assert_eq!(
+            describe(tagged.clone(), full.clone()),
+            "changed the tags, the owner, the kind and the expiry of checkout"
+        );
+        let difference = |name, old: Option<&str>, new: Option<&str>| FieldDiff {
+            name,
+            old: old.map(ToOwned::to_owned),
+            new: new.map(ToOwned::to_owned),
+        };
+        assert_eq!(
+            changes(Some(&tagged), Some(&full)),
+            [
+                difference("Tags", Some("a, b"), Some("b")),
+                difference("Owner", None, Some("Team")),
+                difference("Kind", None, Some("Kill switch")),
+                difference("Expires", None, Some("2026-03-01T00:00:00.000Z")),
+            ]
+        );
+        assert_eq!(
+            changes(Some(&tagged), Some(&plain)),
+            [difference("Tags", Some("a, b"), None)]
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@ use pennon_core::{
 use pennon_model::{
     environment::Environment,
     flag::{Flag, FlagProducts},
+    metadata::FlagKind,
 };
 
 /// The users for which a flag is on in an environment.
@@ -212,6 +213,17 @@ pub fn absence(flag: &Flag, environment: &Environment) -> Option<String> {
     match products.filter(|products| !products.contains(&environment.product)) {
         Some(products) => Some(limited_to(products)),
         None => (!flag.exists_in(environment)).then(|| NOT_PUBLIC.to_owned()),
+    }
+}
+
+/// Returns the label of a kind of flags.
+pub const fn kind(kind: FlagKind) -> &'static str {
+    match kind {
+        FlagKind::Release => "Release",
+        FlagKind::Experiment => "Experiment",
+        FlagKind::Operational => "Operational",
+        FlagKind::Permission => "Permission",
+        FlagKind::KillSwitch => "Kill switch",
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::{Environment, ProductName, Visibility};
 use crate::id::FlagId;
+use crate::metadata::{FlagMetadata, MetadataFilter};
 use crate::text::{Description, name, text};
 use crate::time::Timestamp;
 use pennon_core::Invalid;
@@ -34,6 +35,9 @@ pub struct Flag {
     /// True if it exists in public environments, whose SDK keys everyone can read.
     #[serde(rename = "public")]
     pub is_public: bool,
+    /// Its tags, owner, kind and expiry.
+    #[serde(flatten)]
+    pub metadata: FlagMetadata,
     /// The actor who created it.
     #[cfg_attr(feature = "schema", schema(example = "ana@example.com"))]
     pub created_by: String,
@@ -173,6 +177,8 @@ pub struct FlagFilter {
     pub product: Option<String>,
     /// True for the flags that exist in public environments, false for all others.
     pub is_public: Option<bool>,
+    /// The tags, owner and kind.
+    pub metadata: MetadataFilter,
     /// The order of the list.
     pub order: FlagOrder,
 }

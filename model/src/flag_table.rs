@@ -5,6 +5,7 @@ use pennon_core::string_enum;
 use crate::environment::Environment;
 use crate::flag::Flag;
 use crate::id::EnvironmentId;
+use crate::metadata::MetadataFilter;
 use crate::page::{Page, PageRequest};
 use crate::time::Timestamp;
 
@@ -23,6 +24,8 @@ pub struct FlagTableQuery {
     pub state: Option<FlagState>,
     /// True for stale flags only.
     pub stale: bool,
+    /// The tags, owner and kind of the flags.
+    pub metadata: MetadataFilter,
     /// The order of the list.
     pub order: FlagTableOrder,
     /// The page of the list.
@@ -97,14 +100,16 @@ pub struct FlagRow {
 }
 
 string_enum! {
-    /// The reason why a flag without changes for 30 days can probably be removed.
+    /// The reason why a flag can probably be removed: it has expired, or has not changed for 30 days.
     pub enum StaleReason {
+        /// Its `expiresAt` has passed.
+        Expired = "expired",
         /// No application has evaluated it for 14 days.
         Unused = "unused",
         /// Applications evaluate it, and it has the same value for everyone in every active environment.
         Constant = "constant",
     }
-    else "must be `unused` or `constant`"
+    else "must be `expired`, `unused` or `constant`"
 }
 
 string_enum! {

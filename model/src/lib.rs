@@ -16,6 +16,7 @@ pub mod flag_table;
 pub mod grant;
 pub mod id;
 pub mod json;
+pub mod metadata;
 pub mod package;
 pub mod page;
 pub mod previous_key;

@@ -29,6 +29,7 @@ mod evaluate;
 mod events;
 mod explain;
 mod flag_filters;
+mod flag_metadata;
 mod flag_table;
 mod flags;
 mod grants;

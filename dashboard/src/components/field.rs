@@ -25,6 +25,8 @@ pub enum Input {
     Password,
     /// A new password.
     NewPassword,
+    /// A date.
+    Date,
     /// Several lines.
     Text,
     /// One of a few choices, each with a value and a label.
@@ -110,6 +112,7 @@ pub fn Field(
         },
         Input::Line
         | Input::Code
+        | Input::Date
         | Input::Email
         | Input::OtherEmail
         | Input::Password
@@ -121,6 +124,7 @@ pub fn Field(
                 Input::OtherEmail => ("email", "input", "off"),
                 Input::Password => ("password", "input", "current-password"),
                 Input::NewPassword => ("password", "input", "new-password"),
+                Input::Date => ("date", "input", "off"),
                 Input::Code => ("text", "input mono", "off"),
                 _ => ("text", "input", "off"),
             };

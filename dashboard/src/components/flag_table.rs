@@ -7,6 +7,7 @@ use pennon_model::{
     flag_table::{FlagCell, FlagRow, FlagTable as Table, StaleReason},
     grant::Resource,
     id::FlagId,
+    metadata::FlagTags,
     user::{Role, User},
 };
 
@@ -63,6 +64,9 @@ pub fn FlagTable(
         </div>
     }
 }
+
+/// The number of tags that a row shows.
+const SHOWN_TAGS: usize = 3;
 
 /// The environments, grouped by product when there are several products.
 struct Columns {
@@ -182,6 +186,7 @@ impl Columns {
                             <Drawing icon=Icon::COPY/>
                         </button>
                         {type_name(flag.kind).map(|name| view! { <span class="flag-type">{name}</span> })}
+                        {tags(&flag.metadata.tags)}
                     </div>
                 </th>
                 {cells}
@@ -265,11 +270,33 @@ fn missing(flag: &Flag, environment: &Environment) -> Html {
 /// Describes why a flag is stale.
 fn describe_stale_reason(stale: StaleReason) -> &'static str {
     match stale {
+        StaleReason::Expired => "Expired",
         StaleReason::Unused => "Unchanged for 30 days and not evaluated for 14 days",
         StaleReason::Constant => {
             "Unchanged for 30 days and the same for everyone in every environment"
         }
     }
+}
+
+/// Renders the first tags of a flag, and the number of the others.
+fn tags(tags: &FlagTags) -> Option<Html> {
+    let shown: Vec<_> = tags
+        .iter()
+        .take(SHOWN_TAGS)
+        .map(ToString::to_string)
+        .collect();
+    let more = tags.len().saturating_sub(shown.len());
+    let more = (more > 0).then(|| format!(" +{more}"));
+    let title = format!("Tags: {tags}");
+    (!tags.is_empty()).then(|| {
+        html! {
+            <span class="flag-tags" title=title>
+                <span class="visually-hidden">"Tags: "</span>
+                {shown.join(", ")}
+                {more}
+            </span>
+        }
+    })
 }
 
 /// Returns the name of a type other than boolean.

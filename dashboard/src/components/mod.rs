@@ -25,6 +25,7 @@ pub mod help_dialog;
 pub mod icon;
 pub mod link_button;
 pub mod mark;
+pub mod metadata_fields;
 pub mod new_flag_link;
 pub mod new_key;
 pub mod not_switched;

@@ -6,6 +6,7 @@ use crate::{
     components::{
         field::{Field, Input},
         frame::Section,
+        metadata_fields::MetadataFields,
         page::page,
         page_head::PageHead,
         product_fields::{self, ProductFields, ProductForm},
@@ -17,7 +18,7 @@ use crate::{
     form_page::{FormState, handle_form, redirect},
     html::Html,
     port::{
-        flags::{FlagAdmin, NewFlag},
+        flags::{FlagAdmin, MetadataForm, NewFlag},
         signed_in, signed_in_user,
     },
     routes,
@@ -25,7 +26,17 @@ use crate::{
 };
 
 /// The fields of the form; a conflict concerns the first.
-const FIELDS: &[&str] = &["key", "name", "description", "type", product_fields::FIELD];
+const FIELDS: &[&str] = &[
+    "key",
+    "name",
+    "description",
+    "type",
+    product_fields::FIELD,
+    "tags",
+    "owner",
+    "kind",
+    "expiresAt",
+];
 
 const TYPES: &[(&str, &str)] = &[
     ("boolean", "Boolean"),
@@ -63,6 +74,7 @@ impl From<&Form> for NewFlag {
             kind: form.text("type"),
             products: ProductForm::read(form).and_then(ProductForm::into_products),
             is_public: is_public(form),
+            metadata: MetadataForm::from(form),
         }
     }
 }
@@ -112,7 +124,8 @@ fn NewFlagForm(state: FormState, products: Vec<String>, current: ProductForm) ->
                 refusal=refusal.clone()
             />
             <ProductFields products current refusal=refusal.clone()/>
-            <PublicField current=false refusal/>
+            <PublicField current=false refusal=refusal.clone()/>
+            <MetadataFields refusal/>
             <p class="hint">"A new flag is off in every environment."</p>
             <div class="form-actions">
                 <button class="button primary">"Create flag"</button>

@@ -7,7 +7,7 @@ use pennon_model::{
     id::{EnvironmentId, FlagId, RuleId},
 };
 
-use super::Expected;
+use super::{Expected, flags::MetadataForm};
 use crate::{
     error::AdminError,
     rule_form::{RolloutForm, RuleForm},
@@ -32,7 +32,7 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Returns the custom attributes that rules of the environment use, most recently used first.
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError>;
 
-    /// Changes the name, the description and the products of a flag.
+    /// Changes the name, the description, the scope and the metadata of a flag.
     ///
     /// If the flag is enabled in an environment that it would leave, the result is [`AdminError::Conflict`], unless the
     /// details say that it is disabled there.
@@ -146,6 +146,8 @@ pub struct FlagDetails {
     pub products: Option<Vec<String>>,
     /// True if it exists in public environments.
     pub is_public: bool,
+    /// Its tags, owner, kind and expiry.
+    pub metadata: MetadataForm,
     /// True to disable the flag in environments that it leaves.
     pub disable: bool,
 }

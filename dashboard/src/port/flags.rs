@@ -48,4 +48,19 @@ pub struct NewFlag {
     pub products: Option<Vec<String>>,
     /// True if the flag exists in public environments.
     pub is_public: bool,
+    /// Its tags, owner, kind and expiry.
+    pub metadata: MetadataForm,
+}
+
+/// The metadata of a flag, as typed. Each part may be empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MetadataForm {
+    /// The tags, separated by commas.
+    pub tags: String,
+    /// The owner.
+    pub owner: String,
+    /// The kind, as in the API.
+    pub kind: String,
+    /// The expiry: a date, or an RFC 3339 date-time.
+    pub expires_at: String,
 }

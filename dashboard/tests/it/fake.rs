@@ -24,6 +24,7 @@ use pennon_dashboard::port::playground::PlaygroundAdmin;
 use pennon_dashboard::port::search::SearchAdmin;
 use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
 use pennon_model::flag_table::{FlagCell, FlagRow, FlagTable, FlagTableQuery};
+use pennon_model::metadata::FlagMetadata;
 use pennon_model::{
     environment::{ClientRules, CreatedEnvironment, Environment, EnvironmentStatus, Visibility},
     flag::{Flag, FlagType},
@@ -175,6 +176,7 @@ pub(crate) fn flag(key: &str, name: &str) -> Flag {
         kind: FlagType::Boolean,
         products: None,
         is_public: false,
+        metadata: FlagMetadata::default(),
         created_by: "ana@example.com".to_owned(),
         created_at: Timestamp::from_millis(NOW.millis() - 2 * 60 * 60 * 1000),
         archived_at: None,

@@ -164,6 +164,7 @@ async fn check_active(tx: &mut Tx, id: EnvironmentId) -> Result<(), Error> {
 
 fn stale_since(now: Timestamp) -> StaleSince {
     StaleSince {
+        now,
         unchanged: now.plus_days(-UNCHANGED_DAYS),
         unused: now.plus_days(-UNUSED_DAYS),
     }

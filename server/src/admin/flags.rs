@@ -3,6 +3,7 @@
 use pennon_model::audit::AuditAction;
 use pennon_model::flag::{Flag, FlagFilter, FlagKey, FlagName, FlagProducts, FlagType};
 use pennon_model::id::FlagId;
+use pennon_model::metadata::{Expiry, FlagKind, FlagMetadata, FlagOwner, FlagTags};
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::text::{Description, NewName};
 use pennon_model::time::Timestamp;
@@ -28,6 +29,7 @@ pub(crate) struct NewFlag {
     pub(crate) products: Option<FlagProducts>,
     /// True if the flag exists in public environments.
     pub(crate) is_public: bool,
+    pub(crate) metadata: FlagMetadata,
 }
 
 /// A change of a flag; absent members stay unchanged.
@@ -36,8 +38,40 @@ pub(crate) struct FlagPatch {
     pub(crate) description: Patch<Description>,
     pub(crate) products: Patch<FlagProducts>,
     pub(crate) is_public: Option<bool>,
+    pub(crate) metadata: MetadataPatch,
     /// The treatment of environments that the flag leaves while it is enabled there.
     pub(crate) enabled: Enabled,
+}
+
+/// A change of a flag's metadata; absent members stay unchanged.
+#[derive(Default)]
+pub(crate) struct MetadataPatch {
+    pub(crate) tags: Patch<FlagTags>,
+    pub(crate) owner: Patch<FlagOwner>,
+    pub(crate) kind: Patch<FlagKind>,
+    pub(crate) expires_at: Patch<Expiry>,
+}
+
+impl MetadataPatch {
+    /// Returns the change to exactly this metadata.
+    pub(crate) fn to(metadata: FlagMetadata) -> Self {
+        Self {
+            tags: Patch::Set(metadata.tags),
+            owner: metadata.owner.map_or(Patch::Clear, Patch::Set),
+            kind: metadata.kind.map_or(Patch::Clear, Patch::Set),
+            expires_at: metadata.expires_at.map_or(Patch::Clear, Patch::Set),
+        }
+    }
+
+    /// Returns the metadata after the change.
+    pub(crate) fn applied_to(self, old: FlagMetadata) -> FlagMetadata {
+        FlagMetadata {
+            tags: self.tags.applied_to(Some(old.tags)).unwrap_or_default(),
+            owner: self.owner.applied_to(old.owner),
+            kind: self.kind.applied_to(old.kind),
+            expires_at: self.expires_at.applied_to(old.expires_at),
+        }
+    }
 }
 
 /// The members of a flag that can change while it is active.
@@ -47,6 +81,7 @@ pub(crate) struct FlagDetails {
     pub(crate) description: Option<Description>,
     pub(crate) products: Option<FlagProducts>,
     pub(crate) is_public: bool,
+    pub(crate) metadata: FlagMetadata,
 }
 
 impl FlagDetails {
@@ -57,6 +92,7 @@ impl FlagDetails {
             description: flag.description.clone(),
             products: flag.products.clone(),
             is_public: flag.is_public,
+            metadata: flag.metadata.clone(),
         }
     }
 }
@@ -115,7 +151,7 @@ impl Existence for FlagId {
     }
 }
 
-/// Changes the name, the description and the scope of a flag.
+/// Changes the name, the description, the scope and the metadata of a flag.
 pub(crate) async fn update(
     admin: &Admin,
     actor: &AnyEditor,
@@ -130,6 +166,7 @@ pub(crate) async fn update(
         description: patch.description.applied_to(old.description.clone()),
         products: patch.products.applied_to(old.products.clone()),
         is_public: patch.is_public.unwrap_or(old.is_public),
+        metadata: patch.metadata.applied_to(old.metadata.clone()),
     };
     scope::check(admin, old.products.as_ref(), details.products.as_ref())?;
     if details == FlagDetails::of(&old) {
@@ -218,6 +255,7 @@ pub(super) fn created(admin: &Admin, actor: &Actor, new: NewFlag) -> Flag {
         kind: new.kind,
         products: new.products,
         is_public: new.is_public,
+        metadata: new.metadata,
         created_by: actor.identity(),
         created_at: now,
         archived_at: None,
@@ -232,6 +270,7 @@ pub(super) fn rewritten(old: &Flag, details: FlagDetails) -> Flag {
         description: details.description,
         products: details.products,
         is_public: details.is_public,
+        metadata: details.metadata,
         revision: old.revision + 1,
         ..old.clone()
     }

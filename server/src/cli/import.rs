@@ -137,6 +137,7 @@ from_fields! {
         kind: required("type"),
         products: patch_set("products", 1..=FlagProducts::MAX).map(|products: Patch<_>| products.applied_to(None)),
         is_public: or_default("public"),
+        metadata: flattened(),
         archived: or_default("archived"),
         environments: list("environments", 0..=MAX_ITEMS),
     }

@@ -13,8 +13,8 @@ use pennon_model::configuration::{ConfigurationDiff, FlagEnvironmentId, FlagOver
 use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 
-use super::{Form, SignedIn, expected, flag_products, optional_description};
-use crate::admin::flags::FlagPatch;
+use super::{Form, SignedIn, expected, flag_metadata, flag_products, optional_description};
+use crate::admin::flags::{FlagPatch, MetadataPatch};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::admin::scope::Enabled;
@@ -51,7 +51,10 @@ impl FlagPageAdmin for SignedIn {
         let name = form.field("name", details.name.try_into());
         let description = form.field("description", optional_description(details.description));
         let products = form.field("products", flag_products(details.products));
-        let (Some(name), Some(description), Some(products)) = (name, description, products) else {
+        let metadata = flag_metadata(&mut form, &details.metadata);
+        let (Some(name), Some(description), Some(products), Some(metadata)) =
+            (name, description, products, metadata)
+        else {
             return Err(form.refused());
         };
         let patch = FlagPatch {
@@ -59,6 +62,7 @@ impl FlagPageAdmin for SignedIn {
             description: description.map_or(Patch::Clear, Patch::Set),
             products: products.map_or(Patch::Clear, Patch::Set),
             is_public: Some(details.is_public),
+            metadata: MetadataPatch::to(metadata),
             enabled: if details.disable {
                 Enabled::Disable
             } else {

@@ -8,7 +8,7 @@ use pennon_model::flag::{Flag, FlagType};
 use pennon_model::flag_table::{FlagCell, FlagTable, FlagTableQuery};
 use pennon_model::id::{EnvironmentId, FlagId};
 
-use super::{Form, SignedIn, expected, flag_products, optional_description};
+use super::{Form, SignedIn, expected, flag_metadata, flag_products, optional_description};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::admin::targeting::ConfigurationPatch;
@@ -33,8 +33,9 @@ impl FlagAdmin for SignedIn {
         let description = form.field("description", optional_description(new.description));
         let kind = form.field("type", FlagType::parse(&new.kind));
         let products = form.field("products", flag_products(new.products));
-        let (Some(key), Some(name), Some(description), Some(kind), Some(products)) =
-            (key, name, description, kind, products)
+        let metadata = flag_metadata(&mut form, &new.metadata);
+        let (Some(key), Some(name), Some(description), Some(kind), Some(products), Some(metadata)) =
+            (key, name, description, kind, products, metadata)
         else {
             return Err(form.refused());
         };
@@ -45,6 +46,7 @@ impl FlagAdmin for SignedIn {
             kind,
             products,
             is_public: new.is_public,
+            metadata,
         };
         Ok(flags::create(&self.admin, &actor, new).await?)
     }

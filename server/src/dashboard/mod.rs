@@ -21,13 +21,14 @@ use pennon_dashboard::port::account::OwnAccount;
 use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::EnvironmentAdmin;
 use pennon_dashboard::port::flag_page::FlagPageAdmin;
-use pennon_dashboard::port::flags::FlagAdmin;
+use pennon_dashboard::port::flags::{FlagAdmin, MetadataForm};
 use pennon_dashboard::port::people::PeopleAdmin;
 use pennon_dashboard::port::playground::PlaygroundAdmin;
 use pennon_dashboard::port::search::SearchAdmin;
 use pennon_dashboard::port::usage::UsageAdmin;
 use pennon_model::environment::ProductName;
 use pennon_model::flag::FlagProducts;
+use pennon_model::metadata::{FlagKind, FlagMetadata, FlagTags};
 use pennon_model::text::Description;
 
 use crate::admin::Admin;
@@ -101,6 +102,33 @@ fn scope_refused(error: AdminError) -> AdminError {
         }
     }
     AdminError::Invalid(errors)
+}
+
+/// Parses the metadata of a flag. A part that is empty has no value. Returns none after recording a fault.
+fn flag_metadata(form: &mut Form, typed: &MetadataForm) -> Option<FlagMetadata> {
+    let tags = form.field("tags", FlagTags::parse_list(&typed.tags));
+    let owner = form.field(
+        "owner",
+        optional(&typed.owner, |text| text.to_owned().try_into()),
+    );
+    let kind = form.field("kind", optional(&typed.kind, FlagKind::parse));
+    let parse_expiry = |text: &str| text.to_owned().try_into();
+    let expires_at = form.field("expiresAt", optional(&typed.expires_at, parse_expiry));
+    Some(FlagMetadata {
+        tags: tags?,
+        owner: owner?,
+        kind: kind?,
+        expires_at: expires_at?,
+    })
+}
+
+/// Parses a text without the spaces at its ends; none if nothing is left.
+fn optional<T>(
+    text: &str,
+    parse: impl FnOnce(&str) -> Result<T, Invalid>,
+) -> Result<Option<T>, Invalid> {
+    let text = Some(text.trim()).filter(|text| !text.is_empty());
+    text.map(parse).transpose()
 }
 
 /// The complete list of a form's faults.

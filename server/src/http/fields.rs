@@ -80,7 +80,7 @@ macro_rules! from_fields {
         $type:ty $(as $name:literal $($part:ident)?)? {
             $(
                 $(#[doc = $member:literal])*
-                $field:ident: $reader:ident($($argument:expr),+) $(.map($map:expr))?,
+                $field:ident: $reader:ident($($argument:expr),*) $(.map($map:expr))?,
             )+
         }
     ) => {
@@ -97,7 +97,7 @@ macro_rules! from_fields {
 
             fn from_fields(fields: &mut $crate::http::fields::Fields<'_>) -> Option<Self> {
                 $(
-                    let $field = fields.about(concat!($($member),*)).$reader($($argument),+);
+                    let $field = fields.about(concat!($($member),*)).$reader($($argument),*);
                     $(let $field = $field.map($map);)?
                 )+
                 Some(Self { $($field: $field?),+ })
@@ -262,6 +262,12 @@ impl<'f> Fields<'f> {
     /// Reads an optional member of a type with a default.
     pub(crate) fn or_default<T: FromJson + Default>(&mut self, name: &str) -> Option<T> {
         self.optional(name).map(Option::unwrap_or_default)
+    }
+
+    /// Reads members that are a type of their own, but members of the same object.
+    pub(crate) fn flattened<T: FromFields>(&mut self) -> Option<T> {
+        self.about = None;
+        T::from_fields(self)
     }
 
     /// Returns a value that no member determines.

@@ -12,6 +12,7 @@ use pennon_model::flag::{FlagKey, FlagName, FlagOrder, FlagType};
 use pennon_model::flag_table::{FlagExtra, FlagState};
 use pennon_model::id::{EnvironmentId, RuleId};
 use pennon_model::json::Json;
+use pennon_model::metadata::{Expiry, FlagKind, FlagOwner, FlagTag, FlagTags};
 use pennon_model::page::{Limit, PageNumber};
 use pennon_model::previous_key::OverlapSeconds;
 use pennon_model::text::{Description, NewName};
@@ -150,6 +151,24 @@ impl FromJson for EnvironmentId {
     }
 }
 
+/// Tags to search for, separated by commas.
+pub(crate) struct TagList(pub(crate) FlagTags);
+
+impl FromJson for TagList {
+    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
+        let tags = FlagTags::parse_list(&String::from_json(value)?).map_err(Invalid::detail)?;
+        if tags.is_empty() {
+            return Err("must have at least one tag");
+        }
+        Ok(Self(tags))
+    }
+
+    /// Returns a schema without an example: the reference page would send the example as the value of the parameter.
+    fn schema(_: &mut Schemas) -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).into()
+    }
+}
+
 /// Text to search for. Its length is limited because databases limit patterns.
 pub(crate) struct Search(pub(crate) String);
 
@@ -193,14 +212,16 @@ macro_rules! from_json {
 from_json! {
     // Strings.
     |value| Self::try_from(String::from_json(value)?).map_err(Invalid::detail) =>
-        ChangeReason, Description, Email, EnvironmentName, FlagKey, FlagName, ProductName, TokenName;
+        ChangeReason, Description, Email, EnvironmentName, Expiry, FlagKey, FlagName, FlagOwner, FlagTag, ProductName,
+        TokenName;
     |value| Self::try_from(Box::<str>::from(String::from_json(value)?)).map_err(Invalid::detail) =>
         Attribute, OperandText;
     |value| String::from_json(value)?.parse().map_err(Invalid::detail) => Timestamp;
     |value| String::from_json(value)?.parse().map_err(|_| "must be the id of a rule") => RuleId;
     // Enumerations.
     |value| Self::parse(&String::from_json(value)?).map_err(Invalid::detail) =>
-        AuditExtra, ClientRules, EnvironmentSort, EnvironmentStatus, FlagExtra, FlagOrder, FlagState, FlagType, Logic, Operator,
+        AuditExtra, ClientRules, EnvironmentSort, EnvironmentStatus, FlagExtra, FlagKind, FlagOrder, FlagState, FlagType, Logic,
+        Operator,
         Role, Strategy, ValueType, Visibility;
     // Integers with a range.
     |value| Self::try_from(integer(&value)?).map_err(Invalid::detail) => Integer, Percentage, Priority, Ttl;

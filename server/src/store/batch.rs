@@ -10,6 +10,7 @@ use pennon_model::audit::{AuditEntry, AuditSubjects, ChangeReason};
 use pennon_model::configuration::Configuration;
 use pennon_model::flag::{Flag, FlagProducts};
 use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
+use pennon_model::metadata::{FlagKind, FlagOwner};
 use pennon_model::targeting::{FlagRollout, TargetingRule};
 use pennon_model::text::Description;
 use pennon_model::time::Timestamp;
@@ -27,7 +28,9 @@ pub(super) const ROWS: usize = 500;
 /// SQLite stores any value.
 const CREATE: &str = "
     create temporary table staged_flags (id uuid primary key, key text, name text, description text, type text,
-        created_by text, created_at bigint, archived_at bigint, revision bigint, is_public boolean, is_new boolean, placeholder text);
+        created_by text, created_at bigint, archived_at bigint, revision bigint, is_public boolean, owner text, kind text,
+        expires_at bigint, is_new boolean, placeholder text);
+    create temporary table staged_tags (flag_id uuid, tag text);
     create temporary table staged_products (flag_id uuid, product text);
     create temporary table staged_configurations (flag_id uuid, environment_id uuid, is_enabled boolean,
         ttl_override_seconds bigint, revision bigint, is_hidden boolean, is_new boolean);
@@ -45,6 +48,7 @@ const CREATE: &str = "
 
 const DROP: &str = "
     drop table staged_flags;
+    drop table staged_tags;
     drop table staged_products;
     drop table staged_configurations;
     drop table staged_rules;
@@ -107,8 +111,23 @@ impl Batch {
                 .push_bind(flag.archived_at.map(Timestamp::millis))
                 .push_bind(flag.revision)
                 .push_bind(flag.is_public)
+                .push_bind(flag.metadata.owner.as_ref().map(FlagOwner::as_str))
+                .push_bind(flag.metadata.kind.map(FlagKind::as_str))
+                .push_bind(
+                    flag.metadata
+                        .expires_at
+                        .map(|expiry| expiry.time().millis()),
+                )
                 .push_bind(new.contains(&flag.id))
                 .push_bind(flag.id.to_string())
+        });
+        let tags = flags.iter().flat_map(|flag| {
+            let tags = flag.metadata.tags.iter();
+            tags.map(|tag| (flag.id, tag))
+        });
+        let tags: Vec<_> = tags.collect();
+        stage!(tx, "insert into staged_tags ", tags, |list, row| {
+            list.push_bind(row.0.uuid()).push_bind(row.1.as_str())
         });
         let products = flags.iter().flat_map(|flag| {
             let products = flag.products.iter().flat_map(FlagProducts::iter);
@@ -289,12 +308,17 @@ const AHEAD: &str = "
     insert into staged_revisions (environment_id, config_revision)
     select id, config_revision + 1 from environments where status = 'active';
 
-    insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision, is_public)
-    select id, placeholder, name, description, type, created_by, created_at, archived_at, revision, is_public
+    insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision, is_public,
+                       owner, kind, expires_at)
+    select id, placeholder, name, description, type, created_by, created_at, archived_at, revision, is_public, owner, kind,
+           expires_at
     from staged_flags where is_new;
 
     insert into flag_products (flag_id, product)
     select flag_id, product from staged_products where flag_id in (select id from staged_flags where is_new);
+
+    insert into flag_tags (flag_id, tag)
+    select flag_id, tag from staged_tags where flag_id in (select id from staged_flags where is_new);
 
     insert into flag_environments
         (flag_id, environment_id, is_enabled, ttl_override_seconds, revision, config_revision)
@@ -326,17 +350,25 @@ const DELETE: &str = "
 /// Writes changes of existing flags. A new rollout starts at a revision that no rollout of the same flag and
 /// environment has ever had.
 const CHANGE: &str = "
-    insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision, is_public)
-    select id, key, name, description, type, created_by, created_at, archived_at, revision, is_public
+    insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision, is_public,
+                       owner, kind, expires_at)
+    select id, key, name, description, type, created_by, created_at, archived_at, revision, is_public, owner, kind,
+           expires_at
     from staged_flags where not is_new
     on conflict (id) do update
     set name = excluded.name, description = excluded.description, archived_at = excluded.archived_at,
-        revision = excluded.revision, is_public = excluded.is_public;
+        revision = excluded.revision, is_public = excluded.is_public, owner = excluded.owner, kind = excluded.kind,
+        expires_at = excluded.expires_at;
 
     delete from flag_products where flag_id in (select id from staged_flags where not is_new);
 
     insert into flag_products (flag_id, product)
     select flag_id, product from staged_products where flag_id in (select id from staged_flags where not is_new);
+
+    delete from flag_tags where flag_id in (select id from staged_flags where not is_new);
+
+    insert into flag_tags (flag_id, tag)
+    select flag_id, tag from staged_tags where flag_id in (select id from staged_flags where not is_new);
 
     insert into flag_environments
         (flag_id, environment_id, is_enabled, ttl_override_seconds, revision, is_hidden, config_revision)

@@ -11,15 +11,16 @@ use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::flags::{FlagRow, flag_columns, pattern, push_product, push_search};
+use super::flags::{FlagRow, flag_columns, pattern, push_metadata, push_product, push_search};
 use super::usage::{Hours, hours};
 use super::{Tx, bindable, on_conn, push_one_of};
 use crate::error::Error;
 
-/// The times that make a flag stale: nobody has changed it since `unchanged`, and either no application has requested
-/// it since `unasked`, or it gives everyone the same result everywhere.
+/// The times that make a flag stale: it has expired `now`, or nobody has changed it since `unchanged`, and either no
+/// application has requested it since `unused`, or it gives everyone the same result everywhere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StaleSince {
+    pub(crate) now: Timestamp,
     pub(crate) unchanged: Timestamp,
     pub(crate) unused: Timestamp,
 }
@@ -37,6 +38,7 @@ struct UseRow {
     id: Uuid,
     last_evaluated_at: Option<i64>,
     is_stale: bool,
+    is_expired: bool,
     is_unused: bool,
 }
 
@@ -64,15 +66,24 @@ macro_rules! unused {
     };
 }
 
+/// A condition on `flag_table` and `since`: the flag has expired.
+macro_rules! expired {
+    () => {
+        "(expires_at is not null and expires_at <= since.present)"
+    };
+}
+
 /// A condition on `flag_table` and `since`: the flag is stale.
 macro_rules! stale {
     () => {
         concat!(
-            "(archived_at is null and created_at < since.unchanged
+            "(archived_at is null and (",
+            expired!(),
+            " or created_at < since.unchanged
               and (changed_at is null or changed_at < since.unchanged)
               and (",
             unused!(),
-            " or is_constant))"
+            " or is_constant)))"
         )
     };
 }
@@ -83,7 +94,8 @@ pub(super) const STALE: &str = stale!();
 /// Begins a query with `since`, a table of one row. It is a macro because each driver has its own builder.
 macro_rules! push_since {
     ($query:expr, $since:expr) => {{
-        $query.push("with since (unchanged, unused) as (select ");
+        $query.push("with since (present, unchanged, unused) as (select ");
+        $query.push_bind($since.now.millis()).push(", ");
         $query.push_bind($since.unchanged.millis()).push(", ");
         $query.push_bind($since.unused.millis()).push(") ");
     }};
@@ -140,6 +152,7 @@ macro_rules! push_selected {
             Some(&$wanted.search).filter(|text| !text.is_empty())
         );
         push_product!($query, "flag_table.id", $wanted.product.as_ref());
+        push_metadata!($query, "flag_table", $wanted.metadata);
         push_state!(
             $query,
             "flag_table",
@@ -255,17 +268,17 @@ pub(crate) async fn uses(
         query.push("select id, ");
         push_last_evaluated!(query, "flag_table", environment);
         query.push(concat!(
-            " as last_evaluated_at, ", stale!(), " as is_stale, ", unused!(), " as is_unused
+            " as last_evaluated_at, ", stale!(), " as is_stale, ", expired!(), " as is_expired, ", unused!(), " as is_unused
              from flag_table cross join since where id ",
         ));
         push_one_of!(query, flags);
         query.build_query_as().fetch_all(conn).await
     })?;
     let used = |row: UseRow| {
-        let reason = if row.is_unused {
-            StaleReason::Unused
-        } else {
-            StaleReason::Constant
+        let reason = match (row.is_expired, row.is_unused) {
+            (true, _) => StaleReason::Expired,
+            (false, true) => StaleReason::Unused,
+            (false, false) => StaleReason::Constant,
         };
         let used = FlagUse {
             last_evaluated_at: row.last_evaluated_at.map(Timestamp::from_millis),

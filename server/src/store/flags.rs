@@ -7,6 +7,7 @@ use pennon_model::environment::ProductName;
 use pennon_model::flag::{Flag, FlagFilter, FlagOrder, FlagProducts, FlagType};
 use pennon_model::flag_table::FlagState;
 use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::metadata::{Expiry, FlagKind, FlagMetadata, FlagOwner, FlagTag, FlagTags};
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::text::Description;
 use pennon_model::time::Timestamp;
@@ -17,7 +18,8 @@ use super::flag_table::{STALE, StaleSince, push_last_evaluated, push_since, push
 use super::{Tx, bad_row, bindable, insert_rows, on_conn, page_of, unless_taken};
 use crate::error::{Conflict, Error};
 
-/// The columns of a [`FlagRow`], from `flags` or a view of it. No product contains a line break.
+/// The columns of a [`FlagRow`], from `flags` or a view of it. No product and no tag contains a line
+/// break.
 macro_rules! flag_columns {
     ($flags:literal) => {
         concat!(
@@ -40,7 +42,16 @@ macro_rules! flag_columns {
             $flags,
             ".revision, ",
             $flags,
-            ".is_public,
+            ".is_public, ",
+            $flags,
+            ".owner, ",
+            $flags,
+            ".kind, ",
+            $flags,
+            ".expires_at,
+            (select string_agg(flag_tags.tag, '\n') from flag_tags where flag_tags.flag_id = ",
+            $flags,
+            ".id) as tags,
             (select string_agg(flag_products.product, '\n') from flag_products
              where flag_products.flag_id = ",
             $flags,
@@ -71,6 +82,35 @@ macro_rules! push_product {
     };
 }
 pub(super) use push_product;
+
+/// Appends the conditions on the metadata of flags that are requested. It is a macro because each driver has its own
+/// builder.
+macro_rules! push_metadata {
+    ($query:expr, $flags:literal, $filter:expr) => {
+        for tag in $filter.tags.iter() {
+            $query
+                .push(concat!(
+                    " and exists (select 1 from flag_tags where flag_tags.flag_id = ",
+                    $flags,
+                    ".id and flag_tags.tag = "
+                ))
+                .push_bind(tag.as_str().to_owned())
+                .push(")");
+        }
+        if let Some(owner) = bindable($filter.owner.as_ref()) {
+            $query
+                .push(concat!(" and lower(", $flags, ".owner) = lower("))
+                .push_bind(owner)
+                .push(")");
+        }
+        if let Some(kind) = $filter.kind {
+            $query
+                .push(concat!(" and ", $flags, ".kind = "))
+                .push_bind(kind.as_str());
+        }
+    };
+}
+pub(super) use push_metadata;
 
 /// Appends a condition on the name and key of flags, if a search is requested. It is a macro because each driver has
 /// its own builder.
@@ -128,6 +168,7 @@ macro_rules! push_selected {
         if let Some(is_public) = $selection.is_public {
             $query.push(" and is_public = ").push_bind(is_public);
         }
+        push_metadata!($query, "flags", $selection.metadata);
         push_state!(
             $query,
             "flags",
@@ -153,6 +194,11 @@ pub(super) struct FlagRow {
     archived_at: Option<i64>,
     revision: i64,
     is_public: bool,
+    owner: Option<String>,
+    kind: Option<String>,
+    expires_at: Option<i64>,
+    /// The tags, one per line; none if there are none.
+    tags: Option<String>,
     /// The products, one per line; none for every product.
     products: Option<String>,
 }
@@ -160,8 +206,9 @@ pub(super) struct FlagRow {
 /// Adds a flag.
 pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     let is_inserted = on_conn!(&mut *tx, conn => unless_taken(sqlx::query(
-        "insert into flags (id, key, name, description, type, created_by, created_at, revision, is_public)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        "insert into flags (id, key, name, description, type, created_by, created_at, revision, is_public, owner, kind,
+                            expires_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
     )
     .bind(flag.id.uuid())
     .bind(flag.key.as_str())
@@ -172,11 +219,29 @@ pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     .bind(flag.created_at.millis())
     .bind(flag.revision)
     .bind(flag.is_public)
+    .bind(flag.metadata.owner.as_ref().map(FlagOwner::as_str))
+    .bind(flag.metadata.kind.map(FlagKind::as_str))
+    .bind(flag.metadata.expires_at.map(|expiry| expiry.time().millis()))
     .execute(conn).await))?;
     if !is_inserted {
         return Err(Conflict::FlagKeyTaken.into());
     }
-    insert_products(tx, flag).await
+    insert_products(tx, flag).await?;
+    insert_tags(tx, flag).await
+}
+
+async fn insert_tags(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
+    let tags: Vec<&FlagTag> = flag.metadata.tags.iter().collect();
+    insert_rows!(
+        tx,
+        "insert into flag_tags (flag_id, tag) ",
+        tags,
+        |list, tag| {
+            list.push_bind(flag.id.uuid())
+                .push_bind(tag.as_str().to_owned())
+        },
+        ""
+    )
 }
 
 async fn insert_products(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
@@ -267,16 +332,24 @@ pub(crate) async fn revisions(tx: &mut Tx) -> Result<Vec<(String, FlagId, i64)>,
 /// Stores a flag's changed details.
 pub(crate) async fn update(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     on_conn!(&mut *tx, conn => sqlx::query(
-        "update flags set name = $2, description = $3, is_public = $4, revision = revision + 1 where id = $1",
+        "update flags set name = $2, description = $3, is_public = $4, owner = $5, kind = $6, expires_at = $7,
+                          revision = revision + 1
+         where id = $1",
     )
     .bind(flag.id.uuid())
     .bind(flag.name.as_str())
     .bind(flag.description.as_ref().map(Description::as_str))
     .bind(flag.is_public)
+    .bind(flag.metadata.owner.as_ref().map(FlagOwner::as_str))
+    .bind(flag.metadata.kind.map(FlagKind::as_str))
+    .bind(flag.metadata.expires_at.map(|expiry| expiry.time().millis()))
     .execute(conn).await.map(drop))?;
     on_conn!(&mut *tx, conn => sqlx::query("delete from flag_products where flag_id = $1")
         .bind(flag.id.uuid()).execute(conn).await.map(drop))?;
-    insert_products(tx, flag).await
+    insert_products(tx, flag).await?;
+    on_conn!(&mut *tx, conn => sqlx::query("delete from flag_tags where flag_id = $1")
+        .bind(flag.id.uuid()).execute(conn).await.map(drop))?;
+    insert_tags(tx, flag).await
 }
 
 /// Marks a flag as active again.
@@ -323,12 +396,38 @@ impl TryFrom<FlagRow> for Flag {
                 .transpose()
                 .map_err(bad)?,
             is_public: row.is_public,
+            metadata: FlagMetadata {
+                tags: row
+                    .tags
+                    .as_deref()
+                    .map(tags)
+                    .transpose()
+                    .map_err(bad)?
+                    .unwrap_or_default(),
+                owner: row.owner.map(TryInto::try_into).transpose().map_err(bad)?,
+                kind: row
+                    .kind
+                    .as_deref()
+                    .map(FlagKind::parse)
+                    .transpose()
+                    .map_err(bad)?,
+                expires_at: row
+                    .expires_at
+                    .map(|at| Expiry::at(Timestamp::from_millis(at))),
+            },
             created_by: row.created_by,
             created_at: Timestamp::from_millis(row.created_at),
             archived_at: row.archived_at.map(Timestamp::from_millis),
             revision: row.revision,
         })
     }
+}
+
+/// Parses the tags of a flag, one per line.
+fn tags(lines: &str) -> Result<FlagTags, Invalid> {
+    let tags = lines.split('\n').map(|tag| tag.to_owned().try_into());
+    let tags: BTreeSet<FlagTag> = tags.collect::<Result<_, _>>()?;
+    tags.try_into()
 }
 
 /// Parses the products of a flag, one per line.

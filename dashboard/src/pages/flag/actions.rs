@@ -15,7 +15,7 @@ use crate::{
     port::{
         Expected,
         flag_page::{ConfigurationCopy, CopyRevisions, FlagDetails, FlagPageAdmin},
-        flags::FlagAdmin,
+        flags::{FlagAdmin, MetadataForm},
         signed_in,
     },
     rule_form::{self, ConditionForm, RolloutForm, RuleForm},
@@ -24,7 +24,7 @@ use crate::{
 actions! {
     /// An action of the page's forms.
     pub(super) enum Action {
-        /// Changes the name, the description, the products and `public`.
+        /// Changes the name, the description, the scope and the metadata.
         Details = "details",
         /// Archives the flag.
         Archive = "archive",
@@ -162,6 +162,7 @@ impl From<&Form> for FlagDetails {
             description: form.text("description"),
             products: ProductForm::read(form).and_then(ProductForm::into_products),
             is_public: is_public(form),
+            metadata: MetadataForm::from(form),
             disable: form.text("disable") == "yes",
         }
     }

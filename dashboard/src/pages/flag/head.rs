@@ -1,8 +1,8 @@
-//! The name, the description, the products and `public` of a flag, with archiving and restoring.
+//! The name, the description, the scope and the metadata of a flag, with archiving and restoring.
 
 use leptos::prelude::*;
 
-use super::{PageData, actions::Action, address::Edit};
+use super::{PageData, actions::Action, address::Edit, metadata::metadata};
 use crate::{
     components::{
         copy_button::CopyButton,
@@ -11,6 +11,7 @@ use crate::{
         frame::Section,
         icon::Icon,
         link_button::LinkButton,
+        metadata_fields::MetadataFields,
         notice::{Notice, Weight},
         page_head::Crumbs,
         product_fields::{self, ProductFields, ProductForm},
@@ -24,7 +25,15 @@ use crate::{
 };
 
 /// The fields of the form.
-const FIELDS: &[&str] = &["name", "description", product_fields::FIELD];
+const FIELDS: &[&str] = &[
+    "name",
+    "description",
+    product_fields::FIELD,
+    "tags",
+    "owner",
+    "kind",
+    "expiresAt",
+];
 
 /// Renders the head of the page.
 pub(super) fn head(page: &PageData) -> Html {
@@ -78,6 +87,7 @@ fn names(
                 </div>
                 {products(page)}
                 {description}
+                {metadata(&flag.metadata)}
             </div>
             {actions}
         </header>
@@ -143,7 +153,7 @@ pub(super) fn still_on(page: &PageData) -> Html {
     }
 }
 
-/// Renders the form for name, description, products and `public`.
+/// Renders the form for the name, the description, the scope and the metadata.
 fn editor(page: &PageData) -> Html {
     let flag = &page.detail.flag;
     let (error, conflict) = match page.error() {
@@ -194,7 +204,8 @@ fn editor(page: &PageData) -> Html {
                 refusal=refusal.clone()
             />
             <ProductFields products=page.products.clone() current refusal=refusal.clone()/>
-            <PublicField current=flag.is_public refusal/>
+            <PublicField current=flag.is_public refusal=refusal.clone()/>
+            <MetadataFields current=flag.metadata.clone() refusal/>
             {conflict}
             <FormActions action="Save" back=page.address.href()/>
         </form>

@@ -8,6 +8,7 @@ mod address;
 mod configuration;
 mod copying;
 mod head;
+mod metadata;
 mod playground;
 mod rollout;
 mod rules;

@@ -2,6 +2,7 @@
 
 use pennon_model::{
     flag_table::{FlagState, FlagTableOrder, FlagTableQuery, Lifecycle},
+    metadata::{FlagKind, FlagTags, MetadataFilter},
     page::{Limit, PageRequest},
 };
 
@@ -52,6 +53,11 @@ pub(super) fn from_address(form: &Form) -> FlagTableQuery {
         environment: form.text("environment").parse().ok(),
         state: FlagState::parse(&form.text("is")).ok(),
         stale: !form.text("stale").is_empty(),
+        metadata: MetadataFilter {
+            tags: FlagTags::parse_list(&form.text("tag")).unwrap_or_default(),
+            owner: Some(form.text("owner").trim().to_owned()).filter(|owner| !owner.is_empty()),
+            kind: FlagKind::parse(&form.text("kind")).ok(),
+        },
         order: FlagTableOrder::parse(&form.text("sort")).unwrap_or_default(),
         page: page_request(form, page_length()),
     }
@@ -90,6 +96,7 @@ pub(super) fn address(query: &FlagTableQuery) -> String {
         environment,
         state,
         stale,
+        metadata,
         order,
         page: PageRequest { page, .. },
         // The address keeps it without a parameter.
@@ -102,6 +109,12 @@ pub(super) fn address(query: &FlagTableQuery) -> String {
             ("environment", environment.map(|id| id.to_string())),
             ("is", state.map(|state| state.to_string())),
             ("stale", stale.then(|| "yes".to_owned())),
+            (
+                "tag",
+                (!metadata.tags.is_empty()).then(|| metadata.tags.to_string()),
+            ),
+            ("owner", metadata.owner.clone()),
+            ("kind", metadata.kind.map(|kind| kind.to_string())),
             ("sort", (*order != default.order).then(|| order.to_string())),
             (
                 "state",

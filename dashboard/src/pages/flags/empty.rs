@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use pennon_model::{
     flag_table::{FlagTableQuery, Lifecycle},
+    metadata::MetadataFilter,
     page::PageNumber,
     user::Role,
 };
@@ -93,10 +94,12 @@ pub fn NoMatch(
         environment,
         state,
         stale,
+        metadata,
         page,
         order: _,
     } = query;
-    let filtered = environment.is_some() || state.is_some() || stale;
+    let filtered =
+        environment.is_some() || state.is_some() || stale || metadata != MetadataFilter::default();
     let title = match (search.as_str(), lifecycle) {
         _ if page.page > PageNumber::default() => "No flags on this page".to_owned(),
         _ if filtered => "No flag matches these filters".to_owned(),

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use pennon_model::{
     environment::Environment,
     flag_table::{FlagState, FlagTableOrder, FlagTableQuery, Lifecycle},
+    metadata::{FlagKind, MetadataFilter},
 };
 
 use super::address::{address, at_page, lifecycle_label, order_label, state_label};
@@ -12,6 +13,7 @@ use crate::{
         icon::{Drawing, Icon},
         select::options,
     },
+    describe,
     html::{Html, html},
     model::Naming,
     routes,
@@ -19,7 +21,7 @@ use crate::{
 };
 
 /// The definition of a stale flag.
-pub(super) const STALE: &str = "A flag is stale if it has not changed for 30 days, and either has not been evaluated for 14 days or is the same for everyone in every environment. You can probably remove its code. Clients that evaluate locally are counted only if they set reportUsage.";
+pub(super) const STALE: &str = "A flag is stale if it has expired, or has not changed for 30 days, and either has not been evaluated for 14 days or is the same for everyone in every environment. You can probably remove its code. Clients that evaluate locally are counted only if they set reportUsage.";
 
 /// Search, filters, order, and the choice of states.
 #[component]
@@ -59,6 +61,7 @@ pub fn Filters(
                     <option value="">"On or off"</option>
                     {options(states, query.state.map(FlagState::as_str).unwrap_or_default())}
                 </select>
+                {metadata_fields(&query.metadata)}
                 <select class="input" name="sort" aria-label="Order">
                     {options(orders, order_value(query.order))}
                 </select>
@@ -74,6 +77,35 @@ pub fn Filters(
             </form>
             <States query/>
         </search>
+    }
+}
+
+/// Renders the fields for kind, tags and owner.
+fn metadata_fields(filter: &MetadataFilter) -> Html {
+    let kinds = FlagKind::ALL.iter();
+    let kinds = kinds.map(|&each| (each.as_str(), describe::kind(each)));
+    let tags = filter.tags.to_string();
+    let owner = filter.owner.clone().unwrap_or_default();
+    let line = |name: &'static str, label: &'static str, value: String| {
+        view! {
+            <input
+                class="input"
+                name=name
+                value=value
+                placeholder=label
+                aria-label=label
+                autocomplete="off"
+                spellcheck="false"
+            />
+        }
+    };
+    html! {
+        <select class="input" name="kind" aria-label="Kind">
+            <option value="">"Any kind"</option>
+            {options(kinds, filter.kind.map(FlagKind::as_str).unwrap_or_default())}
+        </select>
+        {line("tag", "Tags", tags)}
+        {line("owner", "Owner", owner)}
     }
 }
 

@@ -11,6 +11,7 @@ use pennon_model::configuration::{FlagConfiguration, FlagEnvironment, FlagEnviro
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
+use pennon_model::metadata::FlagMetadata;
 use pennon_model::reversal::{Plan, PlannedChange, PlannedEffect};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -371,12 +372,22 @@ fn undo_flag(admin: &Admin, flag: &mut Flag, entry: &AuditEntry) -> Result<bool,
             let description = restore(entry, "description", &mut flag.description)?;
             let products = restore(entry, "products", &mut flag.products)?;
             let is_public = restore(entry, "public", &mut flag.is_public)?;
-            return Ok(name || description || products || is_public);
+            let metadata = restore_metadata(entry, &mut flag.metadata)?;
+            return Ok(name || description || products || is_public || metadata);
         }
         _ if is_archived => {}
         _ => flag.archived_at = Some(admin.clock.now()),
     }
     Ok(false)
+}
+
+/// Restores the metadata of a flag, and returns true if this overwrites later changes.
+fn restore_metadata(entry: &AuditEntry, metadata: &mut FlagMetadata) -> Result<bool, Error> {
+    let tags = restore(entry, "tags", &mut metadata.tags)?;
+    let owner = restore(entry, "owner", &mut metadata.owner)?;
+    let kind = restore(entry, "kind", &mut metadata.kind)?;
+    let expires_at = restore(entry, "expiresAt", &mut metadata.expires_at)?;
+    Ok(tags || owner || kind || expires_at)
 }
 
 /// Undoes an entry about a flag in an environment, and returns true if this overwrites later changes.

@@ -12,6 +12,7 @@ use pennon_model::configuration::{Configuration, FlagConfiguration, FlagEnvironm
 use pennon_model::environment::{Environment, EnvironmentName, ProductName};
 use pennon_model::flag::{Flag, FlagKey, FlagName, FlagProducts, FlagType, exists_in};
 use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::metadata::FlagMetadata;
 use pennon_model::targeting::{FlagRollout, TargetingRule};
 use pennon_model::text::Description;
 use serde::Serialize;
@@ -53,6 +54,9 @@ pub(crate) struct PortableFlag {
     /// True if the flag exists in public environments. False is omitted for the same reason.
     #[serde(rename = "public", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_public: bool,
+    /// The tags, owner, kind and expiry, those that the flag has.
+    #[serde(flatten)]
+    pub(crate) metadata: FlagMetadata,
     pub(crate) archived: bool,
     pub(crate) environments: Vec<PortableConfiguration>,
 }
@@ -162,6 +166,7 @@ impl Installation {
             kind: flag.kind,
             products: flag.products.clone(),
             is_public: flag.is_public,
+            metadata: flag.metadata.clone(),
             archived: flag.archived_at.is_some(),
             environments: self.environments.iter().filter_map(configuration).collect(),
         }

@@ -7,6 +7,7 @@ use pennon_model::configuration::{Configuration, Difference, FlagEnvironment};
 use pennon_model::environment::Environment;
 use pennon_model::flag::{Flag, FlagKey};
 use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::metadata::FlagMetadata;
 use pennon_model::text::NewName;
 use serde_json::{Value, json};
 
@@ -168,6 +169,7 @@ impl Planner<'_> {
             kind: wanted.kind,
             products: wanted.products.clone(),
             is_public: wanted.is_public,
+            metadata: wanted.metadata.clone(),
         };
         let flag = flags::created(self.admin, self.actor, new);
         self.record(AuditAction::FlagCreated, None, &flag)?;
@@ -459,6 +461,7 @@ fn details(wanted: &PortableFlag) -> FlagDetails {
         description: wanted.description.clone(),
         products: wanted.products.clone(),
         is_public: wanted.is_public,
+        metadata: wanted.metadata.clone(),
     }
 }
 
@@ -467,11 +470,12 @@ fn flag_defaults(flag: &Flag) -> FlagDetails {
     FlagDetails {
         products: None,
         is_public: false,
+        metadata: FlagMetadata::default(),
         ..FlagDetails::of(flag)
     }
 }
 
-/// Returns the texts of a flag, and the parts of its scope that differ from `other`.
+/// Returns the texts of a flag, and the parts of its scope and its metadata that differ from `other`.
 fn details_json(details: &FlagDetails, other: &FlagDetails) -> Value {
     let mut json = json!({ "name": details.name, "description": details.description });
     if details.products != other.products {
@@ -479,6 +483,19 @@ fn details_json(details: &FlagDetails, other: &FlagDetails) -> Value {
     }
     if details.is_public != other.is_public {
         json["public"] = json!(details.is_public);
+    }
+    let (metadata, others) = (&details.metadata, &other.metadata);
+    if metadata.tags != others.tags {
+        json["tags"] = json!(metadata.tags);
+    }
+    if metadata.owner != others.owner {
+        json["owner"] = json!(metadata.owner);
+    }
+    if metadata.kind != others.kind {
+        json["kind"] = json!(metadata.kind);
+    }
+    if metadata.expires_at != others.expires_at {
+        json["expiresAt"] = json!(metadata.expires_at);
     }
     json
 }

@@ -4,12 +4,13 @@ use axum::extract::State;
 use pennon_model::flag::{Flag, FlagFilter, FlagProducts};
 use pennon_model::flag_table::FlagExtra;
 use pennon_model::id::FlagId;
+use pennon_model::metadata::{FlagMetadata, FlagTags, MetadataFilter};
 use pennon_model::page::Page;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::admin::flag_table::{FlagQuery, ListedFlag, StateQuery};
-use crate::admin::flags::{FlagPatch, NewFlag};
+use crate::admin::flags::{FlagPatch, MetadataPatch, NewFlag};
 use crate::admin::patch::Patch;
 use crate::admin::scope::{Enabled, UnknownProduct};
 use crate::admin::{Admin, flag_table, flags, scope};
@@ -20,7 +21,7 @@ use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
 use crate::http::existing::Existing;
 use crate::http::fields::{Fields, FromFields, from_fields};
-use crate::http::from_json::Search;
+use crate::http::from_json::{Search, TagList};
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
@@ -122,7 +123,7 @@ async fn archive(
     Ok(NoContent)
 }
 
-/// Changes the name, the description, the products or `public` of a flag.
+/// Changes the name, the description, the products, `public` or the metadata of a flag.
 ///
 /// Absent members stay unchanged. A request that changes nothing succeeds and is not recorded. With other products, the
 /// flag leaves the environments of all others, and without `public`, it leaves public environments. Its configurations
@@ -168,6 +169,7 @@ from_fields! {
         products: patch_set("products", 1..=FlagProducts::MAX).map(|products: Patch<_>| products.applied_to(None)),
         /// True if the flag exists in public environments.
         is_public: or_default("public"),
+        metadata: flattened(),
     }
 }
 
@@ -180,8 +182,37 @@ from_fields! {
         products: patch_set("products", 1..=FlagProducts::MAX),
         /// True if the flag exists in public environments.
         is_public: optional("public"),
+        metadata: flattened(),
         /// If true, the flag is disabled in the environments that it leaves. Otherwise, it must be off there.
         enabled: or_default("force").map(|force: bool| if force { Enabled::Disable } else { Enabled::Refuse }),
+    }
+}
+
+from_fields! {
+    /// The metadata of a flag.
+    FlagMetadata {
+        /// Tags to find the flag by: at most 20, each of 1 to 50 characters without a comma. They are trimmed and sorted.
+        tags: patch_set("tags", 0..=FlagTags::MAX).map(|tags: Patch<FlagTags>| tags.applied_to(None).unwrap_or_default()),
+        /// The person or team that is responsible for the flag: the address of an account or any text.
+        owner: nullable("owner"),
+        /// The purpose of the flag.
+        kind: nullable("kind"),
+        /// The time, or a date in UTC, after which the flag is stale. Nothing is switched.
+        expires_at: nullable("expiresAt"),
+    }
+}
+
+from_fields! {
+    /// A change of a flag's metadata; absent members stay unchanged.
+    MetadataPatch {
+        /// All tags of the flag: at most 20, each of 1 to 50 characters without a comma. They replace the present ones.
+        tags: patch_set("tags", 0..=FlagTags::MAX),
+        /// The person or team that is responsible for the flag; `null` for none.
+        owner: patch("owner"),
+        /// The purpose of the flag; `null` for none.
+        kind: patch("kind"),
+        /// The time, or a date in UTC, after which the flag is stale; `null` for none. Nothing is switched.
+        expires_at: patch("expiresAt"),
     }
 }
 
@@ -202,7 +233,7 @@ from_fields! {
         environment: optional("environment"),
         /// Flags with this state in the environment, or in any active environment of the product, or in any at all.
         state: optional("state"),
-        /// True for stale flags only: unchanged for 30 days, and unused for 14 days or the same for everyone.
+        /// True for stale flags only: expired, or unchanged for 30 days, and unused for 14 days or the same for everyone.
         stale: or_default("stale"),
         /// Members that are omitted by default: the last evaluation, and the reason why a flag is stale.
         usage: optional("include").map(|include| include == Some(FlagExtra::Usage)),
@@ -221,6 +252,18 @@ from_fields! {
         product: optional("product"),
         /// True for the flags that exist in public environments, `false` for all others.
         is_public: optional("public"),
+        metadata: flattened(),
         order: or_default("sort"),
+    }
+}
+
+from_fields! {
+    MetadataFilter {
+        /// Flags with this tag, or with all of several tags that are separated by commas.
+        tags: optional("tag").map(|tags: Option<TagList>| tags.map(|TagList(tags)| tags).unwrap_or_default()),
+        /// Flags with this owner, in any case.
+        owner: optional("owner"),
+        /// Flags of this kind.
+        kind: optional("kind"),
     }
 }
