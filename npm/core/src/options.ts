@@ -96,7 +96,7 @@ export interface FeatureFlagsClientOptions {
    * True to report the number of evaluations of each flag to the service, without contexts: first after 60 seconds,
    * then every 30 to 60 seconds, and at `flush()` and `shutdown()`. A report that fails has no effect on the client.
    * Of the clients with the key of a public environment (`pnp_…`), a random tenth reports. Default true, but false with
-   * a `transport` of your own.
+   * a custom `transport`.
    */
   readonly reportUsage?: boolean | undefined;
   /**
