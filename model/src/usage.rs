@@ -34,6 +34,9 @@ pub struct FlagHour {
     pub hour: Timestamp,
     /// The number of evaluations by reason.
     pub evaluations: BTreeMap<String, i64>,
+    /// The part of them that clients reported, by reason; absent if there is none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reported: BTreeMap<String, i64>,
 }
 
 /// The number of times that clients fetched a config document.

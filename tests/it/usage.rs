@@ -4,6 +4,8 @@ use pennon_tests::{Caller, LossyProxy, Pair, START, TestApp, TestDatabase};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use crate::dashboard::{Browser, html};
+
 /// The hour in which every test service starts.
 const HOUR: &str = "2026-03-01T09:00:00.000Z";
 
@@ -253,6 +255,139 @@ async fn report_ids_are_remembered_for_an_hour_per_environment() {
     app.advance(3600);
     app.flush_usage().await;
     assert_eq!(counted(&pair.sdk_key).await, 3);
+}
+
+#[tokio::test]
+async fn reported_evaluations_are_part_of_the_count_and_shown_apart() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    let flag = format!("/flags/{}", pair.flag);
+    evaluate(&sdk, "checkout", 3).await;
+    app.flush_usage().await;
+    let hour = usage(&admin, &flag).await["environments"][0]["hours"][0].clone();
+    assert_eq!(
+        hour,
+        json!({ "hour": HOUR, "evaluations": { "flag_disabled": 3 } })
+    );
+    let counts = json!([
+        { "flagKey": "checkout", "reason": "flag_disabled", "count": 4 },
+        { "flagKey": "checkout", "reason": "rollout", "count": 5 },
+    ]);
+    for id in [json!(null), json!("6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41")] {
+        let reported = sdk.post("/sdk/v1/usage", json!({ "id": id, "counts": counts }));
+        reported.await.expect(StatusCode::NO_CONTENT);
+    }
+    app.flush_usage().await;
+    let hour = usage(&admin, &flag).await["environments"][0]["hours"][0].clone();
+    let expected = json!({
+        "hour": HOUR,
+        "evaluations": { "flag_disabled": 11, "rollout": 10 },
+        "reported": { "flag_disabled": 8, "rollout": 10 },
+    });
+    assert_eq!(hour, expected);
+    let environment = format!("/environments/{}", pair.environment);
+    let expected = json!([{
+        "hour": HOUR, "evaluations": 21, "reported": 18,
+        "polls": { "first": 0, "current": 0, "outdated": 0 },
+    }]);
+    assert_eq!(usage(&admin, &environment).await["hours"], expected);
+}
+
+#[tokio::test]
+async fn the_reports_of_an_hour_are_limited_by_flag_and_environment_across_all_instances() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let flag = json!({ "key": "banner", "name": "Banner", "type": "boolean" });
+    let banner = admin.post("/flags", flag).await.expect(StatusCode::CREATED);
+    let other = app.beside().await;
+    let report = async |app: &TestApp, key: &str, reason: &str, count: u32| {
+        let counts = json!([{ "flagKey": key, "reason": reason, "count": count }]);
+        let sdk = app.sdk(&pair.sdk_key);
+        let reported = sdk.post("/sdk/v1/usage", json!({ "counts": counts })).await;
+        reported.expect(StatusCode::NO_CONTENT);
+        app.flush_usage().await;
+    };
+    report(&app, "checkout", "rollout", 1_000_000_000).await;
+    report(&other, "checkout", "flag_enabled", 900_000_000).await;
+    report(&app, "checkout", "rollout", 200_000_000).await;
+    report(&other, "checkout", "flag_disabled", 1).await;
+    report(&app, "banner", "rollout", 7).await;
+    evaluate(&app.sdk(&pair.sdk_key), "checkout", 2).await;
+    app.flush_usage().await;
+    let hours = async |flag: &str| {
+        let admin = app.admin().await;
+        usage(&admin, &format!("/flags/{flag}")).await["environments"][0]["hours"].clone()
+    };
+    let evaluations = json!({
+        "flag_enabled": 900_000_000, "rollout": 1_100_000_000, "flag_disabled": 2,
+    });
+    let first = hours(&pair.flag).await[0].clone();
+    assert_eq!(first["evaluations"], evaluations);
+    let reported = json!({ "flag_enabled": 900_000_000, "rollout": 1_100_000_000 });
+    assert_eq!(first["reported"], reported);
+    let banner = hours(&banner.text("/id")).await;
+    assert_eq!(banner[0]["evaluations"], json!({ "rollout": 7 }));
+    app.advance(3600);
+    report(&app, "checkout", "rollout", 5).await;
+    let next = hours(&pair.flag).await[1].clone();
+    assert_eq!(next["reported"], json!({ "rollout": 5 }));
+}
+
+#[tokio::test]
+async fn reports_with_the_key_of_a_public_environment_count_tenfold() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let web = json!({ "product": "shop", "name": "web", "visibility": "public" });
+    let web = admin.post("/environments", web).await;
+    let web = web.expect(StatusCode::CREATED);
+    let flag = json!({ "key": "banner", "name": "Banner", "type": "boolean", "public": true });
+    let flag = admin.post("/flags", flag).await.expect(StatusCode::CREATED);
+    let sdk = app.sdk(&web.text("/sdkKey"));
+    let counts = json!([{ "flagKey": "banner", "reason": "rollout", "count": 3 }]);
+    for id in [json!(null), json!("6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41")] {
+        let reported = sdk.post("/sdk/v1/usage", json!({ "id": id, "counts": counts }));
+        reported.await.expect(StatusCode::NO_CONTENT);
+    }
+    evaluate(&sdk, "banner", 1).await;
+    app.flush_usage().await;
+    let used = usage(&admin, &format!("/flags/{}", flag.text("/id"))).await;
+    let hour = &used["environments"][0]["hours"][0];
+    assert_eq!(hour["reported"], json!({ "rollout": 60 }));
+    assert_eq!(
+        hour["evaluations"],
+        json!({ "flag_disabled": 1, "rollout": 60 })
+    );
+}
+
+#[tokio::test]
+async fn the_chart_shows_reported_evaluations_apart() {
+    let app = TestApp::start().await;
+    let pair = app.admin().await.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    let page = async || {
+        app.flush_usage().await;
+        let browser = Browser::signed_in(&app).await;
+        let page = browser.get("/dashboard/flags/checkout/usage").await;
+        html(&page.expect(StatusCode::OK))
+    };
+    evaluate(&sdk, "checkout", 3).await;
+    let before = page().await;
+    assert!(before.contains("\"3 evaluations in the last 24 hours\""));
+    assert!(!before.contains("Reported by clients"));
+    let counts = json!([{ "flagKey": "checkout", "reason": "flag_disabled", "count": 9 }]);
+    let reported = sdk.post("/sdk/v1/usage", json!({ "counts": counts })).await;
+    reported.expect(StatusCode::NO_CONTENT);
+    let after = page().await;
+    for text in [
+        "\"12 evaluations in the last 24 hours, 9 of them reported by clients\"",
+        "reason-disabled chart-reported",
+        "Off: 12\nReported by clients: 9",
+    ] {
+        assert!(after.contains(text), "{text}: {after}");
+    }
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ use stream::Stream;
 /// timers.
 const MAX_TIMER_DELAY: u64 = 0x7fff_ffff;
 
-/// The interval between usage reports, in milliseconds.
+/// The time until the first usage report, and the maximum interval between reports, in milliseconds.
 const REPORT_INTERVAL: u64 = 60_000;
 
 /// The state machine of a client. At most one request is pending at a time, and nothing happens after
@@ -250,7 +250,7 @@ impl Machine {
             self.open_stream(0, moment);
         }
         if self.options.report_usage {
-            self.schedule_report(moment);
+            self.report_at = Some(moment.now.saturating_add(REPORT_INTERVAL));
         }
     }
 

@@ -332,6 +332,22 @@ fn usage_is_reported_about_once_a_minute() {
 }
 
 #[test]
+fn the_first_usage_report_waits_a_whole_minute() {
+    for random in [0, u32::MAX / 2, u32::MAX] {
+        let mut harness = Harness::new(Options {
+            report_usage: true,
+            ..QUIET
+        });
+        harness.set_random(random);
+        harness.handle(Event::Initialize(InitializeOptions::default()));
+        harness.respond(configuration("v1", &[Some(86_400)]));
+        harness.take_journal();
+        harness.advance(60_000);
+        assert_eq!(harness.take_journal(), ["60000: report"]);
+    }
+}
+
+#[test]
 fn evaluations_belong_to_the_document_whose_tag_they_continue() {
     let mut harness = Harness::new(STREAMING);
     harness.handle(Event::Initialize(InitializeOptions::default()));

@@ -33,17 +33,33 @@ pub struct Bar {
     pub from: Timestamp,
     /// The number of evaluations for each of [`REASONS`].
     pub counts: [i64; REASONS.len()],
+    /// The part of them that clients reported.
+    pub reported: [i64; REASONS.len()],
 }
 
+/// The label of the evaluations that clients reported.
+const REPORTED: &str = "Reported by clients";
+
 impl Bar {
-    fn sum(&self) -> i64 {
-        self.counts
-            .iter()
-            .fold(0, |sum, count| sum.saturating_add(*count))
+    /// Returns the number of evaluations.
+    pub fn sum(&self) -> i64 {
+        sum(&self.counts)
+    }
+
+    /// Returns the number of evaluations that clients reported.
+    pub fn reported(&self) -> i64 {
+        sum(&self.reported)
     }
 }
 
-/// A bar chart of stacked reasons, and the same data as a table. Hovering over a bar shows its numbers.
+fn sum(counts: &[i64]) -> i64 {
+    counts
+        .iter()
+        .fold(0, |sum, count| sum.saturating_add(*count))
+}
+
+/// A bar chart of stacked reasons, and the same data as a table. The evaluations that clients reported have a lighter
+/// tone. Hovering over a bar shows its numbers.
 #[component]
 pub fn UsageChart(
     /// The bars, in order.
@@ -73,6 +89,17 @@ pub fn UsageChart(
                 </li>
             }
         });
+    let has_reported = bars.iter().any(|bar| bar.reported() > 0);
+    let reported_legend = has_reported.then(|| {
+        view! {
+            <li>
+                <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+                    <rect class="chart-reported" width="10" height="10" rx="2"></rect>
+                </svg>
+                {REPORTED}
+            </li>
+        }
+    });
     let marks = [0, bars.len() / 2, bars.len().saturating_sub(1)]
         .into_iter()
         .filter_map(|index| bars.get(index))
@@ -86,7 +113,7 @@ pub fn UsageChart(
         .collect_view();
     html! {
         <figure class="chart">
-            <ul class="chart-legend">{legend.collect_view()}</ul>
+            <ul class="chart-legend">{legend.collect_view()} {reported_legend}</ul>
             <div class="chart-scale" aria-hidden="true">
                 <span>{format_count(top)}</span>
                 <span>{format_count(top / 2)}</span>
@@ -99,13 +126,13 @@ pub fn UsageChart(
                 {marks}
             </div>
         </figure>
-        <Numbers bars used days/>
+        <Numbers bars used days has_reported/>
     }
 }
 
 /// The numbers of the chart as a table.
 #[component]
-fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
+fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool, has_reported: bool) -> impl IntoView {
     let heads = used
         .iter()
         .filter_map(|index| REASONS.get(*index))
@@ -121,11 +148,13 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
                 .filter_map(|index| bar.counts.get(*index))
                 .map(|count| view! { <td>{format_count(*count)}</td> })
                 .collect_view();
+            let reported = has_reported.then(|| view! { <td>{format_count(bar.reported())}</td> });
             view! {
                 <tr>
                     <th scope="row">{format_start(bar.from, days)}</th>
                     {counts}
                     <td>{format_count(bar.sum())}</td>
+                    {reported}
                 </tr>
             }
         })
@@ -140,6 +169,7 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
                             <th scope="col">"From"</th>
                             {heads}
                             <th scope="col">"Total"</th>
+                            {has_reported.then(|| view! { <th scope="col">{REPORTED}</th> })}
                         </tr>
                     </thead>
                     <tbody>{rows}</tbody>
@@ -159,24 +189,33 @@ fn stack(index: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
         format_count(bar.sum())
     );
     let mut parts = Vec::new();
-    for ((_, name, class), count) in REASONS.iter().zip(bar.counts) {
+    for (((_, name, class), count), reported) in REASONS.iter().zip(bar.counts).zip(bar.reported) {
         if count == 0 {
             continue;
         }
         // Writing to a string cannot fail.
         _ = write!(title, "\n{name}: {}", format_count(count));
-        // Any count above 0 is visible, even beside much larger ones.
-        let height = (share(count, top) * HEIGHT).max(0.75);
-        floor -= height;
-        parts.push(view! {
-            <rect
-                class=*class
-                x=x.clone()
-                y=format!("{floor:.2}")
-                width=WIDTH.to_string()
-                height=format!("{height:.2}")
-            ></rect>
-        });
+        let counted = count.saturating_sub(reported);
+        for (part, tone) in [(counted, ""), (reported, " chart-reported")] {
+            if part <= 0 {
+                continue;
+            }
+            // Any count above 0 is visible, even beside much larger ones.
+            let height = (share(part, top) * HEIGHT).max(0.75);
+            floor -= height;
+            parts.push(view! {
+                <rect
+                    class=format!("{class}{tone}")
+                    x=x.clone()
+                    y=format!("{floor:.2}")
+                    width=WIDTH.to_string()
+                    height=format!("{height:.2}")
+                ></rect>
+            });
+        }
+    }
+    if bar.reported() > 0 {
+        _ = write!(title, "\n{REPORTED}: {}", format_count(bar.reported()));
     }
     html! {
         <g>

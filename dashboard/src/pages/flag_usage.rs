@@ -165,12 +165,19 @@ fn Usage(usage: FlagUsage, view: View, bar_starts: Vec<i64>) -> impl IntoView {
     let in_environment = in_environment.unwrap_or_default();
     let selected = chosen.map_or(environments.as_slice(), std::slice::from_ref);
     let bars = bars(selected, &bar_starts);
-    let sum: i64 = bars
-        .iter()
-        .flat_map(|bar| bar.counts)
-        .fold(0, i64::saturating_add);
+    let sum = bars.iter().map(Bar::sum).fold(0, i64::saturating_add);
+    let reported = bars.iter().map(Bar::reported);
+    let reported = reported.fold(0, i64::saturating_add);
     let (_, _, when) = view.period.labels();
     let summary = format!("{} evaluations{in_environment} {when}", format_count(sum));
+    let description = if reported > 0 {
+        format!(
+            "{summary}, {} of them reported by clients",
+            format_count(reported)
+        )
+    } else {
+        summary.clone()
+    };
     let key = flag.key.to_string();
     let body = if environments.is_empty() {
         html! { <NeverEvaluated key=key.clone()/> }
@@ -186,7 +193,7 @@ fn Usage(usage: FlagUsage, view: View, bar_starts: Vec<i64>) -> impl IntoView {
             html! {
                 <section class="panel usage-panel" aria-labelledby="usage-sum">
                     <h2 id="usage-sum">{summary.clone()}</h2>
-                    <UsageChart bars summary=summary.clone() days/>
+                    <UsageChart bars summary=description.clone() days/>
                 </section>
             }
         };
@@ -236,14 +243,24 @@ fn EnvironmentTable(
         environment: None,
         ..view
     };
-    let sum = |environment: &FlagEnvironmentUsage| {
-        let counts = environment
-            .hours
-            .iter()
-            .flat_map(|hour| hour.evaluations.values());
-        counts.fold(0, |sum: i64, count| sum.saturating_add(*count))
+    let sums = |environment: &FlagEnvironmentUsage| {
+        let hours = &environment.hours;
+        let counts = hours.iter().flat_map(|hour| hour.evaluations.values());
+        let reported = hours.iter().flat_map(|hour| hour.reported.values());
+        (
+            counts.copied().fold(0, i64::saturating_add),
+            reported.copied().fold(0, i64::saturating_add),
+        )
     };
-    let total = environments.iter().map(sum).fold(0, i64::saturating_add);
+    let (total, total_reported) = environments.iter().map(sums).fold(
+        (0_i64, 0_i64),
+        |(total, total_reported), (count, reported)| {
+            (
+                total.saturating_add(count),
+                total_reported.saturating_add(reported),
+            )
+        },
+    );
     let rows = environments
         .iter()
         .map(|environment| {
@@ -252,6 +269,7 @@ fn EnvironmentTable(
                 ..view
             };
             let name = naming.name(&environment.product, &environment.environment);
+            let (count, reported) = sums(environment);
             view! {
                 <tr>
                     <th class="name" scope="row">
@@ -259,7 +277,8 @@ fn EnvironmentTable(
                             {name}
                         </a>
                     </th>
-                    <td>{format_count(sum(environment))}</td>
+                    <td>{format_count(count)}</td>
+                    <td>{format_count(reported)}</td>
                     <td class="quiet">{time_or(environment.last_evaluated_at, "never")}</td>
                 </tr>
             }
@@ -269,7 +288,7 @@ fn EnvironmentTable(
         <Table
             caption="Evaluations by environment"
             class="table-panel usage-places"
-            head=heads(["Environment", "Evaluations", "Last evaluated"])
+            head=heads(["Environment", "Evaluations", "Reported", "Last evaluated"])
         >
             <tbody>
                 <tr>
@@ -279,14 +298,15 @@ fn EnvironmentTable(
                         </a>
                     </th>
                     <td>{format_count(total)}</td>
+                    <td>{format_count(total_reported)}</td>
                     <td></td>
                 </tr>
                 {rows}
             </tbody>
         </Table>
         <p class="hint usage-note">
-            "Counts arrive within a minute and are kept for 31 days. Clients that evaluate locally are counted only if they set "
-            <code>"reportUsage"</code> "."
+            "Counts arrive within minutes and are kept for 31 days. Clients that evaluate locally report theirs, unless "
+            <code>"reportUsage"</code> " is off. Anyone with the SDK key can forge such a report."
         </p>
     }
 }
@@ -304,7 +324,7 @@ fn NeverEvaluated(key: String) -> impl IntoView {
     view! {
         <Empty title>
             <p>
-                "Evaluations are counted by environment and reason, without anything about contexts. Clients that evaluate locally are counted only if they set reportUsage."
+                "Evaluations are counted by environment and reason, without anything about contexts. Clients that evaluate locally report their counts about once a minute."
             </p>
             <Snippet title="Node.js" code/>
         </Empty>
@@ -316,20 +336,29 @@ fn bars(environments: &[FlagEnvironmentUsage], bar_starts: &[i64]) -> Vec<Bar> {
     let bar = |from: &i64| Bar {
         from: Timestamp::from_millis(*from),
         counts: [0; REASONS.len()],
+        reported: [0; REASONS.len()],
     };
     let mut bars: Vec<_> = bar_starts.iter().map(bar).collect();
-    for FlagHour { hour, evaluations } in environments.iter().flat_map(|each| &each.hours) {
+    let hours = environments.iter().flat_map(|each| &each.hours);
+    for FlagHour {
+        hour,
+        evaluations,
+        reported,
+    } in hours
+    {
         // In time zones with a half-hour offset, an hour belongs to the bar in which it starts.
         let started = bar_starts.partition_point(|from| *from <= hour.millis());
         let Some(bar) = started.checked_sub(1).and_then(|index| bars.get_mut(index)) else {
             continue;
         };
-        for (sum, (reason, ..)) in bar.counts.iter_mut().zip(REASONS) {
-            let count = evaluations
-                .get(reason.as_str())
-                .copied()
-                .unwrap_or_default();
-            *sum = sum.saturating_add(count);
+        for (sums, counts) in [
+            (&mut bar.counts, evaluations),
+            (&mut bar.reported, reported),
+        ] {
+            for (sum, (reason, ..)) in sums.iter_mut().zip(REASONS) {
+                let count = counts.get(reason.as_str()).copied().unwrap_or_default();
+                *sum = sum.saturating_add(count);
+            }
         }
     }
     bars

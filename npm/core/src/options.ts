@@ -93,8 +93,10 @@ export interface FeatureFlagsClientOptions {
    */
   readonly streaming?: boolean | undefined;
   /**
-   * True to report the number of evaluations of each flag to the service, every 30 to 60 seconds and at shutdown,
-   * without contexts. Default false.
+   * True to report the number of evaluations of each flag to the service, without contexts: first after 60 seconds,
+   * then every 30 to 60 seconds, and at `flush()` and `shutdown()`. A report that fails has no effect on the client.
+   * Of the clients with the key of a public environment (`pnp_…`), a random tenth reports. Default true, but false with
+   * a custom `transport`.
    */
   readonly reportUsage?: boolean | undefined;
   /**
@@ -144,6 +146,7 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
   if (typeof options !== "object" || options === null) {
     throw invalid("The options must be an object with at least the member sdkKey");
   }
+  const transport = plugIn(options, "transport", ["send"]) ?? fetchTransport;
   return {
     sdkKey: sdkKey(options.sdkKey),
     clientName: clientName(options),
@@ -155,14 +158,14 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
     timeoutMs: number(options, "timeoutMs", 1),
     cache: plugIn(options, "cache", ["get", "set", "delete", "clear"]),
     store: store(options),
-    transport: plugIn(options, "transport", ["send"]) ?? fetchTransport,
+    transport,
     logger: safeLogger(plugIn(options, "logger", ["debug", "info", "warn", "error"]) ?? noopLogger),
     eventEmitter: plugIn(options, "eventEmitter", ["on", "emit", "removeAllListeners"]),
     ...modeAndBootstrap(options),
     fallbacks: fallbacks(options.fallbacks),
     staleIfError: flag(options, "staleIfError"),
     streaming: flag(options, "streaming"),
-    reportUsage: flag(options, "reportUsage"),
+    reportUsage: flag(options, "reportUsage", transport === fetchTransport) && isSampled(options),
     onEvaluate: onEvaluate(options.onEvaluate),
   };
 }
@@ -276,12 +279,18 @@ function milliseconds(name: string, value: unknown, least: number): number {
 function flag(
   options: FeatureFlagsClientOptions,
   name: "staleIfError" | "streaming" | "reportUsage",
+  byDefault = false,
 ): boolean {
-  const value: unknown = options[name] ?? false;
+  const value: unknown = options[name] ?? byDefault;
   if (typeof value !== "boolean") {
     throw invalid(`${name} must be true or false`);
   }
   return value;
+}
+
+/** Returns true for all clients of servers, and for a random tenth of pages. The service scales the counts of pages. */
+function isSampled({ sdkKey }: FeatureFlagsClientOptions): boolean {
+  return !sdkKey?.startsWith("pnp_") || Math.random() < 0.1;
 }
 
 function fallbacks(given: unknown = {}): ReadonlyMap<string, Evaluation> {

@@ -15,6 +15,11 @@ export interface FlagReader {
   isEnabled(key: string, fallback?: boolean): boolean;
   /** Evaluates the flag, or returns undefined if it cannot be evaluated. */
   read(key: string): Evaluation | undefined;
+  /**
+   * Returns the same as `read`, but does not count as an evaluation: it is not reported, and does not call
+   * `onEvaluate`. For user interfaces that render more often than they use a result.
+   */
+  peek(key: string): Evaluation | undefined;
   /** Evaluates all flags, by key. */
   readAll(): Readonly<Record<string, Evaluation>>;
   /**

@@ -1,6 +1,11 @@
-import { FeatureFlagsClient, FeatureFlagsError, type TransportRequest } from "@pennon/core";
+import {
+  FeatureFlagsClient,
+  type FeatureFlagsClientOptions,
+  FeatureFlagsError,
+  type TransportRequest,
+} from "@pennon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Journal } from "./journal.ts";
+import { eventsOf, Journal } from "./journal.ts";
 import {
   configuration,
   flag,
@@ -28,6 +33,7 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+  vi.unstubAllGlobals();
 });
 
 describe("evaluateRemote", () => {
@@ -149,6 +155,109 @@ describe("usage reports", () => {
     await vi.advanceTimersByTimeAsync(200_000);
     await client.shutdown();
     expect(reports()).toEqual([]);
+  });
+
+  /** Creates a client with the built-in transport, whose requests the service answers. */
+  function builtIn(service: ScriptedService, options: Partial<FeatureFlagsClientOptions> = {}) {
+    vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
+      const { status, headers, body } = await service.send({ url, ...init } as TransportRequest);
+      return new Response((body as string) ?? null, { status, headers: headers as Headers });
+    });
+    return new FeatureFlagsClient({ sdkKey: "pnk_test", pollIntervalMs: 0, ...options });
+  }
+
+  it("are on by default with the built-in transport, first after 60 seconds", async () => {
+    vi.mocked(Math.random).mockReturnValue(0);
+    const { service, reports } = counting();
+    const client = builtIn(service);
+    await client.initialize();
+    // Before the code that counts is loaded.
+    client.isEnabled("beta");
+    await vi.dynamicImportSettled();
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect(reports()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(reports()).toEqual([[{ flagKey: "beta", reason: "flag_enabled", count: 1 }]]);
+    client.isEnabled("beta");
+    await client.shutdown();
+    expect(reports()).toHaveLength(2);
+  });
+
+  it("can be turned off", async () => {
+    const { service, reports } = counting();
+    const client = builtIn(service, { reportUsage: false });
+    await client.initialize();
+    client.isEnabled("beta");
+    await vi.advanceTimersByTimeAsync(200_000);
+    await client.shutdown();
+    expect(reports()).toEqual([]);
+  });
+
+  it.each([
+    ["pnp_page", 0.099, 1],
+    ["pnp_page", 0.1, 0],
+    ["pnk_server", 0.999, 1],
+  ])(
+    "are sent with the key %s at the random number %d by %d client",
+    async (sdkKey, random, sent) => {
+      vi.mocked(Math.random).mockReturnValueOnce(random);
+      const { service, reports } = counting();
+      const client = new FeatureFlagsClient(optionsFor(service, { sdkKey, reportUsage: true }));
+      await client.initialize();
+      client.isEnabled("beta");
+      await vi.dynamicImportSettled();
+      await client.shutdown();
+      expect(reports()).toHaveLength(sent);
+    },
+  );
+
+  it.each([403, 404])(
+    "end for the session after %d, without a log line or an event",
+    async (code) => {
+      const { service, reports } = counting(503, code);
+      const logger = new Journal();
+      const client = builtIn(service, { logger });
+      await client.initialize();
+      const events = eventsOf(client);
+      for (let time = 0; time < 4; time += 1) {
+        client.isEnabled("beta");
+        await vi.dynamicImportSettled();
+        await client.flush();
+      }
+      expect(reports()).toHaveLength(2);
+      expect(events).toEqual([]);
+      await vi.advanceTimersByTimeAsync(40_000);
+      await client.shutdown();
+      expect(reports()).toHaveLength(2);
+      expect(logger.lines).toEqual([]);
+    },
+  );
+
+  it("do not count what a reader peeks at", async () => {
+    const { service, reports } = counting();
+    const seen: unknown[] = [];
+    const client = new FeatureFlagsClient(
+      optionsFor(service, {
+        reportUsage: true,
+        fallbacks: { none: true },
+        onEvaluate: ({ key }) => seen.push(key),
+      }),
+    );
+    await client.initialize();
+    await vi.dynamicImportSettled();
+    const reader = client.withContext({ country: "FR" });
+    const peeked = ["beta", "ruled", "none", "unknown"].map((key) => reader.peek(key));
+    expect([...peeked, seen]).toMatchObject([
+      { enabled: true },
+      { enabled: false },
+      { reason: "fallback" },
+      undefined,
+      [],
+    ]);
+    expect(reader.read("ruled")).toBe(peeked[1]);
+    await client.shutdown();
+    expect(reports()).toEqual([[{ flagKey: "ruled", reason: "targeting_rule", count: 1 }]]);
+    expect(seen).toEqual(["ruled"]);
   });
 
   it("are repeated unchanged after a failure, but not after a refusal", async () => {

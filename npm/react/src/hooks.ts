@@ -1,7 +1,9 @@
 import type { Evaluation, FeatureFlagsClient, FlagKey, FlagReader, Reason } from "@pennon/core";
-import { useMemo, useState, useSyncExternalStore } from "react";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { useStore } from "./internal/store.js";
 import { type FlagsStatus, LOADING } from "./status.js";
+
+const isServer = typeof document === "undefined";
 
 /** The value of a flag, its reason, and whether it may be temporary. */
 export interface FlagDetails {
@@ -17,12 +19,12 @@ export interface FlagDetails {
  * evaluated. The component renders again when that changes. Never throws for a key.
  */
 export function useFlag(key: FlagKey, fallback = false): boolean {
-  return useRead((flags) => flags.isEnabled(key, fallback));
+  return useRead([key], (read) => read(key)?.enabled ?? fallback);
 }
 
 /** Returns the value of the flag for the provider's context, with the reason. */
 export function useFlagDetails(key: FlagKey, fallback = false): FlagDetails {
-  const evaluation = useRead((flags) => flags.read(key));
+  const evaluation = useRead([key], (read) => read(key));
   const loading = useIsLoading(evaluation);
   return useMemo(
     () => ({ value: evaluation?.enabled ?? fallback, reason: evaluation?.reason, loading }),
@@ -33,7 +35,7 @@ export function useFlagDetails(key: FlagKey, fallback = false): FlagDetails {
 /** Does the same as `useFlag`, but suspends a new component until the client has flags or has failed to fetch them. */
 export function useSuspenseFlag(key: FlagKey, fallback = false): boolean {
   const { status } = useStore();
-  const evaluation = useRead((flags) => flags.read(key));
+  const evaluation = useRead([key], (read) => read(key));
   // On a server no client fetches, so waiting would never end.
   const loading = useIsLoading(evaluation, false);
   // A component that has been shown, even by a server, must not be replaced by a spinner.
@@ -50,18 +52,18 @@ export function useFlags<const Key extends FlagKey>(
   keys: readonly Key[],
 ): Readonly<Record<Key, boolean>>;
 export function useFlags(keys?: readonly FlagKey[]): Readonly<Record<string, boolean>> {
-  const read = useRead((flags) =>
+  const values = useRead(keys ?? [], (read, flags) =>
     // As text, so that the values are compared by content.
     keys === undefined
       ? flags.readAll()
-      : JSON.stringify(keys.map((key) => [key, flags.isEnabled(key)])),
+      : JSON.stringify(keys.map((key) => [key, read(key)?.enabled ?? false])),
   );
   return useMemo(() => {
-    if (typeof read === "string") {
-      return Object.fromEntries(JSON.parse(read));
+    if (typeof values === "string") {
+      return Object.fromEntries(JSON.parse(values));
     }
-    return Object.fromEntries(Object.entries(read).map(([key, { enabled }]) => [key, enabled]));
-  }, [read]);
+    return Object.fromEntries(Object.entries(values).map(([key, { enabled }]) => [key, enabled]));
+  }, [values]);
 }
 
 /** Returns the status of the client. */
@@ -78,14 +80,49 @@ export function useFeatureFlagsClient(): FeatureFlagsClient {
   return useStore().client;
 }
 
-/** Returns the result of `read`, which must be the same value or object for as long as the flags are the same. */
-function useRead<T>(read: (flags: FlagReader) => T): T {
+/**
+ * Returns the result of `get`, which evaluates the flags with these keys by `read`, and must return the same value or
+ * object for as long as the flags are the same.
+ */
+function useRead<T>(
+  keys: readonly FlagKey[],
+  get: (read: FlagReader["read"], flags: FlagReader) => T,
+): T {
   const { client, live, served } = useStore();
+  useCount(keys);
   return useSyncExternalStore(
     client.subscribe,
-    () => read(live),
-    () => read(served),
+    () => get((key) => live.peek(key), live),
+    // A render on a server is final, so it counts.
+    () => get((key) => (isServer ? served.read(key) : served.peek(key)), served),
   );
+}
+
+/**
+ * Counts each evaluation that a mounted component uses, once. Renders do not count: React repeats and discards them.
+ */
+function useCount(keys: readonly FlagKey[]): void {
+  const { client, live } = useStore();
+  // Kept while StrictMode or a hidden parent unmounts the component and mounts it again.
+  const counted = useRef({ by: live, evaluations: new Map<string, Evaluation>() });
+  const text = JSON.stringify(keys);
+  useEffect(() => {
+    if (counted.current.by !== live) {
+      counted.current = { by: live, evaluations: new Map() };
+    }
+    const { evaluations } = counted.current;
+    const count = () => {
+      for (const key of JSON.parse(text)) {
+        const evaluation = live.peek(key);
+        if (evaluation !== undefined && evaluation !== evaluations.get(key)) {
+          evaluations.set(key, evaluation);
+          live.read(key);
+        }
+      }
+    };
+    count();
+    return client.subscribe(count);
+  }, [client, live, text]);
 }
 
 /** Returns true if the evaluation is missing or a fallback, and the flags are still being fetched. */

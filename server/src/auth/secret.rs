@@ -15,6 +15,11 @@ const SERVER_KEY_PREFIX: &str = "pnk_";
 /// The prefix of the SDK key of a public environment.
 const PUBLIC_KEY_PREFIX: &str = "pnp_";
 
+/// Returns true if this is the SDK key of a public environment.
+pub(crate) fn is_public(sdk_key: &str) -> bool {
+    sdk_key.starts_with(PUBLIC_KEY_PREFIX)
+}
+
 /// The prefix of a personal access token.
 pub(crate) const TOKEN_PREFIX: &str = "pnt_";
 

@@ -11,13 +11,14 @@ use pennon_model::secret::SecretHash;
 use pennon_model::usage::PollKind;
 
 use super::Serving;
-use crate::auth::{PresentedCredential, presented};
+use crate::auth::{PresentedCredential, presented, secret};
 use crate::error::Error;
 use crate::snapshot::{EnvironmentSnapshot, EnvironmentUsage, Follower, Opened, RateLimiter};
 
 /// A valid SDK key and its environment, before the rate limit is checked.
 pub(crate) struct SdkKey {
     hash: SecretHash,
+    is_public: bool,
     environment: Opened,
     serving: Serving,
 }
@@ -70,9 +71,15 @@ impl SdkKey {
         let environment = known(&serving, serving.snapshots.by_key(hash))?;
         Ok(Self {
             hash,
+            is_public: secret::is_public(key),
             environment,
             serving,
         })
+    }
+
+    /// Returns true if the key is that of a public environment.
+    pub(crate) fn is_public(&self) -> bool {
+        self.is_public
     }
 
     /// Returns the environment to a caller that lets the server evaluate. A request with the previous key counts as one

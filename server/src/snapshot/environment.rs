@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::document::Document;
 use super::filtered::Filtered;
-use super::usage::{EnvironmentUsage, FlagUsage};
+use super::usage::{EnvironmentUsage, FlagUsage, Origin};
 use crate::store::snapshots::{ChangedFlag, LoadedFlag};
 
 /// The flags of an environment at one revision. A snapshot is immutable. Each change creates a new snapshot, which
@@ -295,7 +295,12 @@ impl ServedFlag {
 
     /// Counts evaluations with this reason.
     pub(crate) fn count(&self, reason: Reason, evaluations: u64) {
-        self.usage.evaluated(reason, evaluations);
+        self.usage.evaluated(reason, Origin::Server, evaluations);
+    }
+
+    /// Counts evaluations with this reason that a client reported.
+    pub(crate) fn reported(&self, reason: Reason, evaluations: u64) {
+        self.usage.evaluated(reason, Origin::Client, evaluations);
     }
 
     /// Evaluates the flag like [`evaluate`](Self::evaluate), for OpenFeature.

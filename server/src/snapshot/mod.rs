@@ -31,7 +31,7 @@ pub(crate) use keys::Overlap;
 pub(crate) use rate_limiter::RateLimiter;
 pub(crate) use rotation::Rotation;
 pub(crate) use served::{Follower, OpenStreams};
-pub(crate) use usage::{Counts, EnvironmentUsage, UsageReport};
+pub(crate) use usage::{Counts, EnvironmentUsage, Origin, UsageReport};
 
 use self::faults::{Faults, Found, Unreadable};
 use self::keys::{Access, Keys};

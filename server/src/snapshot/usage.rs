@@ -50,10 +50,23 @@ pub(crate) struct EnvironmentUsage {
     pub(crate) rate_limiters: RateLimiters,
 }
 
-/// The number of evaluations of a flag, by reason.
+/// The number of evaluations of a flag, by origin and reason.
 pub(crate) struct FlagUsage {
     flag: FlagId,
-    counts: [AtomicU64; Reason::ALL.len()],
+    counts: [[AtomicU64; Reason::ALL.len()]; Origin::ALL.len()],
+}
+
+/// The place where evaluations were made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Origin {
+    /// This service.
+    Server,
+    /// A client, which reported them without an ID.
+    Client,
+}
+
+impl Origin {
+    const ALL: [Self; 2] = [Self::Server, Self::Client];
 }
 
 /// Evaluations that a client made locally, under the ID that it assigned.
@@ -69,7 +82,7 @@ pub(crate) struct UsageReport {
 /// Counts that were taken out of memory. None is 0.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    pub(crate) evaluations: Vec<(EnvironmentId, FlagId, Reason, u64)>,
+    pub(crate) evaluations: Vec<((EnvironmentId, FlagId, Reason, Origin), u64)>,
     pub(crate) polls: Vec<(EnvironmentId, PollKind, u64)>,
     pub(crate) clients: Vec<(EnvironmentId, ClientCounts)>,
     /// The clients that used a previous key, by the environment to which it gives access.
@@ -175,10 +188,12 @@ impl EnvironmentUsage {
 
     fn take(&self, counts: &mut Counts) {
         for (id, flag) in self.flags.lock().iter() {
-            for (reason, count) in Reason::ALL.iter().zip(&flag.counts) {
-                if let Some(count) = taken(count) {
-                    let evaluations = &mut counts.evaluations;
-                    evaluations.push((self.lineage, *id, *reason, count));
+            for (origin, of_origin) in Origin::ALL.into_iter().zip(&flag.counts) {
+                for (reason, count) in Reason::ALL.iter().zip(of_origin) {
+                    if let Some(count) = taken(count) {
+                        let key = (self.lineage, *id, *reason, origin);
+                        counts.evaluations.push((key, count));
+                    }
                 }
             }
         }
@@ -217,8 +232,9 @@ impl FlagUsage {
     }
 
     /// Counts evaluations with this reason.
-    pub(crate) fn evaluated(&self, reason: Reason, count: u64) {
-        if let Some(counted) = self.counts.get(reason as usize) {
+    pub(crate) fn evaluated(&self, reason: Reason, origin: Origin, count: u64) {
+        let counts = self.counts.get(origin as usize);
+        if let Some(counted) = counts.and_then(|counts| counts.get(reason as usize)) {
             counted.fetch_add(count, Ordering::Relaxed);
         }
     }

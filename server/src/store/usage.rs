@@ -18,14 +18,15 @@ struct FlagHoursRow {
     reason: String,
     #[sqlx(flatten)]
     hours: Hours,
+    reported: String,
 }
 
 /// The evaluations of a flag in an environment for a reason.
 pub(crate) struct FlagHours {
     pub(crate) lineage: EnvironmentId,
     pub(crate) reason: String,
-    /// Hours in milliseconds, in no order, and the number of evaluations in each.
-    pub(crate) hours: Vec<(i64, i64)>,
+    /// Hours in milliseconds, in no order, and the number of evaluations in each: all, and those that clients reported.
+    pub(crate) hours: Vec<(i64, i64, i64)>,
 }
 
 /// Hours and counts, as two parallel lists in text form, because a row for each hour would cost more than its content.
@@ -73,7 +74,12 @@ pub(crate) struct Evaluations {
     pub(crate) hour: Timestamp,
     pub(crate) reason: Reason,
     pub(crate) count: u64,
+    /// The part of `count` that clients reported.
+    pub(crate) reported: u64,
 }
+
+/// A flag in an environment, and an hour in milliseconds.
+pub(crate) type FlagHour = (EnvironmentId, FlagId, i64);
 
 /// The fetches of an environment's configuration within an hour, to be added.
 #[derive(Clone, Copy, Debug)]
@@ -124,6 +130,34 @@ pub(crate) async fn forget_reports_before(tx: &mut Tx, time: Timestamp) -> Resul
         .bind(time.millis()).execute(conn).await.map(drop))
 }
 
+/// Returns the evaluations that clients have reported, where there are any. The caller must have the write lock for the
+/// result to stay true.
+pub(crate) async fn reported(
+    tx: &mut Tx,
+    asked: &BTreeSet<FlagHour>,
+) -> Result<HashMap<FlagHour, u64>, Error> {
+    if asked.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<(Uuid, Uuid, i64, i64)> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new("with asked (lineage_id, flag_id, hour) as (");
+        query.push_values(asked, |mut row, (lineage, flag, hour)| {
+            row.push_bind(lineage.uuid()).push_bind(flag.uuid()).push_bind(*hour);
+        });
+        query.push(
+            ") select lineage_id, flag_id, hour, cast(sum(counted.reported) as bigint)
+             from asked join usage_hours counted using (lineage_id, flag_id, hour)
+             group by lineage_id, flag_id, hour",
+        );
+        query.build_query_as().persistent(false).fetch_all(conn).await
+    })?;
+    let reported = |(lineage, flag, hour, count)| {
+        let flag_hour = (EnvironmentId::new(lineage), FlagId::new(flag), hour);
+        (flag_hour, u64::try_from(count).unwrap_or_default())
+    };
+    Ok(rows.into_iter().map(reported).collect())
+}
+
 /// Adds evaluations, to the counts of each environment and to those of all environments together. No two may have the
 /// same flag, environment, hour and reason. Sums stop at a maximum instead of overflowing.
 pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Result<(), Error> {
@@ -134,16 +168,18 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
     }
     insert_rows!(
         tx,
-        "insert into usage_hours (lineage_id, flag_id, hour, reason, evaluations) ",
+        "insert into usage_hours (lineage_id, flag_id, hour, reason, evaluations, reported) ",
         added,
         |row, one| row
             .push_bind(one.lineage.uuid())
             .push_bind(one.flag.uuid())
             .push_bind(one.hour.millis())
             .push_bind(one.reason.as_str())
-            .push_bind(number(one.count)),
+            .push_bind(number(one.count))
+            .push_bind(number(one.reported)),
         concat!(
-            " on conflict (flag_id, lineage_id, hour, reason) do update set evaluations = ",
+            " on conflict (flag_id, lineage_id, hour, reason) do update set
+             reported = usage_hours.reported + excluded.reported, evaluations = ",
             added_to!("usage_hours"),
         )
     )?;
@@ -230,13 +266,19 @@ pub(crate) async fn of_flag(
     to: Timestamp,
 ) -> Result<Vec<FlagHours>, Error> {
     let rows: Vec<FlagHoursRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
-        "select lineage_id, reason, ", hours!(), " from usage_hours
+        "select lineage_id, reason, ", hours!(), ", string_agg(cast(reported as text), ' ') as reported
+         from usage_hours
          where flag_id = $1 and hour >= $2 and hour <= $3 group by lineage_id, reason",
     )).bind(flag.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?;
     let hours = |row: FlagHoursRow| FlagHours {
         lineage: EnvironmentId::new(row.lineage_id),
         reason: row.reason,
-        hours: row.hours.iter().collect(),
+        hours: row
+            .hours
+            .iter()
+            .zip(row.reported.split(' '))
+            .map(|((hour, count), reported)| (hour, count, reported.parse().unwrap_or_default()))
+            .collect(),
     };
     Ok(rows.into_iter().map(hours).collect())
 }
@@ -253,15 +295,16 @@ pub(crate) async fn flag_last_seen(
     Ok(rows.into_iter().map(seen).collect())
 }
 
-/// Returns the evaluations of all flags in an environment, by hour, from one hour to another, inclusive.
+/// Returns the evaluations of all flags in an environment, by hour, from one hour to another, inclusive: all, and those
+/// that clients reported.
 pub(crate) async fn of_environment(
     tx: &mut Tx,
     lineage: EnvironmentId,
     from: Timestamp,
     to: Timestamp,
-) -> Result<Vec<(i64, i64)>, Error> {
+) -> Result<Vec<(i64, i64, i64)>, Error> {
     on_conn!(tx, conn => sqlx::query_as(
-        "select hour, cast(sum(evaluations) as bigint) from usage_hours
+        "select hour, cast(sum(evaluations) as bigint), cast(sum(reported) as bigint) from usage_hours
          where lineage_id = $1 and hour >= $2 and hour <= $3 group by hour order by hour",
     ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)
 }
@@ -363,6 +406,7 @@ mod tests {
             hour,
             reason: Reason::FlagEnabled,
             count: 1,
+            reported: 0,
         };
         for length in 1..=20 {
             let added: Vec<Evaluations> = (0..length).map(one).collect();

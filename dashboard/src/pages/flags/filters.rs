@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The definition of a stale flag.
-pub(super) const STALE: &str = "A flag is stale if it has expired, or has not changed for 30 days, and either has not been evaluated for 14 days or is the same for everyone in every environment. You can probably remove its code. Clients that evaluate locally are counted only if they set reportUsage.";
+pub(super) const STALE: &str = "A flag is stale if it has expired, or has not changed for 30 days, and either has not been evaluated for 14 days or is the same for everyone in every environment. You can probably remove its code. Clients that evaluate locally report their evaluations, unless reportUsage is off.";
 
 /// Search, filters, order, and the choice of states.
 #[component]

@@ -28,7 +28,7 @@ export class Evaluations {
   readonly hook: OnEvaluation | undefined;
   protected readonly logger: Logger;
   protected readonly contextCheck: ContextCheck;
-  readonly #fallbacks: ReadonlyMap<string, Evaluation>;
+  protected readonly fallbacks: ReadonlyMap<string, Evaluation>;
   readonly #warned = new Set<string>();
   /** Evaluations for one context, used until a configuration is loaded. */
   #prepared:
@@ -37,7 +37,7 @@ export class Evaluations {
 
   constructor(flags: FlagStore, { fallbacks, logger, onEvaluate }: Settings) {
     this.flags = flags;
-    this.#fallbacks = fallbacks;
+    this.fallbacks = fallbacks;
     this.hook = onEvaluate && hookOf(onEvaluate, logger);
     this.onEvaluation = this.hook;
     this.logger = logger;
@@ -122,6 +122,14 @@ export class Evaluations {
     return value === undefined || value.index === UNSUPPORTED
       ? this.fallback(key, context)
       : this.#counted(key, value, context);
+  }
+
+  /** Evaluates the flag as `read` does, but neither counts the evaluation nor calls the hook. */
+  peek(key: string, context: unknown): Evaluation | undefined {
+    const value = this.flags.get(key);
+    return value === undefined || value.index === UNSUPPORTED
+      ? this.fallbacks.get(key)
+      : this.#decide(key, value, context);
   }
 
   isTargeted(key: string): boolean {
@@ -219,7 +227,7 @@ export class Evaluations {
 
   /** Returns the fallback of a flag that cannot be evaluated. */
   protected fallback(key: string, context: unknown): Evaluation | undefined {
-    const fallback = this.#fallbacks.get(key);
+    const fallback = this.fallbacks.get(key);
     if (fallback !== undefined) {
       this.hook?.(key, fallback, context);
     }

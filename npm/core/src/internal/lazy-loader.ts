@@ -5,6 +5,9 @@ import type { StreamListener } from "../lazy/stream.js";
 import type { Settings } from "../options.js";
 import { evaluationOf } from "./flags.js";
 
+/** The maximum number of evaluations to keep until the code that counts them is loaded. */
+const MAX_EARLY = 10_000;
+
 /** The receiver of a stream's events and of its end. */
 export interface StreamHandler extends StreamListener {
   onEnd(status: number, retryAfterMs: number | undefined): void;
@@ -15,6 +18,9 @@ export class LazyLoader {
   readonly #settings: Settings;
   #lazy: Promise<LazyFeatures> | undefined;
   #stream: AbortController | undefined;
+  /** The evaluations that were made before the code that counts them was loaded. */
+  readonly #early: [key: string, evaluation: Evaluation][] = [];
+  #count: ReturnType<LazyFeatures["startCounting"]> | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -59,12 +65,27 @@ export class LazyLoader {
     this.#stream = undefined;
   }
 
-  /** Passes the function that counts evaluations to `take`. */
-  startCounting(take: (count: ReturnType<LazyFeatures["startCounting"]>) => void): void {
-    this.#with((lazy) => take(lazy.startCounting()));
+  /** Counts an evaluation. */
+  readonly count = (key: string, evaluation: Evaluation): void => {
+    if (this.#count !== undefined) {
+      this.#count(key, evaluation);
+    } else if (this.#early.length < MAX_EARLY) {
+      this.#early.push([key, evaluation]);
+    }
+  };
+
+  /** Loads the code that reports the evaluations. A failure is silent, and the next report tries again. */
+  startCounting(): void {
+    this.#with((lazy) => {
+      this.#count ??= lazy.startCounting();
+      for (const [key, evaluation] of this.#early.splice(0)) {
+        this.#count(key, evaluation);
+      }
+    });
   }
 
   report(): void {
+    this.startCounting();
     this.#with((lazy) => lazy.report());
   }
 
@@ -83,12 +104,7 @@ export class LazyLoader {
   #with(act: (lazy: LazyFeatures) => unknown): void {
     this.#load()
       .then(act)
-      .catch((error) =>
-        this.#settings.logger.error(
-          "Usage reporting failed to load, so evaluations are not counted",
-          error,
-        ),
-      );
+      .catch(() => {});
   }
 
   #load(): Promise<LazyFeatures> {

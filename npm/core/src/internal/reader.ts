@@ -30,16 +30,28 @@ export class BoundReader implements FlagReader {
 
   read(key: string): Evaluation | undefined {
     const evaluations = this.#evaluations;
-    if (this.#revision !== evaluations.flags.revision) {
-      this.#revision = evaluations.flags.revision;
-      this.#cached = new Map();
-    }
-    const known = this.#cached.get(key);
+    const known = this.#known(key);
     if (known !== undefined) {
       evaluations.onEvaluation?.(key, known, this.context);
       return known;
     }
-    const evaluation = evaluations.read(key, this.#context);
+    return this.#remember(key, evaluations.read(key, this.#context));
+  }
+
+  peek(key: string): Evaluation | undefined {
+    return this.#known(key) ?? this.#remember(key, this.#evaluations.peek(key, this.#context));
+  }
+
+  #known(key: string): Evaluation | undefined {
+    const { revision } = this.#evaluations.flags;
+    if (this.#revision !== revision) {
+      this.#revision = revision;
+      this.#cached = new Map();
+    }
+    return this.#cached.get(key);
+  }
+
+  #remember(key: string, evaluation: Evaluation | undefined): Evaluation | undefined {
     if (evaluation !== undefined) {
       this.#cached.set(key, evaluation);
     }

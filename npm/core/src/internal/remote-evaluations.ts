@@ -62,6 +62,10 @@ export class RemoteEvaluations extends Evaluations {
     return this.#isServed(context) ? super.read(key, this.context) : this.fallback(key, context);
   }
 
+  override peek(key: string, context: unknown): Evaluation | undefined {
+    return this.#isServed(context) ? super.peek(key, this.context) : this.fallbacks.get(key);
+  }
+
   override readAll(context: unknown): Readonly<Record<string, Evaluation>> {
     return this.#isServed(context)
       ? super.readAll(this.context)

@@ -73,11 +73,15 @@ export class ClientRuntime {
     if (snapshot !== undefined) {
       evaluations.provide(snapshot);
     }
+    if (settings.reportUsage) {
+      evaluations.countBy(this.#lazy.count);
+    }
   }
 
   /** Makes the client serve the flags of the bootstrap permanently. */
   freeze(): void {
     this.#isFrozen = true;
+    this.#evaluations.onEvaluation = this.#evaluations.hook;
     this.#evaluations.isReady = true;
   }
 
@@ -85,7 +89,7 @@ export class ClientRuntime {
     return this.#call("initialize", () => {
       this.#retry = options.retry ?? this.#retry;
       if (this.#settings.reportUsage) {
-        this.#lazy.startCounting((count) => this.#evaluations.countBy(count));
+        this.#lazy.startCounting();
       }
       this.#load((core) => this.#start(core, options));
     });

@@ -36,6 +36,8 @@ export class Usage {
   #counts = new Map<string, number[]>();
   #size = 0;
   #hasWarned = false;
+  /** True once the service has refused reports. */
+  #isOff = false;
   /**
    * The reports that the service has not acknowledged, each with its result while it is being sent. A retry sends the
    * same bytes: if the first attempt has arrived, the service recognizes the ID of the report and does not count it
@@ -51,7 +53,7 @@ export class Usage {
     const index = COUNTED.indexOf(reason);
     const byReason = this.#counts.get(key) ?? COUNTED.map(() => 0);
     const before = byReason[index];
-    if (before === undefined || (before === 0 && this.#isFull())) {
+    if (this.#isOff || before === undefined || (before === 0 && this.#isFull())) {
       return;
     }
     this.#size += before === 0 ? 1 : 0;
@@ -114,7 +116,11 @@ export class Usage {
 
   async #send(body: string, keepalive: boolean, send: Send): Promise<void> {
     const status = await send(body, keepalive).catch(() => 0);
-    if (status === 0 || status === 429 || status >= 500) {
+    this.#isOff ||= status === 403 || status === 404;
+    if (this.#isOff) {
+      this.#counts.clear();
+      this.#reports.clear();
+    } else if (status === 0 || status === 429 || status >= 500) {
       this.#reports.set(body, undefined);
     } else {
       this.#reports.delete(body);

@@ -21,7 +21,7 @@ pub(crate) use self::reading::{
 
 use super::Admin;
 use crate::error::Error;
-use crate::evaluation::sdk_environment::SdkEnvironment;
+use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
 
 /// The interval at which counts are written to the database.
 const INTERVAL: Duration = Duration::from_mins(1);
@@ -35,6 +35,9 @@ pub(super) const HOUR_MILLIS: i64 = 60 * MINUTE_MILLIS;
 /// The number of days for which hourly counts are kept, which is also the longest period that a caller can request.
 const KEEP_DAYS: i64 = 31;
 
+/// The number of clients with the key of a public environment for each one that reports its usage.
+const PUBLIC_CLIENTS_PER_REPORT: u64 = 10;
+
 /// Counts that were taken out of memory and may not be in the database yet.
 #[derive(Default)]
 pub(crate) struct Pending(Mutex<Sums>);
@@ -44,6 +47,25 @@ pub(crate) struct Report {
     pub(crate) flag_key: String,
     pub(crate) reason: Reason,
     pub(crate) count: u64,
+}
+
+/// The number of clients for which one reports its usage.
+#[derive(Clone, Copy)]
+pub(crate) struct Sampling(u64);
+
+impl Sampling {
+    /// Returns the sampling of the clients with this key.
+    pub(crate) fn of(key: &SdkKey) -> Self {
+        Self(if key.is_public() {
+            PUBLIC_CLIENTS_PER_REPORT
+        } else {
+            1
+        })
+    }
+
+    fn scale(self, count: u64) -> u64 {
+        count.saturating_mul(self.0)
+    }
 }
 
 impl Admin {
@@ -94,6 +116,7 @@ impl Admin {
 /// Counts the local evaluations of an application, once for each ID. Ignores flags that the environment does not have.
 pub(crate) fn report(
     environment: &SdkEnvironment,
+    sampling: Sampling,
     id: Option<Uuid>,
     reports: &[Report],
 ) -> Result<(), Error> {
@@ -101,14 +124,15 @@ pub(crate) fn report(
     let Some(id) = id else {
         for report in reports {
             if let Some(flag) = snapshot.flag(&report.flag_key) {
-                flag.count(report.reason, report.count);
+                flag.reported(report.reason, sampling.scale(report.count));
             }
         }
         return Ok(());
     };
-    let counts = reports
-        .iter()
-        .map(|report| (report.flag_key.as_str(), report.reason, report.count));
+    let counts = reports.iter().map(|report| {
+        let count = sampling.scale(report.count);
+        (report.flag_key.as_str(), report.reason, count)
+    });
     let is_kept = snapshot.reported(id, counts);
     is_kept.then_some(()).ok_or(Error::Overloaded)
 }

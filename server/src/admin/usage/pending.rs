@@ -13,8 +13,8 @@ use super::clients::{self, ClientSums};
 use super::{HOUR_MILLIS, KEEP_DAYS, hour_of};
 use crate::admin::{Admin, previous_keys};
 use crate::error::Error;
-use crate::snapshot::{ClientCounts, Counts, UsageReport};
-use crate::store::usage::{Evaluations, Polls};
+use crate::snapshot::{ClientCounts, Counts, Origin, UsageReport};
+use crate::store::usage::{Evaluations, FlagHour, Polls};
 use crate::store::{self, Tx};
 
 /// The number of counts to add in one transaction. Other writers can write between two transactions.
@@ -24,10 +24,17 @@ const BATCH: usize = 1000;
 /// merged into one.
 const MOST: usize = 100_000;
 
+/// The maximum number of evaluations of a flag in an environment that are counted from the reports of an hour, twice the
+/// maximum of a single count. Anyone with an SDK key can forge reports.
+const MAX_REPORTED: u64 = 2_000_000_000;
+
+/// The evaluations that are counted together within an hour.
+type EvaluationKey = (EnvironmentId, FlagId, Reason, Origin);
+
 /// Counts that were taken out of memory and may not be in the database yet.
 #[derive(Default)]
 pub(super) struct Sums {
-    evaluations: Hourly<(EnvironmentId, FlagId, Reason)>,
+    evaluations: Hourly<EvaluationKey>,
     polls: Hourly<(EnvironmentId, PollKind)>,
     clients: ClientSums,
     previous_keys: ClientSums,
@@ -42,7 +49,7 @@ pub(super) struct Sums {
 /// Counts that are written together, exactly once.
 struct Batch {
     id: Uuid,
-    evaluations: Vec<(i64, (EnvironmentId, FlagId, Reason), u64)>,
+    evaluations: Vec<(i64, EvaluationKey, u64)>,
     polls: Vec<Polls>,
     clients: Vec<(i64, EnvironmentId, ClientCounts)>,
     previous_keys: Vec<(i64, EnvironmentId, ClientCounts)>,
@@ -52,9 +59,8 @@ struct Batch {
 impl Sums {
     pub(super) fn add(&mut self, counts: Counts, now: Timestamp) {
         let hour = hour_of(now).millis();
-        for (environment, flag, reason, count) in counts.evaluations {
-            self.evaluations
-                .add(hour, (environment, flag, reason), count);
+        for (key, count) in counts.evaluations {
+            self.evaluations.add(hour, key, count);
         }
         for (environment, kind, count) in counts.polls {
             self.polls.add(hour, (environment, kind), count);
@@ -176,7 +182,8 @@ impl Batch {
         store::usage::environments_seen(tx, &environments).await
     }
 
-    /// Returns the evaluations to add: those counted here, and those in reports that no instance has counted yet.
+    /// Returns the evaluations to add: those counted here, and those in reports that no instance has counted yet, as far
+    /// as they are within the limit for reports.
     async fn evaluations(&self, tx: &mut Tx, now: Timestamp) -> Result<Vec<Evaluations>, Error> {
         let reports = self.reports.iter();
         let ids: BTreeSet<_> = reports
@@ -191,19 +198,54 @@ impl Batch {
             // A second report with the same ID is not counted.
             if new.remove(&(report.lineage, report.id)) {
                 for (flag, reason, count) in &report.counts {
-                    sums.add(*hour, (report.lineage, *flag, *reason), *count);
+                    let key = (report.lineage, *flag, *reason, Origin::Client);
+                    sums.add(*hour, key, *count);
                 }
             }
         }
-        let evaluations = |((hour, (lineage, flag, reason)), count)| Evaluations {
+        limited(tx, sums).await
+    }
+}
+
+/// Returns the sums as rows to add. Of the evaluations that clients reported, those beyond the limit for a flag, an
+/// environment and an hour are left out. Only this transaction writes to the database, so the limit holds for all
+/// instances together.
+async fn limited(tx: &mut Tx, sums: Hourly<EvaluationKey>) -> Result<Vec<Evaluations>, Error> {
+    let keys = sums.0.keys();
+    let reported: BTreeSet<FlagHour> = keys
+        .filter(|(_, (.., origin))| *origin == Origin::Client)
+        .map(|(hour, (lineage, flag, ..))| (*lineage, *flag, *hour))
+        .collect();
+    let mut reported = store::usage::reported(tx, &reported).await?;
+    let mut rows: HashMap<(FlagHour, Reason), Evaluations> = HashMap::new();
+    for ((hour, (lineage, flag, reason, origin)), count) in sums.0 {
+        let flag_hour = (lineage, flag, hour);
+        let added = match origin {
+            Origin::Server => count,
+            Origin::Client => {
+                let before = reported.entry(flag_hour).or_default();
+                let added = count.min(MAX_REPORTED.saturating_sub(*before));
+                *before = before.saturating_add(added);
+                added
+            }
+        };
+        if added == 0 {
+            continue;
+        }
+        let row = rows.entry((flag_hour, reason)).or_insert(Evaluations {
             lineage,
             flag,
             hour: Timestamp::from_millis(hour),
             reason,
-            count,
-        };
-        Ok(sums.0.into_iter().map(evaluations).collect())
+            count: 0,
+            reported: 0,
+        });
+        row.count = row.count.saturating_add(added);
+        if origin == Origin::Client {
+            row.reported = row.reported.saturating_add(added);
+        }
     }
+    Ok(rows.into_values().collect())
 }
 
 /// Sums by hour and key.

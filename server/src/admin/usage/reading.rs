@@ -55,6 +55,9 @@ struct EnvironmentHour {
     hour: Timestamp,
     /// The number of evaluations of all flags.
     evaluations: i64,
+    /// The part of them that clients reported; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported: Option<i64>,
     polls: Polls,
 }
 
@@ -76,12 +79,19 @@ pub(crate) async fn of_flag(
     let (from, to) = period.bounds(admin.clock.now())?;
     let mut tx = admin.db.read().await?;
     flags::find(&mut tx, id).await?;
-    let mut hours: HashMap<EnvironmentId, BTreeMap<i64, BTreeMap<String, i64>>> = HashMap::new();
+    let mut hours: HashMap<EnvironmentId, BTreeMap<i64, FlagHour>> = HashMap::new();
     for row in store::usage::of_flag(&mut tx, id, from, to).await? {
         let lineage = hours.entry(row.lineage).or_default();
-        for (hour, evaluations) in row.hours {
-            let reasons = lineage.entry(hour).or_default();
-            reasons.insert(row.reason.clone(), evaluations);
+        for (hour, evaluations, reported) in row.hours {
+            let hour = lineage.entry(hour).or_insert_with(|| FlagHour {
+                hour: Timestamp::from_millis(hour),
+                evaluations: BTreeMap::new(),
+                reported: BTreeMap::new(),
+            });
+            hour.evaluations.insert(row.reason.clone(), evaluations);
+            if reported > 0 {
+                hour.reported.insert(row.reason.clone(), reported);
+            }
         }
     }
     let seen = store::usage::flag_last_seen(&mut tx, id).await?;
@@ -91,16 +101,12 @@ pub(crate) async fn of_flag(
         if hours.is_none() && last.is_none() {
             return None;
         }
-        let hour = |(hour, evaluations)| FlagHour {
-            hour: Timestamp::from_millis(hour),
-            evaluations,
-        };
         Some(FlagEnvironmentUsage {
             environment_id: environment.id,
             product: environment.product.to_string(),
             environment: environment.name.to_string(),
             last_evaluated_at: last,
-            hours: hours.unwrap_or_default().into_iter().map(hour).collect(),
+            hours: hours.unwrap_or_default().into_values().collect(),
         })
     };
     let lineages = store::environments::lineages(&mut tx).await?;
@@ -122,17 +128,19 @@ pub(crate) async fn of_environment(
     let mut tx = admin.db.read().await?;
     environments::find(&mut tx, id).await?;
     let lineage = store::environments::lineage(&mut tx, id).await?;
-    let mut hours: BTreeMap<i64, (i64, Polls)> = BTreeMap::new();
-    for (hour, evaluations) in store::usage::of_environment(&mut tx, lineage, from, to).await? {
-        hours.entry(hour).or_default().0 = evaluations;
+    let mut hours: BTreeMap<i64, ((i64, i64), Polls)> = BTreeMap::new();
+    let evaluations = store::usage::of_environment(&mut tx, lineage, from, to).await?;
+    for (hour, evaluations, reported) in evaluations {
+        hours.entry(hour).or_default().0 = (evaluations, reported);
     }
     for (hour, kind, count) in store::usage::polls(&mut tx, lineage, from, to).await? {
         set(&mut hours.entry(hour).or_default().1, &kind, count);
     }
     let last_polled_at = store::usage::environment_last_seen(&mut tx, lineage).await?;
-    let hour = |(hour, (evaluations, polls))| EnvironmentHour {
+    let hour = |(hour, ((evaluations, reported), polls))| EnvironmentHour {
         hour: Timestamp::from_millis(hour),
         evaluations,
+        reported: (reported > 0).then_some(reported),
         polls,
     };
     Ok(EnvironmentUsage {

@@ -27,11 +27,16 @@ const COUNT: std::ops::RangeInclusive<f64> = 1.0..=1_000_000_000.0;
 
 /// Reports local evaluations.
 ///
-/// The evaluations count as if the server had made them now. Flags that do not exist in the environment are ignored. A
-/// report with an `id` is counted once within an hour, even if it reaches several instances. If no response arrives,
-/// send it again with the same `id`.
+/// The evaluations count as if they had been made now. Flags that do not exist in the environment are ignored. A report
+/// with an `id` is counted once within an hour, even if it reaches several instances. If no response arrives, send it
+/// again with the same `id`.
+///
+/// The server counts at most 2,000,000,000 reported evaluations of a flag in an environment in an hour, and ignores the
+/// rest. Of clients with the key of a public environment, a random tenth should report: the server multiplies their
+/// counts by ten.
 #[utoipa::path(post, path = "/usage")]
 pub(super) async fn report(key: SdkKey, body: Body<Counts>) -> Result<NoContent, Error> {
+    let sampling = usage::Sampling::of(&key);
     let environment = key.for_client()?;
     let bytes = body.bytes(LIMIT).await?;
     let mut faults = Vec::new();
@@ -52,7 +57,7 @@ pub(super) async fn report(key: SdkKey, body: Body<Counts>) -> Result<NoContent,
     if !faults.is_empty() {
         return Err(Error::Invalid(faults));
     }
-    usage::report(&environment, id, &reports)?;
+    usage::report(&environment, sampling, id, &reports)?;
     Ok(NoContent)
 }
 
