@@ -64,7 +64,7 @@ test("a public environment has only public flags, and its key reveals only resul
   await createFlag(page, "Banner", "banner", true);
   await expect(page.locator(".flag-key")).toContainText("Public");
   const tabs = page.getByRole("navigation", { name: "Environments" }).getByRole("link");
-  await expect(tabs).toHaveText([/^web/, /^staging/]);
+  await expect(tabs).toHaveText([/^staging/, /^web/]);
   await createFlag(page, "Discount", "discount", false);
   await expect(page.locator(".flag-key")).not.toContainText("Public");
   await expect(tabs).toHaveText([/^staging/]);

@@ -173,13 +173,13 @@ async fn every_moved_environment_is_recorded_and_an_unchanged_order_is_not() {
         .expect(StatusCode::OK);
     let audit = admin.get("/audit?limit=2").await.json();
     assert_eq!(admin.audited().await.len(), before + 2);
-    let moved = |entry: &Value| {
+    let move_of = |entry: &Value| {
         let position = |value: &str| entry[value]["position"].as_i64();
         let name = entry["environment"].as_str().map(str::to_owned);
         (name, position("oldValue"), position("newValue"))
     };
     let items = audit["items"].as_array().cloned().unwrap_or_default();
-    let mut moves: Vec<_> = items.iter().map(moved).collect();
+    let mut moves: Vec<_> = items.iter().map(move_of).collect();
     moves.sort();
     assert_eq!(
         moves,

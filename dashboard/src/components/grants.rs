@@ -102,7 +102,7 @@ pub fn read_scope(form: &Form) -> Result<Option<GrantScope>, AdminError> {
     if text.is_empty() {
         return Ok(None);
     }
-    let product = || Some(text.strip_prefix(PRODUCT)?.to_owned().try_into().ok()?);
+    let product = || text.strip_prefix(PRODUCT)?.to_owned().try_into().ok();
     let environment = || text.strip_prefix(ENVIRONMENT)?.parse().ok();
     let scope = product().map(GrantScope::Product);
     let scope = scope.or_else(|| environment().map(GrantScope::Environment));

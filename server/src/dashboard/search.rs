@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::search::{SearchAdmin, SearchResults};
-use pennon_model::environment::{self, ProductName};
+use pennon_model::environment::ProductName;
 use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::page::PageRequest;
 
@@ -43,7 +43,6 @@ impl SearchAdmin for SignedIn {
             let name = format!("{} {}", environment.product, environment.name);
             is_selected(&environment.product) && name.to_lowercase().contains(&wanted)
         });
-        environment::sort(&mut environments);
         environments.truncate(SHOWN);
         Ok(SearchResults {
             flags,
