@@ -64,8 +64,8 @@ async fn metadata_is_set_changed_and_removed() {
     assert_eq!(metadata(&admin, &plain).await, json!({}));
 
     let path = format!("/flags/{flag}");
-    let patch = json!({ "tags": ["ops"], "expiresAt": "2026-05-02T12:00:00+02:00" });
-    let changed = admin.patch(&path, patch).await.expect(StatusCode::OK);
+    let change = json!({ "tags": ["ops"], "expiresAt": "2026-05-02T12:00:00+02:00" });
+    let changed = admin.patch(&path, change).await.expect(StatusCode::OK);
     let expected = json!({
         "tags": ["ops"], "owner": "Team Payments", "kind": "kill_switch", "expiresAt": "2026-05-02T10:00:00.000Z",
     });
