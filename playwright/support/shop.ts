@@ -19,6 +19,7 @@ export interface Shop extends AsyncDisposable {
  */
 export async function shopFlags(api: Api): Promise<{ environment: Environment; banner: Flag }> {
   const environment = await api.createEnvironment("Web shop", "production");
+  await api.protect(environment);
   const banner = await api.createFlag("banner", "Banner");
   const checkout = await api.createFlag("new_checkout", "New checkout");
   await api.switch(banner, environment, true);
@@ -27,7 +28,7 @@ export async function shopFlags(api: Api): Promise<{ environment: Environment; b
   return { environment, banner };
 }
 
-/** Switches the banner in the dashboard's list of flags, which asks for confirmation because it is in production. */
+/** Switches the banner in the dashboard's list of flags, which asks because the environment is protected. */
 export async function switchBanner(dashboard: Page): Promise<void> {
   // The script that makes switches instant sets this attribute last.
   await expect(dashboard.locator(":root[data-scripts]")).toBeAttached();

@@ -115,7 +115,7 @@ test("the chosen environment is kept after a change", { tag: "@scripts" }, async
   await expect(page.getByText("Server and this browser agree.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute("data-ready", "true");
   const places = page.getByLabel("Environment");
-  await expect(places.locator("option")).toHaveText(["staging", "production"]);
+  await expect(places.locator("option")).toHaveText(["production", "staging"]);
   await places.selectOption("staging");
   await api.switch(flag, production, false);
   await expect(answer(page)).toContainText("switched off");

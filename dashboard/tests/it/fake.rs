@@ -157,7 +157,7 @@ pub(crate) fn environment(number: u128, product: &str, name: &str) -> Environmen
         sdk_key_prefix: "pnk_AAAAAAAA".to_owned(),
         visibility: Visibility::Server,
         client_rules: ClientRules::Full,
-        is_protected: false,
+        is_protected: name == "production",
         is_reason_required: false,
         status: EnvironmentStatus::Active,
         created_at: NOW,

@@ -39,7 +39,7 @@ async fn every_environment_has_a_switch_in_the_row() {
         count(&page.html, "action=\"/dashboard/api/set-enabled\""),
         1
     );
-    // The switch of production asks for confirmation.
+    // The switch of production, which is protected, asks for confirmation.
     assert_eq!(count(&page.html, "data-effect"), 1);
     assert_eq!(page.status, None);
 }
