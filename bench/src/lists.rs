@@ -6,12 +6,16 @@ use crate::database::Database;
 use crate::samples::{Samples, Table, Yardstick};
 use crate::service::Service;
 
-/// The lists to measure and explain: the name and the path of each.
-pub(crate) const LISTS: [(&str, &str); 7] = [
+/// The lists of flags to measure and explain: the name and the path of each.
+pub(crate) const FLAG_LISTS: [(&str, &str); 4] = [
     ("the first page of 10,000 flags", "/flags"),
     ("the last page of 10,000 flags", "/flags?page=500"),
     ("flags that contain a text", "/flags?q=seeded_77"),
     ("a flag by its key", "/flags?key=seeded_7777"),
+];
+
+/// The lists of audit entries.
+const AUDIT_LISTS: [(&str, &str); 3] = [
     ("the first page of 1,000,000 audit entries", "/audit"),
     (
         "the last page of 1,000,000 audit entries",
@@ -25,6 +29,11 @@ pub(crate) const LISTS: [(&str, &str); 7] = [
 
 const AUDIT_ENTRIES: usize = 1_000_000;
 
+/// Returns all lists.
+pub(crate) fn lists() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FLAG_LISTS.into_iter().chain(AUDIT_LISTS)
+}
+
 pub(crate) async fn measure(
     service: &Service,
     database: &Database,
@@ -32,7 +41,7 @@ pub(crate) async fn measure(
 ) -> Result<()> {
     seed_audit(database, AUDIT_ENTRIES).await?;
     database.settle().await?;
-    for (what, path) in LISTS {
+    for (what, path) in lists() {
         let calls = Samples::of(30, async |_| service.get(path).await.map(drop));
         table.add(what, &calls.await?, Yardstick::Exchange, None);
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::database::Database;
+use crate::lists::FLAG_LISTS;
 use crate::samples::Samples;
 use crate::seeds;
 use crate::service::Service;
@@ -43,10 +44,16 @@ const PAGES: [(&str, &str); 15] = [
     ("people", "/dashboard/people"),
 ];
 
-/// The number of environments in a large company, and the pages that show all of them.
-const MANY_ENVIRONMENTS: usize = 40;
-const WIDE_PAGES: [(&str, &str); 3] = [
+/// The numbers of products, of environments of each, and of flags in a large company.
+const MANY_PRODUCTS: usize = 8;
+const ENVIRONMENTS_OF_EACH: usize = 5;
+const MANY_FLAGS: usize = 10_000;
+
+/// The pages that show all environments.
+const WIDE_PAGES: [(&str, &str); 5] = [
     ("flags", "/dashboard/flags"),
+    ("flags that contain a text", "/dashboard/flags?q=seeded_77"),
+    ("flags that are on for some", "/dashboard/flags?is=partly"),
     ("a flag", "/dashboard/flags/seeded_7"),
     ("environments", "/dashboard/environments"),
 ];
@@ -69,12 +76,37 @@ pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
     std::fs::create_dir(&wide)?;
     let database = Database::sqlite(&wide);
     let service = Service::start(server, &database).await?;
-    let names = (1..=MANY_ENVIRONMENTS).map(|number| format!("environment-{number}"));
-    let sdk_key = environments(&service, names).await?;
-    seeds::flags(&service, &database, 1..=50, &sdk_key).await?;
-    use_flags(&database).await?;
-    let among = format!("50 flags in {MANY_ENVIRONMENTS} environments");
-    table(&service, &among, &WIDE_PAGES).await
+    let mut sdk_key = String::new();
+    for product in 1..=MANY_PRODUCTS {
+        for number in 1..=ENVIRONMENTS_OF_EACH {
+            let (product, name) = (
+                format!("product-{product}"),
+                format!("environment-{number}"),
+            );
+            (_, sdk_key) = service.environment_of(&product, &name).await?;
+        }
+    }
+    seeds::flags(&service, &database, 1..=MANY_FLAGS, &sdk_key).await?;
+    database.execute(&[ENABLE, ROLL_OUT, SEE]).await?;
+    let environments = MANY_PRODUCTS.saturating_mul(ENVIRONMENTS_OF_EACH);
+    let among =
+        format!("{MANY_FLAGS} flags in {environments} environments of {MANY_PRODUCTS} products");
+    table(&service, &among, &WIDE_PAGES).await?;
+    lists(&service, &among).await
+}
+
+/// Measures the lists of the API.
+async fn lists(service: &Service, among: &str) -> Result<()> {
+    println!("\n### Lists among {among}\n");
+    println!("| | samples | p50 ms | p99 ms |");
+    println!("|---|--:|--:|--:|");
+    for (what, path) in FLAG_LISTS {
+        let calls = Samples::of(50, async |_| service.get(path).await.map(drop));
+        let calls = calls.await?;
+        let (p50, p99) = (calls.quantile(0.5), calls.quantile(0.99));
+        println!("| {what} | {} | {p50:.2} | {p99:.2} |", calls.len());
+    }
+    Ok(())
 }
 
 /// Creates environments, and returns the key of the last one.
@@ -108,6 +140,21 @@ async fn table(service: &Service, among: &str, pages: &[(&str, &str)]) -> Result
     Ok(())
 }
 
+/// Turns on two of three flags.
+const ENABLE: &str = "update flag_environments set is_enabled = true
+    where flag_id in (select id from flags where created_at % 3 > 0)";
+
+/// Limits one flag of ten to some users.
+const ROLL_OUT: &str = "insert or ignore into rollouts
+        (flag_id, environment_id, percentage, strategy, created_at, updated_at)
+    select flag_id, environment_id, 25, 'per_user', 0, 0 from flag_environments
+    where flag_id in (select id from flags where created_at % 10 = 1)";
+
+/// Adds the time of the last evaluation of every flag in each environment.
+const SEE: &str = "insert or ignore into flags_last_seen (flag_id, lineage_id, evaluated_at)
+    select flags.id, environments.id, cast(strftime('%s', 'now') as integer) * 1000 - flags.created_at % 1009
+    from flags cross join environments";
+
 /// Turns on two of three flags, and one of ten only for some users. Adds usage counts for every flag, in each
 /// environment, with two reasons, in every hour of the last day, and for one flag of a hundred in every hour of the
 /// last month.
@@ -122,17 +169,12 @@ pub(crate) async fn use_flags(database: &Database) -> Result<()> {
     );
     database
         .execute(&[
-            "update flag_environments set is_enabled = true
-             where flag_id in (select id from flags where created_at % 3 > 0)",
-            "insert or ignore into rollouts (flag_id, environment_id, percentage, strategy, created_at, updated_at)
-             select flag_id, environment_id, 25, 'per_user', 0, 0 from flag_environments
-             where flag_id in (select id from flags where created_at % 10 = 1)",
+            ENABLE,
+            ROLL_OUT,
             &hours,
             "insert or replace into flag_hours (flag_id, hour, evaluations)
              select flag_id, hour, sum(evaluations) from usage_hours group by flag_id, hour",
-            "insert or ignore into flags_last_seen (flag_id, lineage_id, evaluated_at)
-             select flags.id, environments.id, cast(strftime('%s', 'now') as integer) * 1000 - flags.created_at % 1009
-             from flags cross join environments",
+            SEE,
         ])
         .await
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use crate::database::Database;
-use crate::lists::LISTS;
+use crate::lists::lists;
 use crate::service::Service;
 
 /// The query plans of one request on one database.
@@ -28,7 +28,7 @@ impl Plan {
 /// Returns the plans of all lists.
 pub(crate) async fn of(server: &Path, database: &Database) -> Result<Vec<Plan>> {
     let mut plans = Vec::new();
-    for (what, path) in LISTS {
+    for (what, path) in lists() {
         let log = tempfile::NamedTempFile::new()?;
         let service =
             Service::start_logging_statements(server, database, File::create(log.path())?).await?;

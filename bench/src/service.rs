@@ -229,7 +229,16 @@ impl Service {
 
     /// Creates an environment and returns its ID and SDK key.
     pub(crate) async fn environment(&self, name: &str) -> Result<(String, String)> {
-        let body = json!({ "product": "bench", "name": name });
+        self.environment_of("bench", name).await
+    }
+
+    /// Creates an environment of a product, and returns its ID and its key.
+    pub(crate) async fn environment_of(
+        &self,
+        product: &str,
+        name: &str,
+    ) -> Result<(String, String)> {
+        let body = json!({ "product": product, "name": name });
         let created = self.send(Method::POST, "/environments", body).await?;
         Ok((text(&created, "id")?, text(&created, "sdkKey")?))
     }
