@@ -12,12 +12,12 @@ use crate::{
     components::mark::icon_url,
     model::Theme,
     pages::{
-        account::Account, audit::Audit, clone_environment::CloneEnvironmentPage,
-        environment::EnvironmentPage, environments::Environments, flag::FlagPage,
-        flag_usage::FlagUsagePage, flags::Flags, help::Help, history::History, home::Home,
-        new_environment::NewEnvironmentPage, new_flag::NewFlagPage, new_person::NewPersonPage,
-        not_found::NotFound, people::People, person::PersonPage, playground::PlaygroundPage,
-        revert::Revert, sign_in::SignIn,
+        account::Account, audit::Audit, change_flags::ChangeFlags,
+        clone_environment::CloneEnvironmentPage, environment::EnvironmentPage,
+        environments::Environments, flag::FlagPage, flag_usage::FlagUsagePage, flags::Flags,
+        help::Help, history::History, home::Home, new_environment::NewEnvironmentPage,
+        new_flag::NewFlagPage, new_person::NewPersonPage, not_found::NotFound, people::People,
+        person::PersonPage, playground::PlaygroundPage, revert::Revert, sign_in::SignIn,
     },
     port::visit,
 };
@@ -76,6 +76,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/login") view=SignIn ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags") view=Flags ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/new-flag") view=NewFlagPage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/change-flags") view=ChangeFlags ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/try") view=PlaygroundPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key/usage") view=FlagUsagePage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key") view=FlagPage ssr=ssr.clone()/>
@@ -135,6 +136,7 @@ mod tests {
             routes::SIGN_IN.to_owned(),
             routes::FLAGS.to_owned(),
             routes::NEW_FLAG.to_owned(),
+            routes::CHANGE_FLAGS.to_owned(),
             routes::flag(":key"),
             routes::flag_usage(":key"),
             routes::flag_history(":key"),

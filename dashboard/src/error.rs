@@ -25,6 +25,9 @@ pub enum AdminError {
     /// 409: the change conflicts with the current state; the detail explains how.
     #[error("{0}")]
     Conflict(String),
+    /// 409: some of several flags cannot be changed.
+    #[error("Nothing was changed, because some of the flags cannot be changed.")]
+    UnchangeableFlags(Vec<UnchangeableFlag>),
     /// 409: environments are protected or require a reason, and the user has not confirmed the change or given a reason.
     #[error(
         "This change needs your confirmation or a reason. Nothing was changed; reload the page, then try again."
@@ -76,6 +79,15 @@ pub struct FieldError {
     pub detail: String,
 }
 
+/// One of several flags, and the reason that it cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnchangeableFlag {
+    /// The position of the flag in the request, from 0.
+    pub index: usize,
+    /// The reason, as a sentence.
+    pub detail: String,
+}
+
 impl AdminError {
     /// Returns the status code of a response with this error.
     pub fn status(&self) -> u16 {
@@ -84,7 +96,10 @@ impl AdminError {
             Self::SignedOut | Self::WrongCredentials => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::Conflict(_) | Self::Stale | Self::Unconfirmed { .. } => 409,
+            Self::Conflict(_)
+            | Self::UnchangeableFlags(_)
+            | Self::Stale
+            | Self::Unconfirmed { .. } => 409,
             Self::TooManyAttempts(_) => 429,
             Self::Internal => 500,
             Self::Unavailable | Self::StorageFull | Self::Overloaded => 503,

@@ -11,6 +11,9 @@ pub const FLAGS: &str = "/dashboard/flags";
 /// The form for a new flag.
 pub const NEW_FLAG: &str = "/dashboard/new-flag";
 
+/// The change of several flags.
+pub const CHANGE_FLAGS: &str = "/dashboard/change-flags";
+
 /// The list of environments.
 pub const ENVIRONMENTS: &str = "/dashboard/environments";
 

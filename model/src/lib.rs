@@ -6,6 +6,7 @@
 //! The feature `schema` adds the JSON schemas for the API's description.
 
 pub mod audit;
+pub mod bulk;
 pub mod capabilities;
 pub mod client;
 pub mod configuration;
@@ -19,8 +20,8 @@ pub mod json;
 pub mod metadata;
 pub mod package;
 pub mod page;
+pub mod plan;
 pub mod previous_key;
-pub mod reversal;
 #[cfg(feature = "schema")]
 mod schema;
 pub mod secret;

@@ -1,5 +1,6 @@
 //! Errors of the use cases, independent of HTTP.
 
+use pennon_model::flag::FlagKey;
 use pennon_model::grant::Resource;
 use pennon_model::user::Role;
 use sqlx::error::DatabaseError;
@@ -73,6 +74,14 @@ pub enum Error {
     /// The state has changed since the caller previewed a change.
     #[error("the state has changed since the dry run with this fingerprint; run another one")]
     StalePreview,
+    /// A change of several flags is refused because of some of them.
+    #[error("nothing was changed: {}", summary(flags))]
+    OfFlags {
+        /// The most important of the errors, which determines the code.
+        cause: Box<Self>,
+        /// Each flag that cannot be changed. The list is complete.
+        flags: Vec<RefusedFlag>,
+    },
     /// Members of the body or parameters of the query are invalid. The list is complete.
     #[error("the input is invalid")]
     Invalid(Vec<Fault>),
@@ -118,12 +127,43 @@ pub enum Error {
     Internal(String),
 }
 
+/// Formats the first of several flags on one line, and the number of the others.
+fn summary(flags: &[RefusedFlag]) -> String {
+    const SHOWN: usize = 3;
+    let shown = flags.iter().take(SHOWN).map(ToString::to_string);
+    let shown = shown.collect::<Vec<_>>().join("; ");
+    match flags.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown}; and {more} more flags"),
+    }
+}
+
 fn stale(current: Option<i64>) -> String {
     match current {
         Some(current) => format!(
             "the resource has changed since you read it; its `ETag` is now \"{current}\", which `If-Match` does not contain"
         ),
         None => "`If-Match` was sent, but the resource does not exist".to_owned(),
+    }
+}
+
+/// One of several flags, and the reason that it cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedFlag {
+    /// The position of the flag in the request, from 0.
+    pub index: usize,
+    /// The key; none if the flag does not exist.
+    pub key: Option<FlagKey>,
+    /// The reason, for people.
+    pub detail: String,
+}
+
+impl std::fmt::Display for RefusedFlag {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.key {
+            Some(key) => write!(formatter, "`{key}`: {}", self.detail),
+            None => formatter.write_str(&self.detail),
+        }
     }
 }
 

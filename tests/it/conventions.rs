@@ -290,6 +290,7 @@ async fn unknown_query_parameters_are_refused_on_every_path() {
         (&post, format!("/environments/{environment}/clone")),
         (&get, "/flags".to_owned()),
         (&post, "/flags".to_owned()),
+        (&post, "/flags/bulk".to_owned()),
         (&get, format!("/flags/{flag}")),
         (&patch, format!("/flags/{flag}")),
         (&delete, format!("/flags/{flag}")),

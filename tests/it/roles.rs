@@ -14,6 +14,7 @@ fn guarded() -> Vec<(&'static str, String, &'static str)> {
     let (flag, user) = (format!("/flags/{NOWHERE}"), format!("/users/{NOWHERE}"));
     vec![
         ("POST", "/flags".to_owned(), "editor"),
+        ("POST", "/flags/bulk".to_owned(), "editor"),
         ("PATCH", flag.clone(), "editor"),
         ("DELETE", flag.clone(), "editor"),
         ("POST", format!("{flag}/restore"), "editor"),

@@ -15,6 +15,7 @@ import { askBeforeLeavingKey } from "./leave.ts";
 import { keepUpToDate } from "./page.ts";
 import { followProduct } from "./product.ts";
 import { listenToRuleOrder } from "./rule-order.ts";
+import { listenToSelection } from "./selection.ts";
 import { listenToSwitches } from "./switches.ts";
 import { listenToTheme } from "./theme.ts";
 import { storeZone } from "./zone.ts";
@@ -42,6 +43,7 @@ if (typeof document === "undefined") {
   listenToTheme();
   listenToRuleOrder();
   listenToEnvironmentOrder();
+  listenToSelection();
   followFilters();
   followProduct();
   openFormsInDialogs();

@@ -8,7 +8,7 @@ import { hydrate, isIsland } from "./islands.ts";
 const units = "leptos-island, form, [data-unit]";
 /** Marks unsaved changes within an island. */
 const unsaved = "[data-unsaved]";
-/** Fields whose values are part of the URL, so a fetched page has them, too. */
+/** Fields whose values are not saved: those that are part of the URL, which a fetched page has, too, and selections. */
 const addressed = "[data-addressed]";
 /** Fields for text or a choice. */
 const fields = "input, textarea, select";

@@ -29,6 +29,14 @@ use crate::{
 /// The number of environments that always fit beside the names. With more, the table scrolls sideways.
 const FITTING: usize = 4;
 
+/// The id of the form that gets the selected flags.
+pub(crate) const SELECTION: &str = "selection";
+
+/// Returns true if a user may select flags, to change several at once.
+pub(crate) fn is_selectable(user: &User) -> bool {
+    user.highest_role() >= Role::Editor
+}
+
 /// Returns the id of a flag's row, for links to it.
 fn row_id(flag: FlagId) -> String {
     format!("flag-{flag}")
@@ -46,6 +54,7 @@ pub fn FlagTable(
     let columns = Columns {
         naming: Naming::of_environments(&table.environments),
         may_switch: may_switch(&user, &table.environments),
+        is_selectable: is_selectable(&user),
         environments: table.environments,
     };
     let rows = table
@@ -55,7 +64,7 @@ pub fn FlagTable(
         .map(|row| columns.row(row))
         .collect_view();
     html! {
-        <div class="table-panel cards flags-panel" class:wide=wide>
+        <div class="table-panel cards flags-panel" class:wide=wide class:selectable=columns.is_selectable>
             <table class="table" id="flags">
                 <caption class="visually-hidden">"Flags by environment"</caption>
                 <thead>{columns.head()}</thead>
@@ -74,6 +83,8 @@ struct Columns {
     naming: Naming,
     /// True for each environment in which the reader may switch flags.
     may_switch: Vec<bool>,
+    /// True if the reader may select flags.
+    is_selectable: bool,
 }
 
 impl Columns {
@@ -103,6 +114,7 @@ impl Columns {
         let names = names.collect_view();
         let flag = view! {
             <th class="flag-name" scope="col" rowspan=rows>
+                {self.is_selectable.then(select_all)}
                 "Flag"
             </th>
         };
@@ -164,9 +176,11 @@ impl Columns {
         let cells = cells.collect_view();
         let name = flag.name.to_string();
         let key = flag.key.to_string();
+        let is_selectable = self.is_selectable && flag.archived_at.is_none();
         view! {
             <tr id=row_id(flag.id)>
                 <th class="flag-name" scope="row">
+                    {is_selectable.then(|| select(&flag))}
                     <div class="flag-title">
                         <a href=scoped(routes::flag(&key)) title=name.clone()>
                             {name.clone()}
@@ -248,6 +262,40 @@ impl Columns {
                 {switch}
             </td>
         }
+    }
+}
+
+/// Renders the box that selects a flag. An update of the page does not change it.
+fn select(flag: &Flag) -> Html {
+    html! {
+        <label class="select">
+            <input
+                type="checkbox"
+                name="flag"
+                value=flag.id.to_string()
+                form=SELECTION
+                autocomplete="off"
+                aria-label=format!("Select {}", flag.name)
+                data-unit
+                data-addressed
+            />
+        </label>
+    }
+}
+
+/// Renders the box that selects all flags of the page, which needs scripts.
+fn select_all() -> Html {
+    html! {
+        <label class="select">
+            <input
+                type="checkbox"
+                autocomplete="off"
+                aria-label="Select all flags on this page"
+                data-select-all
+                data-unit
+                data-addressed
+            />
+        </label>
     }
 }
 

@@ -7,6 +7,7 @@
 
 pub mod account;
 pub mod audit;
+pub mod change_flags;
 pub mod clone_environment;
 pub mod environment;
 pub mod environments;

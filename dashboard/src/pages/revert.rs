@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_model::{
     id::AuditId,
-    reversal::{Plan, PlannedChange, PlannedEffect},
+    plan::{Plan, PlannedChange, PlannedEffect},
 };
 
 use crate::{

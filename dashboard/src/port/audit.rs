@@ -5,7 +5,7 @@ use pennon_model::{
     audit::{AuditEntry, AuditFilter},
     id::{AuditId, EnvironmentId},
     page::{Page, PageRequest},
-    reversal::Plan,
+    plan::Plan,
 };
 
 use crate::error::AdminError;

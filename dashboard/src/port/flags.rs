@@ -2,9 +2,11 @@
 
 use async_trait::async_trait;
 use pennon_model::{
+    bulk::BulkChange,
     flag::Flag,
     flag_table::{FlagCell, FlagTable, FlagTableQuery},
     id::{EnvironmentId, FlagId},
+    plan::Plan,
 };
 
 use crate::error::AdminError;
@@ -20,6 +22,17 @@ pub trait FlagAdmin: Send + Sync {
 
     /// Creates a flag, disabled everywhere.
     async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError>;
+
+    /// Returns the flags with these IDs, in the same order; none for an ID that no flag has.
+    async fn flags_with_ids(&self, ids: &[FlagId]) -> Result<Vec<Option<Flag>>, AdminError>;
+
+    /// Plans a change of several flags.
+    ///
+    /// Fails with [`AdminError::UnchangeableFlags`] if some of them cannot change.
+    async fn preview_bulk_change(&self, change: &BulkChange) -> Result<Plan, AdminError>;
+
+    /// Changes several flags, if the plan still has this fingerprint.
+    async fn change_flags(&self, change: &BulkChange, fingerprint: &str) -> Result<(), AdminError>;
 
     /// Switches a flag in one environment and returns its new state.
     ///

@@ -26,11 +26,13 @@ use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
 use pennon_model::flag_table::{FlagCell, FlagRow, FlagTable, FlagTableQuery};
 use pennon_model::metadata::FlagMetadata;
 use pennon_model::{
+    bulk::BulkChange,
     environment::{ClientRules, CreatedEnvironment, Environment, EnvironmentStatus, Visibility},
     flag::{Flag, FlagType},
     grant::Grants,
     id::{EnvironmentId, FlagId},
     page::{Page, PageRequest},
+    plan::Plan,
     previous_key::PreviousKeyUsage,
     secret::Secret,
     time::Timestamp,
@@ -230,6 +232,26 @@ impl FlagAdmin for Fake {
                 .collect(),
             flags: query.page.page_of(rows, total),
         })
+    }
+
+    async fn flags_with_ids(&self, ids: &[FlagId]) -> Result<Vec<Option<Flag>>, AdminError> {
+        let find = |id: &FlagId| self.flags.iter().find(|(flag, _)| flag.id == *id);
+        let flags = ids.iter().map(|id| find(id).map(|(flag, _)| flag.clone()));
+        Ok(flags.collect())
+    }
+
+    async fn preview_bulk_change(&self, change: &BulkChange) -> Result<Plan, AdminError> {
+        self.record_call(format!("preview {:?}", change.action))?;
+        Ok(Plan {
+            changes: Vec::new(),
+            effects: Vec::new(),
+            overwrites: false,
+            fingerprint: "f".to_owned(),
+        })
+    }
+
+    async fn change_flags(&self, change: &BulkChange, fingerprint: &str) -> Result<(), AdminError> {
+        self.record_call(format!("change {:?} at {fingerprint}", change.action))
     }
 
     async fn is_key_free(&self, key: &str) -> Result<bool, AdminError> {

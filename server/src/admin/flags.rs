@@ -133,6 +133,20 @@ pub(crate) async fn by_key(
     find_by_key(&mut admin.db.read().await?, key).await
 }
 
+/// Returns the flags with these IDs, in the same order; none for an ID that no flag has.
+pub(crate) async fn with_ids(
+    admin: &Admin,
+    _actor: &Actor,
+    ids: &[FlagId],
+) -> Result<Vec<Option<Flag>>, Error> {
+    let mut tx = admin.db.read().await?;
+    let mut flags = Vec::new();
+    for id in ids {
+        flags.push(store::flags::find(&mut tx, *id).await?);
+    }
+    Ok(flags)
+}
+
 /// Returns one flag.
 pub(crate) async fn get(admin: &Admin, _actor: &Actor, id: FlagId) -> Result<Flag, Error> {
     find(&mut admin.db.read().await?, id).await

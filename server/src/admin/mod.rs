@@ -4,8 +4,10 @@
 //! through [`changes`], which also updates the snapshots.
 
 pub(crate) mod audit;
+pub(crate) mod bulk;
 pub(crate) mod changes;
 pub(crate) mod cloning;
+pub(crate) mod desired;
 pub(crate) mod environment_order;
 pub(crate) mod environments;
 pub(crate) mod first_start;

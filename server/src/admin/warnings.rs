@@ -5,6 +5,7 @@ use pennon_model::capabilities::{Gap, gaps, since};
 use pennon_model::client::Client;
 use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::id::EnvironmentId;
+use pennon_model::plan::Plan;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -14,7 +15,7 @@ use crate::auth::actor::Actor;
 use crate::error::Error;
 
 /// A part of a flag that clients in use cannot read.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Warning {
     /// A sentence that names the clients and the parts that they cannot read.
     #[schema(
@@ -42,6 +43,19 @@ pub(crate) fn about<'f>(
 ) -> Vec<Warning> {
     let gaps = gaps(flags, clients, since);
     gaps.into_iter().map(Warning::from).collect()
+}
+
+/// Returns warnings about clients in use in the environments of a plan that cannot read the flags.
+pub(crate) fn of_plan(plan: &Plan) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for effect in &plan.effects {
+        for warning in about([&effect.after], &effect.outdated_clients) {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    }
+    warnings
 }
 
 /// Returns warnings about clients of a flag's environment that cannot read the saved flag. If the database fails, no

@@ -54,10 +54,10 @@ impl Intent {
         let lacks_reason = self.reason().is_none();
         let (mut unconfirmed, mut unexplained) = (Vec::new(), Vec::new());
         for each in safeguards {
-            if self.is_unconfirmed && each.is_protected {
+            if self.is_unconfirmed && each.is_protected && !unconfirmed.contains(&each.path) {
                 unconfirmed.push(each.path.clone());
             }
-            if lacks_reason && each.is_reason_required {
+            if lacks_reason && each.is_reason_required && !unexplained.contains(&each.path) {
                 unexplained.push(each.path.clone());
             }
         }

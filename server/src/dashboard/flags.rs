@@ -3,16 +3,18 @@
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::flags::{FlagAdmin, NewFlag};
+use pennon_model::bulk::BulkChange;
 use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::flag::{Flag, FlagType};
 use pennon_model::flag_table::{FlagCell, FlagTable, FlagTableQuery};
 use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::plan::Plan;
 
 use super::{Form, SignedIn, expected, flag_metadata, flag_products, optional_description};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::admin::targeting::ConfigurationPatch;
-use crate::admin::{flag_table, flags, targeting};
+use crate::admin::{bulk, flag_table, flags, targeting};
 
 #[async_trait]
 impl FlagAdmin for SignedIn {
@@ -49,6 +51,21 @@ impl FlagAdmin for SignedIn {
             metadata,
         };
         Ok(flags::create(&self.admin, &actor, new).await?)
+    }
+
+    async fn flags_with_ids(&self, ids: &[FlagId]) -> Result<Vec<Option<Flag>>, AdminError> {
+        Ok(flags::with_ids(&self.admin, &self.actor, ids).await?)
+    }
+
+    async fn preview_bulk_change(&self, change: &BulkChange) -> Result<Plan, AdminError> {
+        let actor = self.actor.any_editor()?;
+        Ok(bulk::preview(&self.admin, &actor, change).await?)
+    }
+
+    async fn change_flags(&self, change: &BulkChange, fingerprint: &str) -> Result<(), AdminError> {
+        let actor = self.actor.any_editor()?;
+        bulk::apply(&self.admin, &actor, change, Some(fingerprint)).await?;
+        Ok(())
     }
 
     async fn set_enabled(

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use leptos::prelude::provide_context;
 use pennon_core::Invalid;
-use pennon_dashboard::error::{AdminError, FieldError};
+use pennon_dashboard::error::{AdminError, FieldError, UnchangeableFlag};
 use pennon_dashboard::port::account::OwnAccount;
 use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::EnvironmentAdmin;
@@ -190,6 +190,13 @@ impl From<Error> for AdminError {
             },
             Error::Conflict(conflict) => Self::Conflict(sentence(&conflict.to_string())),
             Error::Stale { .. } | Error::StalePreview => Self::Stale,
+            Error::OfFlags { flags, .. } => {
+                let flags = flags.into_iter().map(|flag| UnchangeableFlag {
+                    index: flag.index,
+                    detail: sentence(&flag.detail),
+                });
+                Self::UnchangeableFlags(flags.collect())
+            }
             Error::Invalid(faults) => Self::Invalid(faults.into_iter().map(field_error).collect()),
             Error::Unavailable(_) | Error::Unconfirmed(_) | Error::TimedOut => Self::Unavailable,
             Error::Overloaded | Error::TooManyRequests => Self::Overloaded,

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::code::Code;
 use super::respond::etag;
-use crate::error::{Conflict, Entity, Error, Fault, FaultLocation};
+use crate::error::{Conflict, Entity, Error, Fault, FaultLocation, RefusedFlag};
 
 /// The time that a client should wait while the database is unavailable, in seconds.
 pub(super) const RETRY_WHEN_UNAVAILABLE: u64 = 5;
@@ -34,7 +34,7 @@ pub(super) struct Problem<'a> {
     detail: Cow<'a, str>,
     /// The error code, for scripts.
     code: Code,
-    /// All faults of the input; absent if the input is not the cause.
+    /// All faults of the input, or all flags that cannot be changed; absent if neither is the cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     errors: Vec<InvalidMember<'a>>,
@@ -47,13 +47,15 @@ struct InvalidMember<'a> {
     /// The location in the body, as a JSON pointer (RFC 6901).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    pointer: Option<&'a str>,
+    #[schema(value_type = Option<String>)]
+    pointer: Option<Cow<'a, str>>,
     /// The name of the parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     parameter: Option<&'a str>,
     /// A description of the fault, for people.
-    detail: &'a str,
+    #[schema(value_type = String)]
+    detail: Cow<'a, str>,
 }
 
 impl<'a> Problem<'a> {
@@ -73,9 +75,9 @@ impl<'a> Problem<'a> {
     pub(super) fn example(code: Code) -> serde_json::Value {
         let errors = match code {
             Code::InvalidInput => vec![InvalidMember {
-                pointer: Some("/name"),
+                pointer: Some("/name".into()),
                 parameter: None,
-                detail: "must not be blank",
+                detail: "must not be blank".into(),
             }],
             _ => Vec::new(),
         };
@@ -135,6 +137,7 @@ fn respond(
         other => Cow::Owned(other.to_string()),
     };
     let errors = match error {
+        Error::OfFlags { flags, .. } => flags.iter().map(InvalidMember::from).collect(),
         Error::Invalid(faults) => faults.iter().map(InvalidMember::from).collect(),
         _ => Vec::new(),
     };
@@ -183,6 +186,7 @@ impl From<&Error> for Code {
             Error::MethodNotAllowed => Self::MethodNotAllowed,
             Error::Stale { .. } | Error::StalePreview => Self::Stale,
             Error::Conflict(conflict) => Self::from(conflict),
+            Error::OfFlags { cause, .. } => Self::from(&**cause),
             Error::Invalid(_) => Self::InvalidInput,
             Error::Malformed(_) => Self::MalformedBody,
             Error::UnsupportedMediaType => Self::UnsupportedMediaType,
@@ -254,13 +258,23 @@ fn retry_after(error: &Error) -> Option<u64> {
 impl<'a> From<&'a Fault> for InvalidMember<'a> {
     fn from(fault: &'a Fault) -> Self {
         let (pointer, parameter) = match &fault.location {
-            FaultLocation::Pointer(pointer) => (Some(pointer.as_str()), None),
+            FaultLocation::Pointer(pointer) => (Some(pointer.into()), None),
             FaultLocation::Parameter(name) => (None, Some(name.as_str())),
         };
         Self {
             pointer,
             parameter,
-            detail: &fault.detail,
+            detail: (&fault.detail).into(),
+        }
+    }
+}
+
+impl From<&RefusedFlag> for InvalidMember<'_> {
+    fn from(flag: &RefusedFlag) -> Self {
+        Self {
+            pointer: Some(format!("/flagIds/{}", flag.index).into()),
+            parameter: None,
+            detail: flag.to_string().into(),
         }
     }
 }

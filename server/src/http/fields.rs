@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::mem::take;
 use std::ops::RangeInclusive;
 
-use pennon_core::rule::ValueType;
 use pennon_core::{Context, Invalid};
 use pennon_model::audit::ChangeReason;
 use pennon_model::json::Json;
@@ -18,7 +17,7 @@ use utoipa::openapi::{RefOr, Schema};
 use super::body::REASON;
 use super::context;
 use super::duplicates::duplicates;
-use super::from_json::FromJson;
+use super::from_json::{FromJson, Variant};
 use super::openapi::Schemas;
 use super::openapi::shape::{Shape, nullable};
 use crate::admin::patch::Patch;
@@ -397,27 +396,27 @@ impl<'f> Fields<'f> {
         }
     }
 
-    /// Reads the type of a value, which determines the member that contains the value. `reader` requests that member.
-    /// If the type is invalid, the members cannot be checked and are skipped.
-    pub(crate) fn by_value_type<T>(
+    /// Reads a member whose value determines other members. `reader` requests those. If the value is invalid, they cannot
+    /// be checked and are skipped.
+    pub(crate) fn by_variant<V: Variant, T>(
         &mut self,
         name: &str,
-        reader: impl Fn(&mut Self, ValueType) -> Option<T>,
+        reader: impl Fn(&mut Self, V) -> Option<T>,
     ) -> Option<T> {
         if let Purpose::Describe(..) = self.purpose {
-            for kind in ValueType::ALL {
-                self.note(|shape| shape.begin_variant(name, kind.as_str()));
-                reader(self, *kind);
+            for variant in V::ALL {
+                self.note(|shape| shape.begin_variant(name, variant.name()));
+                reader(self, *variant);
                 self.note(Shape::end_variant);
             }
             return None;
         }
-        if let Some(kind) = self.required(name) {
-            return reader(self, kind);
+        if let Some(variant) = self.required(name) {
+            return reader(self, variant);
         }
         self.set_skips(true);
-        for kind in ValueType::ALL {
-            reader(self, *kind);
+        for variant in V::ALL {
+            reader(self, *variant);
         }
         self.set_skips(false);
         None

@@ -5,12 +5,13 @@ use pennon_core::rollout::{Percentage, Strategy};
 use pennon_core::rule::{Attribute, Integer, Logic, OperandText, Operator, Priority, ValueType};
 use pennon_core::ttl::Ttl;
 use pennon_model::audit::{AuditExtra, ChangeReason};
+use pennon_model::bulk::BulkActionName;
 use pennon_model::environment::{
     ClientRules, EnvironmentName, EnvironmentSort, EnvironmentStatus, ProductName, Visibility,
 };
 use pennon_model::flag::{FlagKey, FlagName, FlagOrder, FlagType};
 use pennon_model::flag_table::{FlagExtra, FlagState};
-use pennon_model::id::{EnvironmentId, RuleId};
+use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_model::json::Json;
 use pennon_model::metadata::{Expiry, FlagKind, FlagOwner, FlagTag, FlagTags};
 use pennon_model::page::{Limit, PageNumber};
@@ -136,20 +137,28 @@ impl<T: FromJson + AsRef<str>> FromJson for NewName<T> {
     }
 }
 
-impl FromJson for EnvironmentId {
-    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
-        let id = String::from_json(value)?.parse();
-        id.map_err(|_| "must be the id of an environment")
-    }
+/// Implements [`FromJson`] for the IDs of objects.
+macro_rules! id_from_json {
+    ($($id:ty: $refusal:literal),+) => {$(
+        impl FromJson for $id {
+            fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
+                let id = String::from_json(value)?.parse();
+                id.map_err(|_| $refusal)
+            }
 
-    /// Returns a schema without an example: the reference page would send the example as the value of the parameter.
-    fn schema(_: &mut Schemas) -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .format(Some(SchemaFormat::Custom("uuid".to_owned())))
-            .into()
-    }
+            /// Returns a schema without an example: the reference page would send the example as the value of the
+            /// parameter.
+            fn schema(_: &mut Schemas) -> RefOr<Schema> {
+                ObjectBuilder::new()
+                    .schema_type(Type::String)
+                    .format(Some(SchemaFormat::Custom("uuid".to_owned())))
+                    .into()
+            }
+        }
+    )+};
 }
+
+id_from_json!(EnvironmentId: "must be the id of an environment", FlagId: "must be the id of a flag");
 
 /// Tags to search for, separated by commas.
 pub(crate) struct TagList(pub(crate) FlagTags);
@@ -220,7 +229,7 @@ from_json! {
     |value| String::from_json(value)?.parse().map_err(|_| "must be the id of a rule") => RuleId;
     // Enumerations.
     |value| Self::parse(&String::from_json(value)?).map_err(Invalid::detail) =>
-        AuditExtra, ClientRules, EnvironmentSort, EnvironmentStatus, FlagExtra, FlagKind, FlagOrder, FlagState, FlagType, Logic,
+        AuditExtra, BulkActionName, ClientRules, EnvironmentSort, EnvironmentStatus, FlagExtra, FlagKind, FlagOrder, FlagState, FlagType, Logic,
         Operator,
         Role, Strategy, ValueType, Visibility;
     // Integers with a range.
@@ -246,3 +255,26 @@ fn integer(value: &Json<'_>) -> Result<i64, &'static str> {
         _ => Err("must be an integer"),
     }
 }
+
+/// An enumeration whose value determines the members of an object.
+pub(crate) trait Variant: FromJson + Copy + 'static {
+    /// Every value.
+    const ALL: &'static [Self];
+
+    /// Returns the value as it is in JSON.
+    fn name(self) -> &'static str;
+}
+
+macro_rules! variant {
+    ($($type:ty),+) => {$(
+        impl Variant for $type {
+            const ALL: &'static [Self] = Self::ALL;
+
+            fn name(self) -> &'static str {
+                self.as_str()
+            }
+        }
+    )+};
+}
+
+variant!(BulkActionName, ValueType);

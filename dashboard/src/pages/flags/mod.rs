@@ -3,6 +3,7 @@
 mod address;
 pub mod empty;
 pub mod filters;
+pub mod selection;
 
 use leptos::prelude::*;
 use pennon_model::{
@@ -17,12 +18,19 @@ use self::{
     address::{address, at_page, from_address, is_default},
     empty::{NoEnvironment, NoFlags, NoMatch},
     filters::{Filters, STALE},
+    selection::SelectionBar,
 };
 use crate::{
     components::{
-        flag_switch::SwitchDialogs, flag_table::FlagTable, frame::Section,
-        new_flag_link::NewFlagLink, not_switched::NotSwitched, page::page, pager::Pager,
+        flag_switch::SwitchDialogs,
+        flag_table::{FlagTable, is_selectable},
+        frame::Section,
+        new_flag_link::NewFlagLink,
+        not_switched::NotSwitched,
+        page::page,
+        pager::Pager,
     },
+    form::Form,
     html::html,
     port::{flags::FlagAdmin, query, signed_in, signed_in_user},
 };
@@ -87,7 +95,11 @@ fn Results(query: FlagTableQuery, table: Table, user: User) -> impl IntoView {
         html! { <NoMatch query=query.clone()/> }
     } else {
         let table = keep_environment(table, query.environment);
-        html! { <FlagTable table user/> }
+        let bar = is_selectable(&user).then(|| html! { <SelectionBar list=address(&query)/> });
+        html! {
+            <FlagTable table user/>
+            {bar}
+        }
     };
     html! {
         <div class="results" id="results" data-live data-note=note(pagination)>
@@ -97,6 +109,11 @@ fn Results(query: FlagTableQuery, table: Table, user: User) -> impl IntoView {
             <Pager pagination href=move |page| address(&at_page(&query, page))/>
         </div>
     }
+}
+
+/// Returns the address of the list with this query.
+pub(super) fn address_of_list(query: &str) -> String {
+    address(&from_address(&Form::parse(query.as_bytes())))
 }
 
 /// Returns the number of flags as text, for screen readers.

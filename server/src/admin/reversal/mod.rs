@@ -6,16 +6,14 @@
 
 mod undo;
 
-use std::collections::HashMap;
-
 use pennon_model::audit::{AuditAction, AuditRecord};
-use pennon_model::client::Client;
-use pennon_model::id::{AuditId, EnvironmentId};
-use pennon_model::reversal::Plan;
+use pennon_model::id::AuditId;
+use pennon_model::plan::Plan;
 use pennon_model::user::Role;
 
 use self::undo::PendingRevert;
-use super::{Admin, audit, changes, usage};
+use super::desired::{Applied, add_outdated_clients, check_fingerprint};
+use super::{Admin, audit, changes};
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Error};
 use crate::store::{self, Tx};
@@ -28,14 +26,6 @@ pub(crate) struct Reversal {
     /// The entries of the action, newest first.
     pub(crate) entries: Vec<AuditRecord>,
     pub(crate) plan: Result<Plan, Obstacle>,
-}
-
-/// The changes of a reversal.
-pub(crate) struct Reverted {
-    /// The plan that was applied.
-    pub(crate) plan: Plan,
-    /// The group of the audit entries that the reversal wrote.
-    pub(crate) group: Option<AuditId>,
 }
 
 /// The reason that an action cannot be reverted.
@@ -154,49 +144,25 @@ pub(crate) async fn preview(admin: &Admin, actor: &Actor, id: AuditId) -> Result
     Ok(Reversal { entries, plan })
 }
 
-/// Adds to each effect the clients that may not be able to read it.
-async fn add_outdated_clients(admin: &Admin, actor: &Actor, plan: &mut Plan) -> Result<(), Error> {
-    let mut known: HashMap<EnvironmentId, Vec<Client>> = HashMap::new();
-    for effect in &mut plan.effects {
-        let id = effect.environment.id;
-        effect.outdated_clients = if let Some(clients) = known.get(&id) {
-            clients.clone()
-        } else {
-            let clients = usage::outdated_clients(admin, actor, id).await?;
-            known.insert(id, clients.clone());
-            clients
-        };
-    }
-    Ok(())
-}
-
 /// Reverts the action that wrote an entry. Fails if the state has changed since a preview with this fingerprint.
 pub(crate) async fn revert(
     admin: &Admin,
     actor: &Actor,
     id: AuditId,
     fingerprint: Option<&str>,
-) -> Result<Reverted, RevertError> {
+) -> Result<Applied, RevertError> {
     let mut tx = admin.db.write().await?;
     let entries = action(&mut tx, actor, id).await?;
     let (pending, mut plan) = pending(admin, &mut tx, actor, &entries).await?;
-    check(&plan, fingerprint)?;
-    let changed = pending.apply(admin, &mut tx, actor).await?;
+    check_fingerprint(&plan, fingerprint)?;
+    let changed = pending.desired.apply(admin, &mut tx, actor).await?;
     let group = tx.written_group();
     changes::commit(admin, tx, actor, changed).await?;
     // If the clients cannot be read, the revert is kept.
     if let Err(error) = add_outdated_clients(admin, actor, &mut plan).await {
         tracing::warn!(%error, "cannot find out which clients can read the flags");
     }
-    Ok(Reverted { plan, group })
-}
-
-/// Fails if the state has changed since a preview with this fingerprint.
-pub(crate) fn check(plan: &Plan, fingerprint: Option<&str>) -> Result<(), Error> {
-    match fingerprint {
-        Some(previewed) if previewed != plan.fingerprint => Err(Error::StalePreview),
-        _ => Ok(()),
-    }
+    Ok(Applied { plan, group })
 }
 
 /// Returns all entries of the action that wrote this entry. Fails if the actor has the role to revert it nowhere.

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::Rule;
 use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
@@ -12,36 +10,22 @@ use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_model::metadata::FlagMetadata;
-use pennon_model::reversal::{Plan, PlannedChange, PlannedEffect};
-use serde::Serialize;
+use pennon_model::plan::Plan;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
-use super::super::audit::value;
-use super::super::changes::EnvironmentChange;
-use super::super::environments::EnvironmentDetails;
-use super::super::flags::FlagDetails;
-use super::super::scope::Enabled;
-use super::super::targeting::{self, DesiredConfiguration, differences};
-use super::super::{Admin, environments, flags};
+use super::super::desired::{BeforeAfter, DesiredState};
+use super::super::targeting::{self, DesiredConfiguration};
+use super::super::{Admin, flags};
 use super::{Obstacle, RevertError};
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::store::{self, Tx};
 
-/// The current and the desired state of an object.
-struct BeforeAfter<Before, After = Before> {
-    before: Before,
-    after: After,
-}
-
 /// All objects that a reversal concerns.
 #[derive(Default)]
 pub(super) struct PendingRevert {
-    environments: Vec<BeforeAfter<Environment>>,
-    flags: Vec<BeforeAfter<Flag>>,
-    configurations: Vec<BeforeAfter<FlagConfiguration, DesiredConfiguration>>,
+    pub(super) desired: DesiredState,
     /// Those of the configurations that are in environments that their flags have left.
     hidden: Vec<FlagEnvironmentId>,
     /// True if the reversal overwrites a change that was made after the entries.
@@ -62,11 +46,14 @@ impl PendingRevert {
         }
         pending.check_products(actor)?;
         pending.check_scope(admin)?;
-        let mut configurations = pending.configurations.iter();
+        let mut configurations = pending.desired.configurations.iter();
         if configurations.any(|configuration| has_two_in_one_place(&configuration.after)) {
             return Err(Obstacle::PositionTaken.into());
         }
-        let plan = pending.plan(admin)?;
+        let plan = Plan {
+            overwrites: pending.overwrites,
+            ..pending.desired.plan(admin)?
+        };
         if plan.changes.is_empty() {
             return Err(Obstacle::AlreadyReverted.into());
         }
@@ -76,7 +63,7 @@ impl PendingRevert {
     /// Fails if a configuration would change in an environment that its flag has left, and does not return to. Forgets
     /// unchanged configurations there.
     fn check_scope(&mut self, admin: &Admin) -> Result<(), RevertError> {
-        let flags = &self.flags;
+        let flags = &self.desired.flags;
         let is_in_scope = |target: &FlagEnvironment| {
             let known = flags.iter().find(|flag| flag.before.id == target.flag.id);
             let flag = known.map_or(&target.flag, |known| &known.after);
@@ -87,7 +74,10 @@ impl PendingRevert {
             let target = &configuration.before.target;
             hidden.contains(&target.id()) && !is_in_scope(target)
         };
-        let mut outside = self.configurations.extract_if(.., |each| is_outside(each));
+        let mut outside = self
+            .desired
+            .configurations
+            .extract_if(.., |each| is_outside(each));
         if outside.any(|each| !targeting::steps_to(admin, &each.before, &each.after).is_empty()) {
             return Err(Obstacle::OutOfScope.into());
         }
@@ -96,7 +86,7 @@ impl PendingRevert {
 
     /// Fails if the actor may not change the flags as they will be.
     fn check_products(&self, actor: &Actor) -> Result<(), Error> {
-        for flag in &self.flags {
+        for flag in &self.desired.flags {
             let products = flag.after.products.as_ref();
             actor.any_editor()?.of_flag(products)?;
         }
@@ -163,13 +153,13 @@ impl PendingRevert {
         actor: &Actor,
         id: FlagId,
     ) -> Result<&mut Flag, RevertError> {
-        if self.flags.iter().all(|known| known.before.id != id) {
+        if self.desired.flags.iter().all(|known| known.before.id != id) {
             let before = flags::find(tx, id).await?;
             actor.any_editor()?.of_flag(before.products.as_ref())?;
             let after = before.clone();
-            self.flags.push(BeforeAfter { before, after });
+            self.desired.flags.push(BeforeAfter { before, after });
         }
-        let mut flags = self.flags.iter_mut();
+        let mut flags = self.desired.flags.iter_mut();
         let flag = flags.find(|known| known.before.id == id);
         Ok(&mut flag.ok_or(Obstacle::Gone)?.after)
     }
@@ -181,7 +171,9 @@ impl PendingRevert {
         self.overwrites |= restore(entry, "clientRules", &mut after.client_rules)?;
         self.overwrites |= restore(entry, "protected", &mut after.is_protected)?;
         self.overwrites |= restore(entry, "reasonRequired", &mut after.is_reason_required)?;
-        self.environments.push(BeforeAfter { before, after });
+        self.desired
+            .environments
+            .push(BeforeAfter { before, after });
         Ok(())
     }
 
@@ -196,7 +188,11 @@ impl PendingRevert {
         let environment = current(tx, recorded.environment).await?;
         actor.any_editor()?.of(&environment)?;
         let environment = environment.id;
-        let known = self.flags.iter().find(|known| known.before.id == flag);
+        let known = self
+            .desired
+            .flags
+            .iter()
+            .find(|known| known.before.id == flag);
         let archived_at = match known {
             Some(known) => known.after.archived_at,
             None => flags::find(tx, flag).await?.archived_at,
@@ -206,144 +202,19 @@ impl PendingRevert {
         }
         let id = FlagEnvironmentId { flag, environment };
         let is_it = |known: &BeforeAfter<FlagConfiguration, _>| known.before.target.id() == id;
-        if !self.configurations.iter().any(is_it) {
+        if !self.desired.configurations.iter().any(is_it) {
             let (before, is_hidden) = targeting::find_even_hidden(tx, id).await?;
             if is_hidden {
                 self.hidden.push(id);
             }
             let after = DesiredConfiguration::of(&before);
-            self.configurations.push(BeforeAfter { before, after });
+            self.desired
+                .configurations
+                .push(BeforeAfter { before, after });
         }
-        let mut configurations = self.configurations.iter_mut();
+        let mut configurations = self.desired.configurations.iter_mut();
         let configuration = configurations.find(|known| is_it(known));
         Ok(&mut configuration.ok_or(Obstacle::Gone)?.after)
-    }
-
-    /// Returns a fingerprint of the current state of all objects.
-    fn fingerprint(&self) -> String {
-        let environments = self.environments.iter();
-        let environments =
-            environments.map(|one| format!("{} {}", one.before.id, one.before.revision));
-        let flags = self.flags.iter();
-        let flags = flags.map(|flag| format!("{} {}", flag.before.id, flag.before.revision));
-        let configurations = self.configurations.iter();
-        let configurations = configurations.map(|configuration| {
-            let FlagEnvironmentId { flag, environment } = configuration.before.target.id();
-            let revision = configuration.before.target.configuration.config_revision;
-            format!("{flag} {environment} {revision}")
-        });
-        let all: Vec<String> = environments.chain(flags).chain(configurations).collect();
-        URL_SAFE_NO_PAD.encode(Sha256::digest(all.join("\n")))
-    }
-
-    /// Returns the changes that restore the previous state.
-    fn plan(&self, admin: &Admin) -> Result<Plan, Error> {
-        let mut changes = Vec::new();
-        for BeforeAfter { before, after } in &self.environments {
-            if before != after {
-                changes.push(PlannedChange {
-                    environment: Some(after.clone()),
-                    ..planned(AuditAction::EnvironmentUpdated, Some(before), Some(after))?
-                });
-            }
-        }
-        for BeforeAfter { before, after } in &self.flags {
-            let goes = before.archived_at.is_none() && after.archived_at.is_some();
-            let change = match () {
-                () if before == after => continue,
-                // Archiving changes nothing else.
-                () if goes => planned(AuditAction::FlagArchived, Some(before), Some(before))?,
-                () => planned(AuditAction::FlagUpdated, Some(before), Some(after))?,
-            };
-            changes.push(PlannedChange {
-                flag: Some(before.key.clone()),
-                ..change
-            });
-        }
-        let mut effects = Vec::new();
-        for BeforeAfter { before, after } in &self.configurations {
-            let steps = targeting::steps_to(admin, before, after);
-            if steps.is_empty() {
-                continue;
-            }
-            let (flag, environment) = (&before.target.flag, &before.target.environment);
-            for difference in differences(&before.target, &steps) {
-                let (old, new) = (difference.old_value, difference.new_value);
-                changes.push(PlannedChange {
-                    flag: Some(flag.key.clone()),
-                    environment: Some(environment.clone()),
-                    ..planned(difference.action, old.as_ref(), new.as_ref())?
-                });
-            }
-            effects.push(PlannedEffect {
-                flag: flag.id,
-                environment: environment.clone(),
-                before: before.config(),
-                after: after.config(before),
-                outdated_clients: Vec::new(),
-            });
-        }
-        Ok(Plan {
-            changes,
-            effects,
-            overwrites: self.overwrites,
-            fingerprint: self.fingerprint(),
-        })
-    }
-
-    /// Restores the previous state. It restores archived flags first, and archives flags last, because an archived flag
-    /// cannot be changed.
-    pub(super) async fn apply(
-        self,
-        admin: &Admin,
-        tx: &mut Tx,
-        actor: &Actor,
-    ) -> Result<Vec<EnvironmentChange>, Error> {
-        let mut changes = Vec::new();
-        for BeforeAfter { before, after } in self.environments {
-            if before != after {
-                let actor = actor.any_administrator()?.of(&before)?;
-                let details = EnvironmentDetails::of(&after);
-                let (_, change) =
-                    environments::rewrite(admin, tx, &actor, &before, details).await?;
-                changes.extend(change);
-            }
-        }
-        let mut archived = Vec::new();
-        for BeforeAfter { before, after } in self.flags {
-            let actor = actor.any_editor()?.of_flag(before.products.as_ref())?;
-            let mut flag = before;
-            if flag.archived_at.is_some() && after.archived_at.is_none() {
-                let (restored, raised) = flags::unarchive(admin, tx, &actor, &flag).await?;
-                changes.extend(raised);
-                flag = restored;
-            }
-            let details = FlagDetails::of(&after);
-            if FlagDetails::of(&flag) != details {
-                let refuse = Enabled::Refuse;
-                let (rewritten, raised) =
-                    flags::rewrite(admin, tx, &actor, &flag, details, refuse).await?;
-                changes.extend(raised);
-                flag = rewritten;
-            }
-            if flag.archived_at.is_none() && after.archived_at.is_some() {
-                archived.push(flag);
-            }
-        }
-        for configuration in self.configurations {
-            // The flag may have just left the environments in which it does not change.
-            if targeting::steps_to(admin, &configuration.before, &configuration.after).is_empty() {
-                continue;
-            }
-            let id = configuration.before.target.id();
-            let actor = &actor.any_editor()?;
-            changes.extend(targeting::apply(admin, tx, actor, id, &configuration.after).await?);
-        }
-        for flag in &archived {
-            let actor = actor.any_editor()?.of_flag(flag.products.as_ref())?;
-            changes.extend(flags::archive_within(admin, tx, &actor, flag).await?);
-        }
-        Ok(changes)
     }
 }
 
@@ -490,18 +361,4 @@ fn deserialized<T: DeserializeOwned>(object: Option<&Value>) -> Result<Option<T>
 fn read<T: DeserializeOwned>(recorded: Value) -> Result<T, Error> {
     serde_json::from_value(recorded)
         .map_err(|error| Error::Internal(format!("an audit value cannot be read: {error}")))
-}
-
-fn planned<T: Serialize>(
-    action: AuditAction,
-    before: Option<&T>,
-    after: Option<&T>,
-) -> Result<PlannedChange, Error> {
-    Ok(PlannedChange {
-        action,
-        flag: None,
-        environment: None,
-        old_value: before.map(value).transpose()?,
-        new_value: after.map(value).transpose()?,
-    })
 }

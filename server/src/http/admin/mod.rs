@@ -2,7 +2,9 @@
 
 mod audit;
 mod auth;
+mod bulk;
 mod configurations;
+mod dry_run;
 mod environment_order;
 mod environments;
 mod flags;
@@ -22,10 +24,14 @@ fn environment_routes() -> Routes {
     environment_order::added_to(routes)
 }
 
+fn flag_routes() -> Routes {
+    bulk::added_to(flags::routes())
+}
+
 pub(super) fn routes() -> Routes {
     auth::routes()
         .and(environment_routes())
-        .and(flags::routes())
+        .and(flag_routes())
         .and(configurations::routes())
         .and(rules::routes())
         .and(rollouts::routes())

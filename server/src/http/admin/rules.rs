@@ -184,7 +184,7 @@ from_fields! {
     Condition as "ConditionInput" {
         attribute: required("attribute"),
         operator: required("operator"),
-        operand: by_value_type("valueType", operand),
+        operand: by_variant("valueType", operand),
     }
 }
 

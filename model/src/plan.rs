@@ -1,4 +1,4 @@
-//! The plan of a revert.
+//! The plan of a change of several objects: of a revert, or of a change of several flags.
 
 use pennon_core::FlagConfig;
 use serde_json::Value;
@@ -9,20 +9,20 @@ use crate::environment::Environment;
 use crate::flag::FlagKey;
 use crate::id::FlagId;
 
-/// The changes of a revert, before they are made.
+/// Changes before they are made.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The changes.
     pub changes: Vec<PlannedChange>,
     /// The effect on each flag configuration that changes.
     pub effects: Vec<PlannedEffect>,
-    /// True if the revert overwrites a change that was made after the action.
+    /// True if a revert overwrites a change that was made after the action.
     pub overwrites: bool,
-    /// The fingerprint of all inputs of the plan. The revert is refused if the fingerprint has changed.
+    /// The fingerprint of all inputs of the plan. The change is refused if the fingerprint has changed.
     pub fingerprint: String,
 }
 
-/// A change of a revert.
+/// One planned change.
 #[derive(Clone, Debug)]
 pub struct PlannedChange {
     /// Its action in the audit log.
@@ -33,20 +33,20 @@ pub struct PlannedChange {
     pub environment: Option<Environment>,
     /// The current object, if it exists.
     pub old_value: Option<Value>,
-    /// The object after the revert, if it will exist.
+    /// The object after the change, if it will exist.
     pub new_value: Option<Value>,
 }
 
-/// A flag in an environment before and after the revert.
+/// A flag in an environment before and after the change.
 #[derive(Clone, Debug)]
 pub struct PlannedEffect {
     /// The flag.
     pub flag: FlagId,
     /// The environment.
     pub environment: Environment,
-    /// The flag before the revert.
+    /// The flag before the change.
     pub before: FlagConfig,
-    /// The flag after the revert.
+    /// The flag after the change.
     pub after: FlagConfig,
     /// The clients in use in the environment that do not support the whole config document.
     pub outdated_clients: Vec<Client>,

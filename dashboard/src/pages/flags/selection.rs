@@ -1,0 +1,54 @@
+//! The selection of flags in the list, and the actions for all selected flags.
+
+use leptos::prelude::*;
+use pennon_model::bulk::BulkActionName;
+
+use crate::{
+    components::flag_table::SELECTION,
+    html::{hidden, html},
+    pages::change_flags::{ACTION, LIST},
+    routes,
+    scope::scope_field,
+};
+
+/// The actions, each with its label.
+const ACTIONS: [(BulkActionName, &str); 4] = [
+    (BulkActionName::Tag, "Tag"),
+    (BulkActionName::Enable, "Turn on"),
+    (BulkActionName::Disable, "Turn off"),
+    (BulkActionName::Archive, "Archive"),
+];
+
+/// The bar with the actions. It is shown while a flag is selected; each action opens a preview.
+#[component]
+pub fn SelectionBar(
+    /// The address of the list, to return to.
+    list: String,
+) -> impl IntoView {
+    let list = list.split_once('?').map(|(_, query)| hidden(LIST, query));
+    let actions = ACTIONS.into_iter().map(|(action, label)| {
+        view! {
+            <button class="button" name=ACTION value=action.as_str()>
+                {label}
+            </button>
+        }
+    });
+    let actions = actions.collect_view();
+    html! {
+        <form
+            class="selection-bar"
+            id=SELECTION
+            method="get"
+            action=routes::CHANGE_FLAGS
+            data-addressed
+            aria-label="Selected flags"
+        >
+            <p data-selected-count role="status">
+                "Selected flags"
+            </p>
+            {list}
+            {scope_field()}
+            <div class="selection-actions">{actions}</div>
+        </form>
+    }
+}

@@ -1,0 +1,218 @@
+//! The desired states of several objects: the plan of the changes that lead to them, and these changes.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use pennon_model::audit::AuditAction;
+use pennon_model::client::Client;
+use pennon_model::configuration::{FlagConfiguration, FlagEnvironmentId};
+use pennon_model::environment::Environment;
+use pennon_model::flag::Flag;
+use pennon_model::id::{AuditId, EnvironmentId};
+use pennon_model::plan::{Plan, PlannedChange, PlannedEffect};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::audit::value;
+use super::changes::EnvironmentChange;
+use super::environments::EnvironmentDetails;
+use super::flags::FlagDetails;
+use super::scope::Enabled;
+use super::targeting::{self, DesiredConfiguration, differences};
+use super::{Admin, environments, flags, usage};
+use crate::auth::actor::Actor;
+use crate::error::Error;
+use crate::store::Tx;
+
+/// The current and the desired state of an object.
+pub(super) struct BeforeAfter<Before, After = Before> {
+    pub(super) before: Before,
+    pub(super) after: After,
+}
+
+/// All objects that an action concerns.
+#[derive(Default)]
+pub(super) struct DesiredState {
+    pub(super) environments: Vec<BeforeAfter<Environment>>,
+    pub(super) flags: Vec<BeforeAfter<Flag>>,
+    pub(super) configurations: Vec<BeforeAfter<FlagConfiguration, DesiredConfiguration>>,
+}
+
+/// A plan that was carried out.
+pub(crate) struct Applied {
+    pub(crate) plan: Plan,
+    /// The group of the audit entries; none if nothing was changed.
+    pub(crate) group: Option<AuditId>,
+}
+
+impl DesiredState {
+    /// Returns a fingerprint of the current state of all objects.
+    fn fingerprint(&self) -> String {
+        let environments = self.environments.iter();
+        let environments =
+            environments.map(|one| format!("{} {}", one.before.id, one.before.revision));
+        let flags = self.flags.iter();
+        let flags = flags.map(|flag| format!("{} {}", flag.before.id, flag.before.revision));
+        let configurations = self.configurations.iter();
+        let configurations = configurations.map(|configuration| {
+            let FlagEnvironmentId { flag, environment } = configuration.before.target.id();
+            let revision = configuration.before.target.configuration.config_revision;
+            format!("{flag} {environment} {revision}")
+        });
+        let all: Vec<String> = environments.chain(flags).chain(configurations).collect();
+        URL_SAFE_NO_PAD.encode(Sha256::digest(all.join("\n")))
+    }
+
+    /// Returns the changes that lead to the desired state.
+    pub(super) fn plan(&self, admin: &Admin) -> Result<Plan, Error> {
+        let mut changes = Vec::new();
+        for BeforeAfter { before, after } in &self.environments {
+            if before != after {
+                changes.push(PlannedChange {
+                    environment: Some(after.clone()),
+                    ..planned(AuditAction::EnvironmentUpdated, Some(before), Some(after))?
+                });
+            }
+        }
+        for BeforeAfter { before, after } in &self.flags {
+            let goes = before.archived_at.is_none() && after.archived_at.is_some();
+            let change = match () {
+                () if before == after => continue,
+                // Archiving changes nothing else.
+                () if goes => planned(AuditAction::FlagArchived, Some(before), Some(before))?,
+                () => planned(AuditAction::FlagUpdated, Some(before), Some(after))?,
+            };
+            changes.push(PlannedChange {
+                flag: Some(before.key.clone()),
+                ..change
+            });
+        }
+        let mut effects = Vec::new();
+        for BeforeAfter { before, after } in &self.configurations {
+            let steps = targeting::steps_to(admin, before, after);
+            if steps.is_empty() {
+                continue;
+            }
+            let (flag, environment) = (&before.target.flag, &before.target.environment);
+            for difference in differences(&before.target, &steps) {
+                let (old, new) = (difference.old_value, difference.new_value);
+                changes.push(PlannedChange {
+                    flag: Some(flag.key.clone()),
+                    environment: Some(environment.clone()),
+                    ..planned(difference.action, old.as_ref(), new.as_ref())?
+                });
+            }
+            effects.push(PlannedEffect {
+                flag: flag.id,
+                environment: environment.clone(),
+                before: before.config(),
+                after: after.config(before),
+                outdated_clients: Vec::new(),
+            });
+        }
+        Ok(Plan {
+            changes,
+            effects,
+            overwrites: false,
+            fingerprint: self.fingerprint(),
+        })
+    }
+
+    /// Makes the changes, within a transaction. It restores archived flags first, and archives flags last, because an archived flag
+    /// cannot be changed.
+    pub(super) async fn apply(
+        self,
+        admin: &Admin,
+        tx: &mut Tx,
+        actor: &Actor,
+    ) -> Result<Vec<EnvironmentChange>, Error> {
+        let mut changes = Vec::new();
+        for BeforeAfter { before, after } in self.environments {
+            if before != after {
+                let actor = actor.any_administrator()?.of(&before)?;
+                let details = EnvironmentDetails::of(&after);
+                let (_, change) =
+                    environments::rewrite(admin, tx, &actor, &before, details).await?;
+                changes.extend(change);
+            }
+        }
+        let mut archived = Vec::new();
+        for BeforeAfter { before, after } in self.flags {
+            let actor = actor.any_editor()?.of_flag(before.products.as_ref())?;
+            let mut flag = before;
+            if flag.archived_at.is_some() && after.archived_at.is_none() {
+                let (restored, raised) = flags::unarchive(admin, tx, &actor, &flag).await?;
+                changes.extend(raised);
+                flag = restored;
+            }
+            let details = FlagDetails::of(&after);
+            if FlagDetails::of(&flag) != details {
+                let refuse = Enabled::Refuse;
+                let (rewritten, raised) =
+                    flags::rewrite(admin, tx, &actor, &flag, details, refuse).await?;
+                changes.extend(raised);
+                flag = rewritten;
+            }
+            if flag.archived_at.is_none() && after.archived_at.is_some() {
+                archived.push(flag);
+            }
+        }
+        for configuration in self.configurations {
+            // The flag may have just left the environments in which it does not change.
+            if targeting::steps_to(admin, &configuration.before, &configuration.after).is_empty() {
+                continue;
+            }
+            let id = configuration.before.target.id();
+            let actor = &actor.any_editor()?;
+            changes.extend(targeting::apply(admin, tx, actor, id, &configuration.after).await?);
+        }
+        for flag in &archived {
+            let actor = actor.any_editor()?.of_flag(flag.products.as_ref())?;
+            changes.extend(flags::archive_within(admin, tx, &actor, flag).await?);
+        }
+        Ok(changes)
+    }
+}
+
+/// Fails if the state has changed since a preview with this fingerprint.
+pub(crate) fn check_fingerprint(plan: &Plan, fingerprint: Option<&str>) -> Result<(), Error> {
+    match fingerprint {
+        Some(previewed) if previewed != plan.fingerprint => Err(Error::StalePreview),
+        _ => Ok(()),
+    }
+}
+
+/// Adds to each effect the clients that may not be able to read it.
+pub(super) async fn add_outdated_clients(
+    admin: &Admin,
+    actor: &Actor,
+    plan: &mut Plan,
+) -> Result<(), Error> {
+    let mut known: HashMap<EnvironmentId, Vec<Client>> = HashMap::new();
+    for effect in &mut plan.effects {
+        let id = effect.environment.id;
+        effect.outdated_clients = if let Some(clients) = known.get(&id) {
+            clients.clone()
+        } else {
+            let clients = usage::outdated_clients(admin, actor, id).await?;
+            known.insert(id, clients.clone());
+            clients
+        };
+    }
+    Ok(())
+}
+
+fn planned<T: Serialize>(
+    action: AuditAction,
+    before: Option<&T>,
+    after: Option<&T>,
+) -> Result<PlannedChange, Error> {
+    Ok(PlannedChange {
+        action,
+        flag: None,
+        environment: None,
+        old_value: before.map(value).transpose()?,
+        new_value: after.map(value).transpose()?,
+    })
+}
