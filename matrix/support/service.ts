@@ -34,8 +34,8 @@ export class Service {
   #revision = 1;
   /** The paths of the site that have been requested. */
   readonly asked: string[] = [];
-  /** The number of requests for config documents. */
-  configurations = 0;
+  /** The number of requests for a config document by clients that have none yet. */
+  firstFetches = 0;
 
   private constructor(site: Site | undefined) {
     this.#site = site;
@@ -83,7 +83,7 @@ export class Service {
     } else if (path === "/sdk/v1/config") {
       // Each config document has a second key, for a server.
       const sdkKey = request.headers.authorization?.replace(/^Bearer (secret-)?/, "") ?? "";
-      this.configurations += 1;
+      this.firstFetches += request.headers["if-none-match"] === undefined ? 1 : 0;
       if (sdkKey === LIVE) {
         json(response, this.#live, this.#tag);
       } else {
