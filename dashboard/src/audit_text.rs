@@ -331,7 +331,7 @@ fn products_of(flag: Option<&Value>) -> Option<FlagProducts> {
 }
 
 /// The tags of a flag; none if it has no tags.
-fn tags_of(flag: Option<&Value>) -> Option<FlagTags> {
+pub(crate) fn tags_of(flag: Option<&Value>) -> Option<FlagTags> {
     let tags: FlagTags = serde_json::from_value(member_of(flag, "tags")).ok()?;
     Some(tags).filter(|tags| !tags.is_empty())
 }

@@ -4,6 +4,7 @@ use pennon_core::FlagConfig;
 use serde_json::Value;
 
 use crate::audit::AuditAction;
+use crate::capabilities::{Gap, gaps, since};
 use crate::client::Client;
 use crate::environment::Environment;
 use crate::flag::FlagKey;
@@ -20,6 +21,21 @@ pub struct Plan {
     pub overwrites: bool,
     /// The fingerprint of all inputs of the plan. The change is refused if the fingerprint has changed.
     pub fingerprint: String,
+}
+
+impl Plan {
+    /// Returns what clients in use cannot read of the flags after the change, each once.
+    pub fn gaps(&self) -> Vec<Gap> {
+        let mut distinct = Vec::new();
+        for effect in &self.effects {
+            for gap in gaps([&effect.after], &effect.outdated_clients, since) {
+                if !distinct.contains(&gap) {
+                    distinct.push(gap);
+                }
+            }
+        }
+        distinct
+    }
 }
 
 /// One planned change.

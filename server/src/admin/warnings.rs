@@ -47,15 +47,7 @@ pub(crate) fn about<'f>(
 
 /// Returns warnings about clients in use in the environments of a plan that cannot read the flags.
 pub(crate) fn of_plan(plan: &Plan) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for effect in &plan.effects {
-        for warning in about([&effect.after], &effect.outdated_clients) {
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
-        }
-    }
-    warnings
+    plan.gaps().into_iter().map(Warning::from).collect()
 }
 
 /// Returns warnings about clients of a flag's environment that cannot read the saved flag. If the database fails, no

@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 use pennon_model::{
     bulk::{BulkAction, BulkChange},
-    capabilities::{gaps, since},
     flag::Flag,
     metadata::FlagTags,
     plan::Plan,
 };
 
 use crate::{
+    audit_text,
     components::{
         effect::findings,
         table::{Cell, Table, heads},
@@ -141,7 +141,7 @@ impl Planned {
             return Outcome::Open;
         };
         match &self.change.action {
-            BulkAction::Tag { add, remove } => retagged(&flag.metadata.tags, add, remove),
+            BulkAction::Tag { .. } => retagged(plan, flag),
             BulkAction::Archive => Outcome::Changed {
                 now: "Active".to_owned(),
                 then: "Archived".to_owned(),
@@ -162,39 +162,21 @@ impl Planned {
 }
 
 /// Returns the outcome of adding and removing tags.
-fn retagged(old: &FlagTags, add: &FlagTags, remove: &FlagTags) -> Outcome {
-    let text = |tags: &[String]| match tags {
-        [] => "No tags".to_owned(),
-        tags => tags.join(", "),
-    };
-    let now: Vec<String> = old.iter().map(ToString::to_string).collect();
-    let kept = old
-        .iter()
-        .filter(|tag| remove.iter().all(|each| each != *tag));
-    let mut then: Vec<String> = kept.chain(add.iter()).map(ToString::to_string).collect();
-    then.sort_unstable();
-    then.dedup();
-    if now == then {
-        Outcome::Unchanged(text(&now))
+fn retagged(plan: &Plan, flag: &Flag) -> Outcome {
+    let text = |tags: Option<&FlagTags>| tags.map_or("No tags".to_owned(), ToString::to_string);
+    let mut changes = plan.changes.iter();
+    if let Some(change) = changes.find(|change| change.flag.as_ref() == Some(&flag.key)) {
+        let [now, then] = [&change.old_value, &change.new_value]
+            .map(|flag| text(audit_text::tags_of(flag.as_ref()).as_ref()));
+        Outcome::Changed { now, then }
     } else {
-        Outcome::Changed {
-            now: text(&now),
-            then: text(&then),
-        }
+        let tags = Some(&flag.metadata.tags).filter(|tags| !tags.is_empty());
+        Outcome::Unchanged(text(tags))
     }
 }
 
 /// Renders the warnings about clients that cannot read the flags as they will be.
 fn warnings(planned: &Planned) -> Html {
-    let effects = planned.plan.iter().flat_map(|plan| &plan.effects);
-    let mut warnings: Vec<String> = Vec::new();
-    for effect in effects {
-        for gap in gaps([&effect.after], &effect.outdated_clients, since) {
-            let warning = gap.to_string();
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
-        }
-    }
-    findings(warnings.iter().map(|warning| with_code(warning)).collect())
+    let gaps = planned.plan.iter().flat_map(Plan::gaps);
+    findings(gaps.map(|gap| with_code(&gap.to_string())).collect())
 }
