@@ -60,6 +60,20 @@ impl FlagTags {
         self.0.len()
     }
 
+    /// Returns true if no tag is in both.
+    pub fn is_disjoint(&self, other: &Self) -> bool {
+        self.0.is_disjoint(&other.0)
+    }
+
+    /// Returns these tags without some and with others. Fails if they are then too many.
+    pub fn changed(&self, add: &Self, remove: &Self) -> Result<Self, Invalid> {
+        let kept = self.0.difference(&remove.0);
+        kept.chain(&add.0)
+            .cloned()
+            .collect::<BTreeSet<_>>()
+            .try_into()
+    }
+
     /// Returns the tags, sorted.
     pub fn iter(&self) -> impl Iterator<Item = &FlagTag> {
         self.0.iter()

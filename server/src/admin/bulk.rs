@@ -1,18 +1,16 @@
 //! Changes of several flags at once: all of them change, or none.
 
-use std::collections::BTreeSet;
-
+use pennon_core::Invalid;
 use pennon_model::bulk::{BulkAction, BulkChange};
 use pennon_model::configuration::FlagEnvironmentId;
-use pennon_model::environment::EnvironmentStatus;
 use pennon_model::flag::Flag;
-use pennon_model::id::EnvironmentId;
-use pennon_model::metadata::{FlagTag, FlagTags};
 use pennon_model::plan::Plan;
 
-use super::desired::{Applied, BeforeAfter, DesiredState, add_outdated_clients, check_fingerprint};
+use super::desired::{
+    Applied, BeforeAfter, DesiredState, add_outdated_clients, carry_out, check_fingerprint,
+};
 use super::targeting::{self, DesiredConfiguration};
-use super::{Admin, changes, environments, flags};
+use super::{Admin, environments, flags};
 use crate::auth::authority::AnyEditor;
 use crate::error::{Conflict, Error, Fault, RefusedFlag};
 use crate::store::{self, Tx};
@@ -40,19 +38,12 @@ pub(crate) async fn apply(
 ) -> Result<Applied, Error> {
     let mut tx = admin.db.write().await?;
     let desired = desired(admin, &mut tx, actor, change).await?;
-    let mut plan = desired.plan(admin)?;
+    let plan = desired.plan(admin)?;
     check_fingerprint(&plan, fingerprint)?;
     if plan.changes.is_empty() {
         return Ok(Applied { plan, group: None });
     }
-    let changed = desired.apply(admin, &mut tx, actor).await?;
-    let group = tx.written_group();
-    changes::commit(admin, tx, actor, changed).await?;
-    // If the clients cannot be read, the change is kept.
-    if let Err(error) = add_outdated_clients(admin, actor, &mut plan).await {
-        tracing::warn!(%error, "cannot find out which clients can read the flags");
-    }
-    Ok(Applied { plan, group })
+    carry_out(admin, tx, actor, desired, plan).await
 }
 
 /// Returns the desired state of the flags. Fails with all flags that cannot change, and the reason for each.
@@ -63,7 +54,9 @@ async fn desired(
     change: &BulkChange,
 ) -> Result<DesiredState, Error> {
     if let BulkAction::Switch { environment, .. } = change.action {
-        check_environment(tx, actor, environment).await?;
+        let environment = environments::find(tx, environment).await?;
+        actor.of(&environment)?;
+        environments::not_revoked(environment)?;
     }
     let mut desired = DesiredState::default();
     let mut refusals = Vec::new();
@@ -87,16 +80,6 @@ async fn desired(
     }
 }
 
-/// Fails unless the actor may switch flags in the environment, and it is active.
-async fn check_environment(tx: &mut Tx, actor: &AnyEditor, id: EnvironmentId) -> Result<(), Error> {
-    let environment = environments::find(tx, id).await?;
-    actor.of(&environment)?;
-    match environment.status {
-        EnvironmentStatus::Active => Ok(()),
-        EnvironmentStatus::Revoked => Err(Conflict::EnvironmentRevoked.into()),
-    }
-}
-
 /// Adds the desired state of one flag, if the actor may change it.
 async fn add(
     desired: &mut DesiredState,
@@ -116,16 +99,16 @@ async fn add(
                 environment: *environment,
             };
             let before = targeting::find_with_targeting(tx, id).await?;
-            check_active(&flag)?;
+            flags::check_active(&flag)?;
             let mut after = DesiredConfiguration::of(&before);
             after.switch.is_enabled = *is_enabled;
             desired.configurations.push(BeforeAfter { before, after });
         }
         BulkAction::Tag { add, remove } => {
             actor.of_flag(flag.products.as_ref())?;
-            check_active(&flag)?;
+            flags::check_active(&flag)?;
             let mut after = flag.clone();
-            after.metadata.tags = retagged(&flag.metadata.tags, add, remove)?;
+            after.metadata.tags = flag.metadata.tags.changed(add, remove).map_err(too_many)?;
             desired.flags.push(BeforeAfter {
                 before: flag,
                 after,
@@ -133,7 +116,7 @@ async fn add(
         }
         BulkAction::Archive => {
             actor.of_flag(flag.products.as_ref())?;
-            check_active(&flag)?;
+            flags::check_active(&flag)?;
             let enabled_in = store::configurations::enabled_in(tx, flag.id).await?;
             if !enabled_in.is_empty() {
                 return Err(Conflict::FlagEnabled(enabled_in).into());
@@ -148,20 +131,9 @@ async fn add(
     Ok(())
 }
 
-fn check_active(flag: &Flag) -> Result<(), Error> {
-    match flag.archived_at {
-        None => Ok(()),
-        Some(_) => Err(Conflict::FlagArchived.into()),
-    }
-}
-
-/// Returns the tags after a change. Fails if they are too many.
-fn retagged(old: &FlagTags, add: &FlagTags, remove: &FlagTags) -> Result<FlagTags, Error> {
-    let removed: BTreeSet<&FlagTag> = remove.iter().collect();
-    let kept = old.iter().filter(|tag| !removed.contains(tag));
-    let tags: BTreeSet<FlagTag> = kept.chain(add.iter()).cloned().collect();
-    let tags = FlagTags::try_from(tags);
-    tags.map_err(|invalid| Error::Invalid(vec![Fault::pointer("/addTags", invalid.detail())]))
+/// Converts the error of tags that would be too many.
+fn too_many(invalid: Invalid) -> Error {
+    Error::Invalid(vec![Fault::pointer("/addTags", invalid.detail())])
 }
 
 /// Describes the error of one flag.
@@ -172,8 +144,8 @@ fn detail(error: &Error) -> String {
     }
 }
 
-/// Returns the error of the whole change. A failure, such as an unavailable database, takes precedence over the flags that
-/// cannot change; a missing flag over one that the actor may not change, and that over a conflict.
+/// Returns the error of the whole change. A failure, such as an unavailable database, takes precedence over the flags
+/// that cannot change; a missing flag over one that the actor may not change, and that over a conflict.
 fn refused(refusals: Vec<(Error, RefusedFlag)>) -> Option<Error> {
     let rank = |error: &Error| match error {
         Error::Conflict(_) | Error::Invalid(_) => 3,

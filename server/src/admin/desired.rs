@@ -15,7 +15,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::audit::value;
-use super::changes::EnvironmentChange;
+use super::changes::{self, EnvironmentChange};
 use super::environments::EnvironmentDetails;
 use super::flags::FlagDetails;
 use super::scope::Enabled;
@@ -119,9 +119,9 @@ impl DesiredState {
         })
     }
 
-    /// Makes the changes, within a transaction. It restores archived flags first, and archives flags last, because an archived flag
-    /// cannot be changed.
-    pub(super) async fn apply(
+    /// Makes the changes, within a transaction. Restores archived flags first, and archives flags last, because an
+    /// archived flag cannot be changed.
+    async fn apply(
         self,
         admin: &Admin,
         tx: &mut Tx,
@@ -173,6 +173,24 @@ impl DesiredState {
         }
         Ok(changes)
     }
+}
+
+/// Carries out a plan, and commits the transaction.
+pub(super) async fn carry_out(
+    admin: &Admin,
+    mut tx: Tx,
+    actor: &Actor,
+    desired: DesiredState,
+    mut plan: Plan,
+) -> Result<Applied, Error> {
+    let changed = desired.apply(admin, &mut tx, actor).await?;
+    let group = tx.written_group();
+    changes::commit(admin, tx, actor, changed).await?;
+    // If the clients cannot be read, the changes are kept.
+    if let Err(error) = add_outdated_clients(admin, actor, &mut plan).await {
+        tracing::warn!(%error, "cannot find out which clients can read the flags");
+    }
+    Ok(Applied { plan, group })
 }
 
 /// Fails if the state has changed since a preview with this fingerprint.

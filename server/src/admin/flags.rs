@@ -251,10 +251,15 @@ async fn find_active(
     let flag = find(tx, id).await?;
     let actor = actor.of_flag(flag.products.as_ref())?;
     precondition.check(flag.revision)?;
-    if flag.archived_at.is_some() {
-        Err(Conflict::FlagArchived.into())
-    } else {
-        Ok((flag, actor))
+    check_active(&flag)?;
+    Ok((flag, actor))
+}
+
+/// Fails if the flag is archived.
+pub(super) fn check_active(flag: &Flag) -> Result<(), Error> {
+    match flag.archived_at {
+        None => Ok(()),
+        Some(_) => Err(Conflict::FlagArchived.into()),
     }
 }
 

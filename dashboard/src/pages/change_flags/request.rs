@@ -100,7 +100,7 @@ impl Request {
         };
         let add = parsed(ADD, &self.add);
         let remove = parsed(REMOVE, &self.remove);
-        if add.iter().any(|tag| remove.iter().any(|each| each == tag)) {
+        if !add.is_disjoint(&remove) {
             refuse(REMOVE, "must not contain a tag to add");
         }
         if !errors.is_empty() {

@@ -12,8 +12,8 @@ use pennon_model::plan::Plan;
 use pennon_model::user::Role;
 
 use self::undo::PendingRevert;
-use super::desired::{Applied, add_outdated_clients, check_fingerprint};
-use super::{Admin, audit, changes};
+use super::desired::{Applied, add_outdated_clients, carry_out, check_fingerprint};
+use super::{Admin, audit};
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Error};
 use crate::store::{self, Tx};
@@ -153,16 +153,10 @@ pub(crate) async fn revert(
 ) -> Result<Applied, RevertError> {
     let mut tx = admin.db.write().await?;
     let entries = action(&mut tx, actor, id).await?;
-    let (pending, mut plan) = pending(admin, &mut tx, actor, &entries).await?;
+    let (pending, plan) = pending(admin, &mut tx, actor, &entries).await?;
     check_fingerprint(&plan, fingerprint)?;
-    let changed = pending.desired.apply(admin, &mut tx, actor).await?;
-    let group = tx.written_group();
-    changes::commit(admin, tx, actor, changed).await?;
-    // If the clients cannot be read, the revert is kept.
-    if let Err(error) = add_outdated_clients(admin, actor, &mut plan).await {
-        tracing::warn!(%error, "cannot find out which clients can read the flags");
-    }
-    Ok(Applied { plan, group })
+    let applied = carry_out(admin, tx, actor, pending.desired, plan).await;
+    Ok(applied?)
 }
 
 /// Returns all entries of the action that wrote this entry. Fails if the actor has the role to revert it nowhere.

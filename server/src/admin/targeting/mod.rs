@@ -63,9 +63,7 @@ async fn find_writable(
     if target.environment.status == EnvironmentStatus::Revoked {
         return Err(Conflict::EnvironmentRevoked.into());
     }
-    if target.flag.archived_at.is_some() {
-        return Err(Conflict::FlagArchived.into());
-    }
+    flags::check_active(&target.flag)?;
     Ok((target, actor))
 }
 
