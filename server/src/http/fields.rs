@@ -396,8 +396,8 @@ impl<'f> Fields<'f> {
         }
     }
 
-    /// Reads a member whose value determines other members. `reader` requests those. If the value is invalid, they cannot
-    /// be checked and are skipped.
+    /// Reads a member whose value determines other members. `reader` requests those. If the value is invalid, they
+    /// cannot be checked and are skipped.
     pub(crate) fn by_variant<V: Variant, T>(
         &mut self,
         name: &str,

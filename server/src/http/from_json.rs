@@ -229,9 +229,8 @@ from_json! {
     |value| String::from_json(value)?.parse().map_err(|_| "must be the id of a rule") => RuleId;
     // Enumerations.
     |value| Self::parse(&String::from_json(value)?).map_err(Invalid::detail) =>
-        AuditExtra, BulkActionName, ClientRules, EnvironmentSort, EnvironmentStatus, FlagExtra, FlagKind, FlagOrder, FlagState, FlagType, Logic,
-        Operator,
-        Role, Strategy, ValueType, Visibility;
+        AuditExtra, BulkActionName, ClientRules, EnvironmentSort, EnvironmentStatus, FlagExtra, FlagKind, FlagOrder,
+        FlagState, FlagType, Logic, Operator, Role, Strategy, ValueType, Visibility;
     // Integers with a range.
     |value| Self::try_from(integer(&value)?).map_err(Invalid::detail) => Integer, Percentage, Priority, Ttl;
     // Integers of queries.

@@ -2,16 +2,12 @@
 
 use axum::extract::State;
 use pennon_model::bulk::{BulkAction, BulkActionName, BulkChange};
-use pennon_model::id::{AuditId, FlagId};
+use pennon_model::id::FlagId;
 use pennon_model::metadata::FlagTags;
-use pennon_model::plan::Plan;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use super::dry_run::{DryRunOptions, ObjectChange};
-use crate::admin::desired::{Applied, check_fingerprint};
+use super::dry_run::{ChangedObjects, DryRunOptions};
+use crate::admin::desired::check_fingerprint;
 use crate::admin::patch::Patch;
-use crate::admin::warnings::{self, Warning};
 use crate::admin::{Admin, bulk};
 use crate::auth::authority::AnyEditor;
 use crate::error::Error;
@@ -35,61 +31,28 @@ pub(super) fn added_to(routes: Routes) -> Routes {
     ]))
 }
 
-/// The result of a change of several flags, or of its dry run.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ChangedFlags {
-    /// True if nothing was changed.
-    dry_run: bool,
-    /// The `groupId` of the audit entries, by which you can revert the change; `null` if nothing was changed.
-    #[schema(required)]
-    group_id: Option<AuditId>,
-    /// The state that a dry run is about, for the parameter `fingerprint`; absent otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    fingerprint: Option<String>,
-    /// The changes. Flags that were already as requested have none.
-    changes: Vec<ObjectChange>,
-    /// Warnings about clients in use in the environment that cannot read the flags; absent if there are none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    warnings: Vec<Warning>,
-}
-
-impl ChangedFlags {
-    fn new(plan: Plan, dry_run: bool, group_id: Option<AuditId>) -> Self {
-        Self {
-            dry_run,
-            group_id,
-            warnings: warnings::of_plan(&plan),
-            fingerprint: dry_run.then_some(plan.fingerprint),
-            changes: plan.changes.into_iter().map(Into::into).collect(),
-        }
-    }
-}
-
 /// Changes several flags at once: adds and removes tags, archives them, or enables or disables them in an environment.
 ///
-/// All flags change, or none. If some cannot change, `errors` names each and the reason, and `code` is the most important
-/// one. Each change is recorded like a change of one flag, and all entries have the same `groupId`. With `dryRun`, nothing
-/// is changed.
+/// All flags change, or none. If some cannot change, `errors` names each and the reason, and `code` is the most
+/// important one. Each change is recorded like a change of one flag, and all entries have the same `groupId`. With
+/// `dryRun`, nothing is changed.
 #[utoipa::path(post, path = "/flags/bulk")]
 async fn change_flags(
     State(admin): State<Admin>,
     actor: AnyEditor,
     query: Query<DryRunOptions>,
     body: Body<BulkChange>,
-) -> Result<Json<ChangedFlags>, Error> {
+) -> Result<Json<ChangedObjects>, Error> {
     let options = query.read()?;
     let change = body.read().await?;
     let seen = options.fingerprint.as_deref();
     if options.dry_run {
         let plan = bulk::preview(&admin, &actor, &change).await?;
         check_fingerprint(&plan, seen)?;
-        return Ok(Json(ChangedFlags::new(plan, true, None)));
+        return Ok(Json(ChangedObjects::planned(plan)));
     }
-    let Applied { plan, group } = bulk::apply(&admin, &actor, &change, seen).await?;
-    Ok(Json(ChangedFlags::new(plan, false, group)))
+    let applied = bulk::apply(&admin, &actor, &change, seen).await?;
+    Ok(Json(ChangedObjects::applied(applied)))
 }
 
 impl FromFields for BulkChange {
@@ -143,10 +106,7 @@ fn tag(fields: &mut Fields<'_>) -> Option<BulkAction> {
             "must have at least one tag, unless `removeTags` has one",
         );
     }
-    if add
-        .iter()
-        .any(|tag| remove.iter().any(|removed| removed == tag))
-    {
+    if !add.is_disjoint(&remove) {
         return fields.fault("removeTags", "must not contain a tag of `addTags`");
     }
     Some(BulkAction::Tag { add, remove })
