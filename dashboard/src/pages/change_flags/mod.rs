@@ -141,15 +141,19 @@ fn flag_count(count: usize) -> String {
     }
 }
 
-/// Describes an action on so many flags, such as `Turn on 3 flags`.
-fn title(action: BulkActionName, count: usize) -> String {
-    let verb = match action {
+/// Returns the verb of an action.
+pub(super) fn verb(action: BulkActionName) -> &'static str {
+    match action {
         BulkActionName::Tag => "Tag",
         BulkActionName::Archive => "Archive",
         BulkActionName::Enable => "Turn on",
         BulkActionName::Disable => "Turn off",
-    };
-    format!("{verb} {}", flag_count(count))
+    }
+}
+
+/// Describes an action on so many flags, such as `Turn on 3 flags`.
+fn title(action: BulkActionName, count: usize) -> String {
+    format!("{} {}", verb(action), flag_count(count))
 }
 
 #[component]

@@ -6,17 +6,17 @@ use pennon_model::bulk::BulkActionName;
 use crate::{
     components::flag_table::SELECTION,
     html::{hidden, html},
-    pages::change_flags::{ACTION, LIST},
+    pages::change_flags::{ACTION, LIST, verb},
     routes,
     scope::scope_field,
 };
 
-/// The actions, each with its label.
-const ACTIONS: [(BulkActionName, &str); 4] = [
-    (BulkActionName::Tag, "Tag"),
-    (BulkActionName::Enable, "Turn on"),
-    (BulkActionName::Disable, "Turn off"),
-    (BulkActionName::Archive, "Archive"),
+/// The actions, in the order of their buttons.
+const ACTIONS: [BulkActionName; 4] = [
+    BulkActionName::Tag,
+    BulkActionName::Enable,
+    BulkActionName::Disable,
+    BulkActionName::Archive,
 ];
 
 /// The bar with the actions. It is shown while a flag is selected; each action opens a preview.
@@ -26,10 +26,10 @@ pub fn SelectionBar(
     list: String,
 ) -> impl IntoView {
     let list = list.split_once('?').map(|(_, query)| hidden(LIST, query));
-    let actions = ACTIONS.into_iter().map(|(action, label)| {
+    let actions = ACTIONS.into_iter().map(|action| {
         view! {
             <button class="button" name=ACTION value=action.as_str()>
-                {label}
+                {verb(action)}
             </button>
         }
     });
