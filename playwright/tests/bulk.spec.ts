@@ -147,9 +147,6 @@ test.describe("with scripts", { tag: "@scripts" }, () => {
     await expect(page.getByRole("switch", { name: "Fast search in staging" })).toBeChecked();
     await expect(page.getByLabel("Select Fast search")).toBeChecked();
     await expect(page.getByLabel("Select Banner")).not.toBeChecked();
-    await page.goto("/dashboard/people");
-    await page.goBack();
-    await expect(page).toHaveURL(/flags$/);
   });
 
   test("the selection and the preview are accessible", async ({ page, server, api }) => {

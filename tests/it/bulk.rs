@@ -172,7 +172,7 @@ async fn clients_see_the_change_as_soon_as_it_is_made() {
     let evaluate = json!({ "evaluations": [{ "flagKey": "a" }, { "flagKey": "b" }] });
     let results = |answer: Answer| {
         let results = answer.expect(StatusCode::OK).json();
-        members(results.as_array().expect("results"), "enabled")
+        members(results.as_array().map_or(&[], Vec::as_slice), "enabled")
     };
     let before = client
         .post("/sdk/v1/evaluate/batch", evaluate.clone())
