@@ -65,6 +65,7 @@ describe("a Node process", () => {
       const said = await output(
         type,
         `
+          process.getBuiltinModule = undefined;
           delete globalThis.DecompressionStream;
           const ignore = () => {};
           const info = (message) => console.log(message);
@@ -72,6 +73,14 @@ describe("a Node process", () => {
         `,
       );
       expect(said).toMatch(/^WebAssembly is missing or blocked.*\ntrue flag_enabled\n$/);
+    },
+  );
+
+  it.each(["module", "commonjs"] as const)(
+    "of type %s does without process.getBuiltinModule, which is new in Node.js 20.16",
+    async (type) => {
+      const said = await output(type, "process.getBuiltinModule = undefined; main(transport);");
+      expect(said).toBe("true flag_enabled\n");
     },
   );
 

@@ -28,10 +28,47 @@ async function compile(): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await inflate(base64));
 }
 
-function inflate(text: string): Promise<ArrayBuffer> {
-  const deflated = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const inflated = new Blob([deflated])
-    .stream()
-    .pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Response(inflated).arrayBuffer();
+/** The part of Node.js, Deno and Bun that decodes base64 and inflates. */
+interface Builtins {
+  readonly process?: {
+    getBuiltinModule?(name: "node:buffer"): {
+      readonly Buffer: { from(text: string, encoding: "base64"): Uint8Array };
+    };
+    getBuiltinModule?(name: "node:zlib"): {
+      inflateRawSync(bytes: Uint8Array): Uint8Array<ArrayBuffer>;
+    };
+  };
+}
+
+async function inflate(text: string): Promise<BufferSource> {
+  const { process } = globalThis as Builtins;
+  if (process?.getBuiltinModule !== undefined) {
+    // Loading the streams below would take most of the time of a start.
+    const { Buffer } = process.getBuiltinModule("node:buffer");
+    return process.getBuiltinModule("node:zlib").inflateRawSync(Buffer.from(text, "base64"));
+  }
+  // A `Blob` as the source would be simpler, but browsers keep it in another process.
+  const { readable, writable } = new DecompressionStream("deflate-raw");
+  const writer = writable.getWriter();
+  const written = Promise.all([writer.write(decoded(text)), writer.close()]);
+  const [inflated] = await Promise.all([new Response(readable).arrayBuffer(), written]);
+  return inflated;
+}
+
+/** What newer browsers offer. */
+interface Base64Decoder {
+  fromBase64?(text: string): Uint8Array<ArrayBuffer>;
+}
+
+function decoded(text: string): Uint8Array<ArrayBuffer> {
+  const decoder = Uint8Array as typeof Uint8Array & Base64Decoder;
+  if (decoder.fromBase64 !== undefined) {
+    return decoder.fromBase64(text);
+  }
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < binary.length; index += 1) {
+    bytes[index] = binary.charCodeAt(index);
+  }
+  return bytes;
 }
