@@ -143,7 +143,7 @@ describe("a snapshot", () => {
     expect(client.getValue("ruled")).toBe("flag_enabled");
 
     const initialized = client.initialize();
-    await service.requested(1);
+    await service.firstRequest();
     expect(reader.read("ruled")).toBe(answer);
     await slow.release(first);
     await initialized;
@@ -152,13 +152,82 @@ describe("a snapshot", () => {
     await client.shutdown();
   });
 
+  describe("in a page", () => {
+    const idle = vi.fn<(run: () => void, options: { timeout: number }) => void>();
+
+    beforeEach(() => {
+      vi.stubGlobal("document", {});
+      vi.stubGlobal("requestIdleCallback", idle.mockReset());
+    });
+
+    afterEach(() => {
+      vi.unstubAllGlobals();
+    });
+
+    async function initializing() {
+      const before = await ready(new ScriptedService(first));
+      const bootstrap = posted(before.withContext(french).snapshot());
+      const service = new ScriptedService(first);
+      const client = new FeatureFlagsClient(optionsFor(service, { bootstrap }));
+      const initialized = client.initialize();
+      await vi.advanceTimersByTimeAsync(1_000);
+      return { client, service, initialized };
+    }
+
+    it("suffices until the page is idle", async () => {
+      const { client, service, initialized } = await initializing();
+      expect(client.evaluate("ruled", french).enabled).toBe(false);
+      expect(client.isEnabled("off")).toBe(false);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(service.requests).toHaveLength(0);
+      idle.mock.calls[0]?.[0]();
+      await initialized;
+      expect(service.requests).toHaveLength(1);
+      expect(client.evaluate("ruled", { country: "DE" }).enabled).toBe(true);
+      await client.shutdown();
+    });
+
+    it("suffices for a moment in browsers that do not report idle moments", async () => {
+      vi.stubGlobal("requestIdleCallback", undefined);
+      const { client, service, initialized } = await initializing();
+      await initialized;
+      expect(service.requests).toHaveLength(1);
+      await client.shutdown();
+    });
+
+    it.each<[string, (client: FeatureFlagsClient) => unknown]>([
+      ["another context", (client) => client.read("ruled", { country: "DE" })],
+      ["an unknown flag", (client) => client.read("unknown")],
+      ["refresh()", (client) => client.refresh()],
+    ])("does not suffice for %s", async (_, ask) => {
+      const { client, service, initialized } = await initializing();
+      const asked = ask(client);
+      await initialized;
+      await asked;
+      expect(service.requests.length).toBeGreaterThan(0);
+      idle.mock.calls[0]?.[0]();
+      expect(idle).toHaveBeenCalledOnce();
+      await client.shutdown();
+    });
+
+    it("is all that a client has that is shut down before", async () => {
+      const { client, service, initialized } = await initializing();
+      const failed = expect(initialized).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+      await client.shutdown();
+      await failed;
+      idle.mock.calls[0]?.[0]();
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(service.requests).toHaveLength(0);
+    });
+  });
+
   it("is served while the service is unreachable, until the usual TTL expires", async () => {
     const before = await ready(new ScriptedService(first));
     const bootstrap = posted(before.withContext(french).snapshot());
     const service = new ScriptedService(unreachable());
     const client = new FeatureFlagsClient(optionsFor(service, { bootstrap, retries: 1 }));
     const initialized = client.initialize();
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
     expect(client.isReady()).toBe(true);

@@ -85,7 +85,7 @@ describe("evaluateRemote", () => {
     const service = new ScriptedService(held().answer);
     const client = new FeatureFlagsClient(optionsFor(service, { timeoutMs: 500 }));
     const late = expect(client.evaluateRemote("beta")).rejects.toEqual(code("EVALUATION_FAILED"));
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(500);
     await late;
     expect(service.requests[0]?.signal.aborted).toBe(true);
@@ -467,7 +467,7 @@ describe("staleIfError", () => {
     const service = new ScriptedService(unreachable());
     const client = new FeatureFlagsClient(optionsFor(service, { ...options, cache }));
     const initialized = client.initialize();
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
     await vi.advanceTimersByTimeAsync(600_000);

@@ -61,7 +61,7 @@ describe("initialize", () => {
     const client = new FeatureFlagsClient(optionsFor(service, { retries: 1 }));
     const events = eventsOf(client);
     const failure = client.initialize().catch((error: unknown) => error);
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     const error = await failure;
     expect(error).toBeInstanceOf(FeatureFlagsError);
@@ -96,7 +96,7 @@ describe("initialize", () => {
     const client = new FeatureFlagsClient(optionsFor(service, { cache, retries: 1 }));
     const events = eventsOf(client);
     const initialized = client.initialize();
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
     expect(events).toEqual(["ready"]);

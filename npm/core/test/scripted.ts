@@ -4,6 +4,7 @@ import type {
   TransportRequest,
   TransportResponse,
 } from "@pennon/core";
+import { vi } from "vitest";
 
 /** A flag as `GET /sdk/v1/config` returns it. */
 export interface FlagConfig {
@@ -13,6 +14,9 @@ export interface FlagConfig {
   readonly rollout: unknown;
   readonly ttlOverrideSeconds?: number | null;
 }
+
+/** The real function, which no test has replaced yet. */
+const wait = globalThis.setImmediate;
 
 type Answer = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
 
@@ -39,6 +43,16 @@ export class ScriptedService implements Transport {
     const answer = this.#script[Math.min(this.#line, this.#script.length - 1)];
     this.#line += 1;
     return answer?.(request) ?? Promise.reject(new Error("the script is empty"));
+  }
+
+  /** Waits until a client that is being initialized has sent its first request and, with fake timers, timed it. */
+  async firstRequest(): Promise<void> {
+    const timers = vi.getTimerCount();
+    await this.requested(1);
+    // The client sends it while the engine is being loaded, which takes real time.
+    while (vi.getTimerCount() === timers) {
+      await new Promise((resolve) => wait(resolve));
+    }
   }
 
   /** Waits until this number of requests has arrived in total. */

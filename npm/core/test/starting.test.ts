@@ -40,11 +40,22 @@ function outcomeOf(promise: Promise<void>): { outcome: unknown } {
 }
 
 describe("initialize()", () => {
+  it("requests the flags before the engine is loaded", async () => {
+    const service = new ScriptedService(on);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const initialized = client.initialize();
+    await Promise.resolve();
+    expect(service.requests).toHaveLength(1);
+    await initialized;
+    expect(service.requests).toHaveLength(1);
+    await client.shutdown();
+  });
+
   it("fails after timeoutMs, however many attempts are left", async () => {
     const service = new ScriptedService(held().answer);
     const client = new FeatureFlagsClient(optionsFor(service));
     const found = outcomeOf(client.initialize({ timeoutMs: 1_000 }));
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(999);
     expect(found.outcome).toBeUndefined();
     await vi.advanceTimersByTimeAsync(1);
@@ -64,7 +75,7 @@ describe("initialize()", () => {
     const service = new ScriptedService(held().answer);
     const client = new FeatureFlagsClient(optionsFor(service, { cache }));
     const initialized = client.initialize({ timeoutMs: 1_000, retry: "forever" });
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
     expect(client.isEnabled("beta")).toBe(true);
@@ -77,7 +88,7 @@ describe("initialize()", () => {
     const client = new FeatureFlagsClient(optionsFor(service, { logger }));
     const events = eventsOf(client);
     const found = outcomeOf(client.initialize({ retry: "forever" }));
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(300_000);
     expect(service.requests.length).toBeGreaterThan(10);
     expect(found.outcome).toBeUndefined();
@@ -95,7 +106,7 @@ describe("initialize()", () => {
     const client = new FeatureFlagsClient(optionsFor(service));
     const events = eventsOf(client);
     const found = outcomeOf(client.initialize({ timeoutMs: 5_000, retry: "forever" }));
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(5_000);
     expect(found.outcome).toEqual(failed);
     expect(client.isReady()).toBe(false);
@@ -115,7 +126,7 @@ describe("initialize()", () => {
     const client = new FeatureFlagsClient(options);
     const events = eventsOf(client);
     const found = outcomeOf(client.initialize({ retry: "background" }));
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(10);
     expect(found.outcome).toEqual(failed);
     expect(service.requests).toHaveLength(3);
@@ -170,7 +181,7 @@ describe("initialize()", () => {
     const service = new ScriptedService(unreachable());
     const client = new FeatureFlagsClient(optionsFor(service));
     const found = outcomeOf(client.initialize({ retry: "forever" }));
-    await service.requested(1);
+    await service.firstRequest();
     await client.shutdown();
     await vi.advanceTimersByTimeAsync(100_000);
     expect(found.outcome).toEqual(failed);

@@ -24,6 +24,8 @@ export class Evaluations {
   engine: ClientCore | undefined;
   /** Receives every evaluation for a caller, if usage is counted or a hook is set. */
   onEvaluation: OnEvaluation | undefined;
+  /** Called when an evaluation needs the engine, which is not loaded. */
+  onUnknown: (() => void) | undefined;
   /** The caller's `onEvaluate`, wrapped so that it cannot throw. */
   readonly hook: OnEvaluation | undefined;
   protected readonly logger: Logger;
@@ -204,7 +206,12 @@ export class Evaluations {
     if (value.index === UNSUPPORTED) {
       return undefined;
     }
-    return this.engine?.evaluate(value.index, context) ?? this.#fromPrepared(key, context);
+    const evaluation =
+      this.engine?.evaluate(value.index, context) ?? this.#fromPrepared(key, context);
+    if (evaluation === undefined) {
+      this.onUnknown?.();
+    }
+    return evaluation;
   }
 
   #fromPrepared(key: string, context: unknown): Evaluation | undefined {
@@ -227,6 +234,7 @@ export class Evaluations {
 
   /** Returns the fallback of a flag that cannot be evaluated. */
   protected fallback(key: string, context: unknown): Evaluation | undefined {
+    this.onUnknown?.();
     const fallback = this.fallbacks.get(key);
     if (fallback !== undefined) {
       this.hook?.(key, fallback, context);

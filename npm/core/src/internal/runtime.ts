@@ -13,6 +13,7 @@ import type { Evaluations } from "./evaluations.js";
 import { evaluationRequest, type Reply, requestFor, toReply } from "./exchange.js";
 import type { FlagStore } from "./flag-store.js";
 import { type ConfiguredFlags, EVALUATIONS, storedFlags, storedValue } from "./flags.js";
+import { IdleTask } from "./idle-task.js";
 import type { KeyedContext } from "./keyed-context.js";
 import { LazyLoader } from "./lazy-loader.js";
 import type { Publisher } from "./publisher.js";
@@ -24,6 +25,13 @@ const MIN_TRAP_INTERVAL_MS = 1_000;
 
 /** The delay of the restart after traps in faster succession. */
 const RESTART_DELAY_MS = 30_000;
+
+/** A request for the flags. */
+interface FlagRequest {
+  /** In remote mode, the context for which it requests evaluations. */
+  readonly context: KeyedContext | undefined;
+  readonly reply: Promise<Reply>;
+}
 
 /**
  * The host of a client: network, timer, memory and listeners. It runs the commands of a core, which is loaded when the
@@ -42,7 +50,12 @@ export class ClientRuntime {
   readonly #supportCheck: SupportCheck;
   #loading: Promise<void> | undefined;
   #core: ClientCore | undefined;
+  /** Aborts the newest request. */
   #request: AbortController | undefined;
+  /** The request that was sent while the engine is being loaded. The first fetch of the core takes its reply. */
+  #early: FlagRequest | undefined;
+  /** The start of a page whose bootstrap has the evaluations for its context. */
+  #start: IdleTask | undefined;
   /** The last error of the transport or the engine. */
   #thrown: unknown;
   /** True between `refresh:start` and its outcome. */
@@ -88,15 +101,22 @@ export class ClientRuntime {
   initialize(options: InitializeOptions): Promise<void> {
     return this.#call("initialize", () => {
       this.#retry = options.retry ?? this.#retry;
-      if (this.#settings.reportUsage) {
-        this.#lazy.startCounting();
+      const start = () => {
+        void this.#fetchEarly();
+        this.#load((core) => this.#startCore(core, options));
+      };
+      if (this.#settings.snapshot?.subject === undefined || this.#loading !== undefined) {
+        start();
+      } else {
+        this.#start = new IdleTask(start);
+        this.#evaluations.onUnknown = this.#start.run;
       }
-      this.#load((core) => this.#start(core, options));
     });
   }
 
   refresh(): Promise<void> {
     return this.#call("refresh", () => {
+      this.#start?.run();
       if (this.#loading === undefined) {
         this.settle("refresh", {
           kind: this.#evaluations.isReady ? FailureKind.Trapped : FailureKind.NotInitialized,
@@ -110,9 +130,11 @@ export class ClientRuntime {
   /** Requests the evaluations for another context, and resolves when they are served. */
   async setContext(context: unknown): Promise<void> {
     const isOther = this.#evaluations.request(context);
-    if (!isOther && this.#flags.context?.key === this.#evaluations.requested?.key) {
+    if (!isOther && this.#servesRequested()) {
       return;
     }
+    this.#start?.run();
+    const isStarting = this.#core === undefined;
     // A listener may be the caller. The commands that are running then still belong to the previous context, and must
     // not settle this call.
     await this.#loading?.catch(() => {});
@@ -121,13 +143,14 @@ export class ClientRuntime {
       const kind = this.#ended ? FailureKind.ShutDown : FailureKind.Trapped;
       throw toError("setContext", { kind }, this.#thrown);
     }
-    // Without a core, the first request asks for the new context.
-    if (core !== undefined) {
+    // The first request asks for the newest context, and may already have been answered.
+    if (core !== undefined && !(isStarting && this.#servesRequested())) {
       await this.#requestContext(core, isOther);
     }
   }
 
   async shutdown(): Promise<void> {
+    this.#start?.cancel();
     this.#core?.reportEvent(EventKind.Shutdown);
     // A call made in the same tick has not reached the core, so the core cannot settle it.
     this.settle("initialize", { kind: FailureKind.ShutDown });
@@ -178,10 +201,8 @@ export class ClientRuntime {
 
   fetch(request: number, etag: string | undefined): void {
     const core = this.#core;
-    const context = this.#evaluations.requested;
-    this.#request = new AbortController();
-    this.#logger.debug("Fetching the flags", { etag });
-    this.#send(etag, context, this.#request.signal).then(
+    const { context, reply } = this.#takeEarly() ?? this.#requestFlags(etag);
+    reply.then(
       (reply) =>
         context === undefined ? core?.reply(request, reply) : core?.answer(request, context, reply),
       (error) => {
@@ -309,6 +330,10 @@ export class ClientRuntime {
         return;
       }
       this.#evaluations.isReady = true;
+      if (this.#settings.reportUsage) {
+        // Not before, because it loads a file, for which the first flags should not wait.
+        this.#lazy.startCounting();
+      }
     }
     if (type === "shutdown") {
       this.#ended = true;
@@ -390,6 +415,11 @@ export class ClientRuntime {
     });
   }
 
+  /** Returns true if the served evaluations are those for the current context. */
+  #servesRequested(): boolean {
+    return this.#flags.context?.key === this.#evaluations.requested?.key;
+  }
+
   /** Requests the evaluations for the current context, unless a pending request does so. */
   #requestContext(core: ClientCore, isOther: boolean): Promise<void> {
     const calls = ["setContext", "initialize"] as const;
@@ -402,7 +432,7 @@ export class ClientRuntime {
   }
 
   /** Starts with the bootstrap, or else with a request. */
-  #start(core: ClientCore, options: InitializeOptions): void {
+  #startCore(core: ClientCore, options: InitializeOptions): void {
     const { configuration, snapshot } = this.#settings;
     if (configuration !== undefined && !this.#hasTriedBootstrap) {
       this.#hasTriedBootstrap = true;
@@ -445,6 +475,7 @@ export class ClientRuntime {
       (error) => {
         this.#thrown = error;
         this.#loading = undefined;
+        this.#dropEarly();
         this.#failCalls();
       },
     );
@@ -456,7 +487,9 @@ export class ClientRuntime {
     if (this.#evaluations.isReady) {
       this.#timer.set(RESTART_DELAY_MS, () => this.#restart(undefined, false));
     } else if (retry !== undefined && failure.kind === FailureKind.Trapped) {
-      this.#timer.set(RESTART_DELAY_MS, () => this.#load((core) => this.#start(core, { retry })));
+      this.#timer.set(RESTART_DELAY_MS, () =>
+        this.#load((core) => this.#startCore(core, { retry })),
+      );
     }
   }
 
@@ -500,6 +533,49 @@ export class ClientRuntime {
     if (flags.length > 0 || isOtherContext) {
       this.#publisher.notifySubscribers();
     }
+  }
+
+  /**
+   * Requests the flags while the engine is being loaded, so that neither waits for the other. A client that starts with
+   * a config document needs no request.
+   */
+  async #fetchEarly(): Promise<void> {
+    const startsWithRequest = this.#settings.configuration === undefined || this.#hasTriedBootstrap;
+    if (this.#loading !== undefined || !startsWithRequest) {
+      return;
+    }
+    // The caller may set a context or shut the client down in the same tick.
+    await undefined;
+    if (!this.#ended) {
+      this.#early = this.#requestFlags(undefined);
+      // If the engine cannot be loaded, nothing else handles a failure.
+      this.#early.reply.catch(() => {});
+    }
+  }
+
+  /** Returns the early request, unless it is for another context. */
+  #takeEarly(): FlagRequest | undefined {
+    const early = this.#early;
+    if (early?.context !== this.#evaluations.requested) {
+      this.#dropEarly();
+      return undefined;
+    }
+    this.#early = undefined;
+    return early;
+  }
+
+  #dropEarly(): void {
+    if (this.#early !== undefined) {
+      this.#early = undefined;
+      this.abort();
+    }
+  }
+
+  #requestFlags(etag: string | undefined): FlagRequest {
+    const context = this.#evaluations.requested;
+    this.#request = new AbortController();
+    this.#logger.debug("Fetching the flags", { etag });
+    return { context, reply: this.#send(etag, context, this.#request.signal) };
   }
 
   async #send(

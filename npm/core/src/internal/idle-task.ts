@@ -1,0 +1,32 @@
+/** The maximum time to wait for an idle moment, in milliseconds. */
+const MAX_WAIT_MS = 2_000;
+
+/** The time to wait in browsers that do not report idle moments, in milliseconds. */
+const WAIT_MS = 200;
+
+/** Work of a page that waits until the page is idle, or until something needs it. Outside of pages, it runs at once. */
+export class IdleTask {
+  #work: (() => void) | undefined;
+
+  constructor(work: () => void) {
+    this.#work = work;
+    if (typeof document === "undefined") {
+      this.run();
+    } else if (typeof requestIdleCallback === "function") {
+      requestIdleCallback(this.run, { timeout: MAX_WAIT_MS });
+    } else {
+      setTimeout(this.run, WAIT_MS);
+    }
+  }
+
+  /** Does the work now, unless it has been done or cancelled. */
+  readonly run = (): void => {
+    const work = this.#work;
+    this.#work = undefined;
+    work?.();
+  };
+
+  cancel(): void {
+    this.#work = undefined;
+  }
+}
