@@ -1,5 +1,7 @@
 //! Runs benchmarks, which measure release builds only.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
 
 use crate::browser;
@@ -29,16 +31,29 @@ pub(crate) fn client(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Measures pages of the dashboard with Lighthouse, which is installed on demand, separately from the tools that tests
-/// need.
+/// Measures the start of `@pennon/core` in new processes.
+pub(crate) fn cold(workspace: &Workspace) -> Result<Outcome> {
+    let folder = install(workspace, "start")?;
+    let mut node = workspace.command("node");
+    node.arg(folder.join("cold.js")).run()?;
+    Ok(Outcome::Done)
+}
+
+/// Measures the time to the first evaluation of `@pennon/core` in a browser.
+pub(crate) fn first_answer(workspace: &Workspace) -> Result<Outcome> {
+    let browser = browser::find_or_install(workspace)?;
+    let folder = install(workspace, "start")?;
+    let mut node = workspace.command("node");
+    node.arg(folder.join("first-answer.js"))
+        .env("PENNON_CHROMIUM", browser)
+        .run()?;
+    Ok(Outcome::Done)
+}
+
+/// Measures pages of the dashboard with Lighthouse.
 pub(crate) fn lighthouse(workspace: &Workspace) -> Result<Outcome> {
     let browser = browser::find_or_install(workspace)?;
-    let folder = workspace.root.join("bench/lighthouse");
-    let mut install = node::npm(workspace);
-    install
-        .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
-        .current_dir(&folder)
-        .run_quietly()?;
+    let folder = install(workspace, "lighthouse")?;
     let mut bench = workspace.cargo();
     bench
         .args(["run", "--quiet", "--release", "--package", "pennon-bench"])
@@ -49,6 +64,17 @@ pub(crate) fn lighthouse(workspace: &Workspace) -> Result<Outcome> {
         .env("CHROME_PATH", browser)
         .run()?;
     Ok(Outcome::Done)
+}
+
+/// Installs what only this benchmark needs, and returns its folder in `bench/`.
+fn install(workspace: &Workspace, name: &str) -> Result<PathBuf> {
+    let folder = workspace.root.join("bench").join(name);
+    let mut install = node::npm(workspace);
+    install
+        .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        .current_dir(&folder)
+        .run_quietly()?;
+    Ok(folder)
 }
 
 /// Measures pages of the dashboard.

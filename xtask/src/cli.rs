@@ -149,6 +149,10 @@ pub(crate) enum Measured {
     Admin,
     /// The npm package in Node.js: reads, loading, memory, and download size
     Client,
+    /// New processes: the CPU time of a client's start, compared with another service's client
+    Cold,
+    /// Browsers: the time from a navigation to a client's first evaluation, compared with those of other services
+    FirstAnswer,
     /// Lighthouse scores of dashboard pages
     Lighthouse,
     /// Dashboard pages on SQLite: duration and size

@@ -212,6 +212,14 @@ const BENCH_CLIENT: Step = Step {
     title: "Measurement of the npm package",
     work: |workspace, _| bench::client(workspace),
 };
+const BENCH_COLD: Step = Step {
+    title: "Measurement of new processes",
+    work: |workspace, _| bench::cold(workspace),
+};
+const BENCH_FIRST_ANSWER: Step = Step {
+    title: "Measurement of the first answer in a browser",
+    work: |workspace, _| bench::first_answer(workspace),
+};
 const BENCH_LIGHTHOUSE: Step = Step {
     title: "Measurement with Lighthouse",
     work: |workspace, _| bench::lighthouse(workspace),
@@ -327,6 +335,12 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
         Command::Bench {
             what: Measured::Client,
         } => [packages, &[BENCH_CLIENT]].concat(),
+        Command::Bench {
+            what: Measured::Cold,
+        } => [packages, &[BENCH_COLD]].concat(),
+        Command::Bench {
+            what: Measured::FirstAnswer,
+        } => [packages, &[BENCH_FIRST_ANSWER]].concat(),
         Command::Bench {
             what: Measured::Lighthouse,
         } => [embedded, &[RELEASE, BENCH_LIGHTHOUSE]].concat(),

@@ -1,0 +1,216 @@
+// Measures the time from a navigation to the first answer of each client, and prints the table of docs/performance.md:
+// `cargo xtask bench first-answer`. PENNON_CHROMIUM is the browser.
+//
+// The clients take turns, each in a new browser context, without anything in a cache.
+
+import { basename, join } from "node:path";
+import { FeatureFlagsClient } from "@pennon/core";
+import { chromium } from "@playwright/test";
+import { build } from "esbuild";
+import { pennon } from "./flags.js";
+import { StandIn } from "./stand-in.js";
+
+const ROUNDS = Number(process.env.ROUNDS ?? 15);
+
+/** The lines: download and upload in bits per second, and the latency of a round trip in milliseconds. */
+const LINES = [
+  { name: "no limit" },
+  { name: "10 Mbit/s, 40 ms", bits: 10e6, latency: 40 },
+  { name: "1.6 Mbit/s, 150 ms", bits: 1.6e6, latency: 150 },
+];
+
+const SERVER_KEY = `pnk_${"s".repeat(43)}`;
+const PUBLIC_KEY = `pnp_${"p".repeat(43)}`;
+
+/** The clients: the script of the page, and the key. */
+const CLIENTS = [
+  { name: "GrowthBook", script: "growthbook", key: "sdk-growthbook" },
+  { name: "`@pennon/core`, public key", script: "pennon", key: PUBLIC_KEY },
+  { name: "the same, with `modulepreload`", script: "pennon", key: PUBLIC_KEY, preload: true },
+  { name: "`@pennon/core`, server key", script: "pennon", key: SERVER_KEY },
+  { name: "`@pennon/core` with `bootstrap`", script: "pennon-bootstrap", key: PUBLIC_KEY },
+  { name: "LaunchDarkly", script: "launchdarkly", key: "client-side-id" },
+  { name: "Unleash", script: "unleash", key: "frontend-token" },
+];
+
+const site = await StandIn.start();
+const elsewhere = await StandIn.start();
+const browser = await chromium.launch({ executablePath: process.env.PENNON_CHROMIUM });
+try {
+  const files = await bundles();
+  for (const [name, service] of [
+    ["From the same origin", site],
+    ["From another origin", elsewhere],
+  ]) {
+    await addPages(files, service);
+    for (const line of LINES) {
+      print(name, line, await measure(line));
+    }
+  }
+} finally {
+  await browser.close();
+  site.stop();
+  elsewhere.stop();
+}
+
+/** Bundles the pages like an application, and returns the names of the files of each. */
+async function bundles() {
+  const scripts = [...new Set(CLIENTS.map(({ script }) => script))];
+  const all = new Map();
+  for (const script of scripts) {
+    const { outputFiles } = await build({
+      absWorkingDir: import.meta.dirname,
+      entryPoints: [`pages/${script}.js`],
+      outdir: join("/", script),
+      bundle: true,
+      splitting: true,
+      minify: true,
+      format: "esm",
+      target: "es2022",
+      conditions: ["browser"],
+      write: false,
+    });
+    for (const { path, text } of outputFiles) {
+      site.addScript(`/${script}/${basename(path)}`, text);
+    }
+    all.set(
+      script,
+      outputFiles.map(({ path }) => basename(path)),
+    );
+  }
+  return all;
+}
+
+/** Serves the pages, whose clients use this service. */
+async function addPages(files, { url }) {
+  const bootstrap = JSON.stringify(await snapshot()).replaceAll("<", "\\u003c");
+  for (const [index, { script, key, preload }] of CLIENTS.entries()) {
+    const engine = files.get(script).find((file) => file.startsWith("engine"));
+    const link = preload ? `<link rel="modulepreload" href="/${script}/${engine}">` : "";
+    const inlined = script.endsWith("bootstrap")
+      ? `<script type="application/json" id="bootstrap">${bootstrap}</script>`
+      : "";
+    site.addPage(
+      `/${index}`,
+      `<!doctype html><html data-service="${url}" data-sdk-key="${key}"><head>${link}` +
+        `<link rel="icon" href="data:,">${inlined}` +
+        `<script type="module" src="/${script}/${script}.js"></script></head></html>`,
+    );
+  }
+}
+
+/** Returns what a server renders into the page for `bootstrap`. */
+async function snapshot() {
+  const transport = {
+    send: async () => ({ status: 200, headers: new Headers(), body: JSON.stringify(pennon) }),
+  };
+  const client = new FeatureFlagsClient({ sdkKey: SERVER_KEY, transport });
+  await client.initialize();
+  const context = { userId: "user-1", country: "DE", customAttributes: { plan: "premium" } };
+  const snapshot = client.withContext(context).snapshot();
+  await client.shutdown();
+  return snapshot;
+}
+
+/** Returns the visits to each client's page over this line. */
+async function measure(line) {
+  const visits = CLIENTS.map(() => []);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const index of CLIENTS.keys()) {
+      visits[index].push(await visit(index, line));
+    }
+  }
+  return visits;
+}
+
+/** Opens a page, and returns the time of its answer, and what it has loaded until then. */
+async function visit(index, { bits, latency }) {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    if (bits !== undefined) {
+      const session = await context.newCDPSession(page);
+      await session.send("Network.emulateNetworkConditions", {
+        offline: false,
+        latency,
+        downloadThroughput: bits / 8,
+        uploadThroughput: bits / 8,
+      });
+    }
+    site.reset();
+    elsewhere.reset();
+    await page.goto(`${site.url}/${index}`, { waitUntil: "commit" });
+    const answer = await page.waitForFunction(() => globalThis.answer, undefined, {
+      timeout: 20_000,
+    });
+    const { isOn, after } = await answer.jsonValue();
+    if (!isOn) {
+      throw new Error(`${CLIENTS[index].name} gave a wrong answer`);
+    }
+    const loads = await page.evaluate(loadsOfPage);
+    return { after, ...travelled(loads, after) };
+  } finally {
+    await context.close();
+  }
+}
+
+/** In the page: the start and the end of each load. */
+function loadsOfPage() {
+  const entries = [
+    ...performance.getEntriesByType("navigation"),
+    ...performance.getEntriesByType("resource"),
+  ];
+  return entries
+    .filter(({ name }) => name.startsWith("http"))
+    .map(({ name, startTime, responseEnd }) => ({ url: name, startTime, responseEnd }));
+}
+
+/** Returns the bytes that were loaded before the answer, and the number of round trips that waited for each other. */
+function travelled(loads, after) {
+  const before = loads.filter(({ responseEnd }) => responseEnd <= after);
+  const responses = [...site.responses, ...elsewhere.responses];
+  const paths = new Set(before.map(({ url }) => new URL(url).pathname));
+  const bytes = responses
+    .filter(({ path }) => paths.has(path))
+    .reduce((sum, response) => sum + response.bytes, 0);
+  let trips = 0;
+  for (let last = lastBefore(before, after); last; last = lastBefore(before, last.startTime)) {
+    const { pathname } = new URL(last.url);
+    const isPreflighted = responses.some(
+      ({ method, path }) => method === "OPTIONS" && path === pathname,
+    );
+    trips += isPreflighted ? 2 : 1;
+  }
+  return { bytes, trips };
+}
+
+/** Returns the load that ended last before this time. */
+function lastBefore(loads, time) {
+  return loads
+    .filter(({ responseEnd, startTime }) => responseEnd <= time && startTime < time)
+    .sort((one, other) => other.responseEnd - one.responseEnd)[0];
+}
+
+function print(origin, { name }, visits) {
+  const medians = visits.map((each) => median(each.map(({ after }) => after)));
+  console.log(`\n${origin}, ${name}:\n`);
+  console.log("| | first answer, ms | GrowthBook = 1 | KiB before it | round trips |");
+  console.log("|---|--:|--:|--:|--:|");
+  for (const [index, client] of CLIENTS.entries()) {
+    const bytes = median(visits[index].map((visit) => visit.bytes));
+    const trips = median(visits[index].map((visit) => visit.trips));
+    const cells = [
+      client.name,
+      medians[index].toFixed(0),
+      `${(medians[index] / medians[0]).toFixed(2)} ×`,
+      (bytes / 1_024).toFixed(1),
+      trips,
+    ];
+    console.log(`| ${cells.join(" | ")} |`);
+  }
+}
+
+function median(numbers) {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  return sorted[sorted.length >> 1];
+}
