@@ -231,7 +231,7 @@ async fn pages_from_any_origin_may_call() {
     for header in ["authorization", "content-type", "x-pennon-client"] {
         assert!(allowed.contains(header), "{allowed}");
     }
-    assert_eq!(answer.header("access-control-max-age"), "7200");
+    assert_eq!(answer.header("access-control-max-age"), "86400");
     let refused = anonymous.post("/sdk/v1/evaluate", json!({})).await;
     assert_eq!(refused.header("access-control-allow-origin"), "*");
     assert!(

@@ -54,6 +54,7 @@ mod previous_keys;
 mod products;
 mod provisioning;
 mod public_environments;
+mod public_keys;
 mod races;
 mod rate_limit;
 mod reverts;

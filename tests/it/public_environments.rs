@@ -290,15 +290,18 @@ fn expected(method: &str, path: &str) -> Option<Expected> {
     Some(match (method, path) {
         ("post", "/sdk/v1/evaluate") => Results(question),
         ("post", "/sdk/v1/evaluate/batch") => Results(json!({ "evaluations": [question] })),
-        ("post", "/sdk/v1/evaluate/all" | "/ofrep/v1/evaluate/flags") => {
-            Results(json!({ "context": context }))
-        }
-        ("post", "/ofrep/v1/evaluate/flags/{key}") => Results(json!({ "context": context })),
+        (
+            "post",
+            "/sdk/v1/evaluate/all"
+            | "/sdk/v1/public/{key}/evaluate/all"
+            | "/ofrep/v1/evaluate/flags"
+            | "/ofrep/v1/evaluate/flags/{key}",
+        ) => Results(json!({ "context": context })),
         ("post", "/sdk/v1/usage") => Results(json!({
             "counts": [{ "flagKey": "banner", "reason": "flag_enabled", "count": 1 }],
         })),
         ("post", "/sdk/v1/explain") => Refused(question),
-        ("get", "/sdk/v1/config") => Refused(json!(null)),
+        ("get", "/sdk/v1/config" | "/sdk/v1/public/{key}/config") => Refused(json!(null)),
         ("get", "/sdk/v1/stream") => Stream,
         _ => return None,
     })
@@ -320,7 +323,12 @@ async fn no_route_shows_rules_to_a_key_that_gives_access_to_answers() {
             routes += 1;
             let request = |body: &Value| {
                 let verb = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
-                let request = sdk.request(verb, &path.replace("{key}", "banner"));
+                let key = if path.contains("/public/") {
+                    &scene.web.sdk_key
+                } else {
+                    "banner"
+                };
+                let request = sdk.request(verb, &path.replace("{key}", key));
                 if body.is_null() {
                     request
                 } else {
@@ -353,7 +361,7 @@ async fn no_route_shows_rules_to_a_key_that_gives_access_to_answers() {
             }
         }
     }
-    assert_eq!(routes, 9);
+    assert_eq!(routes, 11);
     let filtered = sdk.get("/sdk/v1/config?keys[]=banner").await;
     filtered.expect_problem(StatusCode::FORBIDDEN, "CONFIG_NOT_PUBLIC");
     let head = sdk.request(Method::HEAD, "/sdk/v1/config");

@@ -23,6 +23,13 @@ pub(crate) fn is_public(sdk_key: &str) -> bool {
 /// The prefix of a personal access token.
 pub(crate) const TOKEN_PREFIX: &str = "pnt_";
 
+/// Returns true if the text begins like an SDK key or a personal access token.
+pub(crate) fn is_credential(text: &str) -> bool {
+    [SERVER_KEY_PREFIX, PUBLIC_KEY_PREFIX, TOKEN_PREFIX]
+        .iter()
+        .any(|prefix| text.starts_with(prefix))
+}
+
 /// The number of characters of a key or token to show, to distinguish it from others.
 const SHOWN_CHARACTERS: usize = 12;
 

@@ -92,6 +92,13 @@ pub struct Settings {
     #[arg(long, env = "PENNON_STREAM_HEARTBEAT", default_value_t = 15, value_parser = value_parser!(u16).range(1..))]
     pub stream_heartbeat: u16,
 
+    /// Seconds for which caches may serve the flags of a public SDK key without asking again
+    ///
+    /// For `GET /sdk/v1/public/{key}/config`. Caches may serve them for the same time again while they ask. With 0, they
+    /// always ask first.
+    #[arg(long, env = "PENNON_PUBLIC_MAX_AGE", default_value_t = 10, value_parser = value_parser!(u32).range(..=86_400))]
+    pub public_max_age: u32,
+
     /// Maximum number of connections; more are refused with 503
     #[arg(long, env = "PENNON_MAX_CONNECTIONS", default_value_t = 10_000,
         value_parser = value_parser!(u32).range(1..=1_000_000))]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRef, FromRequestParts, OptionalFromRequestParts};
+use axum::extract::{FromRef, FromRequestParts, OptionalFromRequestParts, RawPathParams};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use pennon_model::client::Client;
@@ -22,6 +22,9 @@ pub(crate) struct SdkKey {
     environment: Opened,
     serving: Serving,
 }
+
+/// The valid SDK key of a public environment in the path, as the parameter `key`.
+pub(crate) struct PublicSdkKey(pub(crate) SdkKey);
 
 /// The current snapshot of an environment, for a caller with its SDK key whose request is within the rate limit.
 pub(crate) struct SdkEnvironment(Opened);
@@ -168,5 +171,27 @@ where
         }
         let key = <Self as FromRequestParts<S>>::from_request_parts(parts, state);
         key.await.map(Some)
+    }
+}
+
+/// Refuses the key of an environment that is not public in the same way as an unknown key, so that nobody gets used to
+/// writing such a key into paths.
+impl<S> FromRequestParts<S> for PublicSdkKey
+where
+    Serving: FromRef<S>,
+    S: Send + Sync,
+{
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let parameters = RawPathParams::from_request_parts(parts, state).await;
+        let parameters = parameters.map_err(|_| Error::Unauthenticated)?;
+        let key = parameters.iter().find(|(name, _)| *name == "key");
+        match key {
+            Some((_, key)) if secret::is_public(key) => {
+                SdkKey::find(Serving::from_ref(state), key).map(Self)
+            }
+            _ => Err(Error::Unauthenticated),
+        }
     }
 }

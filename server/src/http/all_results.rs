@@ -3,7 +3,8 @@
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use http::StatusCode;
+use http::header::CACHE_CONTROL;
+use http::{HeaderValue, StatusCode};
 use pennon_core::Context;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -47,6 +48,17 @@ impl<T> AllResults<T> {
         let results = flags.map(|(key, flag)| result(key, flag, flag.decide(context)));
         let results: Vec<I> = results.collect();
         Ok(Self::Evaluated(caching, results.into()))
+    }
+
+    /// Forbids caches to keep the response.
+    pub(super) fn not_stored(mut self) -> Self {
+        let (Self::Evaluated(caching, _) | Self::Unchanged(caching)) = &mut self;
+        for (name, value) in caching {
+            if *name == CACHE_CONTROL {
+                *value = HeaderValue::from_static("no-store");
+            }
+        }
+        self
     }
 
     /// Returns true if the client already has the results.

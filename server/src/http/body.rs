@@ -64,6 +64,15 @@ impl<T> Body<T> {
         self.held_bytes(limit, None).await
     }
 
+    /// Like [`Self::bytes`], but the body may also be declared as text. Browsers then send it to another origin without
+    /// a preflight request.
+    pub(crate) async fn bytes_of_json_or_text(self, limit: usize) -> Result<Bytes, Error> {
+        if is_of_type(&self.0, "text/plain") {
+            return received(self.0.into_body(), limit, None).await;
+        }
+        self.bytes(limit).await
+    }
+
     /// Like [`Self::bytes`], but counts the bytes against the limit for unauthenticated callers.
     pub(crate) async fn held_bytes(
         self,
@@ -199,6 +208,11 @@ fn malformed(error: &serde_json::Error) -> Error {
 
 /// Returns true if the request's `Content-Type` is JSON, with any parameters.
 fn is_json(request: &Request) -> bool {
+    is_of_type(request, "application/json")
+}
+
+/// Returns true if the request has this `Content-Type`, with any parameters.
+fn is_of_type(request: &Request, media_type: &str) -> bool {
     let declared = request
         .headers()
         .get(CONTENT_TYPE)
@@ -207,7 +221,7 @@ fn is_json(request: &Request) -> bool {
         .and_then(|value| value.split(';').next())
         .unwrap_or_default()
         .trim();
-    essence.eq_ignore_ascii_case("application/json")
+    essence.eq_ignore_ascii_case(media_type)
 }
 
 /// Returns true if an error of type `E` is the error or one of its sources.

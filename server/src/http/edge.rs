@@ -1,5 +1,6 @@
 //! The outermost layer, which processes every request.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,6 +12,7 @@ use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONNECTION, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use pennon_model::audit::RequestId;
+use percent_encoding::percent_decode_str;
 use tower::{Layer, Service as Tower};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 use tracing::{Instrument, Level, Span, debug_span, enabled, info_span};
@@ -18,6 +20,7 @@ use tracing::{Instrument, Level, Span, debug_span, enabled, info_span};
 use super::admission::{admit, refused};
 use super::cors;
 use super::request_id::{X_REQUEST_ID, identify};
+use crate::auth::secret::is_credential;
 use crate::state::Service;
 
 /// The routes with the features common to all: the in-flight limit, request identifiers, logging, and response headers.
@@ -62,7 +65,8 @@ impl Edge {
         }
         if is_open && response.status() == StatusCode::INTERNAL_SERVER_ERROR {
             let id = id.as_ref().and_then(|id| id.to_str().ok());
-            tracing::error!(path = uri.path(), id, "evaluation failed");
+            let path = &*without_key(uri.path());
+            tracing::error!(path, id, "evaluation failed");
         }
         self.finish(response.headers_mut(), is_open, id);
         Ok(response)
@@ -105,6 +109,29 @@ impl Tower<Request> for Edge {
     }
 }
 
+/// Replaces the SDK key in a path by `{key}`, for the log: the segment after `public`, and any segment that begins like a
+/// credential, in paths that do not exist too.
+fn without_key(path: &str) -> Cow<'_, str> {
+    let mut is_changed = false;
+    let mut follows_public = false;
+    let mut segments: Vec<&str> = path.split('/').collect();
+    // Several slashes count as one.
+    for segment in segments.iter_mut().filter(|segment| !segment.is_empty()) {
+        let decoded = percent_decode_str(segment).decode_utf8_lossy();
+        let is_key = follows_public || is_credential(&decoded);
+        follows_public = decoded.eq_ignore_ascii_case("public");
+        if is_key {
+            *segment = "{key}";
+            is_changed = true;
+        }
+    }
+    if is_changed {
+        Cow::Owned(segments.join("/"))
+    } else {
+        Cow::Borrowed(path)
+    }
+}
+
 /// Returns the log span of a request. It contains neither the query nor headers, because these can contain secrets.
 /// Evaluations have a span only at debug level: a span costs a tenth of an evaluation, and evaluations log almost
 /// nothing.
@@ -112,8 +139,8 @@ fn span(request: &Request, id: Option<&HeaderValue>, is_evaluation: bool) -> Spa
     let (method, path) = (request.method(), request.uri().path());
     let id = id.and_then(|id| id.to_str().ok());
     if is_evaluation {
-        debug_span!("request", %method, path, id)
+        debug_span!("request", %method, path = &*without_key(path), id)
     } else {
-        info_span!("request", %method, path, id)
+        info_span!("request", %method, path = &*without_key(path), id)
     }
 }

@@ -41,11 +41,21 @@ pub(crate) type Caching = [(HeaderName, HeaderValue); 3];
 
 /// Returns the caching headers for content with this tag that varies with these request headers.
 pub(crate) fn caching(etag: &str, vary: &'static str) -> Result<Caching, Error> {
+    let control = HeaderValue::from_static("private, no-cache");
+    caching_by(control, etag, vary)
+}
+
+/// Like [`caching`], with this `Cache-Control`.
+pub(crate) fn caching_by(
+    control: HeaderValue,
+    etag: &str,
+    vary: &'static str,
+) -> Result<Caching, Error> {
     let etag = HeaderValue::from_str(etag)
         .map_err(|error| Error::Internal(format!("an entity tag is no header: {error}")))?;
     Ok([
         (ETAG, etag),
-        (CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+        (CACHE_CONTROL, control),
         (VARY, HeaderValue::from_static(vary)),
     ])
 }

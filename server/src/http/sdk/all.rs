@@ -3,6 +3,7 @@
 use pennon_core::context::MAX_CONTEXT_BYTES;
 use pennon_core::ttl::Ttl;
 use pennon_core::{Evaluation, Reason};
+use pennon_model::client::Client;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -11,7 +12,7 @@ use utoipa::openapi::{RefOr, Schema};
 use super::client::NamedClient;
 use super::poll_kind;
 use crate::error::Error;
-use crate::evaluation::sdk_environment::SdkKey;
+use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
 use crate::http::all_results::AllResults;
 use crate::http::body::{Body, object};
 use crate::http::context::{self, context};
@@ -59,22 +60,25 @@ pub(super) async fn all(
 ) -> Result<AllResults<FlagResults>, Error> {
     let environment = key.for_all_results()?;
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
+    answer(&environment, &known, client, &bytes).await
+}
+
+/// Counts the fetch, and returns the results for the context in a request's body.
+pub(super) async fn answer(
+    environment: &SdkEnvironment,
+    known: &IfNoneMatch,
+    client: Client,
+    bytes: &[u8],
+) -> Result<AllResults<FlagResults>, Error> {
     let mut faults = Vec::new();
-    let context = context(object(&bytes)?.take("context"), "/context", &mut faults);
+    let context = context(object(bytes)?.take("context"), "/context", &mut faults);
     if !faults.is_empty() {
         return Err(Error::Invalid(faults));
     }
     let vary = "Authorization, Origin";
-    let results = AllResults::of(
-        &environment,
-        &known,
-        &bytes,
-        &context,
-        vary,
-        FlagResult::new,
-    )
-    .await?;
-    let kind = poll_kind(&known, results.is_unchanged());
+    let results =
+        AllResults::of(environment, known, bytes, &context, vary, FlagResult::new).await?;
+    let kind = poll_kind(known, results.is_unchanged());
     environment.polled(kind, client);
     Ok(results)
 }

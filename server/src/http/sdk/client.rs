@@ -7,9 +7,10 @@ use axum::extract::FromRequestParts;
 use http::HeaderName;
 use http::request::Parts;
 use pennon_model::client::{Client, Version};
+use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use crate::http::openapi::shape::header;
+use crate::http::openapi::shape::{header, parameter};
 use crate::http::openapi::{Input, OperationBuilder};
 
 const X_PENNON_CLIENT: HeaderName = HeaderName::from_static("x-pennon-client");
@@ -26,19 +27,48 @@ impl<S: Sync> FromRequestParts<S> for NamedClient {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let value = parts.headers.get(X_PENNON_CLIENT);
-        let value = value.and_then(|value| value.to_str().ok());
-        let client = value.map(|value| Client::from_header(value, &SERVER_VERSION));
-        Ok(Self(client.unwrap_or(Client::Other)))
+        Ok(Self(named(value.and_then(|value| value.to_str().ok()))))
     }
 }
 
+/// The client in the parameter `client` of the query, for requests without headers of their own.
+pub(super) struct ClientInQuery(pub(super) Client);
+
+impl<S: Sync> FromRequestParts<S> for ClientInQuery {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let query = parts.uri.query().unwrap_or_default();
+        let mut given = form_urlencoded::parse(query.as_bytes());
+        let value = given.find_map(|(name, value)| (name == "client").then_some(value));
+        Ok(Self(named(value.as_deref())))
+    }
+}
+
+fn named(value: Option<&str>) -> Client {
+    value.map_or(Client::Other, |value| {
+        Client::from_header(value, &SERVER_VERSION)
+    })
+}
+
+const ABOUT: &str = "The npm package and version that make the request. Requests are counted by client, and never \
+                     refused because of this name. If it is missing or invalid, they count as another client.";
+
 impl Input for NamedClient {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        let about = "The npm package and version that make the request. Requests are counted by client, and never \
-                     refused because of this header. If it is missing or invalid, they count as another client.";
-        let name = ObjectBuilder::new()
-            .schema_type(Type::String)
-            .examples(["@pennon/core/0.1.0"]);
-        builder.parameter(header("X-Pennon-Client", about).schema(Some(name)));
+        builder.parameter(header("X-Pennon-Client", ABOUT).schema(Some(name())));
     }
+}
+
+impl Input for ClientInQuery {
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        let client = parameter(ParameterIn::Query, "client", name());
+        builder.parameter(client.description(Some(ABOUT)));
+    }
+}
+
+fn name() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .examples(["@pennon/core/0.1.0"])
 }

@@ -12,6 +12,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use pennon_core::FlagConfig;
+use pennon_model::client::Client;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
@@ -19,9 +20,9 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use super::client::NamedClient;
 use super::poll_kind;
 use crate::error::Error;
-use crate::evaluation::sdk_environment::SdkKey;
+use crate::evaluation::sdk_environment::{RevealedEnvironment, SdkKey};
 use crate::http::coding::Accepted;
-use crate::http::if_none_match::{IfNoneMatch, caching};
+use crate::http::if_none_match::{Caching, IfNoneMatch, caching};
 use crate::http::openapi::shape::parameter;
 use crate::http::openapi::{Answer, Answered, Input, OperationBuilder, Schemas, unless_known};
 use crate::http::respond::Json;
@@ -35,35 +36,86 @@ use crate::snapshot::{Document, Encoding};
 #[utoipa::path(get, path = "/config")]
 pub(super) async fn config(
     key: SdkKey,
-    Keys(keys): Keys,
-    known: IfNoneMatch,
+    wanted: Wanted,
     NamedClient(client): NamedClient,
-    method: Method,
-    Accepted(accepted): Accepted,
 ) -> Result<Config, Error> {
     let environment = key.for_client()?.revealed()?;
-    let document = match keys {
-        Some(keys) => environment.snapshot().filtered_document(&keys),
-        None => environment.snapshot().document().await,
-    };
-    let caching = caching(document.etag(), "Authorization, Accept-Encoding, Origin")?;
-    let is_current = known.has(document.etag());
-    // A HEAD request gets no flags to evaluate, so it does not count as a fetch.
-    if method != Method::HEAD {
-        let kind = poll_kind(&known, is_current);
-        environment.polled(kind, client);
+    let vary = "Authorization, Accept-Encoding, Origin";
+    let document = wanted.document(&environment).await;
+    let caching = caching(document.etag(), vary)?;
+    wanted.answer(&environment, client, document, caching).await
+}
+
+/// The part of the config document that a request asks for, and the form of the response.
+pub(super) struct Wanted {
+    keys: Option<Vec<String>>,
+    known: IfNoneMatch,
+    method: Method,
+    accepted: Encoding,
+}
+
+impl Wanted {
+    pub(super) async fn document(&self, environment: &RevealedEnvironment) -> Arc<Document> {
+        match &self.keys {
+            Some(keys) => environment.snapshot().filtered_document(keys),
+            None => environment.snapshot().document().await,
+        }
     }
-    if is_current {
-        return Ok(Config(
-            (StatusCode::NOT_MODIFIED, caching, nothing(&method)).into_response(),
-        ));
+
+    /// Counts the fetch, and returns the response with the document.
+    pub(super) async fn answer(
+        self,
+        environment: &RevealedEnvironment,
+        client: Client,
+        document: Arc<Document>,
+        caching: Caching,
+    ) -> Result<Config, Error> {
+        let is_current = self.known.has(document.etag());
+        // A HEAD request gets no flags to evaluate, so it does not count as a fetch.
+        if self.method != Method::HEAD {
+            environment.polled(poll_kind(&self.known, is_current), client);
+        }
+        if is_current {
+            return Ok(Config(
+                (StatusCode::NOT_MODIFIED, caching, nothing(&self.method)).into_response(),
+            ));
+        }
+        let encoding = document.worthwhile(self.accepted);
+        let body = encoded(document, encoding).await?;
+        let json = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+        Ok(Config(
+            (caching, json, content_encoding(encoding), body).into_response(),
+        ))
     }
-    let encoding = document.worthwhile(accepted);
-    let body = encoded(document, encoding).await?;
-    let json = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
-    Ok(Config(
-        (caching, json, content_encoding(encoding), body).into_response(),
-    ))
+}
+
+impl<S: Sync> FromRequestParts<S> for Wanted {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let Accepted(accepted) = Accepted::from_request_parts(parts, state).await?;
+        Ok(Self {
+            keys: keys(parts.uri.query().unwrap_or_default()),
+            known: IfNoneMatch::from_request_parts(parts, state).await?,
+            method: parts.method.clone(),
+            accepted,
+        })
+    }
+}
+
+impl Input for Wanted {
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        for (name, about) in [
+            ("keys[]", "Only the flags with these keys. May be repeated."),
+            ("keys", "The same as `keys[]`."),
+        ] {
+            let text = ObjectBuilder::new().schema_type(Type::String);
+            let keys = parameter(ParameterIn::Query, name, ArrayBuilder::new().items(text));
+            let keys = keys.style(Some(ParameterStyle::Form)).explode(Some(true));
+            builder.parameter(keys.description(Some(about)));
+        }
+        IfNoneMatch::describe(builder);
+    }
 }
 
 /// Returns an empty body. For HEAD, its length is unknown: axum would otherwise send a length of zero, although
@@ -109,20 +161,13 @@ impl Answer for Config {
     }
 }
 
-/// The keys to which the config document is limited; none for all flags. The parameter is `keys[]` or `keys`. Other
-/// parameters are ignored.
-pub(super) struct Keys(Option<Vec<String>>);
-
-impl<S: Sync> FromRequestParts<S> for Keys {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let query = parts.uri.query().unwrap_or_default();
-        let given = form_urlencoded::parse(query.as_bytes());
-        let keys = given.filter(|(name, _)| is_keys(name));
-        let keys: Vec<String> = keys.map(|(_, key)| key.into_owned()).collect();
-        Ok(Self((!keys.is_empty()).then_some(keys)))
-    }
+/// Returns the keys to which a query limits the config document; none for all flags. The parameter is `keys[]` or
+/// `keys`. Other parameters are ignored.
+fn keys(query: &str) -> Option<Vec<String>> {
+    let given = form_urlencoded::parse(query.as_bytes());
+    let keys = given.filter(|(name, _)| is_keys(name));
+    let keys: Vec<String> = keys.map(|(_, key)| key.into_owned()).collect();
+    (!keys.is_empty()).then_some(keys)
 }
 
 /// Returns true for `keys`, `keys[]` and `keys[0]`: some clients number the items of a list.
@@ -134,20 +179,6 @@ fn is_keys(name: &str) -> bool {
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'));
     rest.is_empty() || index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-impl Input for Keys {
-    fn describe(builder: &mut OperationBuilder<'_>) {
-        for (name, about) in [
-            ("keys[]", "Only the flags with these keys. May be repeated."),
-            ("keys", "The same as `keys[]`."),
-        ] {
-            let text = ObjectBuilder::new().schema_type(Type::String);
-            let keys = parameter(ParameterIn::Query, name, ArrayBuilder::new().items(text));
-            let keys = keys.style(Some(ParameterStyle::Form)).explode(Some(true));
-            builder.parameter(keys.description(Some(about)));
-        }
-    }
 }
 
 /// Returns the document in the coding. Compression runs outside the threads that serve requests.

@@ -4,6 +4,7 @@ mod all;
 mod client;
 mod config;
 mod evaluate;
+mod public;
 mod questions;
 mod stream;
 mod usage;
@@ -28,6 +29,8 @@ pub(super) fn routes() -> Routes {
     .with(route!(all::all))
     .with(route!(evaluate::explain).refuses(&[Code::FlagNotFound, Code::ConfigNotPublic]))
     .with(route!(config::config).refuses(&[Code::ConfigNotPublic]))
+    .with(route!(public::public_config).refuses(&[Code::ConfigNotPublic]))
+    .with(route!(public::public_all))
     .with(route!(stream::stream))
     .with(route!(usage::report))
     .below("/sdk/v1")

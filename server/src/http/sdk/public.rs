@@ -1,0 +1,88 @@
+//! Access by the key of a public environment in the path, for web pages.
+//!
+//! Pages of other origins can send these requests without a preflight request, because they need no header. Such a key
+//! is no secret, but nothing here logs or repeats it.
+
+use axum::extract::State;
+use http::HeaderValue;
+use pennon_core::context::MAX_CONTEXT_BYTES;
+use utoipa::openapi::path::ParameterIn;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+
+use super::all::{self, Asker, FlagResults};
+use super::client::ClientInQuery;
+use super::config::{Config, Wanted};
+use crate::error::Error;
+use crate::evaluation::sdk_environment::PublicSdkKey;
+use crate::http::all_results::AllResults;
+use crate::http::body::Body;
+use crate::http::code::Code;
+use crate::http::if_none_match::{IfNoneMatch, caching_by};
+use crate::http::openapi::shape::parameter;
+use crate::http::openapi::{Input, OperationBuilder, WHEN_BUSY};
+use crate::state::Runtime;
+
+/// Returns the config document to a page.
+///
+/// The response is that of `GET /sdk/v1/config`, but needs no header: a page of another origin gets it without a
+/// preflight request, and caches may keep it for 10 seconds (`PENNON_PUBLIC_MAX_AGE`). They may serve it for that long
+/// after the key was revoked. Other keys than those of public environments are refused.
+///
+/// To get a document that is not older than an event of the stream, add the parameter `revision` with the event's `etag`:
+/// no cache has a response for it yet. The server ignores its value.
+#[utoipa::path(get, path = "/public/{key}/config")]
+pub(super) async fn public_config(
+    PublicSdkKey(key): PublicSdkKey,
+    State(runtime): State<Runtime>,
+    wanted: Wanted,
+    ClientInQuery(client): ClientInQuery,
+) -> Result<Config, Error> {
+    let environment = key.for_client()?.revealed()?;
+    let document = wanted.document(&environment).await;
+    let control = cache_control(runtime.settings.public_max_age)?;
+    let caching = caching_by(control, document.etag(), "Accept-Encoding")?;
+    wanted.answer(&environment, client, document, caching).await
+}
+
+/// Evaluates all active flags for a context of a page.
+///
+/// The same as `POST /sdk/v1/evaluate/all`. The body may be declared as `text/plain`: a page of another origin then gets
+/// the response without a preflight request. No cache keeps the response.
+#[utoipa::path(post, path = "/public/{key}/evaluate/all")]
+pub(super) async fn public_all(
+    PublicSdkKey(key): PublicSdkKey,
+    known: IfNoneMatch,
+    ClientInQuery(client): ClientInQuery,
+    body: Body<Asker>,
+) -> Result<AllResults<FlagResults>, Error> {
+    let environment = key.for_all_results()?;
+    let bytes = body.bytes_of_json_or_text(MAX_CONTEXT_BYTES).await?;
+    let results = all::answer(&environment, &known, client, &bytes).await?;
+    Ok(results.not_stored())
+}
+
+/// Returns the header that lets caches serve a response for this many seconds, and for as long again while they ask for
+/// a new one.
+fn cache_control(max_age: u32) -> Result<HeaderValue, Error> {
+    let control = match max_age {
+        0 => "public, no-cache".to_owned(),
+        _ => format!("public, max-age={max_age}, stale-while-revalidate={max_age}"),
+    };
+    HeaderValue::from_str(&control)
+        .map_err(|error| Error::Internal(format!("a cache control is no header: {error}")))
+}
+
+impl Input for PublicSdkKey {
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        let key = parameter(ParameterIn::Path, "key", text);
+        let about = "The SDK key of a public environment, which begins with `pnp_`.";
+        builder.parameter(key.description(Some(about)));
+        builder.refuses([
+            Code::Unauthenticated,
+            Code::TooManyRequests,
+            Code::DatabaseUnavailable,
+        ]);
+        builder.refuses(WHEN_BUSY);
+    }
+}

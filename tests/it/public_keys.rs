@@ -1,0 +1,211 @@
+//! Public SDK keys in paths, with which pages of other origins need no preflight request.
+
+use pennon_tests::{Answer, Caller, PASSWORD, Process, TestApp, TestDatabase};
+use reqwest::header::{CONTENT_TYPE, IF_NONE_MATCH, ORIGIN};
+use reqwest::{Client, Method, StatusCode};
+use serde_json::{Value, json};
+
+/// Creates a flag that is on in a new public environment with these client rules, and returns the environment.
+async fn public_environment(admin: &Caller<'_>, client_rules: &str) -> Answer {
+    let environment = json!({
+        "product": "Shop", "name": "web", "visibility": "public", "clientRules": client_rules,
+    });
+    let environment = admin.post("/environments", environment).await;
+    let environment = environment.expect(StatusCode::CREATED);
+    let flag = json!({ "key": "banner", "name": "Banner", "type": "boolean", "public": true });
+    let flag = admin.post("/flags", flag).await.text("/id");
+    admin.switch(&flag, &environment.text("/id"), true).await;
+    environment
+}
+
+fn config(key: &str) -> String {
+    format!("/sdk/v1/public/{key}/config")
+}
+
+#[tokio::test]
+async fn a_page_gets_the_config_document_without_a_header() {
+    let app = TestApp::start().await;
+    let environment = public_environment(&app.admin().await, "full").await;
+    let key = environment.text("/sdkKey");
+    let by_header = app.sdk(&key).get("/sdk/v1/config").await;
+    let caller = app.anonymous();
+    let page = caller.request(Method::GET, &config(&key));
+    let page = page.header(ORIGIN, "https://shop.example.com");
+    let page = caller.send(page).await.expect(StatusCode::OK);
+    assert_eq!(page.bytes, by_header.bytes);
+    let tag = by_header.header("etag");
+    for (header, value) in [
+        ("etag", tag),
+        ("content-type", "application/json"),
+        (
+            "cache-control",
+            "public, max-age=10, stale-while-revalidate=10",
+        ),
+        ("vary", "Accept-Encoding"),
+        ("access-control-allow-origin", "*"),
+        (
+            "access-control-expose-headers",
+            "age,etag,retry-after,x-request-id",
+        ),
+    ] {
+        assert_eq!(page.header(header), value, "{header}");
+    }
+    let known = caller.request(Method::GET, &config(&key));
+    let known = caller.send(known.header(IF_NONE_MATCH, tag)).await;
+    let known = known.expect(StatusCode::NOT_MODIFIED);
+    assert!(known.bytes.is_empty());
+    assert_eq!(known.header("cache-control"), page.header("cache-control"));
+    let head = caller.request(Method::HEAD, &config(&key));
+    assert_eq!(caller.send(head).await.header("etag"), tag);
+    // The revision keeps caches out, and means nothing to the server.
+    let path = config(&key);
+    let revised = caller.get(&format!("{path}?revision=%2F")).await;
+    assert_eq!(revised.expect(StatusCode::OK).bytes, page.bytes);
+    let none = caller.get(&format!("{path}?keys[]=other")).await;
+    assert_eq!(none.json()["flags"], json!([]));
+}
+
+#[tokio::test]
+async fn only_working_public_keys_are_accepted_and_all_others_look_alike() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let environment = public_environment(&admin, "full").await;
+    let key = environment.text("/sdkKey");
+    let (_, server_key) = admin.environment("Shop", "api").await;
+    assert_eq!(
+        app.anonymous().get(&config(&key)).await.status,
+        StatusCode::OK
+    );
+    let revoke = format!("/environments/{}/revoke", environment.text("/id"));
+    let revoked = admin.post(&revoke, json!({})).await;
+    revoked.expect(StatusCode::OK);
+    let unknown = app.anonymous().get(&config("pnp_unknown")).await;
+    let unknown = unknown.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    assert_eq!(unknown.header("cache-control"), "no-store");
+    for refused in [&key, &server_key, "pnk_unknown", "%FF", "%70nk_unknown"] {
+        for suffix in ["config", "evaluate/all"] {
+            let method = match suffix {
+                "config" => Method::GET,
+                _ => Method::POST,
+            };
+            let request = app
+                .anonymous()
+                .request(method, &format!("/sdk/v1/public/{refused}/{suffix}"));
+            let answer = app.anonymous().send(request).await;
+            assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{refused}");
+            assert_eq!(answer.bytes, unknown.bytes, "{refused}");
+            assert_eq!(answer.header("cache-control"), "no-store");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_must_not_see_rules_gets_results_for_text() {
+    let app = TestApp::start().await;
+    let environment = public_environment(&app.admin().await, "answers").await;
+    let key = environment.text("/sdkKey");
+    let caller = app.anonymous();
+    let refused = caller.get(&config(&key)).await;
+    let refused = refused.expect_problem(StatusCode::FORBIDDEN, "CONFIG_NOT_PUBLIC");
+    assert_eq!(refused.header("cache-control"), "no-store");
+    let path = format!("/sdk/v1/public/{key}/evaluate/all");
+    let question = json!({ "context": { "userId": "ada" } });
+    let sdk = app.sdk(&key);
+    let by_header = sdk.post("/sdk/v1/evaluate/all", question.clone()).await;
+    let by_header = by_header.expect(StatusCode::OK);
+    for media_type in ["text/plain;charset=UTF-8", "text/plain", "application/json"] {
+        let text = caller.request(Method::POST, &path);
+        let text = text
+            .header(CONTENT_TYPE, media_type)
+            .body(question.to_string());
+        let answer = caller.send(text).await.expect(StatusCode::OK);
+        assert_eq!(answer.bytes, by_header.bytes);
+        assert_eq!(answer.header("etag"), by_header.header("etag"));
+        assert_eq!(answer.header("cache-control"), "no-store");
+    }
+    let known = caller.request(Method::POST, &path);
+    let known = known.header(IF_NONE_MATCH, by_header.header("etag"));
+    let known = caller.send(known.json(&question)).await;
+    known.expect(StatusCode::NOT_MODIFIED);
+    let form = caller.request(Method::POST, &path).body("context=");
+    let form = form.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+    let form = caller.send(form).await;
+    form.expect_problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE");
+    for invalid in [json!([]), json!({ "context": 1 })] {
+        let refused = caller.post(&path, invalid).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    }
+}
+
+#[tokio::test]
+async fn the_age_of_cached_documents_is_a_setting() {
+    for (seconds, expected) in [
+        ("0", "public, no-cache"),
+        ("60", "public, max-age=60, stale-while-revalidate=60"),
+    ] {
+        let app = TestApp::with_settings(&["--public-max-age", seconds]).await;
+        let environment = public_environment(&app.admin().await, "full").await;
+        let path = config(&environment.text("/sdkKey"));
+        let answer = app.anonymous().get(&path).await;
+        assert_eq!(answer.header("cache-control"), expected);
+    }
+}
+
+#[tokio::test]
+async fn fetches_of_pages_are_counted_by_client() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let environment = public_environment(&admin, "full").await;
+    let path = config(&environment.text("/sdkKey"));
+    let client = "@pennon/core/0.1.0";
+    let fetched = app
+        .anonymous()
+        .get(&format!("{path}?client={client}"))
+        .await;
+    fetched.expect(StatusCode::OK);
+    app.flush_usage().await;
+    let clients = format!("/environments/{}/clients", environment.text("/id"));
+    let clients: Value = admin.get(&clients).await.json();
+    let text = clients.to_string();
+    assert!(
+        text.contains("@pennon/core") && text.contains("0.1.0"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn the_log_never_contains_the_key() {
+    let database = TestDatabase::create().await;
+    let settings = [("RUST_LOG", "debug"), ("PENNON_ADMIN_PASSWORD", PASSWORD)];
+    let process = Process::start(&database, &settings).await;
+    let key = "pnp_ThisKeyMustNotBeInTheLog";
+    let http = Client::new();
+    for (method, path) in [
+        (Method::GET, format!("/sdk/v1/public/{key}/config")),
+        (
+            Method::GET,
+            format!("//sdk/v1/public//{key}/config?client={key}"),
+        ),
+        (Method::GET, format!("/sdk/v1/public/{key}")),
+        (Method::GET, format!("/sdk/v1/public/{key}/nothing")),
+        (Method::GET, format!("/sdk/v1/{key}/config")),
+        (
+            Method::GET,
+            format!("/sdk/v2/Public/%70{}/config", &key[1..]),
+        ),
+        (Method::GET, format!("/{key}")),
+        (Method::PUT, format!("/sdk/v1/public/{key}/config")),
+        (Method::OPTIONS, format!("/sdk/v1/public/{key}/config")),
+        (Method::POST, format!("/sdk/v1/public/{key}/evaluate/all")),
+    ] {
+        let url = format!("{}{path}", process.base_url());
+        let answer = http.request(method, url).send().await.expect("an answer");
+        let text = answer.text().await.expect("a body");
+        assert!(!text.contains("MustNotBe"), "{text}");
+    }
+    process.terminate();
+    let log = process.ended().await.log;
+    assert!(log.contains("/sdk/v1/public/{key}/config"), "{log}");
+    assert!(log.contains("/sdk/v1/public/{key}/nothing"), "{log}");
+    assert!(!log.contains("MustNotBe"), "{log}");
+}
