@@ -19,13 +19,15 @@ const generated = join(root, "generated");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 // The client's file for each condition of package.json's `exports`; its engine and its lazy features are beside it.
-// Workers import the wasm as a compiled module.
+// Workers import the wasm as a compiled module. With a `base`, the client is that one with another engine, to which
+// Node.js needs no second copy.
 const both = ["js", "cjs"];
 const builds = [
   { client: "index", instance: "instance", formats: both },
   { client: "node", instance: "instance", formats: ["js"] },
-  { client: "without-wasm", instance: "instance-without-wasm", formats: both },
-  { client: "without-wasm-node", instance: "instance-without-wasm", formats: ["js"] },
+  { client: "without-wasm", instance: "instance-without-wasm", formats: ["js"] },
+  { client: "without-wasm", instance: "instance-without-wasm", formats: ["cjs"], base: "index" },
+  { client: "without-wasm-node", instance: "instance-without-wasm", formats: ["js"], base: "node" },
   {
     client: "workerd",
     instance: "instance-precompiled",
@@ -49,7 +51,10 @@ for (const { formats, ...build } of builds) {
 await Promise.all(both.map(fallback));
 await Promise.all(both.map(fileStore));
 writeDeclarations(root);
-// Internals are not part of the API.
+// Internals are not part of the API, and all entries but one have the same types.
+for (const file of ["without-wasm.d.ts", "without-wasm.d.cts"]) {
+  rmSync(join(dist, file));
+}
 for (const folder of ["engine", "internal", "lazy"]) {
   rmSync(join(dist, folder), { recursive: true });
 }
@@ -98,7 +103,7 @@ function formatOf(extension) {
   return extension === "js" ? "esm" : "cjs";
 }
 
-async function bundle({ client, instance, wasm }, extension) {
+async function bundle({ client, instance, wasm, base }, extension) {
   const isForNode = extension === "cjs" || client.endsWith("node");
   const engine = client === "index" ? "engine" : `engine-${client}`;
   const lazy = client.endsWith("node") ? "lazy-node" : "lazy";
@@ -106,9 +111,9 @@ async function bundle({ client, instance, wasm }, extension) {
   await build({
     absWorkingDir: root,
     entryPoints: {
-      [client]: "src/index.ts",
+      [client]: base === undefined ? "src/index.ts" : "src/without-wasm.ts",
       [engine]: "src/engine/client-core.ts",
-      [lazy]: "src/lazy/index.ts",
+      ...(base === undefined && { [lazy]: "src/lazy/index.ts" }),
     },
     outdir: dist,
     outExtension: { ".js": `.${extension}` },
@@ -126,6 +131,9 @@ async function bundle({ client, instance, wasm }, extension) {
       {
         name: "engine",
         setup({ onResolve, onLoad }) {
+          if (base !== undefined) {
+            onResolve({ filter: /\/index\.js$/ }, () => chunk(base));
+          }
           onResolve({ filter: /\/client-core\.js$/ }, () => chunk(engine));
           onResolve({ filter: /\/lazy\/index\.js$/ }, () => chunk(lazy));
           onResolve({ filter: /\/instance\.js$/ }, () => ({

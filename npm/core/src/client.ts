@@ -33,6 +33,9 @@ export class FeatureFlagsClient {
   /** The name of the class, which survives minification. */
   static readonly name: string = "FeatureFlagsClient";
 
+  /** Loads the engine. @internal */
+  protected static loadEngine = () => import("./engine/client-core.js");
+
   readonly #runtime: ClientRuntime;
   readonly #evaluations: Evaluations;
   readonly #publisher: Publisher;
@@ -51,7 +54,12 @@ export class FeatureFlagsClient {
         ? new RemoteEvaluations(flags, settings)
         : new Evaluations(flags, settings);
     this.mode = settings.mode;
-    this.#runtime = new ClientRuntime(settings, this.#evaluations, this.#publisher);
+    this.#runtime = new ClientRuntime(
+      settings,
+      this.#evaluations,
+      this.#publisher,
+      new.target.loadEngine,
+    );
   }
 
   /**
@@ -65,7 +73,7 @@ export class FeatureFlagsClient {
     bootstrap: FeatureFlagsClientOptions["bootstrap"],
     fallbacks?: FeatureFlagsClientOptions["fallbacks"],
   ): FeatureFlagsClient {
-    const client = new FeatureFlagsClient({ sdkKey: "snapshot", bootstrap, fallbacks });
+    const client = new this({ sdkKey: "snapshot", bootstrap, fallbacks });
     client.#runtime.freeze();
     return client;
   }

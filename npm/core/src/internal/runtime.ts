@@ -26,6 +26,9 @@ const MIN_TRAP_INTERVAL_MS = 1_000;
 /** The delay of the restart after traps in faster succession. */
 const RESTART_DELAY_MS = 30_000;
 
+/** Loads the code of the core. */
+type LoadEngine = () => Promise<typeof import("../engine/client-core.js")>;
+
 /** A request for the flags. */
 interface FlagRequest {
   /** In remote mode, the context for which it requests evaluations. */
@@ -39,6 +42,7 @@ interface FlagRequest {
  */
 export class ClientRuntime {
   readonly #settings: Settings;
+  readonly #loadEngine: LoadEngine;
   readonly #logger: Logger;
   readonly #publisher: Publisher;
   readonly #evaluations: Evaluations;
@@ -73,8 +77,14 @@ export class ClientRuntime {
   /** True if the flags never change. */
   #isFrozen = false;
 
-  constructor(settings: Settings, evaluations: Evaluations, publisher: Publisher) {
+  constructor(
+    settings: Settings,
+    evaluations: Evaluations,
+    publisher: Publisher,
+    loadEngine: LoadEngine,
+  ) {
     this.#settings = settings;
+    this.#loadEngine = loadEngine;
     this.#logger = settings.logger;
     this.#supportCheck = new SupportCheck(settings.logger);
     this.#publisher = publisher;
@@ -464,7 +474,7 @@ export class ClientRuntime {
 
   /** Loads the engine if necessary, and then calls `act`. */
   #load(act: (core: ClientCore) => void): void {
-    this.#loading ??= import("../engine/client-core.js")
+    this.#loading ??= this.#loadEngine()
       .then(({ load }) => load(this.#settings, this, EVALUATIONS))
       .then((core) => {
         this.#core = this.#ended ? undefined : core;
