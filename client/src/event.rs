@@ -115,6 +115,8 @@ pub struct Reply {
     pub etag: Option<String>,
     /// The `Retry-After` header, in milliseconds from now.
     pub retry_after: Option<u64>,
+    /// The time that a cache has kept the response, in milliseconds.
+    pub age: u64,
     /// The TTL of each flag in the body; none if the body is neither a config document nor evaluations.
     pub flags: Option<Vec<Option<Ttl>>>,
 }

@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, Default)]
 pub struct TtlTimers {
     started_at: u64,
+    /// The milliseconds of each TTL that had passed by then.
+    age: u64,
     /// The TTL of each flag in milliseconds, by its position in the config document.
     ttls: Vec<u64>,
     /// TTLs up to this many milliseconds have been noticed as expired.
@@ -15,27 +17,32 @@ pub struct TtlTimers {
 }
 
 impl TtlTimers {
-    /// Starts the TTL of each flag now. A TTL is at least one millisecond.
-    pub fn start(now: u64, ttls: Vec<u64>) -> Self {
+    /// Starts the TTL of each flag `age` milliseconds ago, but at most half of the shortest TTL ago: a client whose flags
+    /// had already expired would send one request after the other to the cache that keeps them. A TTL is at least one
+    /// millisecond.
+    pub fn start(now: u64, age: u64, ttls: Vec<u64>) -> Self {
+        let shortest = ttls.iter().min().copied().unwrap_or_default();
         Self {
             started_at: now,
+            age: age.min(shortest / 2),
             ttls,
             noticed: 0,
             expired: 0,
         }
     }
 
-    /// Restarts all TTLs. Returns true if a flag had been expired.
-    pub fn renew(&mut self, now: u64) -> bool {
+    /// Restarts all TTLs, like [`Self::start`]. Returns true if a flag had been expired.
+    pub fn renew(&mut self, now: u64, age: u64) -> bool {
         let expired = self.expired > 0;
-        *self = Self::start(now, core::mem::take(&mut self.ttls));
+        *self = Self::start(now, age, core::mem::take(&mut self.ttls));
         expired
     }
 
     /// Returns the time at which the next unnoticed TTL expires.
     pub fn next_expiry(&self) -> Option<u64> {
         let ttls = self.ttls.iter().filter(|ttl| **ttl > self.noticed);
-        ttls.min().map(|ttl| self.started_at.saturating_add(*ttl))
+        ttls.min()
+            .map(|ttl| self.started_at.saturating_add(ttl.saturating_sub(self.age)))
     }
 
     /// Returns true if a TTL has expired since the last call.
@@ -64,7 +71,7 @@ impl TtlTimers {
     }
 
     fn elapsed(&self, now: u64) -> u64 {
-        now.saturating_sub(self.started_at)
+        now.saturating_sub(self.started_at).saturating_add(self.age)
     }
 }
 
@@ -76,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_ttl_is_noticed_once_and_its_flags_expire_once() {
-        let mut ttl_timers = TtlTimers::start(100, vec![50, 20, 50]);
+        let mut ttl_timers = TtlTimers::start(100, 0, vec![50, 20, 50]);
         assert_eq!(ttl_timers.next_expiry(), Some(120));
         assert!(!ttl_timers.notice(119));
         assert!(ttl_timers.notice(120));
@@ -89,17 +96,25 @@ mod tests {
 
     #[test]
     fn renewing_restarts_every_ttl() {
-        let mut ttl_timers = TtlTimers::start(0, vec![10]);
-        assert!(!ttl_timers.renew(5));
+        let mut ttl_timers = TtlTimers::start(0, 0, vec![10]);
+        assert!(!ttl_timers.renew(5, 0));
         assert_eq!(ttl_timers.next_expiry(), Some(15));
         assert_eq!(ttl_timers.expire(15), [0]);
-        assert!(ttl_timers.renew(20));
+        assert!(ttl_timers.renew(20, 0));
         assert_eq!(ttl_timers.next_expiry(), Some(30));
     }
 
     #[test]
+    fn the_age_of_a_response_is_part_of_the_ttl_but_never_all_of_it() {
+        let mut ttl_timers = TtlTimers::start(100, 7, vec![30, 20]);
+        assert_eq!(ttl_timers.next_expiry(), Some(113));
+        assert!(!ttl_timers.renew(200, 25));
+        assert_eq!(ttl_timers.next_expiry(), Some(210));
+    }
+
+    #[test]
     fn a_ttl_beyond_the_range_of_the_clock_never_expires() {
-        let mut ttl_timers = TtlTimers::start(10, vec![u64::MAX]);
+        let mut ttl_timers = TtlTimers::start(10, 0, vec![u64::MAX]);
         assert!(!ttl_timers.notice(u64::MAX - 1));
         assert!(ttl_timers.expire(u64::MAX - 1).is_empty());
     }

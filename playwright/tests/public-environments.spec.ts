@@ -1,6 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { type Api, evaluate } from "../support/api.ts";
+import { servePlain } from "../support/shop.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 /** Creates a public environment and one for servers, a public flag that is on in the public one, and a secret flag. */
@@ -210,4 +211,44 @@ test.describe("with axe", { tag: "@scripts" }, () => {
     await expect(page.getByText("Not saved.")).toBeVisible();
     await expectAccessible(page);
   });
+});
+
+test("a page of another origin needs no preflight request for its flags", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const { web, banner } = await fill(api);
+  await using shop = await servePlain(server, web);
+  await page.context().grantPermissions(["local-network-access"]);
+  const network = await page.context().newCDPSession(page);
+  const preflights: string[] = [];
+  const statuses: number[] = [];
+  network.on("Network.requestWillBeSent", ({ type, request }) => {
+    if (type === "Preflight") {
+      preflights.push(new URL(request.url).pathname);
+    }
+  });
+  network.on("Network.responseReceivedExtraInfo", ({ statusCode }) => statuses.push(statusCode));
+  await network.send("Network.enable");
+  await page.goto(shop.url);
+  const read = () =>
+    page.evaluate(async () => {
+      const { FeatureFlagsClient } = await import("/pennon/index.js" as string);
+      const { default: settings } = await import("/settings.js" as string);
+      const read: unknown[] = [];
+      for (const mode of ["local", "remote"]) {
+        const client = new FeatureFlagsClient({ ...settings, mode });
+        await client.initialize();
+        read.push(client.isEnabled("banner"));
+        await client.shutdown();
+      }
+      return read;
+    });
+  expect(await read()).toEqual([true, true]);
+  // The browser asks again, and has the unchanged document in its cache.
+  expect(await read()).toEqual([true, true]);
+  expect(statuses).toContain(304);
+  await api.switch(banner, web, false);
+  expect(await read()).toEqual([false, false]);
+  // The page's own client opens a stream, whose key is in a header.
+  expect(preflights.filter((path) => !path.endsWith("/stream"))).toEqual([]);
 });

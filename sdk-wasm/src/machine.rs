@@ -99,13 +99,14 @@ impl Machine {
     }
 
     /// Reports the response to a request, whose body is the first `length` bytes of the engine's input. Returns true if
-    /// the response is used and the engine has loaded its config document. `retry_after` is in milliseconds.
+    /// the response is used and the engine has loaded its config document. `retry_after` and `age` are in milliseconds.
     pub fn reply(
         &mut self,
         request: u32,
         status: u16,
         etag: Option<String>,
         retry_after: Option<f64>,
+        age: f64,
         engine: &mut Engine,
         length: usize,
     ) -> bool {
@@ -114,6 +115,7 @@ impl Machine {
             status,
             etag,
             retry_after: retry_after.map(to_integer),
+            age: to_integer(age),
             flags: is_loaded.then(|| ttls(engine)),
         };
         self.handle(Event::Reply { request, reply });
@@ -137,6 +139,7 @@ impl Machine {
             status,
             etag,
             retry_after: retry_after.map(to_integer),
+            age: 0,
             flags: ttls.map(|ttls| ttls.into_iter().map(to_ttl).collect()),
         };
         self.handle(Event::Reply { request, reply });

@@ -3,5 +3,5 @@ import { answer, FLAG, sdkKey, service } from "./page.js";
 
 const bootstrap = JSON.parse(document.querySelector("#bootstrap").textContent);
 const client = new FeatureFlagsClient({ sdkKey, baseUrl: service, bootstrap });
-await client.initialize();
+client.initialize();
 answer(client.evaluate(FLAG, bootstrap.subject.context).enabled);

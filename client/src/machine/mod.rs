@@ -169,7 +169,7 @@ impl Machine {
     /// Starts with a config document from the caller, without a request.
     fn on_bootstrap(&mut self, flags: &[Option<Ttl>], etag: Option<String>, moment: Moment) {
         if self.phase == Phase::Idle {
-            self.serve(flags, etag, moment);
+            self.serve(flags, etag, 0, moment);
             self.become_ready(moment);
         } else {
             self.initialize(InitializeOptions::default(), moment);
@@ -183,7 +183,7 @@ impl Machine {
             return;
         }
         self.phase = Phase::Ready;
-        self.serve(flags, None, moment);
+        self.serve(flags, None, 0, moment);
         self.start_background_tasks(moment);
         if refreshing {
             self.await_request(Call::Refresh);

@@ -128,12 +128,12 @@ impl Machine {
         };
         match (reply.status, reply.flags) {
             (200, Some(flags)) => {
-                self.serve(&flags, reply.etag, moment);
+                self.serve(&flags, reply.etag, reply.age, moment);
                 self.succeed(moment);
             }
             (200, None) => self.fail(attempt, Failure::Malformed, None, moment),
             (304, _) if self.etag.is_some() => {
-                self.confirm(moment);
+                self.confirm(reply.age, moment);
                 self.succeed(moment);
             }
             (status, _) => {
@@ -294,15 +294,21 @@ impl Machine {
             return;
         };
         self.abort_request();
-        self.ttl_timers = TtlTimers::start(moment.now, times);
+        self.ttl_timers = TtlTimers::start(moment.now, 0, times);
         self.become_ready(moment);
         self.settle_waiting_calls(Err(failure));
     }
 
-    /// Serves the newest config document, whose flags have these TTLs.
-    pub(super) fn serve(&mut self, flags: &[Option<Ttl>], etag: Option<String>, moment: Moment) {
+    /// Serves the newest config document, whose flags have these TTLs. A cache kept it for `age` milliseconds.
+    pub(super) fn serve(
+        &mut self,
+        flags: &[Option<Ttl>],
+        etag: Option<String>,
+        age: u64,
+        moment: Moment,
+    ) {
         let times = flags.iter().map(|ttl| self.ttl_millis(*ttl));
-        self.ttl_timers = TtlTimers::start(moment.now, times.collect());
+        self.ttl_timers = TtlTimers::start(moment.now, age, times.collect());
         self.etag = etag;
         self.commands.push(Command::Apply);
     }
@@ -328,9 +334,9 @@ impl Machine {
         })
     }
 
-    /// Handles the confirmation that the client serves the service's current config document.
-    pub(super) fn confirm(&mut self, moment: Moment) {
-        let expired = self.ttl_timers.renew(moment.now);
+    /// Handles the confirmation, `age` milliseconds ago, that the client serves the service's current config document.
+    pub(super) fn confirm(&mut self, age: u64, moment: Moment) {
+        let expired = self.ttl_timers.renew(moment.now, age);
         self.commands.push(if expired {
             Command::Apply
         } else {

@@ -143,7 +143,7 @@ impl Machine {
         if self.is_confirmed_by_stream() && self.request.is_none() {
             self.poll_at = None;
             self.recover();
-            self.confirm(moment);
+            self.confirm(0, moment);
         }
     }
 

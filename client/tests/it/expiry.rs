@@ -1,4 +1,4 @@
-use pennon_client::{Event, Options};
+use pennon_client::{Event, InitializeOptions, Options, Reply};
 
 use crate::harness::{Harness, QUIET, configuration, status};
 
@@ -196,4 +196,22 @@ fn flags_do_not_outlive_a_refusal() {
         harness.take_journal()[2..],
         ["60000: expire [0]", "60000: emit refresh:error 401"]
     );
+}
+
+#[test]
+fn a_response_that_a_cache_has_kept_expires_earlier() {
+    let mut harness = Harness::new(QUIET);
+    harness.handle(Event::Initialize(InitializeOptions::default()));
+    harness.respond(Reply {
+        age: 20_000,
+        ..configuration("tag", &[None])
+    });
+    assert_eq!(harness.timer(), Some(40_000));
+    harness.advance(40_000);
+    harness.respond(Reply {
+        age: 90_000,
+        ..status(304)
+    });
+    // Flags that a cache confirms too late are not requested again at once.
+    assert_eq!(harness.timer(), Some(70_000));
 }

@@ -149,6 +149,7 @@ pub(crate) fn configuration(etag: &str, seconds: &[Option<u32>]) -> Reply {
         status: 200,
         etag: Some(etag.into()),
         retry_after: None,
+        age: 0,
         flags: Some(seconds.iter().map(ttl).collect()),
     }
 }

@@ -26,6 +26,7 @@ fn event() -> impl Strategy<Value = Event> {
                 status,
                 etag: Some("tag".into()),
                 retry_after,
+                age: 20_000,
                 flags,
             },
         }),

@@ -159,6 +159,9 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
     cache: plugIn(options, "cache", ["get", "set", "delete", "clear"]),
     store: store(options),
     transport,
+    /** True in a page with a public key, which may stand in addresses. */
+    isPublicPage:
+      transport === fetchTransport && isPublicKey(options) && typeof document !== "undefined",
     logger: safeLogger(plugIn(options, "logger", ["debug", "info", "warn", "error"]) ?? noopLogger),
     eventEmitter: plugIn(options, "eventEmitter", ["on", "emit", "removeAllListeners"]),
     ...modeAndBootstrap(options),
@@ -289,8 +292,13 @@ function flag(
 }
 
 /** Returns true for all clients of servers, and for a random tenth of pages. The service scales the counts of pages. */
-function isSampled({ sdkKey }: FeatureFlagsClientOptions): boolean {
-  return !sdkKey?.startsWith("pnp_") || Math.random() < 0.1;
+function isSampled(options: FeatureFlagsClientOptions): boolean {
+  return !isPublicKey(options) || Math.random() < 0.1;
+}
+
+/** Returns true if the key is that of a public environment. */
+function isPublicKey({ sdkKey }: FeatureFlagsClientOptions): boolean {
+  return sdkKey?.startsWith("pnp_") ?? false;
 }
 
 function fallbacks(given: unknown = {}): ReadonlyMap<string, Evaluation> {

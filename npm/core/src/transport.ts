@@ -43,14 +43,19 @@ export interface Transport {
   open?(request: TransportRequest): Promise<TransportStream>;
 }
 
+/** A request that the HTTP cache may answer after it has asked the service. */
+interface CachedRequest extends TransportRequest {
+  readonly cache?: "no-cache" | undefined;
+}
+
 /** The default transport, which uses the platform's `fetch`. */
 export const fetchTransport = {
-  async send({ method, url, headers, body, keepalive, signal }) {
+  async send({ method, url, headers, body, keepalive, signal, cache }: CachedRequest) {
     const response = await fetch(url, {
       method,
       headers,
       signal,
-      cache: "no-store",
+      cache: cache ?? "no-store",
       ...(body !== undefined && { body }),
       ...(keepalive && { keepalive }),
     });

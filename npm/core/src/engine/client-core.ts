@@ -113,7 +113,7 @@ export class ClientCore {
     this.#report(() => this.#wasm.machine_happened(this.#machine, event, request));
   }
 
-  reply(request: number, { status, etag, retryAfterMs, body }: Reply): void {
+  reply(request: number, { status, etag, retryAfterMs, ageMs, body }: Reply): void {
     this.#report(() => {
       const { engine, buffer } = this.#evaluator;
       const length = status === 200 ? buffer.write(body) : 0;
@@ -123,6 +123,7 @@ export class ClientCore {
         status,
         ...this.#exports.copyText(etag),
         ...optional(retryAfterMs),
+        ageMs,
         engine,
         length,
       );

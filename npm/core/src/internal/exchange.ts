@@ -1,36 +1,70 @@
 import type { EvaluationContext } from "../evaluation.js";
 import type { Settings } from "../options.js";
-import type { TransportRequest, TransportResponse } from "../transport.js";
+import type { TransportResponse } from "../transport.js";
 
-/** Returns a request for the evaluations of all flags for a context. */
-export function evaluationRequest(
+/** The flags that a request asks for. */
+export interface Wanted {
+  /** The context to evaluate all flags for; undefined to ask for the config document. */
+  readonly context: EvaluationContext | undefined;
+  /** The tag of the flags that the client has. */
+  readonly etag: string | undefined;
+  /** The tag that the stream has announced. */
+  readonly announced: string | undefined;
+}
+
+/** Requests the flags. */
+export async function fetchFlags(
   settings: Settings,
-  context: EvaluationContext,
-  headers: Readonly<Record<string, string>>,
+  wanted: Wanted,
   signal: AbortSignal,
-): TransportRequest {
+): Promise<Reply> {
+  const { transport, isPublicPage } = settings;
+  const request = isPublicPage ? pageRequest(settings, wanted) : flagRequest(settings, wanted);
+  const reply = toReply(await transport.send({ ...request, signal }));
+  // A browser answers from its cache if the service confirms the content, and does not tell.
+  const isUnchanged =
+    isPublicPage && reply.status === 200 && !!reply.etag && reply.etag === wanted.etag;
+  return isUnchanged ? { ...reply, status: 304 } : reply;
+}
+
+function flagRequest(settings: Settings, { context, etag }: Wanted) {
+  const headers = {
+    ...headersOf(settings),
+    ...(context !== undefined && { "Content-Type": "application/json" }),
+    ...(etag !== undefined && { "If-None-Match": etag }),
+  };
+  return { ...methodFor(context), url: urlOf(settings, pathFor(context)), headers };
+}
+
+/**
+ * Returns a request that needs no preflight request from a page of another origin: it has the public key in its path
+ * and no header of its own. The browser's cache revalidates the config document.
+ */
+function pageRequest(settings: Settings, { context, announced }: Wanted) {
+  const { sdkKey, clientName } = settings;
+  const query = new URLSearchParams({ client: clientName });
+  if (announced !== undefined && context === undefined) {
+    // No cache has an older document under this address.
+    query.set("revision", announced);
+  }
+  const path = `public/${encodeURIComponent(sdkKey)}/${pathFor(context)}?${query}`;
+  const headers = context === undefined ? {} : { "Content-Type": "text/plain" };
   return {
-    method: "POST",
-    url: urlOf(settings, "evaluate/all"),
-    headers: { ...headersOf(settings), "Content-Type": "application/json", ...headers },
-    body: JSON.stringify({ context }),
-    signal,
+    ...methodFor(context),
+    url: urlOf(settings, path),
+    headers,
+    cache: context === undefined ? ("no-cache" as const) : undefined,
   };
 }
 
-/** Returns a GET request to the SDK API. */
-export function requestFor(
-  settings: Settings,
-  path: "config" | "stream",
-  headers: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): TransportRequest {
-  return {
-    method: "GET",
-    url: urlOf(settings, path),
-    headers: { ...headersOf(settings), ...headers },
-    signal,
-  };
+function methodFor(context: EvaluationContext | undefined) {
+  return context === undefined
+    ? { method: "GET" as const }
+    : { method: "POST" as const, body: JSON.stringify({ context }) };
+}
+
+function pathFor(context: EvaluationContext | undefined): string {
+  return context === undefined ? "config" : "evaluate/all";
 }
 
 export function urlOf({ baseUrl }: Settings, path: string): string {
@@ -51,6 +85,8 @@ export interface Reply {
   readonly status: number;
   readonly etag: string | undefined;
   readonly retryAfterMs: number | undefined;
+  /** The time that a cache has kept the response, in milliseconds. */
+  readonly ageMs: number;
   readonly body: string | Uint8Array;
 }
 
@@ -66,6 +102,7 @@ export function toReply({ status, headers, body }: TransportResponse): Reply {
     status,
     etag: typeof etag === "string" ? etag : undefined,
     retryAfterMs: parseRetryAfter(headers.get("Retry-After")),
+    ageMs: 1_000 * (Number(headers.get("Age")) || 0),
     body: textOrBytes(body),
   };
 }

@@ -10,7 +10,7 @@ import type { Configuration, Snapshot } from "../snapshot.js";
 import { type Call, Calls, type Failure, toError } from "./calls.js";
 import { DocumentStore, type StoredDocument } from "./document-store.js";
 import type { Evaluations } from "./evaluations.js";
-import { evaluationRequest, type Reply, requestFor, toReply } from "./exchange.js";
+import { fetchFlags, type Reply } from "./exchange.js";
 import type { FlagStore } from "./flag-store.js";
 import { type ConfiguredFlags, EVALUATIONS, storedFlags, storedValue } from "./flags.js";
 import { IdleTask } from "./idle-task.js";
@@ -58,6 +58,8 @@ export class ClientRuntime {
   #request: AbortController | undefined;
   /** The request that was sent while the engine is being loaded. The first fetch of the core takes its reply. */
   #early: FlagRequest | undefined;
+  /** The tag that the stream has announced. */
+  #announced: string | undefined;
   /** The start of a page whose bootstrap has the evaluations for its context. */
   #start: IdleTask | undefined;
   /** The last error of the transport or the engine. */
@@ -318,7 +320,10 @@ export class ClientRuntime {
   listen(): void {
     const core = this.#core;
     this.#lazy.listen({
-      onEvent: (etag, spreadMs) => core?.reportStreamEvent(etag, spreadMs),
+      onEvent: (etag, spreadMs) => {
+        this.#announced = etag;
+        core?.reportStreamEvent(etag, spreadMs);
+      },
       onAlive: () => core?.reportEvent(EventKind.StreamAlive),
       onEnd: (status, retryAfterMs) => core?.reportStreamEnd(status, retryAfterMs),
     });
@@ -585,19 +590,7 @@ export class ClientRuntime {
     const context = this.#evaluations.requested;
     this.#request = new AbortController();
     this.#logger.debug("Fetching the flags", { etag });
-    return { context, reply: this.#send(etag, context, this.#request.signal) };
-  }
-
-  async #send(
-    etag: string | undefined,
-    requested: KeyedContext | undefined,
-    signal: AbortSignal,
-  ): Promise<Reply> {
-    const headers = etag === undefined ? {} : { "If-None-Match": etag };
-    const request =
-      requested === undefined
-        ? requestFor(this.#settings, "config", headers, signal)
-        : evaluationRequest(this.#settings, requested.context, headers, signal);
-    return toReply(await this.#settings.transport.send(request));
+    const wanted = { context: context?.context, etag, announced: this.#announced };
+    return { context, reply: fetchFlags(this.#settings, wanted, this.#request.signal) };
   }
 }

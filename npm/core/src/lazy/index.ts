@@ -1,6 +1,6 @@
 // The rarely used features, in a separate file, which is loaded at first use.
 
-import { headersOf, requestFor, urlOf } from "../internal/exchange.js";
+import { headersOf, urlOf } from "../internal/exchange.js";
 import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
 import { evaluateRemotely, type RemoteResult } from "./remote.js";
@@ -32,8 +32,12 @@ export class LazyFeatures {
 
   /** Reads the stream of changes to its end. */
   async follow(signal: AbortSignal, listener: StreamListener): Promise<StreamEnd> {
-    const request = requestFor(this.#settings, "stream", { Accept: "text/event-stream" }, signal);
-    const stream = await this.#settings.transport.open?.(request);
+    const stream = await this.#settings.transport.open?.({
+      method: "GET",
+      url: urlOf(this.#settings, "stream"),
+      headers: { ...headersOf(this.#settings), Accept: "text/event-stream" },
+      signal,
+    });
     return stream === undefined
       ? { status: 404, retryAfterMs: undefined }
       : follow(stream, listener);
