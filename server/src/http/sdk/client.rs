@@ -56,19 +56,17 @@ const ABOUT: &str = "The npm package and version that make the request. Requests
 
 impl Input for NamedClient {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        builder.parameter(header("X-Pennon-Client", ABOUT).schema(Some(name())));
+        let name = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .examples(["@pennon/core/0.1.0"]);
+        builder.parameter(header("X-Pennon-Client", ABOUT).schema(Some(name)));
     }
 }
 
 impl Input for ClientInQuery {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        let client = parameter(ParameterIn::Query, "client", name());
+        let name = ObjectBuilder::new().schema_type(Type::String);
+        let client = parameter(ParameterIn::Query, "client", name);
         builder.parameter(client.description(Some(ABOUT)));
     }
-}
-
-fn name() -> ObjectBuilder {
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .examples(["@pennon/core/0.1.0"])
 }

@@ -35,7 +35,6 @@ const { imported, isOn } = await starts[client]();
 const total = since(begin);
 console.log(JSON.stringify({ imported, started: total - imported - bare, isOn }));
 
-
 /** Includes all threads: garbage collection and compilation are part of the cost. */
 function since(begin) {
   const { user, system } = process.cpuUsage(begin);
