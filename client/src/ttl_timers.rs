@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, Default)]
 pub struct TtlTimers {
     started_at: u64,
-    /// The milliseconds of each TTL that had passed by then.
+    /// The age of the flags at that time, in milliseconds.
     age: u64,
     /// The TTL of each flag in milliseconds, by its position in the config document.
     ttls: Vec<u64>,

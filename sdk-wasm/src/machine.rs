@@ -100,6 +100,10 @@ impl Machine {
 
     /// Reports the response to a request, whose body is the first `length` bytes of the engine's input. Returns true if
     /// the response is used and the engine has loaded its config document. `retry_after` and `age` are in milliseconds.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "only numbers and texts cross the boundary"
+    )]
     pub fn reply(
         &mut self,
         request: u32,

@@ -1,4 +1,4 @@
-// What every worker needs: a start, and a fetch of the flags.
+// The part that every worker needs: a start, and a fetch of the flags.
 
 export default {
   async fetch(_request, { SERVICE }) {

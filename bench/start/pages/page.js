@@ -1,4 +1,4 @@
-// What all pages share. The stand-in writes the settings into the document.
+// The code that all pages share. The stand-in writes the settings into the document.
 
 const { service, sdkKey } = document.documentElement.dataset;
 

@@ -73,7 +73,7 @@ export class FeatureFlagsClient {
     bootstrap: FeatureFlagsClientOptions["bootstrap"],
     fallbacks?: FeatureFlagsClientOptions["fallbacks"],
   ): FeatureFlagsClient {
-    const client = new this({ sdkKey: "snapshot", bootstrap, fallbacks });
+    const client = new FeatureFlagsClient({ sdkKey: "snapshot", bootstrap, fallbacks });
     client.#runtime.freeze();
     return client;
   }

@@ -31,21 +31,22 @@ async function compile(): Promise<WebAssembly.Module> {
 /** The part of Node.js, Deno and Bun that decodes base64 and inflates. */
 interface Builtins {
   readonly process?: {
-    getBuiltinModule?(name: "node:buffer"): {
-      readonly Buffer: { from(text: string, encoding: "base64"): Uint8Array };
-    };
-    getBuiltinModule?(name: "node:zlib"): {
-      inflateRawSync(bytes: Uint8Array): Uint8Array<ArrayBuffer>;
-    };
+    getBuiltinModule?(
+      name: "node:buffer",
+    ): { readonly Buffer: { from(text: string, encoding: "base64"): Uint8Array } } | undefined;
+    getBuiltinModule?(
+      name: "node:zlib",
+    ): { inflateRawSync(bytes: Uint8Array): Uint8Array<ArrayBuffer> } | undefined;
   };
 }
 
 async function inflate(text: string): Promise<BufferSource> {
   const { process } = globalThis as Builtins;
-  if (process?.getBuiltinModule !== undefined) {
+  const zlib = process?.getBuiltinModule?.("node:zlib");
+  const buffer = process?.getBuiltinModule?.("node:buffer");
+  if (zlib !== undefined && buffer !== undefined) {
     // Loading the streams below would take most of the time of a start.
-    const { Buffer } = process.getBuiltinModule("node:buffer");
-    return process.getBuiltinModule("node:zlib").inflateRawSync(Buffer.from(text, "base64"));
+    return zlib.inflateRawSync(buffer.Buffer.from(text, "base64"));
   }
   // A `Blob` as the source would be simpler, but browsers keep it in another process.
   const { readable, writable } = new DecompressionStream("deflate-raw");
@@ -55,7 +56,7 @@ async function inflate(text: string): Promise<BufferSource> {
   return inflated;
 }
 
-/** What newer browsers offer. */
+/** The decoder of newer browsers. */
 interface Base64Decoder {
   fromBase64?(text: string): Uint8Array<ArrayBuffer>;
 }

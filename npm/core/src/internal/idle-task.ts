@@ -19,7 +19,7 @@ export class IdleTask {
     }
   }
 
-  /** Does the work now, unless it has been done or cancelled. */
+  /** Does the work now, unless it was done or canceled before. */
   readonly run = (): void => {
     const work = this.#work;
     this.#work = undefined;
