@@ -72,7 +72,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     const failed = expect(provider.initialize()).rejects.toMatchObject({
       code: "INITIALIZATION_FAILED",
     });
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(10);
     await failed;
     expect(events.list).toEqual([]);
@@ -89,7 +89,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     const service = new ScriptedService(unreachable());
     const provider = new Provider(optionsFor(service, one));
     const failed = expect(provider.initialize()).rejects.toThrow();
-    await service.requested(1);
+    await service.firstRequest();
     await vi.advanceTimersByTimeAsync(10);
     await failed;
     await provider.onClose();
@@ -101,7 +101,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     const service = new ScriptedService(held().answer);
     const provider = new Provider(optionsFor(service, one));
     const failed = expect(provider.initialize()).rejects.toThrow();
-    await service.requested(1);
+    await service.firstRequest();
     await provider.onClose();
     await failed;
     expect(vi.getTimerCount()).toBe(0);
