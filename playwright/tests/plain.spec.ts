@@ -24,8 +24,8 @@ function filesLoaded(page: Page): ReadonlySet<string> {
   return files;
 }
 
-/** Removes the permission for WebAssembly from the page's content security policy. */
-async function refuseWasm(page: Page, url: string): Promise<void> {
+/** Removes the permission for WebAssembly from the page's content security policy, and edits the page. */
+async function refuseWasm(page: Page, url: string, edit = (html: string) => html): Promise<void> {
   // The browser treats a page that a test has changed as remote, and remote pages may not access this machine.
   await page.context().grantPermissions(["local-network-access"]);
   await page.route(`${url}/`, async (route) => {
@@ -33,7 +33,7 @@ async function refuseWasm(page: Page, url: string): Promise<void> {
     const { "content-security-policy": policy = "", ...headers } = response.headers();
     expect(policy).toContain(" 'wasm-unsafe-eval'");
     headers["content-security-policy"] = policy.replace(" 'wasm-unsafe-eval'", "");
-    await route.fulfill({ response, headers });
+    await route.fulfill({ response, headers, body: edit(await response.text()) });
   });
 }
 
@@ -61,17 +61,22 @@ test("a page without a bundler works under a policy that forbids wasm", {
   expect(files).toContain("fallback.js");
 });
 
+/** Replaces the files that the page loads early, or that its script imports. */
+function withoutWasm(text: string): string {
+  return text
+    .replace("/pennon/index.js", "/pennon/without-wasm.js")
+    .replace("/pennon/engine.js", "/pennon/engine-without-wasm.js");
+}
+
 test("a page that imports the client without wasm does not violate a policy that forbids wasm", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { environment } = await shopFlags(api);
   await using shop = await servePlain(server, environment);
-  await refuseWasm(page, shop.url);
+  await refuseWasm(page, shop.url, withoutWasm);
   await page.route("**/shop.js", async (route) => {
     const response = await route.fetch();
-    const script = await response.text();
-    const body = script.replace("/pennon/index.js", "/pennon/without-wasm.js");
-    await route.fulfill({ response, body });
+    await route.fulfill({ response, body: withoutWasm(await response.text()) });
   });
   const files = filesLoaded(page);
   await page.goto(shop.url);
