@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::{EMAIL, PASSWORD, Process, eventually};
+use crate::{EMAIL, PASSWORD, Process};
 
 /// Operations that are served from memory, so an outage of the database must not affect them.
 pub const FROM_MEMORY: [&str; 4] = ["evaluate", "batch", "config", "unchanged config"];
@@ -26,6 +26,9 @@ pub const UNKNOWN_KEY: &str = "unknown key";
 
 /// The minimum time between two requests of a task, which leaves processor time for other tests.
 const INTERVAL: Duration = Duration::from_millis(10);
+
+/// The time after which an operation that has not had the expected exchanges fails the test.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request and its response.
 #[derive(Clone, Debug)]
@@ -106,7 +109,8 @@ impl Load {
         load
     }
 
-    /// Waits until each operation that was sent after `since` has had `count` matching exchanges.
+    /// Waits until each operation that was sent after `since` has had `count` matching exchanges. On a busy machine, the
+    /// slowest operation needs longer for them than other conditions of tests.
     pub async fn until(
         &self,
         what: &str,
@@ -114,18 +118,36 @@ impl Load {
         count: usize,
         matches: impl Fn(&Exchange) -> bool,
     ) {
-        eventually(what, async || {
-            let exchanges = self.exchanges.lock().expect("no thread panicked");
-            let mut counts: HashMap<&str, usize> = HashMap::new();
-            for exchange in exchanges.iter().filter(|exchange| exchange.sent > since) {
-                if matches(exchange) {
-                    *counts.entry(exchange.operation).or_default() += 1;
-                }
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let lacking = self.lacking(since, count, &matches);
+            if lacking.is_empty() {
+                return;
             }
-            let reached = |operation| counts.get(operation).is_some_and(|had| *had >= count);
-            operations().all(reached)
-        })
-        .await;
+            assert!(
+                Instant::now() < deadline,
+                "never: {what}; missing: {lacking:?}"
+            );
+            tokio::time::sleep(INTERVAL).await;
+        }
+    }
+
+    /// Returns the operations that have had fewer than `count` matching exchanges.
+    fn lacking(
+        &self,
+        since: Instant,
+        count: usize,
+        matches: impl Fn(&Exchange) -> bool,
+    ) -> Vec<&'static str> {
+        let exchanges = self.exchanges.lock().expect("no thread panicked");
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for exchange in exchanges.iter().filter(|exchange| exchange.sent > since) {
+            if matches(exchange) {
+                *counts.entry(exchange.operation).or_default() += 1;
+            }
+        }
+        let lacks = |operation: &&str| counts.get(operation).is_none_or(|had| *had < count);
+        operations().filter(lacks).collect()
     }
 
     /// Stops sending, waits for the responses in flight, and returns all exchanges.
