@@ -3,14 +3,13 @@
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use http::header::CACHE_CONTROL;
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use pennon_core::Context;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
-use super::if_none_match::{Caching, IfNoneMatch, caching};
+use super::if_none_match::{Caching, IfNoneMatch};
 use super::openapi::{Answer, Answered, Schemas, unless_known};
 use super::respond::Json;
 use crate::error::Error;
@@ -25,13 +24,13 @@ pub(super) enum AllResults<T> {
 
 impl<T> AllResults<T> {
     /// Evaluates all active flags for the context of a request, unless the client has the results. `question` is the
-    /// body of the request, and `vary` lists the headers that the response depends on.
+    /// body of the request, and `caching` returns the headers for their tag.
     pub(super) async fn of<I>(
         environment: &SdkEnvironment,
         known: &IfNoneMatch,
         question: &[u8],
         context: &Context<'_>,
-        vary: &'static str,
+        caching: impl FnOnce(&str) -> Result<Caching, Error>,
         result: impl Fn(&str, &ServedFlag, Decision) -> I,
     ) -> Result<Self, Error>
     where
@@ -40,7 +39,7 @@ impl<T> AllResults<T> {
         let snapshot = environment.snapshot();
         let document = snapshot.document().await;
         let etag = etag(&document, question);
-        let caching = caching(&etag, vary)?;
+        let caching = caching(&etag)?;
         if known.has(&etag) {
             return Ok(Self::Unchanged(caching));
         }
@@ -48,17 +47,6 @@ impl<T> AllResults<T> {
         let results = flags.map(|(key, flag)| result(key, flag, flag.decide(context)));
         let results: Vec<I> = results.collect();
         Ok(Self::Evaluated(caching, results.into()))
-    }
-
-    /// Forbids caches to keep the response.
-    pub(super) fn not_stored(mut self) -> Self {
-        let (Self::Evaluated(caching, _) | Self::Unchanged(caching)) = &mut self;
-        for (name, value) in caching {
-            if *name == CACHE_CONTROL {
-                *value = HeaderValue::from_static("no-store");
-            }
-        }
-        self
     }
 
     /// Returns true if the client already has the results.

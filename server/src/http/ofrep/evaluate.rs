@@ -5,7 +5,7 @@ use super::question::{FlagKey, OfrepEnvironment, Question};
 use super::refusal::Refusal;
 use crate::evaluation;
 use crate::http::all_results::AllResults;
-use crate::http::if_none_match::IfNoneMatch;
+use crate::http::if_none_match::{IfNoneMatch, caching};
 use crate::snapshot::ServedFlag;
 
 /// Evaluates a flag for a context.
@@ -40,8 +40,8 @@ pub(super) async fn all(
 ) -> Result<AllFlags, Refusal> {
     let context = question.context()?;
     let flag = |key: &str, _: &ServedFlag, decision| Flag::new(key, decision);
-    let vary = "Authorization, X-API-Key, Origin";
-    let results =
-        AllResults::of(&environment, &known, question.bytes(), &context, vary, flag).await?;
+    let caching = |etag: &str| caching(etag, "Authorization, X-API-Key, Origin");
+    let bytes = question.bytes();
+    let results = AllResults::of(&environment, &known, bytes, &context, caching, flag).await?;
     Ok(AllFlags(results))
 }

@@ -16,7 +16,7 @@ use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
 use crate::http::all_results::AllResults;
 use crate::http::body::{Body, object};
 use crate::http::context::{self, context};
-use crate::http::if_none_match::IfNoneMatch;
+use crate::http::if_none_match::{Caching, IfNoneMatch, caching};
 use crate::http::openapi::shape::nullable;
 use crate::http::openapi::{InBody, Schemas};
 use crate::snapshot::{Decision, ServedFlag};
@@ -60,24 +60,26 @@ pub(super) async fn all(
 ) -> Result<AllResults<FlagResults>, Error> {
     let environment = key.for_all_results()?;
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
-    answer(&environment, &known, client, &bytes).await
+    let caching = |etag: &str| caching(etag, "Authorization, Origin");
+    answer(&environment, &known, client, &bytes, caching).await
 }
 
-/// Counts the fetch, and returns the results for the context in a request's body.
+/// Counts the fetch, and returns the results for the context in a request's body. `caching` returns the headers for
+/// their tag.
 pub(super) async fn answer(
     environment: &SdkEnvironment,
     known: &IfNoneMatch,
     client: Client,
     bytes: &[u8],
+    caching: impl FnOnce(&str) -> Result<Caching, Error>,
 ) -> Result<AllResults<FlagResults>, Error> {
     let mut faults = Vec::new();
     let context = context(object(bytes)?.take("context"), "/context", &mut faults);
     if !faults.is_empty() {
         return Err(Error::Invalid(faults));
     }
-    let vary = "Authorization, Origin";
-    let results =
-        AllResults::of(environment, known, bytes, &context, vary, FlagResult::new).await?;
+    let result = FlagResult::new;
+    let results = AllResults::of(environment, known, bytes, &context, caching, result).await?;
     let kind = poll_kind(known, results.is_unchanged());
     environment.polled(kind, client);
     Ok(results)

@@ -57,8 +57,8 @@ pub(super) async fn public_all(
 ) -> Result<AllResults<FlagResults>, Error> {
     let environment = key.for_all_results()?;
     let bytes = body.bytes_of_json_or_text(MAX_CONTEXT_BYTES).await?;
-    let results = all::answer(&environment, &known, client, &bytes).await?;
-    Ok(results.not_stored())
+    let caching = |etag: &str| caching_by(HeaderValue::from_static("no-store"), etag, "Origin");
+    all::answer(&environment, &known, client, &bytes, caching).await
 }
 
 /// Returns the header that lets caches serve a response for this many seconds, and for as long again while they ask for
