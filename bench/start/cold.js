@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import workerd from "workerd";
+import { median } from "./median.js";
 import { StandIn } from "./stand-in.js";
 
 const ROUNDS = 15;
@@ -144,9 +145,4 @@ function expectOn(isOn, client) {
   if (!isOn) {
     throw new Error(`${client} gave a wrong answer`);
   }
-}
-
-function median(numbers) {
-  const sorted = numbers.toSorted((one, other) => one - other);
-  return sorted[sorted.length >> 1];
 }

@@ -8,6 +8,7 @@ import { FeatureFlagsClient } from "@pennon/core";
 import { chromium } from "@playwright/test";
 import { build } from "esbuild";
 import { pennon } from "./flags.js";
+import { median } from "./median.js";
 import { StandIn } from "./stand-in.js";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 15);
@@ -215,9 +216,4 @@ function print(origin, lines) {
 /** Returns the median of this property. */
 function of(visits, property) {
   return median(visits.map((visit) => visit[property]));
-}
-
-function median(numbers) {
-  const sorted = numbers.toSorted((one, other) => one - other);
-  return sorted[sorted.length >> 1];
 }
