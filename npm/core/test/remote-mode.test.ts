@@ -231,6 +231,19 @@ describe("setContext", () => {
     expect(service.requests).toHaveLength(2);
   });
 
+  it("replaces the first request while the engine is being loaded", async () => {
+    const service = new AnsweringService();
+    const client = remote(service);
+    const initialized = client.initialize();
+    await Promise.resolve();
+    expect(service.bodies).toEqual([{ context: ada }]);
+    await client.setContext(bob);
+    await initialized;
+    expect(client.context).toEqual(bob);
+    expect(service.bodies).toEqual([{ context: ada }, { context: bob }]);
+    expect(service.requests[0]?.signal.aborted).toBe(true);
+  });
+
   it("never serves a late answer for an earlier context", async () => {
     const service = new AnsweringService();
     const client = await ready(service);

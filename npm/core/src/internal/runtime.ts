@@ -10,7 +10,7 @@ import type { Configuration, Snapshot } from "../snapshot.js";
 import { type Call, Calls, type Failure, toError } from "./calls.js";
 import { DocumentStore, type StoredDocument } from "./document-store.js";
 import type { Evaluations } from "./evaluations.js";
-import { fetchFlags, type Reply } from "./exchange.js";
+import { FlagRequests } from "./flag-requests.js";
 import type { FlagStore } from "./flag-store.js";
 import { type ConfiguredFlags, EVALUATIONS, storedFlags, storedValue } from "./flags.js";
 import { IdleTask } from "./idle-task.js";
@@ -29,13 +29,6 @@ const RESTART_DELAY_MS = 30_000;
 /** Loads the code of the core. */
 type LoadEngine = () => Promise<typeof import("../engine/client-core.js")>;
 
-/** A request for the flags. */
-interface FlagRequest {
-  /** In remote mode, the context for which it requests evaluations. */
-  readonly context: KeyedContext | undefined;
-  readonly reply: Promise<Reply>;
-}
-
 /**
  * The host of a client: network, timer, memory and listeners. It runs the commands of a core, which is loaded when the
  * client is initialized, and leaves all decisions to the core where possible.
@@ -47,6 +40,7 @@ export class ClientRuntime {
   readonly #publisher: Publisher;
   readonly #evaluations: Evaluations;
   readonly #flags: FlagStore;
+  readonly #requests: FlagRequests;
   readonly #timer = new Timer();
   readonly #calls = new Calls();
   readonly #lazy: LazyLoader;
@@ -54,12 +48,6 @@ export class ClientRuntime {
   readonly #supportCheck: SupportCheck;
   #loading: Promise<void> | undefined;
   #core: ClientCore | undefined;
-  /** Aborts the newest request. */
-  #request: AbortController | undefined;
-  /** The request that was sent while the engine is being loaded. The first fetch of the core takes its reply. */
-  #early: FlagRequest | undefined;
-  /** The tag that the stream has announced. */
-  #announced: string | undefined;
   /** The start of a page whose bootstrap has the evaluations for its context. */
   #start: IdleTask | undefined;
   /** The last error of the transport or the engine. */
@@ -92,6 +80,7 @@ export class ClientRuntime {
     this.#publisher = publisher;
     this.#evaluations = evaluations;
     this.#flags = evaluations.flags;
+    this.#requests = new FlagRequests(settings, evaluations);
     this.#lazy = new LazyLoader(settings);
     const { snapshot, store } = settings;
     this.#documents = store && new DocumentStore(store, settings);
@@ -155,9 +144,9 @@ export class ClientRuntime {
       const kind = this.#ended ? FailureKind.ShutDown : FailureKind.Trapped;
       throw toError("setContext", { kind }, this.#thrown);
     }
-    // The first request asks for the newest context, and may already have been answered.
+    // The first request of a core asks for the newest context, and may already have been answered.
     if (core !== undefined && !(isStarting && this.#servesRequested())) {
-      await this.#requestContext(core, isOther);
+      await this.#requestContext(core, isOther && !isStarting);
     }
   }
 
@@ -213,7 +202,7 @@ export class ClientRuntime {
 
   fetch(request: number, etag: string | undefined): void {
     const core = this.#core;
-    const { context, reply } = this.#takeEarly() ?? this.#requestFlags(etag);
+    const { context, reply } = this.#requests.send(etag);
     reply.then(
       (reply) =>
         context === undefined ? core?.reply(request, reply) : core?.answer(request, context, reply),
@@ -236,7 +225,7 @@ export class ClientRuntime {
   }
 
   abort(): void {
-    this.#request?.abort();
+    this.#requests.abort();
   }
 
   setTimer(delay: number): void {
@@ -321,7 +310,7 @@ export class ClientRuntime {
     const core = this.#core;
     this.#lazy.listen({
       onEvent: (etag, spreadMs) => {
-        this.#announced = etag;
+        this.#requests.announced = etag;
         core?.reportStreamEvent(etag, spreadMs);
       },
       onAlive: () => core?.reportEvent(EventKind.StreamAlive),
@@ -490,7 +479,7 @@ export class ClientRuntime {
       (error) => {
         this.#thrown = error;
         this.#loading = undefined;
-        this.#dropEarly();
+        this.#requests.dropEarly();
         this.#failCalls();
       },
     );
@@ -562,35 +551,7 @@ export class ClientRuntime {
     // The caller may set a context or shut the client down in the same tick.
     await undefined;
     if (!this.#ended) {
-      this.#early = this.#requestFlags(undefined);
-      // If the engine cannot be loaded, nothing else handles a failure.
-      this.#early.reply.catch(() => {});
+      this.#requests.sendEarly();
     }
-  }
-
-  /** Returns the early request, unless it is for another context. */
-  #takeEarly(): FlagRequest | undefined {
-    const early = this.#early;
-    if (early?.context !== this.#evaluations.requested) {
-      this.#dropEarly();
-      return undefined;
-    }
-    this.#early = undefined;
-    return early;
-  }
-
-  #dropEarly(): void {
-    if (this.#early !== undefined) {
-      this.#early = undefined;
-      this.abort();
-    }
-  }
-
-  #requestFlags(etag: string | undefined): FlagRequest {
-    const context = this.#evaluations.requested;
-    this.#request = new AbortController();
-    this.#logger.debug("Fetching the flags", { etag });
-    const wanted = { context: context?.context, etag, announced: this.#announced };
-    return { context, reply: fetchFlags(this.#settings, wanted, this.#request.signal) };
   }
 }

@@ -1,0 +1,65 @@
+import type { Settings } from "../options.js";
+import type { Evaluations } from "./evaluations.js";
+import { fetchFlags, type Reply } from "./exchange.js";
+import type { KeyedContext } from "./keyed-context.js";
+
+/** A request for the flags. */
+interface FlagRequest {
+  /** In remote mode, the context for which it requests evaluations. */
+  readonly context: KeyedContext | undefined;
+  readonly reply: Promise<Reply>;
+}
+
+/** Requests for the flags, of which at most one is pending. The first can be sent before a core commands it. */
+export class FlagRequests {
+  readonly #settings: Settings;
+  readonly #evaluations: Evaluations;
+  /** Aborts the newest request. */
+  #controller: AbortController | undefined;
+  /** The request that no core has commanded yet. */
+  #early: FlagRequest | undefined;
+  /** The tag that the stream has announced. */
+  announced: string | undefined;
+
+  constructor(settings: Settings, evaluations: Evaluations) {
+    this.#settings = settings;
+    this.#evaluations = evaluations;
+  }
+
+  /** Sends the first request, for which the next call of `send` returns the reply. */
+  sendEarly(): void {
+    this.#early = this.#send(undefined);
+    // If the engine cannot be loaded, nothing else handles a failure.
+    this.#early.reply.catch(() => {});
+  }
+
+  /** Returns the early request, unless it is for another context, or sends a request. */
+  send(etag: string | undefined): FlagRequest {
+    const early = this.#early;
+    if (early === undefined || early.context !== this.#evaluations.requested) {
+      this.dropEarly();
+      return this.#send(etag);
+    }
+    this.#early = undefined;
+    return early;
+  }
+
+  dropEarly(): void {
+    if (this.#early !== undefined) {
+      this.#early = undefined;
+      this.abort();
+    }
+  }
+
+  abort(): void {
+    this.#controller?.abort();
+  }
+
+  #send(etag: string | undefined): FlagRequest {
+    const context = this.#evaluations.requested;
+    this.#controller = new AbortController();
+    this.#settings.logger.debug("Fetching the flags", { etag });
+    const wanted = { context: context?.context, etag, announced: this.announced };
+    return { context, reply: fetchFlags(this.#settings, wanted, this.#controller.signal) };
+  }
+}
