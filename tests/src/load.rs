@@ -28,7 +28,7 @@ pub const UNKNOWN_KEY: &str = "unknown key";
 const INTERVAL: Duration = Duration::from_millis(10);
 
 /// The time after which an operation that has not had the expected exchanges fails the test.
-const PATIENCE: Duration = Duration::from_secs(60);
+const UNTIL_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A request and its response.
 #[derive(Clone, Debug)]
@@ -118,7 +118,7 @@ impl Load {
         count: usize,
         matches: impl Fn(&Exchange) -> bool,
     ) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + UNTIL_TIMEOUT;
         loop {
             let lacking = self.lacking(since, count, &matches);
             if lacking.is_empty() {
