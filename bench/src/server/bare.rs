@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
+use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result};
@@ -35,7 +36,12 @@ pub(crate) struct Bare {
 impl Bare {
     /// Starts this program again as a bare server, whose document has this many bytes.
     pub(crate) async fn start(document: usize) -> Result<Self> {
-        let mut process = Command::new(std::env::current_exe()?)
+        Self::start_program(&std::env::current_exe()?, document).await
+    }
+
+    /// Starts a program that runs this one.
+    pub(crate) async fn start_program(program: &Path, document: usize) -> Result<Self> {
+        let mut process = Command::new(program)
             .args(["bare", "--document", &document.to_string()])
             .stdout(Stdio::piped())
             .kill_on_drop(true)

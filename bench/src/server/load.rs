@@ -57,6 +57,20 @@ impl Target {
         }
     }
 
+    /// Returns the ID of the server's process.
+    pub(crate) fn process(&self) -> u32 {
+        self.process
+    }
+
+    /// Repeats the request this many times on one connection.
+    pub(crate) async fn repeat(&self, times: usize) -> Result<()> {
+        let mut connection = Connection::open(self).await?;
+        for _ in 0..times {
+            connection.exchange(self).await?;
+        }
+        Ok(())
+    }
+
     /// Repeats the request on this many connections for [`SPAN`].
     pub(crate) async fn load(&self, connections: usize) -> Result<Load> {
         let mut open = Vec::with_capacity(connections);

@@ -4,6 +4,7 @@ mod bare;
 mod comparison;
 mod fixture;
 mod growth;
+mod instructions;
 mod load;
 
 use std::path::Path;
@@ -36,6 +37,9 @@ pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
     let bare = Yardsticks(Bare::start(document).await?);
 
     requests(&fixture, &bare, &etag, document).await?;
+    let counted = folder.join("counted");
+    std::fs::create_dir(&counted)?;
+    instructions::measure(server, &counted).await?;
     concurrency(&fixture, &bare).await?;
     switches(&fixture).await?;
     growth::rules(&fixture, &bare).await?;
