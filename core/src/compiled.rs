@@ -1,6 +1,7 @@
 //! A flag ready for evaluation, with sorted rules and numbered attributes.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::config::FlagConfig;
@@ -12,22 +13,23 @@ use crate::rule::{Attribute, Condition, Logic, Operand, Operator, Priority, Rule
 ///
 /// Each attribute that the flag reads has a slot: its index in [`attributes`](Self::attributes). A caller that keeps
 /// the values in an array in this order avoids lookups by name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompiledFlag {
     pub(crate) archived: bool,
     pub(crate) enabled: bool,
-    /// Boxed to save memory: most flags have no targeting, and a client holds all flags of its environment.
-    targeting: Option<Box<Targeting>>,
+    /// A pointer, because most flags have no targeting, and a client holds all flags of its environment. It is shared
+    /// between snapshots in which the targeting is the same.
+    targeting: Option<Arc<Targeting>>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Targeting {
     attributes: Box<[Attribute]>,
     rules: Box<[CompiledRule]>,
     rollout: Option<CompiledRollout>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompiledRule {
     pub(crate) priority: Priority,
     pub(crate) logic: Logic,
@@ -35,14 +37,14 @@ pub(crate) struct CompiledRule {
     pub(crate) conditions: Box<[CompiledCondition]>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompiledCondition {
     pub(crate) slot: usize,
     pub(crate) operator: Operator,
     pub(crate) operand: Operand,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompiledRollout {
     pub(crate) slot: usize,
     pub(crate) strategy: Strategy,
@@ -61,7 +63,7 @@ impl CompiledFlag {
             let mut slots = Slots::default();
             let rules = compile_rules(rules, &mut slots);
             let rollout = rollout.map(|rollout| compile_rollout(rollout, &mut slots));
-            Box::new(Targeting {
+            Arc::new(Targeting {
                 attributes: slots.0.into(),
                 rules,
                 rollout,

@@ -118,7 +118,7 @@ string_enum! {
 }
 
 /// The fixed value of a condition.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// `valueString`
     String(OperandText),

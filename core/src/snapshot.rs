@@ -75,21 +75,23 @@ impl Snapshot {
     ///
     /// Fails if the text is not JSON in UTF-8, nests too deeply, or has no array `flags`.
     pub fn parse(text: &[u8]) -> Result<Self, ParseError> {
-        let flags = text.len() / BYTES_PER_FLAG;
-        Self::read(text, flags, flags * KEY_BYTES)
+        Self::default().parse_next(text)
     }
 
-    /// Reads the next document of this environment, and allocates memory for about the same size.
+    /// Reads the next document of this environment. The new snapshot shares rules and rollouts with this one where they
+    /// have not changed.
     pub fn parse_next(&self, text: &[u8]) -> Result<Self, ParseError> {
         if self.is_empty() {
-            return Self::parse(text);
+            let flags = text.len() / BYTES_PER_FLAG;
+            return self.read(text, flags, flags * KEY_BYTES);
         }
-        Self::read(text, self.flags.len(), self.keys.len())
+        self.read(text, self.flags.len(), self.keys.len())
     }
 
     /// Allocates memory for this many flags and bytes of keys in advance, and keeps a small reserve. Allocations that
     /// grow step by step, or differ in size each time, would fragment wasm memory, which never shrinks.
-    fn read(text: &[u8], flags: usize, key_bytes: usize) -> Result<Self, ParseError> {
+    fn read(&self, text: &[u8], flags: usize, key_bytes: usize) -> Result<Self, ParseError> {
+        let mut before = self.flags.iter().peekable();
         let mut keys = String::with_capacity(key_bytes.next_multiple_of(KEYS_STEP));
         let mut flags = Vec::with_capacity(flags.next_multiple_of(FLAGS_STEP));
         let mut skipped = 0;
@@ -101,11 +103,15 @@ impl Snapshot {
             let found = search(&keys, &flags, key);
             let start = keys.len();
             keys.push_str(key);
-            let entry = Entry {
+            let mut entry = Entry {
                 key: start..keys.len(),
                 ttl: flag.ttl,
                 flag: compile(flag),
             };
+            while before.next_if(|old| old.key(&self.keys) < key).is_some() {}
+            if let Some(same) = before.peek().filter(|old| old.flag_is(&entry)) {
+                entry.flag.clone_from(&same.flag);
+            }
             match found.map(|index| flags.get_mut(index)) {
                 Ok(Some(existing)) => *existing = entry,
                 Ok(None) => {}
@@ -168,30 +174,24 @@ impl Snapshot {
 
     /// Returns the keys of the flags that are new, changed or removed since another snapshot, in order.
     pub fn changes_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a str> {
-        let mut mine = self.entries().peekable();
-        let mut theirs = before.entries().peekable();
+        let (mut mine, mut theirs) = (self.flags.iter().peekable(), before.flags.iter().peekable());
         core::iter::from_fn(move || {
             loop {
                 let order = match (mine.peek(), theirs.peek()) {
-                    (Some((mine, ..)), Some((theirs, ..))) => mine.cmp(theirs),
+                    (Some(new), Some(old)) => new.key(&self.keys).cmp(old.key(&before.keys)),
                     (Some(_), None) => Ordering::Less,
                     (None, Some(_)) => Ordering::Greater,
                     (None, None) => return None,
                 };
-                let new = if order.is_le() { mine.next() } else { None };
-                let old = if order.is_ge() { theirs.next() } else { None };
-                if new != old {
-                    return new.or(old).map(|(key, ..)| key);
+                let new = mine.next_if(|_| order.is_le());
+                let old = theirs.next_if(|_| order.is_ge());
+                match (new, old) {
+                    (Some(new), Some(old)) if new.ttl == old.ttl && new.flag_is(old) => {}
+                    (Some(new), _) => return Some(new.key(&self.keys)),
+                    (None, old) => return old.map(|old| old.key(&before.keys)),
                 }
             }
         })
-    }
-
-    fn entries(
-        &self,
-    ) -> impl Iterator<Item = (&str, Option<Ttl>, Result<&CompiledFlag, &UnsupportedFlag>)> {
-        let entries = self.flags.iter();
-        entries.map(|entry| (entry.key(&self.keys), entry.ttl, entry.flag()))
     }
 }
 
@@ -202,6 +202,13 @@ impl Entry {
 
     fn flag(&self) -> Result<&CompiledFlag, &UnsupportedFlag> {
         self.flag.as_ref()
+    }
+
+    /// Returns true if both flags are equal. It is not inlined, because its copies would make up a hundredth of the wasm
+    /// engine.
+    #[inline(never)]
+    fn flag_is(&self, other: &Self) -> bool {
+        self.flag == other.flag
     }
 }
 

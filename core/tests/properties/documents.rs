@@ -1,10 +1,11 @@
 //! The config document: both readers agree on every document, and no input makes the hand-written one panic.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io;
 
 use pennon_core::config::{self, FlagConfig};
+use pennon_core::ttl::Ttl;
 use pennon_core::{CompiledFlag, Context, MissingBucketingKey, ParseError, Snapshot, evaluate};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -24,6 +25,12 @@ pub(crate) struct Document {
 
 fn document() -> impl Strategy<Value = Document> {
     vec(flag(), 0..4).prop_map(|flags| Document { flags })
+}
+
+/// Returns the TTL and the flag of each key.
+fn content(snapshot: &Snapshot) -> BTreeMap<&str, (Option<Ttl>, Option<&CompiledFlag>)> {
+    let values = snapshot.ttls().zip(snapshot.flags().map(Result::ok));
+    snapshot.keys().zip(values).collect()
 }
 
 /// Returns JSON of every kind, nested a few levels deep.
@@ -284,6 +291,25 @@ proptest! {
     #[test]
     fn a_random_sequence_of_tokens_never_panics(text in "([{}\\[\\]:,\" ]|\"flags\":|\"key\":|\\\\u[dD][89cC]|-?[0-9.eE]{1,4}|true|null){0,40}") {
         check_reading(text.as_bytes())?;
+    }
+
+    #[test]
+    fn the_next_snapshot_equals_a_new_one_and_knows_the_changes(
+        before in document(), added in document(), kept in vec(any::<bool>(), 4),
+    ) {
+        let kept = before.flags.iter().zip(kept).filter(|(_, is_kept)| *is_kept);
+        let mut after = added;
+        after.flags.extend(kept.map(|(flag, _)| flag.clone()));
+        let text = serde_json::to_vec(&after).map_err(fail)?;
+        let before = serde_json::to_vec(&before).map_err(fail)?;
+        let before = Snapshot::parse(&before).map_err(fail)?;
+        let after = before.parse_next(&text).map_err(fail)?;
+        let (old, new) = (content(&before), content(&after));
+        let alone = Snapshot::parse(&text).map_err(fail)?;
+        prop_assert_eq!(&new, &content(&alone));
+        let keys: BTreeSet<&str> = old.keys().chain(new.keys()).copied().collect();
+        let changed = keys.into_iter().filter(|key| old.get(key) != new.get(key));
+        prop_assert_eq!(after.changes_since(&before).collect::<Vec<_>>(), changed.collect::<Vec<_>>());
     }
 
     #[test]
