@@ -23,11 +23,28 @@ const LINES = [
 const SERVER_KEY = `pnk_${"s".repeat(43)}`;
 const PUBLIC_KEY = `pnp_${"p".repeat(43)}`;
 
-/** The clients: the script of the page, and the key. */
+/** The address of the flags of the public key, and that of GrowthBook's. */
+const FLAGS = `/sdk/v1/public/${PUBLIC_KEY}/config`;
+const GROWTHBOOK_FLAGS = "/api/features/sdk-growthbook";
+
+/** The clients: the script of the page, the key, and what the page preloads: the engine, or the flags at an address. */
 const CLIENTS = [
   { name: "GrowthBook", script: "growthbook", key: "sdk-growthbook" },
+  {
+    name: "the same, flags preloaded",
+    script: "growthbook",
+    key: "sdk-growthbook",
+    flags: GROWTHBOOK_FLAGS,
+  },
   { name: "`@pennon/core`, public key", script: "pennon", key: PUBLIC_KEY },
-  { name: "the same, with `modulepreload`", script: "pennon", key: PUBLIC_KEY, preload: true },
+  { name: "the same, engine preloaded", script: "pennon", key: PUBLIC_KEY, engine: true },
+  {
+    name: "the same, engine and flags preloaded",
+    script: "pennon",
+    key: PUBLIC_KEY,
+    engine: true,
+    flags: FLAGS,
+  },
   { name: "`@pennon/core`, server key", script: "pennon", key: SERVER_KEY },
   { name: "`@pennon/core` with `bootstrap`", script: "pennon-bootstrap", key: PUBLIC_KEY },
   { name: "LaunchDarkly", script: "launchdarkly", key: "client-side-id" },
@@ -87,15 +104,18 @@ async function bundles() {
 /** Serves the pages, whose clients use this service. */
 async function addPages(files, { url }) {
   const bootstrap = JSON.stringify(await snapshot()).replaceAll("<", "\\u003c");
-  for (const [index, { script, key, preload }] of CLIENTS.entries()) {
-    const engine = files.get(script).find((file) => file.startsWith("engine"));
-    const link = preload ? `<link rel="modulepreload" href="/${script}/${engine}">` : "";
+  for (const [index, { script, key, engine, flags }] of CLIENTS.entries()) {
+    const file = files.get(script).find((name) => name.startsWith("engine"));
+    const links = [
+      engine ? `<link rel="modulepreload" href="/${script}/${file}">` : "",
+      flags ? `<link rel="preload" as="fetch" crossorigin href="${url}${flags}">` : "",
+    ].join("");
     const inlined = script.endsWith("bootstrap")
       ? `<script type="application/json" id="bootstrap">${bootstrap}</script>`
       : "";
     site.addPage(
       `/${index}`,
-      `<!doctype html><html data-service="${url}" data-sdk-key="${key}"><head>${link}` +
+      `<!doctype html><html data-service="${url}" data-sdk-key="${key}"><head>${links}` +
         `<link rel="icon" href="data:,">${inlined}` +
         `<script type="module" src="/${script}/${script}.js"></script></head></html>`,
     );

@@ -252,3 +252,41 @@ test("a page of another origin needs no preflight request for its flags", {
   // The page's own client opens a stream, whose key is in a header.
   expect(preflights.filter((path) => !path.endsWith("/stream"))).toEqual([]);
 });
+
+test("the client takes the flags that a page has preloaded", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const { web } = await fill(api);
+  await using shop = await servePlain(server, web);
+  await page.context().grantPermissions(["local-network-access"]);
+  await page.goto(shop.url);
+  // The page's own client has its flags.
+  await expect(page.getByText("Free delivery this week")).toBeVisible();
+  const url = `${server.url}/sdk/v1/public/${web.sdkKey}/config`;
+  const requests: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().startsWith(url)) {
+      requests.push(request.url());
+    }
+  });
+  const isOn = await page.evaluate(async (href) => {
+    const link = Object.assign(document.createElement("link"), {
+      rel: "preload",
+      as: "fetch",
+      crossOrigin: "anonymous",
+      href,
+    });
+    document.head.append(link);
+    const { FeatureFlagsClient } = await import("/pennon/index.js" as string);
+    const { default: settings } = await import("/settings.js" as string);
+    const client = new FeatureFlagsClient(settings);
+    await client.initialize();
+    const isOn: boolean = client.isEnabled("banner");
+    await client.shutdown();
+    return isOn;
+  }, url);
+  expect(isOn).toBe(true);
+  expect(requests).toEqual([url]);
+});

@@ -43,9 +43,9 @@ export interface Transport {
   open?(request: TransportRequest): Promise<TransportStream>;
 }
 
-/** A request that the HTTP cache may answer after it has asked the service. */
+/** A request that the HTTP cache may answer: by itself, or after it has asked the service (`no-cache`). */
 interface CachedRequest extends TransportRequest {
-  readonly cache?: "no-cache" | undefined;
+  readonly cache?: "default" | "no-cache" | undefined;
 }
 
 /** The default transport, which uses the platform's `fetch`. */

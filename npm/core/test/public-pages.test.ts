@@ -57,6 +57,32 @@ describe("a page with a public key", () => {
     expect(requests()).toEqual([request, request, request]);
   });
 
+  it("takes the document that the page has just preloaded", async () => {
+    const preloaded = [`${baseUrl}/other`, `${address}/config?v=1`];
+    vi.stubGlobal("document", { querySelectorAll: () => preloaded.map((href) => ({ href })) });
+    const loads = vi.spyOn(performance, "getEntriesByName");
+    onTestFinished(() => loads.mockRestore());
+    network.mockImplementation(async () => response("first"));
+    const first = async (loadedMsAgo: number | undefined) => {
+      const [startTime, duration] = [performance.now() - 60_000, 60_000 - (loadedMsAgo ?? 0)];
+      const load = { startTime, duration } as PerformanceEntry;
+      loads.mockReturnValue(loadedMsAgo === undefined ? [] : [load]);
+      const client = clientOf();
+      await client.initialize();
+      await client.refresh();
+      expect(loads).toHaveBeenCalledWith(`${address}/config?v=1`);
+      return requests()
+        .splice(-2)
+        .map(({ url, cache }) => [url, cache]);
+    };
+    const query = `client=${encodeURIComponent("@pennon/core/0.1.0")}`;
+    const later = [`${address}/config?${query}`, "no-cache"];
+    expect(await first(undefined)).toEqual([[preloaded[1], "default"], later]);
+    expect(await first(9_000)).toEqual([[preloaded[1], "default"], later]);
+    // A page that starts late would get old flags.
+    expect(await first(11_000)).toEqual([later, later]);
+  });
+
   it("reads a response without a tag again", async () => {
     network.mockImplementation(async () => response("first", { ETag: "" }));
     const client = clientOf();

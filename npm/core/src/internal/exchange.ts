@@ -2,6 +2,9 @@ import type { EvaluationContext } from "../evaluation.js";
 import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
 
+/** The maximum age of a preloaded config document, in milliseconds: that of a cached one with the default settings. */
+const MAX_PRELOAD_AGE_MS = 10_000;
+
 /** The flags that a request asks for. */
 export interface Wanted {
   /** The context to evaluate all flags for; undefined to ask for the config document. */
@@ -38,23 +41,40 @@ function flagRequest(settings: Settings, { context, etag }: Wanted) {
 
 /**
  * Returns a request that needs no preflight request from a page of another origin: it has the public key in its path
- * and no header of its own. The browser's cache revalidates the config document.
+ * and no header of its own. The browser's cache revalidates the config document, unless the page has just preloaded it.
  */
-function pageRequest(settings: Settings, { context, announced }: Wanted) {
+function pageRequest(settings: Settings, { context, etag, announced }: Wanted) {
   const { sdkKey, clientName } = settings;
+  const url = urlOf(settings, `public/${encodeURIComponent(sdkKey)}/${pathFor(context)}`);
   const query = new URLSearchParams({ client: clientName });
-  if (announced !== undefined && context === undefined) {
+  if (context !== undefined) {
+    return {
+      ...methodFor(context),
+      url: `${url}?${query}`,
+      headers: { "Content-Type": "text/plain" },
+    };
+  }
+  const isFirst = etag === undefined && announced === undefined;
+  const preloaded = isFirst ? preloadedUrl(url) : undefined;
+  if (announced !== undefined) {
     // No cache has an older document under this address.
     query.set("revision", announced);
   }
-  const path = `public/${encodeURIComponent(sdkKey)}/${pathFor(context)}?${query}`;
-  const headers = context === undefined ? {} : { "Content-Type": "text/plain" };
   return {
     ...methodFor(context),
-    url: urlOf(settings, path),
-    headers,
-    cache: context === undefined ? ("no-cache" as const) : undefined,
+    url: preloaded ?? `${url}?${query}`,
+    headers: {},
+    cache: preloaded === undefined ? ("no-cache" as const) : ("default" as const),
   };
+}
+
+/** Returns the address of a document that the page has just preloaded with a link to `url`, with or without a query. */
+function preloadedUrl(url: string): string | undefined {
+  const links = document.querySelectorAll?.<HTMLLinkElement>("link[rel=preload][as=fetch]") ?? [];
+  const href = [...links].map((link) => link.href).find((href) => href.startsWith(url));
+  const load = href && performance.getEntriesByName(href)[0];
+  const isOld = load && performance.now() - load.startTime - load.duration > MAX_PRELOAD_AGE_MS;
+  return isOld ? undefined : href;
 }
 
 function methodFor(context: EvaluationContext | undefined) {
