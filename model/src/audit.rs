@@ -176,7 +176,7 @@ pub struct AuditSubjects {
 }
 
 /// The entries to list. Filters match exactly, and both ends of the period are inclusive.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// The key of the flag.
     pub flag_key: Option<String>,

@@ -7,6 +7,9 @@ use chrono::{DateTime, SecondsFormat, Utc};
 
 use pennon_core::Invalid;
 
+/// A day of 24 hours, in milliseconds.
+pub const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
+
 /// A point in time in milliseconds, formatted as RFC 3339 in UTC: `2026-03-01T09:30:00.000Z`.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
@@ -34,7 +37,17 @@ impl Timestamp {
     /// Adds days of 24 hours, which may be negative.
     #[must_use]
     pub const fn plus_days(self, days: i64) -> Self {
-        self.plus_millis(days.saturating_mul(24 * 60 * 60 * 1000))
+        self.plus_millis(days.saturating_mul(DAY_MILLIS))
+    }
+
+    /// Returns the start of a day in UTC, counted from the start of 1970.
+    pub const fn of_day(day: i64) -> Self {
+        Self(day.saturating_mul(DAY_MILLIS))
+    }
+
+    /// Returns the day in UTC, counted from the start of 1970.
+    pub const fn day(self) -> i64 {
+        self.0.div_euclid(DAY_MILLIS)
     }
 
     /// Returns the milliseconds since the start of 1970 in UTC.

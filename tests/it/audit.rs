@@ -1,6 +1,6 @@
 //! The audit log: recorded entries, filters, and groups.
 
-use pennon_tests::{EMAIL, Pair, START, TestApp};
+use pennon_tests::{Caller, EMAIL, Pair, START, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -117,6 +117,63 @@ async fn entries_can_be_filtered_by_flag_environment_and_time() {
         .await;
     let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     assert_eq!(answer.faults(), ["from", "to", "flag"]);
+}
+
+#[tokio::test]
+async fn the_total_counts_whole_and_partial_days() {
+    let app = TestApp::start().await;
+    for key in ["first", "second", "third", "fourth", "fifth"] {
+        let admin = app.admin().await;
+        // The first is created at 09:30, and each other one 18 hours after the one before.
+        admin.flag(key).await;
+        admin.personal_token(key, "viewer").await;
+        app.advance(18 * 60 * 60);
+    }
+    let admin = app.admin().await;
+    let totals = async |path: &str| -> [Value; 2] {
+        let log = admin.get(path).await.expect(StatusCode::OK).json();
+        let items = log["items"].as_array().map_or(0, Vec::len);
+        [log["pagination"]["total"].clone(), json!(items)]
+    };
+    for (query, total) in [
+        ("", 5),
+        ("from=2026-03-01T00:00:00Z", 5),
+        ("from=2026-03-01T09:30:00Z", 5),
+        ("from=2026-03-01T09:30:00.001Z", 4),
+        ("from=2026-03-02T00:00:00Z", 4),
+        ("from=2026-03-02T21:30:00.001Z", 2),
+        ("to=2026-03-04T09:30:00Z", 5),
+        ("to=2026-03-04T09:29:59.999Z", 4),
+        ("to=2026-03-02T23:59:59.999Z", 3),
+        ("to=2026-03-03T00:00:00Z", 3),
+        ("to=2026-03-01T09:29:59.999Z", 0),
+        (
+            "from=2026-03-01T09:30:00.001Z&to=2026-03-04T09:29:59.999Z",
+            3,
+        ),
+        ("from=2026-03-02T00:00:00Z&to=2026-03-02T23:59:59.999Z", 2),
+        ("from=2026-03-02T03:30:00.001Z&to=2026-03-02T21:30:00Z", 1),
+        ("from=2026-03-03T00:00:00Z&to=2026-03-02T00:00:00Z", 0),
+    ] {
+        let listed = totals(&format!("/audit?{query}")).await;
+        assert_eq!(listed, [total, total].map(Value::from), "{query}");
+        let [total, items] = totals(&format!("/audit?{query}&include=accounts")).await;
+        assert_eq!(total, items, "{query}, with accounts");
+    }
+    let accounts = "/audit?from=2026-03-02T00:00:00Z&to=2026-03-02T23:59:59.999Z&include=accounts";
+    assert_eq!(totals(accounts).await, [4, 4].map(Value::from));
+    app.advance(24 * 60 * 60);
+    let admin = app.admin().await;
+    admin.flag("sixth").await;
+    assert_eq!(total(&admin).await, 6, "another day is over");
+    app.tamper("delete from audit_entries where flag_key = 'first'")
+        .await;
+    assert_eq!(total(&admin).await, 5, "entries have been deleted");
+}
+
+async fn total(admin: &Caller<'_>) -> Value {
+    let log = admin.get("/audit").await.expect(StatusCode::OK).json();
+    log["pagination"]["total"].clone()
 }
 
 #[tokio::test]

@@ -136,7 +136,11 @@ pub(crate) async fn list(
     page: PageRequest,
 ) -> Result<Page<AuditRecord>, Error> {
     check(actor, filter)?;
-    audit::list(&mut admin.db.read().await?, filter, page).await
+    let mut tx = admin.db.read().await?;
+    let entries = audit::page(&mut tx, filter, page).await?;
+    let now = admin.clock.now();
+    let total = admin.counted_days.total(&mut tx, filter, now).await?;
+    Ok(page.page_of(entries, total))
 }
 
 /// Returns the next entries of an export, newest first: those after `last`, up to 100. Entries about accounts are for

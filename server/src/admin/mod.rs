@@ -4,6 +4,7 @@
 //! through [`changes`], which also updates the snapshots.
 
 pub(crate) mod audit;
+mod audit_total;
 pub(crate) mod bulk;
 pub(crate) mod changes;
 pub(crate) mod cloning;
@@ -77,6 +78,7 @@ pub(crate) struct Parts {
     tarballs: packages::Tarballs,
     successors: sessions::Successors,
     pending_usage: usage::Pending,
+    counted_days: audit_total::CountedDays,
 }
 
 impl Deref for Admin {
@@ -134,6 +136,7 @@ impl Admin {
             tarballs: packages::Tarballs::default(),
             successors: sessions::Successors::new(clock.now()),
             pending_usage: usage::Pending::default(),
+            counted_days: audit_total::CountedDays::default(),
             instance,
             db,
             clock,

@@ -1,19 +1,21 @@
 //! The audit log.
 
+use std::ops::Range;
+
 use pennon_model::audit::{
     AuditAction, AuditEntry, AuditFilter, AuditRecord, AuditSubjects, ChangeEvent, ChangeReason,
     RequestId,
 };
 use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
-use pennon_model::page::{Page, PageRequest};
-use pennon_model::time::Timestamp;
+use pennon_model::page::PageRequest;
+use pennon_model::time::{DAY_MILLIS, Timestamp};
 use serde_json::Value;
 use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::flags::push_product;
-use super::{Tx, bad_row, bindable, on_conn, page_of};
+use super::{Tx, bad_row, bindable, on_conn};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -148,12 +150,12 @@ pub(crate) async fn before(
     rows.into_iter().map(AuditRecord::try_from).collect()
 }
 
-/// Returns one page of entries, newest first.
-pub(crate) async fn list(
+/// Returns the entries of one page, newest first.
+pub(crate) async fn page(
     tx: &mut Tx,
     filter: &AuditFilter,
     page: PageRequest,
-) -> Result<Page<AuditRecord>, Error> {
+) -> Result<Vec<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(SELECT);
         push_conditions!(query, filter);
@@ -161,12 +163,60 @@ pub(crate) async fn list(
         query.push(" offset ").push_bind(page.offset());
         query.build_query_as().fetch_all(conn).await
     })?;
-    let total = on_conn!(tx, conn => {
+    rows.into_iter().map(AuditRecord::try_from).collect()
+}
+
+/// Counts the entries that a filter selects.
+pub(crate) async fn count(tx: &mut Tx, filter: &AuditFilter) -> Result<i64, Error> {
+    on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("select count(*) from audit_entries where ");
         push_conditions!(query, filter);
         query.build_query_scalar().fetch_one(conn).await
-    })?;
-    page_of(page, rows, total)
+    })
+}
+
+/// Returns the days since 1970, in UTC, and the number of entries of each. Days without entries are missing.
+pub(crate) async fn count_by_day(
+    tx: &mut Tx,
+    days: Range<i64>,
+    accounts: bool,
+) -> Result<Vec<(i64, i64)>, Error> {
+    on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new("select occurred_at / ");
+        query.push(DAY_MILLIS).push(" as day, count(*) from audit_entries where occurred_at >= ");
+        query.push_bind(Timestamp::of_day(days.start).millis());
+        query.push(" and occurred_at < ").push_bind(Timestamp::of_day(days.end).millis());
+        if !accounts {
+            query.push(" and not about_accounts");
+        }
+        query.push(" group by day");
+        query.build_query_as().fetch_all(conn).await
+    })
+}
+
+/// Returns the first and the last entry before a day; none if there is no entry.
+pub(crate) async fn bounds(
+    tx: &mut Tx,
+    day: i64,
+    accounts: bool,
+) -> Result<Option<[AuditId; 2]>, Error> {
+    let mut bounds = Vec::new();
+    for order in [
+        " order by occurred_at, id",
+        " order by occurred_at desc, id desc",
+    ] {
+        let found: Option<Uuid> = on_conn!(&mut *tx, conn => {
+            let mut query = QueryBuilder::new("select id from audit_entries where occurred_at < ");
+            query.push_bind(Timestamp::of_day(day).millis());
+            if !accounts {
+                query.push(" and not about_accounts");
+            }
+            query.push(order).push(" limit 1");
+            query.build_query_scalar().fetch_optional(conn).await
+        })?;
+        bounds.extend(found.map(AuditId::new));
+    }
+    Ok(<[AuditId; 2]>::try_from(bounds).ok())
 }
 
 #[derive(sqlx::FromRow)]
