@@ -2,7 +2,7 @@
 
 use pennon_tests::{Caller, TestApp};
 use reqwest::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::dashboard::{Browser, html};
 
@@ -226,4 +226,131 @@ async fn an_unchanged_flag_is_stale_if_it_is_unused_or_constant() {
     assert!(page.contains("not evaluated for 14 days\""));
     assert!(page.contains("the same for everyone in every environment\""));
     assert_eq!(page.matches(">Stale<").count(), 3);
+}
+
+/// Counts the flags whose states or last evaluation, which triggers maintain, differ from those in the other tables.
+const DIFFERENT_FLAGS: &str = "
+    with states as (
+        select pair.flag_id,
+            case
+                when not pair.is_enabled then 'off'
+                when exists (
+                    select 1 from rules
+                    where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id
+                ) or exists (
+                    select 1 from rollouts
+                    where rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
+                ) then 'partly'
+                else 'on'
+            end as state
+        from flag_environments pair
+        join environments on environments.id = pair.environment_id and environments.status = 'active'
+        where not pair.is_hidden
+    )
+    select count(*) from flags
+    where off_count <> (select count(*) from states where flag_id = flags.id and state = 'off')
+       or partly_count <> (select count(*) from states where flag_id = flags.id and state = 'partly')
+       or on_count <> (select count(*) from states where flag_id = flags.id and state = 'on')
+       or evaluated_at is distinct from (
+           select max(seen.evaluated_at) from flags_last_seen seen where seen.flag_id = flags.id
+       )";
+
+/// Fails if a flag's stored states or last evaluation are wrong after `step`.
+pub(crate) async fn check_stored(app: &TestApp, step: &str) {
+    let different = app.database().count(DIFFERENT_FLAGS).await;
+    assert_eq!(different, 0, "after {step}");
+}
+
+#[tokio::test]
+async fn every_change_updates_the_stored_states() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (staging, _) = admin.environment("shop", "staging").await;
+    let (production, key) = admin.environment("shop", "production").await;
+    let mut flags = Vec::new();
+    for key in ["a", "b", "c"] {
+        flags.push(admin.flag(key).await);
+    }
+    admin.environment("blog", "production").await;
+    check_stored(&app, "the creation of flags and environments").await;
+    for flag in &flags {
+        admin.switch(flag, &staging, true).await;
+    }
+    admin.switch(&flags[0], &production, true).await;
+    check_stored(&app, "the switches").await;
+
+    let path = format!("/flags/{}/environments/{production}", flags[0]);
+    let rule = json!({
+        "priority": 1, "logic": "and", "value": true,
+        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
+    });
+    let rollout = json!({ "percentage": 5, "strategy": "per_user" });
+    let add_rule = async || {
+        let added = admin.post(&format!("{path}/rules"), rule.clone()).await;
+        added.expect(StatusCode::CREATED).text("/id")
+    };
+    let add_rollout = async || {
+        let added = admin.put(&format!("{path}/rollout"), rollout.clone()).await;
+        added.expect(StatusCode::CREATED);
+    };
+    let first = add_rule().await;
+    check_stored(&app, "the creation of a rule").await;
+    let gone = admin.delete(&format!("/rules/{first}")).await;
+    gone.expect(StatusCode::NO_CONTENT);
+    check_stored(&app, "the deletion of the only rule").await;
+    add_rollout().await;
+    check_stored(&app, "the creation of a rollout").await;
+    let rule = add_rule().await;
+    check_stored(&app, "the creation of a rule beside a rollout").await;
+    let copy = json!({ "name": "copy" });
+    let copy = admin
+        .post(&format!("/environments/{production}/clone"), copy)
+        .await;
+    let copy = copy.expect(StatusCode::CREATED).text("/id");
+    check_stored(&app, "a clone").await;
+    let gone = admin.delete(&format!("/rules/{rule}")).await;
+    gone.expect(StatusCode::NO_CONTENT);
+    check_stored(&app, "the deletion of the rule").await;
+    let gone = admin.delete(&format!("{path}/rollout")).await;
+    gone.expect(StatusCode::NO_CONTENT);
+    check_stored(&app, "the deletion of the rollout").await;
+
+    let rotated = format!("/environments/{staging}/rotate-key");
+    let rotated = admin.post(&rotated, json!({})).await;
+    let staging = rotated.expect(StatusCode::CREATED).text("/id");
+    check_stored(&app, "a rotation").await;
+    let revoked = admin
+        .post(&format!("/environments/{copy}/revoke"), json!({}))
+        .await;
+    revoked.expect(StatusCode::OK);
+    check_stored(&app, "a revocation").await;
+
+    let products = |products: Value| json!({ "products": products, "force": true });
+    let flag = format!("/flags/{}", flags[1]);
+    for limits in [json!(["blog"]), json!(["shop"]), json!(null)] {
+        let limited = admin.patch(&flag, products(limits)).await;
+        limited.expect(StatusCode::OK);
+        check_stored(&app, "a change of products").await;
+    }
+    let bulk = json!({ "flagIds": flags, "action": "disable", "environmentId": staging });
+    let bulk = admin.post("/flags/bulk", bulk).await;
+    bulk.expect(StatusCode::OK);
+    check_stored(&app, "changes of several flags").await;
+    let archived = admin.delete(&format!("/flags/{}", flags[2])).await;
+    archived.expect(StatusCode::NO_CONTENT);
+    check_stored(&app, "archiving").await;
+    let restored = admin
+        .post(&format!("/flags/{}/restore", flags[2]), json!({}))
+        .await;
+    restored.expect(StatusCode::OK);
+    check_stored(&app, "restoring").await;
+
+    for _ in 0..2 {
+        evaluate(&app.sdk(&key), "a").await;
+        app.flush_usage().await;
+        check_stored(&app, "an evaluation").await;
+        app.advance(120);
+    }
+    let used = "select count(*) from flags where evaluated_at is not null and on_count > 0";
+    assert_eq!(app.database().count(used).await, 1);
 }

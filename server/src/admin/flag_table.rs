@@ -1,8 +1,10 @@
 //! The table of flags and environments, with the usage of each flag.
 
 use pennon_model::environment::{self, EnvironmentStatus};
-use pennon_model::flag::{Flag, FlagFilter};
-use pennon_model::flag_table::{FlagRow, FlagState, FlagTable, FlagTableQuery, StaleReason};
+use pennon_model::flag::{Flag, FlagFilter, FlagOrder};
+use pennon_model::flag_table::{
+    FlagRow, FlagState, FlagTable, FlagTableOrder, FlagTableQuery, Lifecycle, StaleReason,
+};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
@@ -93,11 +95,17 @@ pub(crate) async fn page(
     query.environment = query
         .environment
         .filter(|id| environments.iter().any(|environment| environment.id == *id));
-    let flags = store::flag_table::page(&mut tx, &query, since).await?;
+    let states = StateFilter {
+        environment: query.environment,
+        state: query.state,
+        stale: query.stale.then_some(since),
+    };
+    let (environment, page) = (query.environment, query.page);
+    let flags = store::flags::list(&mut tx, &filter_of(query), &states, page).await?;
     let ids: Vec<_> = flags.items.iter().map(|flag| flag.id).collect();
-    let mut usage = store::flag_table::uses(&mut tx, &ids, query.environment, since).await?;
+    let mut usage = store::flag_table::uses(&mut tx, &ids, environment, since).await?;
     let first = first_hour(now);
-    let mut hours = store::flag_table::hours(&mut tx, &ids, query.environment, first).await?;
+    let mut hours = store::flag_table::hours(&mut tx, &ids, environment, first).await?;
     let cells = store::configurations::cells(&mut tx, &ids).await?;
     let row = |flag: Flag| {
         let used = usage.remove(&flag.id);
@@ -119,6 +127,26 @@ pub(crate) async fn page(
         flags: flags.map(row),
         environments,
     })
+}
+
+/// Returns the filter of a query, apart from the state and the staleness.
+fn filter_of(query: FlagTableQuery) -> FlagFilter {
+    FlagFilter {
+        archived: match query.lifecycle {
+            Lifecycle::Active => Some(false),
+            Lifecycle::Archived => Some(true),
+            Lifecycle::All => None,
+        },
+        search: (!query.search.is_empty()).then_some(query.search),
+        product: query.product,
+        metadata: query.metadata,
+        order: match query.order {
+            FlagTableOrder::Newest => FlagOrder::Newest,
+            FlagTableOrder::Name => FlagOrder::Name,
+            FlagTableOrder::LastEvaluated => FlagOrder::LastEvaluatedDescending,
+        },
+        ..FlagFilter::default()
+    }
 }
 
 /// Returns one page of flags, with their usage if the query requests it.

@@ -285,7 +285,7 @@ pub(crate) async fn write(tx: &mut Tx) -> Result<Vec<Raised>, Error> {
     for each in &raised {
         overtake(tx, each).await?;
     }
-    for statements in [REVEAL, DELETE, CHANGE, DROP] {
+    for statements in [REVEAL, DELETE, CHANGE, RECOUNT, DROP] {
         execute(tx, statements).await?;
     }
     Ok(raised)
@@ -302,8 +302,23 @@ async fn overtake(tx: &mut Tx, raised: &Raised) -> Result<(), Error> {
     ).bind(raised.environment.uuid()).bind(raised.revision).execute(conn).await.map(drop))
 }
 
+/// Counts the states of new flags again, if another transaction has revoked an environment since they were written:
+/// its trigger has not seen them.
+const RECOUNT: &str = "
+    update flags set (off_count, partly_count, on_count) = (
+        select count(*) filter (where state = 'off'), count(*) filter (where state = 'partly'),
+            count(*) filter (where state = 'on')
+        from flag_states where flag_states.flag_id = flags.id
+    )
+    where id in (select id from staged_flags where is_new)
+      and exists (
+          select 1 from staged_revisions join environments on environments.id = staged_revisions.environment_id
+          where environments.status <> 'active'
+      );
+";
+
 /// Writes new flags. Their config revisions assume that no other transaction increments that of the environment in the
-/// meantime.
+/// meantime. It writes `is_targeted` itself, because a trigger would update every configuration for its rules.
 const AHEAD: &str = "
     insert into staged_revisions (environment_id, config_revision)
     select id, config_revision + 1 from environments where status = 'active';
@@ -321,10 +336,13 @@ const AHEAD: &str = "
     select flag_id, tag from staged_tags where flag_id in (select id from staged_flags where is_new);
 
     insert into flag_environments
-        (flag_id, environment_id, is_enabled, ttl_override_seconds, revision, config_revision)
+        (flag_id, environment_id, is_enabled, ttl_override_seconds, revision, config_revision, is_targeted)
     select staged.flag_id, staged.environment_id, staged.is_enabled, staged.ttl_override_seconds, staged.revision,
-           revisions.config_revision
+           revisions.config_revision, targeted.flag_id is not null
     from staged_configurations staged join staged_revisions revisions using (environment_id)
+    left join (
+        select flag_id, environment_id from staged_rules union select flag_id, environment_id from staged_rollouts
+    ) targeted on targeted.flag_id = staged.flag_id and targeted.environment_id = staged.environment_id
     where staged.is_new;
 
     insert into rules (id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision)

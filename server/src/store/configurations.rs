@@ -54,7 +54,7 @@ macro_rules! select_flag_environments {
     () => {
         concat!(
             "select ",
-            flag_columns!("flags"),
+            flag_columns!(),
             ", ",
             environment_columns!(),
             ", is_enabled, ttl_override_seconds,
@@ -211,9 +211,9 @@ pub(crate) async fn move_all(
         .bind(to.uuid()).execute(conn).await.map(drop))
 }
 
-/// Copies the configurations of all flags in an environment to a new one, without rules and rollouts. The configuration
-/// of a flag that does not exist in the new environment is hidden there and disabled, so that it appears when the flag
-/// joins the environment.
+/// Copies the configurations of all flags in an environment to a new one, without their rules and rollouts, which the
+/// caller must copy too. The configuration of a flag that does not exist in the new environment is hidden there and
+/// disabled, so that it appears when the flag joins the environment.
 pub(crate) async fn copy_all(
     tx: &mut Tx,
     from: EnvironmentId,
@@ -221,11 +221,12 @@ pub(crate) async fn copy_all(
 ) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "insert into flag_environments
-             (flag_id, environment_id, is_enabled, ttl_override_seconds, is_hidden, config_revision)
+             (flag_id, environment_id, is_enabled, ttl_override_seconds, is_hidden, is_targeted, config_revision)
          select pair.flag_id, $2,
                 pair.is_enabled and pair.flag_id in (select flag_id from flag_scope where environment_id = $2),
                 pair.ttl_override_seconds,
                 pair.flag_id not in (select flag_id from flag_scope where environment_id = $2),
+                pair.is_targeted,
                 (select config_revision from environments where id = $2)
          from flag_environments pair where pair.environment_id = $1
          on conflict (flag_id, environment_id) do update

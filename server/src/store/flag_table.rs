@@ -3,17 +3,14 @@
 
 use std::collections::HashMap;
 
-use pennon_model::flag::Flag;
-use pennon_model::flag_table::{FlagTableOrder, FlagTableQuery, Lifecycle, StaleReason};
+use pennon_model::flag_table::StaleReason;
 use pennon_model::id::{EnvironmentId, FlagId};
-use pennon_model::page::Page;
 use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::flags::{FlagRow, flag_columns, pattern, push_metadata, push_product, push_search};
 use super::usage::{Hours, hours};
-use super::{Tx, bindable, on_conn, push_one_of};
+use super::{Tx, on_conn, push_one_of};
 use crate::error::Error;
 
 /// The times that make a flag stale: it has expired `now`, or nobody has changed it since `unchanged`, and either no
@@ -49,14 +46,6 @@ struct HoursRow {
     hours: Hours,
 }
 
-/// A flag on a page, and the number of selected flags.
-#[derive(sqlx::FromRow)]
-struct PageRow {
-    #[sqlx(flatten)]
-    flag: FlagRow,
-    total: i64,
-}
-
 /// A condition on `flag_table` and `since`: applications have requested other flags, but not this one. If no
 /// application has requested any flag, all of them may evaluate locally without reports, so the use of flags is unknown.
 macro_rules! unused {
@@ -79,11 +68,10 @@ macro_rules! stale {
         concat!(
             "(archived_at is null and (",
             expired!(),
-            " or created_at < since.unchanged
-              and (changed_at is null or changed_at < since.unchanged)
-              and (",
+            " or created_at < since.unchanged and (is_constant or ",
             unused!(),
-            " or is_constant)))"
+            ")
+              and (changed_at is null or changed_at < since.unchanged)))"
         )
     };
 }
@@ -106,80 +94,56 @@ pub(super) use push_since;
 /// Appends a condition on the state of flags in an environment or in any of a product's, if one is requested. It is a
 /// macro because each driver has its own builder.
 macro_rules! push_state {
-    ($query:expr, $flags:literal, $product:expr, $environment:expr, $state:expr) => {
-        if $environment.is_some() || $state.is_some() {
-            $query.push(concat!(
-                " and exists (select 1 from flag_states where flag_states.flag_id = ",
-                $flags,
-                ".id"
-            ));
-            if let Some(product) = bindable($product) {
-                $query
-                    .push(" and flag_states.environment_id in (select id from environments where product = ")
-                    .push_bind(product)
-                    .push(")");
+    ($query:expr, $product:expr, $environment:expr, $state:expr) => {
+        let product = bindable($product);
+        match ($environment, $state) {
+            (None, None) => {}
+            (None, Some(state)) if product.is_none() => {
+                $query.push(match state {
+                    FlagState::On => " and on_count > 0",
+                    FlagState::Partly => " and partly_count > 0",
+                    FlagState::Off => " and off_count > 0",
+                });
             }
-            if let Some(environment) = $environment {
-                $query
-                    .push(" and flag_states.environment_id = ")
-                    .push_bind(environment.uuid());
+            (environment, state) => {
+                $query.push(
+                    " and flags.id in (select flag_states.flag_id from flag_states where true",
+                );
+                if let Some(product) = product {
+                    $query
+                        .push(" and flag_states.environment_id in (select id from environments where product = ")
+                        .push_bind(product)
+                        .push(")");
+                }
+                if let Some(environment) = environment {
+                    $query
+                        .push(" and flag_states.environment_id = ")
+                        .push_bind(environment.uuid());
+                }
+                if let Some(state) = state {
+                    $query
+                        .push(" and flag_states.state = ")
+                        .push_bind(state.as_str());
+                }
+                $query.push(")");
             }
-            if let Some(state) = $state {
-                $query
-                    .push(" and flag_states.state = ")
-                    .push_bind(state.as_str());
-            }
-            $query.push(")");
         }
     };
 }
 pub(super) use push_state;
 
-/// Appends the `from` clause and the conditions of a query. The text contains only the requested conditions.
-macro_rules! push_selected {
-    ($query:expr, $wanted:expr) => {{
-        $query.push(" from flag_table ");
-        if $wanted.stale {
-            $query.push("cross join since ");
-        }
-        $query.push(match $wanted.lifecycle {
-            Lifecycle::Active => "where archived_at is null",
-            Lifecycle::Archived => "where archived_at is not null",
-            Lifecycle::All => "where true",
-        });
-        push_search!(
-            $query,
-            Some(&$wanted.search).filter(|text| !text.is_empty())
-        );
-        push_product!($query, "flag_table.id", $wanted.product.as_ref());
-        push_metadata!($query, "flag_table", $wanted.metadata);
-        push_state!(
-            $query,
-            "flag_table",
-            $wanted.product.as_ref(),
-            $wanted.environment,
-            $wanted.state
-        );
-        if $wanted.stale {
-            $query.push(" and ").push(STALE);
-        }
-    }};
-}
-
-/// Appends the last evaluation of a flag of `flag_table`, in one environment or in all.
+/// Appends the last evaluation of a flag, in one environment or in all.
 macro_rules! push_last_evaluated {
-    ($query:expr, $flags:literal, $environment:expr) => {
+    ($query:expr, $environment:expr) => {
         match $environment {
             None => {
                 $query.push("evaluated_at");
             }
             Some(environment) => {
-                $query.push(concat!(
-                    "(select seen.evaluated_at from flags_last_seen seen where seen.flag_id = ",
-                    $flags,
-                    ".id
+                $query.push(
+                    "(select seen.evaluated_at from flags_last_seen seen where seen.flag_id = flags.id
                         and seen.lineage_id = (select coalesce(lineage_id, id) from environments where id = ",
-                ));
+                );
                 $query.push_bind(environment.uuid()).push("))");
             }
         }
@@ -187,70 +151,6 @@ macro_rules! push_last_evaluated {
 }
 
 pub(super) use push_last_evaluated;
-
-/// Returns one page of flags.
-pub(crate) async fn page(
-    tx: &mut Tx,
-    wanted: &FlagTableQuery,
-    since: StaleSince,
-) -> Result<Page<Flag>, Error> {
-    let page = wanted.page;
-    let rows = select(tx, wanted, since, page.limit.get(), page.offset()).await?;
-    let total = if let Some(row) = rows.first() {
-        row.total
-    } else {
-        // Beyond the last page, there is no row with the total.
-        let first = select(tx, wanted, since, 1, 0).await?;
-        first.first().map_or(0, |row| row.total)
-    };
-    let items = rows
-        .into_iter()
-        .map(|row| Flag::try_from(row.flag))
-        .collect::<Result<_, _>>()?;
-    Ok(page.page_of(items, total))
-}
-
-async fn select(
-    tx: &mut Tx,
-    wanted: &FlagTableQuery,
-    since: StaleSince,
-    limit: i64,
-    offset: i64,
-) -> Result<Vec<PageRow>, Error> {
-    on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new("");
-        if wanted.stale {
-            push_since!(query, since);
-        }
-        query.push(concat!("select ", flag_columns!("flag_table"), ", "));
-        // If the query has to read every flag anyway, it also counts the selected ones. Otherwise, counting in the same
-        // query would prevent the database from stopping at the end of the page.
-        if wanted.state.is_some() {
-            query.push("count(*) over ()");
-        } else {
-            query.push("(select count(*)");
-            push_selected!(query, wanted);
-            query.push(")");
-        }
-        query.push(" as total");
-        push_selected!(query, wanted);
-        query.push(" order by ");
-        match wanted.order {
-            FlagTableOrder::Newest => {
-                query.push("created_at desc, id desc");
-            }
-            FlagTableOrder::Name => {
-                query.push("lower(name), id");
-            }
-            FlagTableOrder::LastEvaluated => {
-                push_last_evaluated!(query, "flag_table", wanted.environment);
-                query.push(" desc nulls last, id desc");
-            }
-        }
-        query.push(" limit ").push_bind(limit).push(" offset ").push_bind(offset);
-        query.build_query_as().fetch_all(conn).await
-    })
-}
 
 /// Returns the use of each of these flags, in one environment or in any.
 pub(crate) async fn uses(
@@ -266,10 +166,10 @@ pub(crate) async fn uses(
         let mut query = QueryBuilder::new("");
         push_since!(query, since);
         query.push("select id, ");
-        push_last_evaluated!(query, "flag_table", environment);
+        push_last_evaluated!(query, environment);
         query.push(concat!(
             " as last_evaluated_at, ", stale!(), " as is_stale, ", expired!(), " as is_expired, ", unused!(), " as is_unused
-             from flag_table cross join since where id ",
+             from flag_table flags cross join since where id ",
         ));
         push_one_of!(query, flags);
         query.build_query_as().fetch_all(conn).await

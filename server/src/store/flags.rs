@@ -18,45 +18,14 @@ use super::flag_table::{STALE, StaleSince, push_last_evaluated, push_since, push
 use super::{Tx, bad_row, bindable, insert_rows, on_conn, page_of, unless_taken};
 use crate::error::{Conflict, Error};
 
-/// The columns of a [`FlagRow`], from `flags` or a view of it. No product and no tag contains a line
-/// break.
+/// The columns of a [`FlagRow`], from `flags` or a view of that name. No product and no tag contains a line break.
 macro_rules! flag_columns {
-    ($flags:literal) => {
-        concat!(
-            $flags,
-            ".id, ",
-            $flags,
-            ".key, ",
-            $flags,
-            ".name, ",
-            $flags,
-            ".description, ",
-            $flags,
-            ".type, ",
-            $flags,
-            ".created_by, ",
-            $flags,
-            ".created_at, ",
-            $flags,
-            ".archived_at, ",
-            $flags,
-            ".revision, ",
-            $flags,
-            ".is_public, ",
-            $flags,
-            ".owner, ",
-            $flags,
-            ".kind, ",
-            $flags,
-            ".expires_at,
-            (select string_agg(flag_tags.tag, '\n') from flag_tags where flag_tags.flag_id = ",
-            $flags,
-            ".id) as tags,
-            (select string_agg(flag_products.product, '\n') from flag_products
-             where flag_products.flag_id = ",
-            $flags,
-            ".id) as products",
-        )
+    () => {
+        "flags.id, flags.key, flags.name, flags.description, flags.type, flags.created_by, flags.created_at,
+         flags.archived_at, flags.revision, flags.is_public, flags.owner, flags.kind, flags.expires_at,
+         (select string_agg(flag_tags.tag, '\n') from flag_tags where flag_tags.flag_id = flags.id) as tags,
+         (select string_agg(flag_products.product, '\n') from flag_products
+          where flag_products.flag_id = flags.id) as products"
     };
 }
 pub(super) use flag_columns;
@@ -86,31 +55,26 @@ pub(super) use push_product;
 /// Appends the conditions on the metadata of flags that are requested. It is a macro because each driver has its own
 /// builder.
 macro_rules! push_metadata {
-    ($query:expr, $flags:literal, $filter:expr) => {
+    ($query:expr, $filter:expr) => {
         for tag in $filter.tags.iter() {
             $query
-                .push(concat!(
-                    " and exists (select 1 from flag_tags where flag_tags.flag_id = ",
-                    $flags,
-                    ".id and flag_tags.tag = "
-                ))
+                .push(" and exists (select 1 from flag_tags where flag_tags.flag_id = flags.id and flag_tags.tag = ")
                 .push_bind(tag.as_str().to_owned())
                 .push(")");
         }
         if let Some(owner) = bindable($filter.owner.as_ref()) {
             $query
-                .push(concat!(" and lower(", $flags, ".owner) = lower("))
+                .push(" and lower(flags.owner) = lower(")
                 .push_bind(owner)
                 .push(")");
         }
         if let Some(kind) = $filter.kind {
             $query
-                .push(concat!(" and ", $flags, ".kind = "))
+                .push(" and flags.kind = ")
                 .push_bind(kind.as_str());
         }
     };
 }
-pub(super) use push_metadata;
 
 /// Appends a condition on the name and key of flags, if a search is requested. It is a macro because each driver has
 /// its own builder.
@@ -126,7 +90,6 @@ macro_rules! push_search {
         }
     };
 }
-pub(super) use push_search;
 
 /// A selection of flags by their state and their use, in addition to a [`FlagFilter`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -140,18 +103,10 @@ pub(crate) struct StateFilter {
 }
 
 /// Appends the `from` clause and the conditions of a selection. The text contains only the requested conditions, so that
-/// a query for a key uses the index of keys, and a plain list reads only flags.
+/// a query for a key uses the index of keys.
 macro_rules! push_selected {
     ($query:expr, $selection:expr, $states:expr) => {{
-        let by_use = matches!(
-            $selection.order,
-            FlagOrder::LastEvaluated | FlagOrder::LastEvaluatedDescending
-        );
-        if by_use || $states.stale.is_some() {
-            $query.push(" from flag_table flags");
-        } else {
-            $query.push(" from flags");
-        }
+        $query.push(" from flag_table flags");
         if $states.stale.is_some() {
             $query.push(" cross join since");
         }
@@ -168,10 +123,9 @@ macro_rules! push_selected {
         if let Some(is_public) = $selection.is_public {
             $query.push(" and is_public = ").push_bind(is_public);
         }
-        push_metadata!($query, "flags", $selection.metadata);
+        push_metadata!($query, $selection.metadata);
         push_state!(
             $query,
-            "flags",
             $selection.product.as_ref(),
             $states.environment,
             $states.state
@@ -261,7 +215,7 @@ async fn insert_products(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
 /// Returns one flag.
 pub(crate) async fn find(tx: &mut Tx, id: FlagId) -> Result<Option<Flag>, Error> {
     let row: Option<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
-        concat!("select ", flag_columns!("flags"), " from flags where id = $1"),
+        concat!("select ", flag_columns!(), " from flags where id = $1"),
     ).bind(id.uuid()).fetch_optional(conn).await)?;
     row.map(Flag::try_from).transpose()
 }
@@ -278,7 +232,7 @@ pub(crate) async fn list(
         if let Some(since) = states.stale {
             push_since!(query, since);
         }
-        query.push(concat!("select ", flag_columns!("flags")));
+        query.push("select ").push(flag_columns!());
         push_selected!(query, selection, states);
         query.push(" order by ");
         match selection.order {
@@ -289,11 +243,11 @@ pub(crate) async fn list(
             FlagOrder::Name => query.push("lower(name), id"),
             FlagOrder::NameDescending => query.push("lower(name) desc, id desc"),
             FlagOrder::LastEvaluated => {
-                push_last_evaluated!(query, "flags", states.environment);
+                push_last_evaluated!(query, states.environment);
                 query.push(" nulls first, id")
             }
             FlagOrder::LastEvaluatedDescending => {
-                push_last_evaluated!(query, "flags", states.environment);
+                push_last_evaluated!(query, states.environment);
                 query.push(" desc nulls last, id desc")
             }
         };
@@ -315,7 +269,7 @@ pub(crate) async fn list(
 /// Returns all flags, by key.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Flag>, Error> {
     let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
-        concat!("select ", flag_columns!("flags"), " from flags order by key"),
+        concat!("select ", flag_columns!(), " from flags order by key"),
     ).fetch_all(conn).await)?;
     rows.into_iter().map(Flag::try_from).collect()
 }
@@ -365,7 +319,7 @@ pub(crate) async fn archive(tx: &mut Tx, id: FlagId, now: Timestamp) -> Result<(
 }
 
 /// Returns a search as a pattern for `like … escape '\'`.
-pub(super) fn pattern(search: Option<&String>) -> Option<String> {
+fn pattern(search: Option<&String>) -> Option<String> {
     let text = bindable(search)?;
     let escaped = text
         .replace('\\', "\\\\")

@@ -7,6 +7,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use super::transfer::{exported, fill, imported, rule};
+use crate::flag_table::check_stored;
 
 /// Returns an import document with flags that are on, with a rule and a rollout, in these environments of `shop`.
 fn document(flags: usize, environments: &[&str]) -> Value {
@@ -105,6 +106,7 @@ async fn an_import_raises_each_environment_by_one_revision() {
             flag["environments"][0]["ttlOverrideSeconds"] = json!(60 + round);
         }
         imported(&app, &wanted, &[]).await;
+        check_stored(&app, "an import").await;
     }
     let before = revisions(&admin, &prod, &["before".to_owned()]).await;
     let start = number(&before[0]);
@@ -318,4 +320,27 @@ async fn an_import_has_higher_revisions_than_writes_that_it_waited_for() {
     let revisions = revisions(&admin, &prod, &keys).await;
     let numbers: Vec<i64> = revisions.iter().map(|tag| number(tag)).collect();
     assert_eq!(numbers[1..], [numbers[0] + 1; 2]);
+}
+
+#[tokio::test]
+async fn an_import_does_not_count_an_environment_that_was_revoked_while_it_waited() {
+    let app = TestApp::start().await;
+    if app.is_on_file() {
+        return;
+    }
+    let admin = app.admin().await;
+    for name in ["prod", "staging"] {
+        admin.environment("shop", name).await;
+    }
+    let write_lock = app.database().take_write_lock().await;
+    let wait_and_revoke = async {
+        wait_until_an_import_is_blocked(&app).await;
+        app.tamper("update environments set status = 'revoked' where name = 'staging'")
+            .await;
+        drop(write_lock);
+    };
+    let wanted = document(2, &["prod"]);
+    let (actions, ()) = tokio::join!(imported(&app, &wanted, &[]), wait_and_revoke);
+    assert_eq!(actions.len(), 8);
+    check_stored(&app, "an import").await;
 }
