@@ -26,10 +26,10 @@ pub(super) async fn measure(server: &Path, folder: &Path) -> Result<()> {
         println!("Not counted, because Valgrind is not installed.");
         return Ok(());
     }
-    let counted = counted(server, folder, "server")?;
-    let fixture = Fixture::start(&counted, &Database::sqlite(folder), &[]).await?;
+    let program = counted(server, folder, "server")?;
+    let fixture = Fixture::start(&program, &Database::sqlite(folder), &[]).await?;
     let (etag, document) = fixture.service.document(&fixture.sdk_key).await?;
-    let program = self::counted(&std::env::current_exe()?, folder, "bare")?;
+    let program = counted(&std::env::current_exe()?, folder, "bare")?;
     let bare = Yardsticks(Bare::start_program(&program, document).await?);
 
     println!("| | bare | Pennon | ratio |");

@@ -2,7 +2,7 @@ import type { EvaluationContext } from "../evaluation.js";
 import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
 
-/** The maximum age of a preloaded config document, in milliseconds: that of a cached one with the default settings. */
+/** The maximum time since a config document was preloaded, in milliseconds. */
 const MAX_PRELOAD_AGE_MS = 10_000;
 
 /** The flags that a request asks for. */
