@@ -191,7 +191,7 @@ fn rollout(
 }
 
 /// Returns a value as a bucketing key. An empty string counts as missing here, but not in conditions.
-fn bucketing_key(value: Value<'_>) -> Option<&str> {
+fn bucketing_key(value: Value<'_>) -> Option<&[u8]> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text),
         _ => None,

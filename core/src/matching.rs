@@ -31,7 +31,9 @@ pub(crate) fn compare(actual: Option<Value<'_>>, operator: Operator, operand: &O
         return Outcome::Missing;
     };
     let ordering = match (actual, operand) {
-        (Value::String(actual), Operand::String(operand)) => Some(actual.cmp(operand.as_str())),
+        (Value::String(actual), Operand::String(operand)) => {
+            Some(actual.cmp(operand.as_str().as_bytes()))
+        }
         (Value::Number(actual), Operand::Number(operand)) if actual.is_finite() => {
             actual.partial_cmp(&operand.to_f64())
         }
