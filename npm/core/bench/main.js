@@ -18,7 +18,7 @@ let on = 0;
 await loading();
 await reading();
 await memory();
-row("browser bundle, gzip -9", await bundledKib(), "KiB", "20 KiB");
+row("browser bundle, gzip -9", { median: await bundledKib() }, "KiB", "20 KiB");
 
 console.log("| | CPU time or size | is worth | at most |");
 console.log("|---|--:|--:|--:|");
@@ -33,73 +33,82 @@ if (on === 0) {
 async function reading() {
   const client = await started();
   const flags = new Map(JSON.parse(configuration).flags.map((flag) => [flag.key, flag]));
-
-  const lookUps = nanoseconds(keys.length, () => {
-    for (const key of keys) {
-      on += flags.get(key).enabled ? 1 : 0;
-    }
-  });
-  const withoutContext = nanoseconds(keys.length, () => {
-    for (const key of keys) {
-      on += client.isEnabled(key) ? 1 : 0;
-    }
-  });
-  const fewLookUps = nanoseconds(EVALUATIONS, () => {
-    for (let number = 0; number < EVALUATIONS; number += 1) {
-      on += flags.get(FEW[number & 15]).enabled ? 1 : 0;
-    }
-  });
-  const fewWithoutContext = nanoseconds(EVALUATIONS, () => {
-    for (let number = 0; number < EVALUATIONS; number += 1) {
-      on += client.isEnabled(FEW[number & 15]) ? 1 : 0;
-    }
-  });
-  const ruled = nanoseconds(EVALUATIONS, () => {
-    for (let number = 0; number < EVALUATIONS; number += 1) {
-      on += client.evaluate(RULED, contextFor(number)).enabled ? 1 : 0;
-    }
-  });
-  const rolledOut = nanoseconds(EVALUATIONS, () => {
-    for (let number = 0; number < EVALUATIONS; number += 1) {
-      on += client.evaluate(ROLLED_OUT, contextFor(number)).enabled ? 1 : 0;
-    }
-  });
   const reader = client.withContext(contextFor(0));
   const mixed = [...FEW.slice(0, 14), RULED, ROLLED_OUT];
-  const bound = nanoseconds(EVALUATIONS, () => {
-    for (let number = 0; number < EVALUATIONS; number += 1) {
-      on += reader.isEnabled(mixed[number & 15]) ? 1 : 0;
-    }
-  });
   const unknown = FEW.map((key) => `${key}?`);
-  const absent = nanoseconds(EVALUATIONS, () => {
-    for (let number = 0; number < EVALUATIONS; number += 1) {
-      on += client.read(unknown[number & 15]) === undefined ? 1 : 0;
-    }
+
+  const few = nanoseconds(EVALUATIONS, {
+    lookUps() {
+      for (let number = 0; number < EVALUATIONS; number += 1) {
+        on += flags.get(FEW[number & 15]).enabled ? 1 : 0;
+      }
+    },
+    withoutContext() {
+      for (let number = 0; number < EVALUATIONS; number += 1) {
+        on += client.isEnabled(FEW[number & 15]) ? 1 : 0;
+      }
+    },
+    ruled() {
+      for (let number = 0; number < EVALUATIONS; number += 1) {
+        on += client.evaluate(RULED, contextFor(number)).enabled ? 1 : 0;
+      }
+    },
+    rolledOut() {
+      for (let number = 0; number < EVALUATIONS; number += 1) {
+        on += client.evaluate(ROLLED_OUT, contextFor(number)).enabled ? 1 : 0;
+      }
+    },
+    absent() {
+      for (let number = 0; number < EVALUATIONS; number += 1) {
+        on += client.read(unknown[number & 15]) === undefined ? 1 : 0;
+      }
+    },
+    bound() {
+      for (let number = 0; number < EVALUATIONS; number += 1) {
+        on += reader.isEnabled(mixed[number & 15]) ? 1 : 0;
+      }
+    },
+  });
+  const all = nanoseconds(keys.length, {
+    lookUps() {
+      for (const key of keys) {
+        on += flags.get(key).enabled ? 1 : 0;
+      }
+    },
+    withoutContext() {
+      for (const key of keys) {
+        on += client.isEnabled(key) ? 1 : 0;
+      }
+    },
   });
   await client.shutdown();
 
-  row("yardstick: `Map.get` and a property, 16 of 10,000 keys", fewLookUps, "ns");
-  row("`isEnabled`, 16 of 10,000 flags", fewWithoutContext, "ns", "25 ns", fewLookUps);
-  row("`evaluate`, a rule on country and a number", ruled, "ns", "100 ns", fewLookUps);
-  row("`evaluate`, a 25% rollout by a short `userId`", rolledOut, "ns", "80 ns", fewLookUps);
-  row("`read`, 16 missing keys", absent, "ns", "", fewLookUps);
-  row("bound reader, 16 flags of every kind", bound, "ns", "40 ns", fewLookUps);
-  row("yardstick: `Map.get` and a property, all 10,000 keys in no order", lookUps, "ns");
-  row("`isEnabled`, all 10,000 flags in no order", withoutContext, "ns", "", lookUps);
+  row("yardstick: `Map.get` and a property, 16 of 10,000 keys", few.lookUps, "ns");
+  row("`isEnabled`, 16 of 10,000 flags", few.withoutContext, "ns", "25 ns");
+  row("`evaluate`, a rule on country and a number", few.ruled, "ns", "100 ns");
+  row("`evaluate`, a 25% rollout by a short `userId`", few.rolledOut, "ns", "80 ns");
+  row("`read`, 16 missing keys", few.absent, "ns");
+  row("bound reader, 16 flags of every kind", few.bound, "ns", "40 ns");
+  row("yardstick: `Map.get` and a property, all 10,000 keys in no order", all.lookUps, "ns");
+  row("`isEnabled`, all 10,000 flags in no order", all.withoutContext, "ns");
 }
 
 /** Measures the time from the text in memory to a ready client, compared with `JSON.parse` of the same text. */
 async function loading() {
   const client = await started();
-  const parse = await milliseconds(() => JSON.parse(configuration));
-  const refresh = await milliseconds(() => client.refresh());
-  const start = await milliseconds(started, (client) => client.shutdown());
+  const { parse, refresh, start } = await milliseconds(
+    {
+      parse: () => JSON.parse(configuration),
+      refresh: () => client.refresh(),
+      start: started,
+    },
+    { start: (client) => client.shutdown() },
+  );
   await client.shutdown();
 
   row("yardstick: `JSON.parse` of 10,000 flags", parse, "ms");
-  row("`refresh()`, 10,000 flags in hand to served", refresh, "ms", "1.0 ×", parse);
-  row("`initialize()` of one more client, 10,000 flags", start, "ms", "1.0 ×", parse);
+  row("`refresh()`, 10,000 flags in hand to served", refresh, "ms", "1.0 ×");
+  row("`initialize()` of one more client, 10,000 flags", start, "ms", "1.0 ×");
 }
 
 async function memory() {
@@ -113,13 +122,14 @@ async function memory() {
   on += client.isEnabled(RULED) ? 1 : 0;
   await client.shutdown();
 
-  row("memory for 10,000 flags, heap and wasm", loaded, "MB", "3 MB");
-  row("the same, after 20 refreshes", refreshed, "MB", "");
+  row("memory for 10,000 flags, heap and wasm", { median: loaded }, "MB", "3 MB");
+  row("the same, after 20 refreshes", { median: refreshed }, "MB");
 }
 
-function row(what, value, unit, most = "", yardstick) {
-  const ratio = yardstick === undefined ? "" : `${(value / yardstick).toFixed(2)} ×`;
-  rows.push([what, `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`, ratio, most]);
+/** Adds a row with a time, or with a size. */
+function row(what, { median, ratio }, unit, most = "") {
+  const size = `${median.toFixed(median < 10 ? 2 : 1)} ${unit}`;
+  rows.push([what, size, ratio === undefined ? "" : `${ratio.toFixed(2)} ×`, most]);
 }
 
 /** Returns a new client, whose transport has the configuration in memory. */

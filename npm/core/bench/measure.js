@@ -1,30 +1,61 @@
-// Measurements of CPU time and memory. Times are medians.
+// Measurements of CPU time and memory.
 
-const REPEATS = 31;
+const ROUNDS = 61;
 
-/** The number of warm-up calls, after which the compilers have optimized the code. */
+/** The number of rounds before the first one that counts, in which the compilers optimize the code. */
 const WARM_UP = 15;
 
-/** Returns the CPU time of one call of a batch, in nanoseconds. */
-export function nanoseconds(calls, batch) {
-  const times = Array.from({ length: WARM_UP + REPEATS }, () => {
-    const start = process.cpuUsage();
-    batch();
-    return (since(start) * 1e3) / calls;
-  });
-  return median(times.slice(WARM_UP));
+/**
+ * Returns the CPU time of one call of each batch, in nanoseconds, as `milliseconds` does. A batch makes this number of
+ * calls.
+ */
+export function nanoseconds(calls, batches) {
+  const rounds = Array.from({ length: WARM_UP + ROUNDS }, () =>
+    each(batches, (batch) => {
+      const start = process.cpuUsage();
+      batch();
+      return (since(start) * 1e3) / calls;
+    }),
+  );
+  return summary(rounds);
 }
 
-/** Returns the CPU time of `work`, which may be asynchronous, in milliseconds. `after` is not included. */
-export async function milliseconds(work, after = () => {}) {
-  const times = [];
-  for (let repeat = 0; repeat < WARM_UP + REPEATS; repeat += 1) {
-    const start = process.cpuUsage();
-    const result = await work();
-    times.push(since(start) / 1e3);
-    await after(result);
+/**
+ * Returns the median CPU time of each work, in milliseconds, and its median ratio to the first one, the yardstick. The
+ * works take turns, because the speed of a machine changes. They may be asynchronous; `after` is not measured.
+ */
+export async function milliseconds(works, after = {}) {
+  const rounds = [];
+  for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
+    const times = {};
+    for (const [name, work] of Object.entries(works)) {
+      const start = process.cpuUsage();
+      const result = await work();
+      times[name] = since(start) / 1e3;
+      await after[name]?.(result);
+    }
+    rounds.push(times);
   }
-  return median(times.slice(WARM_UP));
+  return summary(rounds);
+}
+
+function summary(rounds) {
+  const counted = rounds.slice(WARM_UP);
+  const [yardstick] = Object.keys(counted[0]);
+  return each(counted[0], (_, name) => ({
+    median: median(counted.map((round) => round[name])),
+    ratio:
+      name === yardstick
+        ? undefined
+        : median(counted.map((round) => round[name] / round[yardstick])),
+  }));
+}
+
+/** Returns an object with the same names. */
+function each(object, toValue) {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [name, toValue(value, name)]),
+  );
 }
 
 /** Returns the megabytes in use on the heap and in array buffers, after a full garbage collection. */

@@ -2,7 +2,7 @@ import type { ConditionTrace, Evaluation, Explanation } from "../evaluation.js";
 import { type ConfiguredFlags, type FlagValue, UNSUPPORTED } from "../internal/flags.js";
 import type { WasmExports } from "./bindings.js";
 import { FlagBit } from "./protocol.js";
-import { attributeReader, type ReadAttribute, Slots } from "./slots.js";
+import { attributeIn, Slots } from "./slots.js";
 
 /** Matches the JSON value at the start of a text. For an array or object, the match ends after its first value. */
 const VALUE = /^(?:"(?:[^"\\]|\\.)*"?|[^\s,\]}]+)/;
@@ -26,8 +26,8 @@ export class Evaluator {
   #contexts = 0;
   /** The number of evaluations that are reading their contexts. */
   #nested = 0;
-  /** The attributes that each flag reads from a context, for the flags that have been evaluated. */
-  #attributes: (readonly ReadAttribute[] | undefined)[] = [];
+  /** The names of the attributes that each flag reads from a context, for the flags that have been evaluated. */
+  #attributes: (readonly string[] | undefined)[] = [];
 
   /** Creates an engine. `evaluations` has one object for each number that the engine returns. */
   constructor(exports: WasmExports, evaluations: readonly Evaluation[]) {
@@ -49,12 +49,12 @@ export class Evaluator {
   }
 
   /** Writes the attributes of a context to the slots. */
-  #write(attributes: readonly ReadAttribute[], context: unknown): void {
+  #write(attributes: readonly string[], context: unknown): void {
     this.#contexts += 1;
     const number = this.#contexts;
     this.#slots.begin(attributes.length);
     for (let slot = 0; slot < attributes.length; slot += 1) {
-      this.#slots.write(slot, attributes[slot]?.(context));
+      this.#slots.write(slot, attributeIn(context, attributes[slot] ?? ""));
     }
     if (number !== this.#contexts) {
       this.#rewrite(attributes, context);
@@ -65,8 +65,8 @@ export class Evaluator {
    * Writes the attributes again, because a getter of the context has evaluated another flag, whose attributes are in
    * the slots now.
    */
-  #rewrite(attributes: readonly ReadAttribute[], context: unknown): void {
-    const values = attributes.map((read) => read(context));
+  #rewrite(attributes: readonly string[], context: unknown): void {
+    const values = attributes.map((name) => attributeIn(context, name));
     this.#slots.begin(values.length);
     for (const [slot, value] of values.entries()) {
       this.#slots.write(slot, value);
@@ -141,13 +141,13 @@ export class Evaluator {
     return VALUE.exec(this.buffer.text(start, 64))?.[0] ?? "";
   }
 
-  /** Returns the readers of the attributes of this flag, in the order of its slots. */
-  #readAttributes(flag: number): readonly ReadAttribute[] {
+  /** Returns the names of the attributes of this flag, in the order of its slots. */
+  #readAttributes(flag: number): readonly string[] {
     const nameIn = (slot: number) =>
       this.#exports.text(this.#wasm.engine_attribute, this.engine, flag, slot);
-    const attributes: ReadAttribute[] = [];
+    const attributes: string[] = [];
     for (let name = nameIn(0); name !== undefined; name = nameIn(attributes.length)) {
-      attributes.push(attributeReader(name));
+      attributes.push(name);
     }
     this.#attributes[flag] = attributes;
     return attributes;
@@ -175,7 +175,7 @@ function isUnsupported(number = 0): boolean {
 /** Adds the actual value to a condition. It is read here, so that the engine need not return it. */
 function withActual(condition: ConditionTrace, context: unknown): ConditionTrace {
   const isPresent = condition.outcome !== "missing";
-  const actual = isPresent ? attributeReader(condition.attribute)(context) : null;
+  const actual = isPresent ? attributeIn(context, condition.attribute) : null;
   return { ...condition, actual: actual ?? null };
 }
 

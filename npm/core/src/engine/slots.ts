@@ -1,6 +1,6 @@
 import type { EvaluationContext } from "../evaluation.js";
 import type { WasmExports } from "./bindings.js";
-import { BUILT_IN_ATTRIBUTES, MAX_CONTEXT_BYTES, SlotTag } from "./protocol.js";
+import { MAX_CONTEXT_BYTES, SlotTag } from "./protocol.js";
 
 /** The length up to which a loop over the characters is faster than a `TextEncoder`. */
 const SHORT = 40;
@@ -120,65 +120,63 @@ export class Slots {
 /** A value that the engine can compare. */
 export type AttributeValue = string | number | boolean;
 
-/** Returns one attribute of a context of any type, or undefined. Never throws. */
-export type ReadAttribute = (context: unknown) => AttributeValue | undefined;
+/** An object whose members may have any type. */
+type Members = { readonly [Name in keyof EvaluationContext]?: unknown } & {
+  readonly [name: string]: unknown;
+};
 
-type Member = keyof EvaluationContext;
-
-/** Returns the reader of the attribute with this name. */
-export function attributeReader(name: string): ReadAttribute {
-  const builtIn = BUILT_IN_ATTRIBUTES.find((each) => each === name);
-  return builtIn === undefined
-    ? (context) => toAttributeValue(own(member(context, "customAttributes"), name))
-    : (context) => text(member(context, builtIn));
-}
+/** An object whose members are those that every ordinary object inherits. */
+const ORDINARY: Members = {};
 
 /**
- * Does the same as `own` for the few names that are known in advance, but takes a quarter of the time: the compiler can
- * cache their offsets, and an ordinary object inherits none of these names.
+ * Returns the attribute with this name of a context of any type, or undefined. Never throws: getters and proxies may,
+ * and a revoked proxy throws even from `Array.isArray`.
  */
-function member(context: unknown, name: Member): unknown {
+export function attributeIn(context: unknown, name: string): AttributeValue | undefined {
   try {
-    if (typeof context !== "object" || context === null) {
-      return undefined;
-    }
-    const inheritsNone =
-      Object.getPrototypeOf(context) === Object.prototype &&
-      memberOf(Object.prototype, name) === undefined;
-    return inheritsNone || Object.hasOwn(context, name) ? memberOf(context, name) : undefined;
+    return isObject(context) ? attributeOf(context, name) : undefined;
   } catch {
     return undefined;
   }
 }
 
-function memberOf(context: Partial<Record<Member, unknown>>, name: Member): unknown {
+/** Reads each member in an expression of its own, so that the compiler can cache the offset of the member. */
+function attributeOf(context: Members, name: string): AttributeValue | undefined {
   switch (name) {
     case "userId":
-      return context.userId;
+      return text(own(context, name, context.userId, ORDINARY.userId));
     case "tenantId":
-      return context.tenantId;
+      return text(own(context, name, context.tenantId, ORDINARY.tenantId));
     case "email":
-      return context.email;
+      return text(own(context, name, context.email, ORDINARY.email));
     case "country":
-      return context.country;
-    case "customAttributes":
-      return context.customAttributes;
+      return text(own(context, name, context.country, ORDINARY.country));
+    default: {
+      const custom = own(
+        context,
+        "customAttributes",
+        context.customAttributes,
+        ORDINARY.customAttributes,
+      );
+      return isObject(custom) && !Array.isArray(custom)
+        ? toAttributeValue(own(custom, name, custom[name], ORDINARY[name]))
+        : undefined;
+    }
   }
 }
 
 /**
- * Returns an own member of a plain object. Getters and proxies may throw; a revoked proxy throws even from
- * `Array.isArray`.
+ * Returns the value of a member, or undefined if the owner inherits it. `inherited` is the member of an ordinary
+ * object. After the member has been read, the compiler knows the prototype of most owners, so comparing prototypes
+ * takes less time than `Object.hasOwn`.
  */
-function own(owner: unknown, name: string): unknown {
-  try {
-    const isPlain = typeof owner === "object" && owner !== null && !Array.isArray(owner);
-    return isPlain && Object.hasOwn(owner, name)
-      ? (owner as Readonly<Record<string, unknown>>)[name]
-      : undefined;
-  } catch {
-    return undefined;
-  }
+function own(owner: object, name: string, value: unknown, inherited: unknown): unknown {
+  const inheritsNone = Object.getPrototypeOf(owner) === Object.prototype && inherited === undefined;
+  return inheritsNone || Object.hasOwn(owner, name) ? value : undefined;
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null;
 }
 
 /** Returns the value, or undefined if the service would reject it. */
