@@ -1,5 +1,7 @@
 //! Evaluation contexts in requests.
 
+use std::fmt::Display;
+
 use pennon_core::Context;
 use pennon_core::context::EMAIL_PATTERN;
 use pennon_model::context::read_context;
@@ -12,7 +14,11 @@ use super::openapi::shape::{nullable, text};
 use crate::error::{Fault, escaped};
 
 /// Reads a context at `pointer` in a body.
-pub(super) fn context<'a>(json: Json<'a>, pointer: &str, faults: &mut Vec<Fault>) -> Context<'a> {
+pub(super) fn context<'a>(
+    json: Json<'a>,
+    pointer: impl Display,
+    faults: &mut Vec<Fault>,
+) -> Context<'a> {
     read_context(json, |names, detail| {
         let names = names.iter().map(|name| format!("/{}", escaped(name)));
         let pointer = format!("{pointer}{}", names.collect::<String>());

@@ -111,7 +111,8 @@ fn question<'a>(
         faults.push(Fault::pointer(pointer, "must be an object"));
         return None;
     }
-    let context = context(input.take("context"), &format!("{pointer}/context"), faults);
+    let at = format_args!("{pointer}/context");
+    let context = context(input.take("context"), at, faults);
     if let Input::String(key) = input.take("flagKey") {
         return Some((key, context));
     }
