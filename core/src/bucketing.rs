@@ -6,7 +6,8 @@ pub const BUCKETS: u32 = 100;
 const OFFSET_BASIS: u32 = 2_166_136_261;
 const PRIME: u32 = 16_777_619;
 
-/// Returns the bucket of a bucketing key in UTF-8, 0 to 99. A key has the same bucket on every platform and in every version.
+/// Returns the bucket of a bucketing key in UTF-8, 0 to 99. A key has the same bucket on every platform and in every
+/// version.
 pub fn bucket(key: &[u8]) -> u32 {
     fnv1a(key) % BUCKETS
 }

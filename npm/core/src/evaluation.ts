@@ -70,7 +70,7 @@ export type AttributeValue = string | number | boolean | null | undefined;
  * The attributes of the user, tenant or request for which a flag is evaluated.
  *
  * A value that the service would reject (a type other than the declared one, or a number that is not finite) counts as
- * missing, and so does `null`. Only own properties are read.
+ * missing, and so does `null`. Only own properties count.
  */
 export interface EvaluationContext<
   Custom extends object = Readonly<Record<string, AttributeValue>>,

@@ -188,6 +188,7 @@ describe("a context", () => {
     ]) {
       expect(matches("plan_is_3", { customAttributes: { plan } })).toBe(false);
     }
+    expect(matches("0_is_mine", { customAttributes: ["mine"] })).toBe(false);
     expect(matches("text_is__", { customAttributes: { text: "\uD800" } })).toBe(false);
     expect(matches("text_is__", { customAttributes: { text: "\uFFFD" } })).toBe(true);
     expect(matches("plan_is_3", { customAttributes: { plan: 3 } })).toBe(true);
