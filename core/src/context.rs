@@ -10,7 +10,7 @@ use crate::rule::Attribute;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     /// Any text as UTF-8, compared by Unicode scalar values, which is the order of its bytes, without normalization. It
-    /// is not validated again, because that would take a tenth of the time of an evaluation in a browser.
+    /// is not validated again, because that would take a tenth of the time of an evaluation in the JavaScript client.
     String(&'a [u8]),
     /// An IEEE double. Infinity and NaN match no condition.
     Number(f64),

@@ -37,7 +37,7 @@ async function reading() {
   const mixed = [...FEW.slice(0, 14), RULED, ROLLED_OUT];
   const unknown = FEW.map((key) => `${key}?`);
 
-  const few = nanoseconds(EVALUATIONS, {
+  const few = await nanoseconds(EVALUATIONS, {
     lookUps() {
       for (let number = 0; number < EVALUATIONS; number += 1) {
         on += flags.get(FEW[number & 15]).enabled ? 1 : 0;
@@ -69,7 +69,7 @@ async function reading() {
       }
     },
   });
-  const all = nanoseconds(keys.length, {
+  const all = await nanoseconds(keys.length, {
     lookUps() {
       for (const key of keys) {
         on += flags.get(key).enabled ? 1 : 0;

@@ -5,19 +5,10 @@ const ROUNDS = 61;
 /** The number of rounds before the first one that counts, in which the compilers optimize the code. */
 const WARM_UP = 15;
 
-/**
- * Returns the CPU time of one call of each batch, in nanoseconds, as `milliseconds` does. A batch makes this number of
- * calls.
- */
-export function nanoseconds(calls, batches) {
-  const rounds = Array.from({ length: WARM_UP + ROUNDS }, () =>
-    each(batches, (batch) => {
-      const start = process.cpuUsage();
-      batch();
-      return (since(start) * 1e3) / calls;
-    }),
-  );
-  return summary(rounds);
+/** Returns the same as `milliseconds`, but for one of the calls that each batch makes, and in nanoseconds. */
+export async function nanoseconds(calls, batches) {
+  const times = await milliseconds(batches);
+  return each(times, ({ median, ratio }) => ({ median: (median * 1e6) / calls, ratio }));
 }
 
 /**
