@@ -107,15 +107,33 @@ pub fn rule(rule: &Rule) -> String {
     format!("{} when {when}", on_off(rule.value))
 }
 
-/// Describes a rollout: `25% of users are ON, by userId`.
+/// Describes a rollout without rules before it: `25% of users are ON, by userId`.
 pub fn rollout(rollout: Rollout) -> String {
     let (one, many) = bucketed_nouns(rollout.strategy);
+    let (nobody, everyone) = (format!("no {one}"), format!("every {one}"));
+    describe_rollout(rollout, &nobody, &everyone, &format!("{many} are"))
+}
+
+/// Describes a rollout after rules, which decides for the rest: `25% of everyone left is ON, by userId`.
+pub fn rollout_of_rest(rollout: Rollout) -> String {
+    let (nobody, everyone, all) = match rollout.strategy {
+        Strategy::PerUser => ("nobody left", "everyone left", "everyone left is"),
+        Strategy::PerTenant => (
+            "no tenant left",
+            "every tenant left",
+            "the tenants left are",
+        ),
+    };
+    describe_rollout(rollout, nobody, everyone, all)
+}
+
+fn describe_rollout(rollout: Rollout, nobody: &str, everyone: &str, all: &str) -> String {
     let attribute = rollout.strategy.attribute();
     let attribute = attribute.as_str();
     match rollout.percentage.get() {
-        0 => format!("no {one} is ON"),
-        100 => format!("every {one} with a {attribute} is ON"),
-        percentage => format!("{percentage}% of {many} are ON, by {attribute}"),
+        0 => format!("{nobody} is ON"),
+        100 => format!("{everyone} with a {attribute} is ON"),
+        percentage => format!("{percentage}% of {all} ON, by {attribute}"),
     }
 }
 
@@ -149,7 +167,7 @@ pub fn fallthrough(has_rules: bool, rollout: Option<Rollout>) -> String {
 }
 
 /// Describes a flag in an environment as one sentence with capital and period: `ON when country is DE; otherwise 25% of
-/// users are ON, by userId; everyone else is OFF.`
+/// everyone left is ON, by userId; everyone else is OFF.`
 pub fn flag<'r>(
     enabled: bool,
     rules: impl IntoIterator<Item = &'r Rule>,
@@ -163,7 +181,12 @@ pub fn flag<'r>(
     if !has_rules && rollout.is_none() {
         return "ON for everyone.".to_owned();
     }
-    parts.extend(rollout.map(self::rollout));
+    let describe_rollout = if has_rules {
+        rollout_of_rest
+    } else {
+        self::rollout
+    };
+    parts.extend(rollout.map(describe_rollout));
     let rest = fallthrough(has_rules, rollout);
     let sentence = format!("{}; {rest}", parts.join("; otherwise "));
     format!("{}.", capitalize(&sentence))
@@ -175,6 +198,15 @@ pub fn time_to_live(ttl: Option<Ttl>) -> String {
         || format!("{} (default)", duration(Ttl::DEFAULT_SECONDS)),
         |ttl| duration(ttl.seconds()),
     )
+}
+
+/// Describes the time in which a change of a flag with this TTL reaches clients: `within about a minute`.
+pub fn within(ttl: Option<Ttl>) -> String {
+    let seconds = ttl.map_or(Ttl::DEFAULT_SECONDS, Ttl::seconds);
+    match seconds {
+        60 => "within about a minute".to_owned(),
+        seconds => format!("within about {}", duration(seconds)),
+    }
 }
 
 /// Formats a number of seconds in the largest unit without a fraction: `90 s`, `5 min`, `2 h`, `7 d`.
@@ -260,7 +292,8 @@ pub fn rollout_or_hint(rollout: Option<Rollout>) -> (String, String) {
     })
 }
 
-fn bucketed_nouns(strategy: Strategy) -> (&'static str, &'static str) {
+/// Returns the singular and the plural of those that a rollout divides: `user`, `users`.
+pub fn bucketed_nouns(strategy: Strategy) -> (&'static str, &'static str) {
     match strategy {
         Strategy::PerUser => ("user", "users"),
         Strategy::PerTenant => ("tenant", "tenants"),

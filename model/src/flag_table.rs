@@ -1,6 +1,7 @@
 //! The flag list, with a state for each environment.
 
 use pennon_core::string_enum;
+use pennon_core::ttl::Ttl;
 
 use crate::environment::Environment;
 use crate::flag::Flag;
@@ -132,4 +133,6 @@ pub struct FlagCell {
     pub rules: u32,
     /// The percentage of its rollout, if it has one.
     pub rollout: Option<u8>,
+    /// Its TTL there; none for the default.
+    pub ttl: Option<Ttl>,
 }

@@ -44,5 +44,5 @@ test("a flag has tags, an owner, a kind and an expiry, and is found by them", as
   }
   await page.goto("/dashboard/flags?kind=release");
   await expect(page.getByLabel("Kind")).toHaveValue("release");
-  await expect(page.getByText("No flag matches these filters")).toBeVisible();
+  await expect(page.getByText("No flags match these filters")).toBeVisible();
 });

@@ -109,7 +109,7 @@ function askToConfirm(form: HTMLFormElement): void {
 /** The effect of pressing a switch that asks. */
 function effectOf(form: HTMLFormElement): string {
   return isOn(form)
-    ? "The flag turns off for everyone as soon as applications update."
+    ? `The flag turns off for everyone ${form.dataset.within}.`
     : (form.dataset.effect ?? "");
 }
 

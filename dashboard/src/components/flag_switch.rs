@@ -10,7 +10,7 @@ use super::{
     confirm_change::ReasonField,
     icon::{Drawing, Icon},
 };
-use crate::{api::flags::SetEnabled, html::html, scope::scope_field};
+use crate::{api::flags::SetEnabled, describe, html::html, scope::scope_field};
 
 /// An enabled switch: a form with one button, which the page script makes instant.
 ///
@@ -45,6 +45,7 @@ pub fn FlagSwitch(
     let effect = confirmation_href
         .is_some()
         .then(|| effect_of_on(cell, when_on));
+    let within = effect.is_some().then(|| describe::within(cell.ttl));
     let label = switch_label(&name, &environment_name);
     html! {
         <form
@@ -54,6 +55,7 @@ pub fn FlagSwitch(
             data-name=name
             data-place=environment_name
             data-effect=effect
+            data-within=within
             data-needs-reason=needs_reason
         >
             <input type="hidden" name="flag" value=flag.to_string()/>
@@ -167,12 +169,11 @@ fn Message() -> impl IntoView {
 
 /// Describes the effect of switching a flag on.
 fn effect_of_on(cell: FlagCell, when_on: Option<String>) -> String {
+    let within = describe::within(cell.ttl);
     match (when_on, targeting_summary(cell)) {
-        (Some(sentence), _) => format!("As soon as applications update: {sentence}"),
-        (None, None) => "The flag turns on for everyone as soon as applications update.".to_owned(),
-        (None, Some(summary)) => {
-            format!("The flag turns on for some as soon as applications update: {summary}.")
-        }
+        (Some(sentence), _) => format!("{}: {sentence}", describe::capitalize(&within)),
+        (None, None) => format!("The flag turns on for everyone {within}."),
+        (None, Some(summary)) => format!("The flag turns on for some {within}: {summary}."),
     }
 }
 

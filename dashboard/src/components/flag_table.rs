@@ -211,7 +211,7 @@ impl Columns {
                     </a>
                 </td>
                 <Cell label="Evaluated" quiet=true>
-                    <span>{time_or(last_evaluated_at, "never")}</span>
+                    <span>{time_or(last_evaluated_at, "Never")}</span>
                 </Cell>
                 <TimeCell label="Created" at=flag.created_at/>
             </tr>

@@ -279,7 +279,7 @@ fn EnvironmentTable(
                     </th>
                     <td>{format_count(count)}</td>
                     <td>{format_count(reported)}</td>
-                    <td class="quiet">{time_or(environment.last_evaluated_at, "never")}</td>
+                    <td class="quiet">{time_or(environment.last_evaluated_at, "Never")}</td>
                 </tr>
             }
         })

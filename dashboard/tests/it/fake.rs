@@ -193,6 +193,7 @@ pub(crate) fn cell(enabled: bool) -> FlagCell {
         revision: 1,
         rules: 0,
         rollout: None,
+        ttl: None,
     }
 }
 
@@ -287,6 +288,7 @@ impl FlagAdmin for Fake {
             revision: 2,
             rules: 0,
             rollout: None,
+            ttl: None,
         })
     }
 }

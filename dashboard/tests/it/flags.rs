@@ -129,7 +129,7 @@ async fn a_search_without_results_shows_an_empty_state() {
         ..Fake::shop()
     });
     let page = get(&fake, "/dashboard/flags?q=zebra&state=all").await;
-    assert!(page.html.contains("No flag matches “zebra”"));
+    assert!(page.html.contains("No flags match “zebra”"));
     assert_eq!(*fake.calls(), ["flags \"zebra\" All"]);
 }
 

@@ -242,6 +242,22 @@ pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<ChangeEven
     rows.into_iter().map(ChangeEvent::try_from).collect()
 }
 
+/// Returns the newest entry that a user caused since a time, except entries about accounts.
+pub(crate) async fn newest_by(
+    tx: &mut Tx,
+    actor: UserId,
+    since: Timestamp,
+) -> Result<Option<AuditRecord>, Error> {
+    let row: Option<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
+                product, old_value, new_value, reason, flag_id, environment_id, rule_id
+         from audit_entries
+         where occurred_at >= $1 and not about_accounts and actor_id = $2
+         order by occurred_at desc, id desc limit 1",
+    ).bind(since.millis()).bind(actor.uuid()).fetch_optional(conn).await)?;
+    row.map(AuditRecord::try_from).transpose()
+}
+
 /// Returns the time of the newest entry. Entries about accounts count only if `accounts` is true.
 pub(crate) async fn newest(tx: &mut Tx, accounts: bool) -> Result<Option<Timestamp>, Error> {
     let query = if accounts {

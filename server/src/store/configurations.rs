@@ -47,6 +47,7 @@ struct CellRow {
     revision: i64,
     rules: i64,
     percentage: Option<i64>,
+    ttl_override_seconds: Option<i64>,
 }
 
 /// The beginning of a query for [`FlagEnvironmentRow`]s, up to the conditions.
@@ -268,7 +269,8 @@ pub(crate) async fn cells(
     }
     let rows: Vec<CellRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(
-            "select pair.flag_id, pair.environment_id, pair.is_enabled, pair.revision, rollouts.percentage,
+            "select pair.flag_id, pair.environment_id, pair.is_enabled, pair.revision, pair.ttl_override_seconds,
+               rollouts.percentage,
                (select count(*) from rules
                 where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id) as rules
              from flag_environments pair
@@ -288,11 +290,12 @@ pub(crate) async fn cells(
             rollout: row
                 .percentage
                 .and_then(|percentage| u8::try_from(percentage).ok()),
+            ttl: ttl(row.ttl_override_seconds, row.flag_id)?,
         };
         let (flag, environment) = (row.flag_id, row.environment_id);
-        ((FlagId::new(flag), EnvironmentId::new(environment)), cell)
+        Ok(((FlagId::new(flag), EnvironmentId::new(environment)), cell))
     };
-    Ok(rows.into_iter().map(cell).collect())
+    rows.into_iter().map(cell).collect()
 }
 
 /// Reads a TTL override from its column.

@@ -37,6 +37,7 @@ pub(super) fn configuration(
         revision: current.target.configuration.revision,
         rules: u32::try_from(current.rules.len()).unwrap_or(u32::MAX),
         rollout: rollout.map(|rollout| rollout.percentage.get()),
+        ttl: current.target.configuration.ttl,
     };
     let heading = |on| {
         let status = FlagStatus::of(on, rules(), rollout).description();
@@ -103,7 +104,7 @@ fn confirmation(
             <RefusalNotice error/>
             {page.hidden(Action::Switch, Some(configuration.revision))}
             <input type="hidden" name="enabled" value=on.to_string()/>
-            <p>{format!("As soon as applications update: {effect}")}</p>
+            <p>{format!("{}: {effect}", describe::capitalize(&describe::within(configuration.ttl)))}</p>
             <ConfirmedFields environment=environment.clone() id="reason"/>
             <FormActions action=label back=page.address.href() focus_back=true/>
         </form>
@@ -130,7 +131,7 @@ fn time_to_live(page: &PageData, current: &FlagConfiguration) -> impl IntoView +
     view! {
         <div class="configuration-rest">
             <span title="How long clients may use the flag before they must fetch it again">
-                <span class="quiet">"Cache "</span>
+                <span class="quiet">"Apps keep it for up to "</span>
                 {ttl}
             </span>
             {links}

@@ -41,7 +41,7 @@ pub(super) fn playground(
         <section class="flag-playground" aria-labelledby="flag-playground">
             <header>
                 <h2 id="flag-playground">"Try it"</h2>
-                <a href=own_page>"Open in its own page"</a>
+                <a href=own_page>"Open full page"</a>
             </header>
             <form class="playground" method="get" action=routes::flag(&address.key)>
                 <input type="hidden" name="environment" value=environment.id.to_string()/>

@@ -102,7 +102,7 @@ pub fn NoMatch(
         environment.is_some() || state.is_some() || stale || metadata != MetadataFilter::default();
     let title = match (search.as_str(), lifecycle) {
         _ if page.page > PageNumber::default() => "No flags on this page".to_owned(),
-        _ if filtered => "No flag matches these filters".to_owned(),
+        _ if filtered => "No flags match these filters".to_owned(),
         ("", lifecycle) => {
             let flags = match lifecycle {
                 Lifecycle::Archived => "No archived flags",
@@ -110,7 +110,7 @@ pub fn NoMatch(
             };
             product.map_or(flags.to_owned(), |product| format!("{flags} in {product}"))
         }
-        (search, _) => format!("No flag matches “{search}”"),
+        (search, _) => format!("No flags match “{search}”"),
     };
     html! {
         <Empty title>

@@ -58,7 +58,7 @@ pub fn Filters(
                     {options(environment_options, &selected.unwrap_or_default())}
                 </select>
                 <select class="input" name="is" aria-label="Flag status">
-                    <option value="">"On or off"</option>
+                    <option value="">"Any state"</option>
                     {options(states, query.state.map(FlagState::as_str).unwrap_or_default())}
                 </select>
                 {metadata_fields(&query.metadata)}
