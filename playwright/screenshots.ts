@@ -161,6 +161,7 @@ test("every page", async ({ page, server, api, browserErrors, viewport }, { proj
     ["rule", `edit=rule&rule=${rule.id}`],
     ["delete-rule", `edit=delete-rule&rule=${rule.id}`],
     ["rollout", "edit=rollout"],
+    ["recipe", "edit=recipe"],
     ["remove-rollout", "edit=remove-rollout"],
     ["copy", `edit=copy&to=${staging.id}`],
   ]) {

@@ -20,6 +20,8 @@ pub enum ProposedChange {
     Rule(Priority),
     /// Sets the rollout.
     Rollout,
+    /// Adds the rule and sets the rollout of a recipe.
+    Recipe,
     /// A change without input, whose effect is known.
     Known,
 }
@@ -29,8 +31,31 @@ pub enum ProposedChange {
 pub struct Preview {
     /// The flag before and after, and lint findings, as HTML.
     pub html: String,
-    /// The flag before and after, as entries of the config document; none while the fields are invalid.
-    pub change: Option<(String, String)>,
+    /// The change; none while the fields are invalid.
+    pub change: Option<ConfigChange<String>>,
+}
+
+/// A flag before and after a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigChange<Config> {
+    /// The flag before.
+    pub before: Config,
+    /// The flag after.
+    pub after: Config,
+    /// The flag that is ON for the users that get ON with all attributes; none if missing attributes turn it on for
+    /// nobody.
+    pub strict: Option<Config>,
+}
+
+impl<Config> ConfigChange<Config> {
+    /// Converts the flags.
+    pub fn map<To>(self, convert: impl Fn(Config) -> To) -> ConfigChange<To> {
+        ConfigChange {
+            before: convert(self.before),
+            after: convert(self.after),
+            strict: self.strict.map(convert),
+        }
+    }
 }
 
 /// The effect of a change on a sample of contexts.
@@ -40,6 +65,10 @@ pub struct SampleEffect {
     pub total: usize,
     /// The number of invalid items in the sample.
     pub invalid: usize,
+    /// The number of contexts for which the flag is on after the change.
+    pub enabled: usize,
+    /// The number of those for which it is on only because an attribute is missing.
+    pub joined: usize,
     /// The number of contexts for which the flag turns on.
     pub on: usize,
     /// The number of contexts for which the flag turns off.
@@ -49,10 +78,13 @@ pub struct SampleEffect {
 }
 
 impl SampleEffect {
-    /// Evaluates both versions for each context of a sample.
-    pub fn of(before: &FlagConfig, after: &FlagConfig, sample: &str) -> Self {
-        let before = CompiledFlag::from(before.clone());
-        let after = CompiledFlag::from(after.clone());
+    /// Evaluates all versions of the flag for each context of a sample.
+    pub fn of(change: &ConfigChange<FlagConfig>, sample: &str) -> Self {
+        let ConfigChange {
+            before,
+            after,
+            strict,
+        } = change.clone().map(CompiledFlag::from);
         let is_on = |flag: &CompiledFlag, context: &Context<'_>| {
             evaluate(flag, context, MissingBucketingKey::Excluded).enabled
         };
@@ -63,7 +95,11 @@ impl SampleEffect {
                 continue;
             };
             effect.total = effect.total.saturating_add(1);
-            match (is_on(&before, &context), is_on(&after, &context)) {
+            let (was_on, enabled) = (is_on(&before, &context), is_on(&after, &context));
+            let joined = enabled && strict.as_ref().is_some_and(|flag| !is_on(flag, &context));
+            effect.enabled = effect.enabled.saturating_add(enabled.into());
+            effect.joined = effect.joined.saturating_add(joined.into());
+            match (was_on, enabled) {
                 (false, true) => effect.record(&context, true),
                 (true, false) => effect.record(&context, false),
                 _ => {}
@@ -123,16 +159,29 @@ mod tests {
     fn affected_contexts_are_counted_and_listed() {
         // The bucket of "ada" is 63, that of "linus" 72.
         let sample = "ada\n{\"userId\": \"linus\"}\n\n{}\n{\"userId\": 5}\n{oops";
-        let effect = SampleEffect::of(&rolled_out(64), &rolled_out(80), sample);
+        let change = |before, after| ConfigChange {
+            before,
+            after,
+            strict: None,
+        };
+        let effect = SampleEffect::of(&change(rolled_out(64), rolled_out(80)), sample);
         assert_eq!(
             (effect.total, effect.invalid, effect.on, effect.off),
             (3, 2, 1, 0)
         );
+        assert_eq!((effect.enabled, effect.joined), (2, 0));
         assert_eq!(
             effect.affected,
             [("{\"userId\":\"linus\"}".to_owned(), true)]
         );
-        let effect = SampleEffect::of(&flag("null"), &rolled_out(64), r#"[{"userId": "ada"}, {}]"#);
+        let sample = r#"[{"userId": "ada"}, {}]"#;
+        let effect = SampleEffect::of(&change(flag("null"), rolled_out(64)), sample);
         assert_eq!((effect.total, effect.on, effect.off), (2, 0, 1));
+        let all_but_strictly_nobody = ConfigChange {
+            strict: Some(rolled_out(0)),
+            ..change(rolled_out(0), flag("null"))
+        };
+        let effect = SampleEffect::of(&all_but_strictly_nobody, sample);
+        assert_eq!((effect.enabled, effect.joined), (2, 2));
     }
 }

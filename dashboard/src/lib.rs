@@ -37,6 +37,8 @@ pub mod pages;
 pub mod playground;
 #[cfg(feature = "ssr")]
 pub mod port;
+#[cfg(feature = "ssr")]
+pub mod recipe_form;
 pub mod routes;
 pub mod rule_form;
 #[cfg(feature = "ssr")]

@@ -197,11 +197,11 @@ impl RolloutForm {
     }
 }
 
-/// A quarter of the users.
+/// A rollout to users, without a percentage.
 impl Default for RolloutForm {
     fn default() -> Self {
         Self {
-            percentage: "25".to_owned(),
+            percentage: String::new(),
             strategy: Strategy::PerUser.to_string(),
         }
     }

@@ -1,12 +1,14 @@
+import type { Locator, Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
-import { address, shop } from "../support/flag-page.ts";
+import { address, country, operand, ruleLines, shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test("the slider and the number stay in sync, and a sentence explains the value", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
-  await shop(api);
+  const { flag, production } = await shop(api);
+  await api.setRollout(flag, production, 25);
   await signIn(page, server);
   await page.goto(`${address}?edit=rollout`);
   const slider = page.getByLabel("Percentage slider");
@@ -15,6 +17,9 @@ test("the slider and the number stay in sync, and a sentence explains the value"
   await slider.focus();
   await page.keyboard.press("ArrowRight");
   await expect(number).toHaveValue("26");
+  await page.getByRole("button", { name: "50%" }).click();
+  await expect(number).toHaveValue("50");
+  await expect(slider).toHaveValue("50");
   await number.fill("40");
   await expect(slider).toHaveValue("40");
   await page.getByLabel("Tenants, by tenantId").check();
@@ -42,4 +47,125 @@ test("removing the rollout warns that it turns the flag on for everyone", async 
     enabled: true,
     reason: "flag_enabled",
   });
+});
+
+/** Returns the locator of the form that asks who gets the flag. */
+function recipeForm(page: Page): Locator {
+  return page.getByRole("form", { name: "Rollout" });
+}
+
+/** Fills in the only condition: the country. */
+async function chooseCountry(page: Page, name: string): Promise<void> {
+  await recipeForm(page).getByLabel("Attribute").fill("country");
+  await operand(recipeForm(page)).fill(name);
+}
+
+test("a percentage of the users in one country takes one form, and can be undone", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { production } = await shop(api);
+  await signIn(page, server);
+  await page.goto(address);
+  await page.getByRole("link", { name: "Add rollout" }).click();
+  await expect(page.getByLabel("Percentage", { exact: true })).toHaveValue("");
+  await expect(recipeForm(page).getByLabel("Attribute")).toBeHidden();
+  await page.getByLabel("A percentage of users where …").check();
+  await page.getByLabel("Percentage", { exact: true }).fill("10");
+  await chooseCountry(page, "DE");
+  await page.getByRole("button", { name: "Save rollout" }).last().click();
+  await expect(ruleLines(page)).toHaveText([
+    "OFF when country is given but not DE",
+    "10% of everyone left is ON, by userId",
+    "everyone else is OFF",
+  ]);
+  const answer = (context: object) =>
+    evaluate(server, production.sdkKey, "checkout_v2", context).then(({ enabled }) => enabled);
+  // The bucket of "max" is 9, and that of "ada" is 63.
+  expect(await answer({ userId: "max", country: "DE" })).toBe(true);
+  expect(await answer({ userId: "ada", country: "DE" })).toBe(false);
+  expect(await answer({ userId: "max", country: "AT" })).toBe(false);
+  await page.goto(`${address}/history`);
+  await page.getByRole("link", { name: "Revert" }).first().click();
+  await page.getByRole("button", { name: "Revert in production" }).click();
+  await page.goto(address);
+  await expect(ruleLines(page)).toHaveText(["everyone is ON"]);
+});
+
+test("only and except add a rule, and the rollout that it needs", async ({ page, server, api }) => {
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("FR", 1));
+  await signIn(page, server);
+  await page.goto(`${address}?edit=recipe`);
+  await page.getByLabel("Only users where …").check();
+  await expect(page.getByLabel("Percentage", { exact: true })).toBeHidden();
+  await chooseCountry(page, "DE");
+  await page.getByRole("button", { name: "Save rollout" }).last().click();
+  await expect(ruleLines(page)).toHaveText([
+    "ON when country is FR",
+    "ON when country is DE",
+    "nobody left is ON",
+    "everyone else is OFF",
+  ]);
+  await page.goto(`${address}?edit=rollout`);
+  await page.getByRole("link", { name: "Limit it to users where …" }).click();
+  await page.getByLabel("Everyone but users where …").check();
+  await chooseCountry(page, "AT");
+  await page.getByRole("button", { name: "Save rollout" }).last().click();
+  await expect(ruleLines(page)).toHaveText([
+    "ON when country is FR",
+    "ON when country is DE",
+    "OFF when country is AT",
+    "everyone else is ON",
+  ]);
+});
+
+test("the preview names and counts the users who join without the attribute", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  await shop(api);
+  await signIn(page, server);
+  await page.goto(`${address}?edit=recipe`);
+  const form = recipeForm(page);
+  await expect(page.locator("#recipe-form[data-ready]")).toBeVisible();
+  await page.getByLabel("A percentage of users where …").check();
+  await page.getByRole("button", { name: "100%" }).click();
+  await chooseCountry(page, "DE");
+  await expect(form).toContainText(
+    "Every user with a userId where country is DE gets ON; all others get OFF.",
+  );
+  await expect(form).toContainText("Users without country join them");
+  await page.getByText("Try it on sample contexts").click();
+  const sample = [
+    { userId: "ada", country: "DE" },
+    { userId: "linus", country: "AT" },
+    { userId: "eve" },
+  ];
+  await page.getByLabel("Sample contexts").fill(JSON.stringify(sample));
+  await expect(form).toContainText(
+    "2 of 3 get ON, 1 of them only because an attribute is missing: 0 turn on, 1 turn off, 2 stay the same.",
+  );
+  await form.getByRole("button", { name: "Add condition" }).click();
+  await expect(form.getByRole("group", { name: "Condition 2" })).toBeVisible();
+  await expectAccessible(page);
+});
+
+test("a rollout without its percentage or condition keeps the input and names the fields", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 400/);
+  await shop(api);
+  await signIn(page, server);
+  await page.goto(`${address}?edit=recipe`);
+  await page.getByLabel("A percentage of users where …").check();
+  await recipeForm(page).getByLabel("Attribute").fill("country");
+  await page.getByLabel("Percentage", { exact: true }).fill("");
+  await page.getByRole("button", { name: "Save rollout" }).last().click();
+  await expect(page.getByText("The percentage must be a whole number.")).toBeVisible();
+  await expect(page.getByLabel("A percentage of users where …")).toBeChecked();
+  await expect(recipeForm(page).getByLabel("Attribute")).toHaveValue("country");
 });

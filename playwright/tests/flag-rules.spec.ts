@@ -25,7 +25,7 @@ test("the list describes the order of evaluation, including everyone else", asyn
   await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
     "OFF when country is AT",
-    "25% of users are ON, by userId",
+    "25% of everyone left is ON, by userId",
     "everyone else is OFF",
   ]);
 });
@@ -73,7 +73,7 @@ test("a rule and a rollout can be created with the keyboard alone", async ({
   await page.keyboard.press("ControlOrMeta+a");
   await page.keyboard.type("10");
   await page.keyboard.press("Enter");
-  await expect(page.locator("#rollout")).toContainText("10% of users are ON, by userId");
+  await expect(page.locator("#rollout")).toContainText("10% of everyone left is ON, by userId");
 
   const context = { country: "DE", customAttributes: { plan: "pro" } };
   expect(await evaluate(server, production.sdkKey, "checkout_v2", context)).toEqual({

@@ -58,7 +58,7 @@ test("the switch asks for confirmation only in a protected environment, and show
   await inProduction.click();
   const dialog = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
   await expect(dialog).toContainText(
-    "ON when country is DE; otherwise 25% of users are ON, by userId; everyone else is OFF.",
+    "ON when country is DE; otherwise 25% of everyone left is ON, by userId; everyone else is OFF.",
   );
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Cancel" }).click();
@@ -208,7 +208,7 @@ test("copying a configuration shows the differences first", async ({
   await expect(page).toHaveURL(`${address}?environment=${production.id}`);
   await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
-    "25% of users are ON, by userId",
+    "25% of everyone left is ON, by userId",
     "everyone else is OFF",
   ]);
 
@@ -247,7 +247,7 @@ test("a viewer can see everything but cannot change anything", async ({
   await page.goto(`${address}?edit=rollout`);
   await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
-    "25% of users are ON, by userId",
+    "25% of everyone left is ON, by userId",
     "everyone else is OFF",
   ]);
   await expect(page.getByRole("switch")).toBeDisabled();

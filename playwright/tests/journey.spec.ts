@@ -40,7 +40,7 @@ test("a new user releases a flag, finds out why a user gets it, and reverts the 
   await page.getByLabel("Percentage", { exact: true }).fill("25");
   await page.getByRole("button", { name: "Save rollout" }).click();
   await page.getByRole("button", { name: "Confirm change" }).click();
-  await expect(page.locator("#rollout")).toContainText("25% of users are ON");
+  await expect(page.locator("#rollout")).toContainText("25% of everyone left is ON");
   if (javaScriptEnabled) {
     await expect(page.getByText("Server and this browser agree.")).toBeVisible();
   }

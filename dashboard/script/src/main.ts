@@ -13,6 +13,7 @@ import { hydrate } from "./islands.ts";
 import { listenToKeys } from "./keys.ts";
 import { askBeforeLeavingKey } from "./leave.ts";
 import { keepUpToDate } from "./page.ts";
+import { listenToPresets } from "./presets.ts";
 import { followProduct } from "./product.ts";
 import { listenToRuleOrder } from "./rule-order.ts";
 import { listenToSelection } from "./selection.ts";
@@ -43,6 +44,7 @@ if (typeof document === "undefined") {
   listenToTheme();
   listenToRuleOrder();
   listenToEnvironmentOrder();
+  listenToPresets();
   listenToSelection();
   followFilters();
   followProduct();

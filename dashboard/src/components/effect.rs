@@ -15,11 +15,12 @@ use pennon_model::{
 use super::icon::{Drawing, Icon};
 use crate::{
     describe,
-    effect::{Preview, ProposedChange},
+    effect::{ConfigChange, Preview, ProposedChange},
     error::FieldError,
     form::Form,
     html::{Html, IntoHtml as _, html, with_code},
     islands::effect::EffectBeforeSave,
+    recipe_form::{Audience, RecipeForm},
     rule_form::{RolloutForm, RuleForm},
 };
 
@@ -30,20 +31,39 @@ pub fn preview(
     form: &Form,
     outdated_clients: &[Client],
 ) -> Preview {
-    let Ok(after) = apply(before, change, form) else {
+    let Ok((after, audience)) = apply(before, change, form) else {
         let html = view! { <p class="quiet">"Fill in the fields to see what would change."</p> };
         return Preview {
             html: html.to_html(),
             change: None,
         };
     };
+    let described = audience
+        .as_ref()
+        .map(|audience| describe_audience(audience, before));
     let html = view! {
+        {described}
         <Sentences before=before.clone() after=after.clone() after_label="After saving"/>
         <Findings flag=after.clone() outdated_clients=outdated_clients.to_vec()/>
     };
+    let change = ConfigChange {
+        strict: audience.and_then(|audience| audience.apply_strictly_to(before)),
+        before: before.clone(),
+        after,
+    };
     Preview {
         html: html.to_html(),
-        change: Some((entry(before), entry(&after))),
+        change: Some(change.map(|flag| entry(&flag))),
+    }
+}
+
+/// Renders the description of an audience, and of the users that join it without an attribute.
+fn describe_audience(audience: &Audience, before: &FlagConfig) -> Html {
+    let note = audience.note_about_missing_attributes();
+    let note = note.map(|note| vec![note.into_html()]);
+    html! {
+        <p class="aloud">{audience.description(!before.rules.is_empty())}</p>
+        {findings(note.unwrap_or_default())}
     }
 }
 
@@ -107,16 +127,21 @@ fn sentences(before: &FlagConfig, after: &FlagConfig) -> (String, String) {
     (sentence(before), sentence(after))
 }
 
-/// Returns the flag with the change applied.
+/// Returns the flag with the change applied, and the audience if the change is a recipe.
 fn apply(
     before: &FlagConfig,
     change: ProposedChange,
     form: &Form,
-) -> Result<FlagConfig, Vec<FieldError>> {
+) -> Result<(FlagConfig, Option<Audience>), Vec<FieldError>> {
     let mut after = before.clone();
     let rule = |priority| RuleForm::read(|name| form.texts(name)).rule(priority);
     match change {
         ProposedChange::Known => {}
+        ProposedChange::Recipe => {
+            let recipe = RecipeForm::read(|name| form.texts(name));
+            let audience = recipe.audience(next_priority(&before.rules))?;
+            return Ok((audience.apply_to(before), Some(audience)));
+        }
         ProposedChange::Rollout => {
             after.rollout = Some(RolloutForm::read(|name| form.texts(name)).rollout()?);
         }
@@ -128,7 +153,7 @@ fn apply(
             after.rules.sort_by_key(|rule| rule.priority);
         }
     }
-    Ok(after)
+    Ok((after, None))
 }
 
 /// Returns a priority after those of all rules.
@@ -150,17 +175,25 @@ fn Sentences(
     if old == new {
         return html! { <p class="quiet">"Nothing would change."</p> };
     }
-    let off = (!before.enabled && !after.enabled).then(|| {
+    let stays_off = !before.enabled && !after.enabled;
+    let off = stays_off.then(|| {
         view! { <p class="hint">"The flag is off here. This takes effect when you switch it on."</p> }
     });
+    let label = |label: &str| {
+        if stays_off {
+            format!("Once switched on, {}", label.to_lowercase())
+        } else {
+            label.to_owned()
+        }
+    };
     html! {
         {off}
         <dl class="before-after">
-            <dt>"Now"</dt>
+            <dt>{label("Now")}</dt>
             <dd>
                 <del>{old}</del>
             </dd>
-            <dt>{after_label}</dt>
+            <dt>{label(after_label)}</dt>
             <dd>
                 <ins>{new}</ins>
             </dd>

@@ -40,6 +40,7 @@ pub mod product_fields;
 pub mod product_switcher;
 pub mod public_field;
 pub mod public_tag;
+pub mod recipe_fields;
 pub mod refusal;
 pub mod role;
 pub mod rollout_fields;

@@ -17,8 +17,7 @@ use crate::{
 };
 
 /// The value and the conditions of a rule, and a sentence that describes it. They are the fields of a [`RuleForm`],
-/// within a form `rule-form`. The buttons `add` and `remove` submit the form, which the server renders again with
-/// one condition more or less.
+/// within a form `rule-form`.
 #[component]
 pub fn RuleFields(
     /// The values of the fields.
@@ -41,31 +40,6 @@ pub fn RuleFields(
             </label>
         }
     });
-    let logics = Logic::ALL.iter().map(|logic| {
-        let label = match logic {
-            Logic::And => "all of these hold",
-            Logic::Or => "any of these holds",
-        };
-        (logic.as_str(), label)
-    });
-    let logics = options(logics, &input.logic);
-    let built_in = Attribute::BUILT_IN.map(|each| each.as_str().to_owned());
-    let names = suggestions.into_iter().chain(built_in);
-    let names = names.map(|name| view! { <option value=name></option> });
-    let count = input.conditions.len();
-    let full = count >= MAX_CONDITIONS;
-    let conditions = input.conditions.into_iter().enumerate();
-    let conditions = conditions.map(|(index, input)| {
-        let prefix = format!("conditions/{index}/");
-        let own = errors.iter().filter_map(|error| {
-            let field = error.field.strip_prefix(&prefix)?;
-            Some((field.to_owned(), error.detail.clone()))
-        });
-        condition(index, input, own.collect(), count == 1)
-    });
-    let conditions = conditions.collect_view();
-    let too_few = errors.iter().any(|error| error.field == "conditions");
-    let too_few = too_few.then(|| field_error("A rule needs 1 to 50 conditions."));
     html! {
         <div class="rule-fields">
             <div class="rule-line">
@@ -74,23 +48,9 @@ pub fn RuleFields(
                     {verdicts}
                 </fieldset>
                 <span>"when"</span>
-                <select class="input" name="logic" aria-label="How the conditions combine">
-                    {logics}
-                </select>
+                {logic(&input)}
             </div>
-            <div class="conditions">{conditions}</div>
-            {too_few}
-            <button
-                class="button"
-                name="add"
-                value="condition"
-                formnovalidate=true
-                hidden=full
-            >
-                <Drawing icon=Icon::PLUS/>
-                "Add condition"
-            </button>
-            <datalist id="attributes">{names.collect_view()}</datalist>
+            {conditions(input, &errors, suggestions, true)}
             <p class="aloud" role="status" id="rule-aloud">
                 {describe::rule_or_hint(rule.as_ref())}
             </p>
@@ -99,95 +59,175 @@ pub fn RuleFields(
     }
 }
 
-/// Renders a condition: attribute, operator, type, value. Each type of value has its own field; the browser submits the
-/// one that is not disabled.
-fn condition(
-    index: usize,
-    input: ConditionForm,
-    errors: Vec<(String, String)>,
-    alone: bool,
-) -> Html {
-    let number = index.saturating_add(1);
-    let kind = ValueType::parse(&input.value_type).unwrap_or(ValueType::String);
-    let wrong = |wanted: &str| {
-        let wrong = errors.iter().any(|(field, _)| field == wanted);
-        wrong.then_some("true")
-    };
-    let operators = Operator::ALL.iter().map(|operator| {
-        let (with_number, with_other) = (
-            comparison(*operator, ValueType::Number),
-            comparison(*operator, ValueType::String),
-        );
-        view! {
-            <option
-                value=operator.as_str()
-                selected=operator.as_str() == input.operator
-                data-number=with_number
-                data-other=with_other
-            >
-                {comparison(*operator, kind)}
-            </option>
-        }
-    });
-    let operators = operators.collect_view();
-    let operands = ValueType::ALL
-        .iter()
-        .map(|each| operand(*each, *each == kind, &input.operand, wrong("operand")))
-        .collect_view();
-    let attribute_wrong = wrong("attribute");
-    let focus = if errors.is_empty() {
-        input.attribute.is_empty() || index == 0
-    } else {
-        true
-    };
-    let faults = errors.iter().map(|(field, detail)| {
-        let field = match field.as_str() {
-            "attribute" => "attribute",
-            "operator" => "comparison",
-            "valueType" => "type",
-            _ => "value",
+/// Renders the choice between all and any of the conditions.
+pub(super) fn logic(input: &RuleForm) -> Html {
+    let logics = Logic::ALL.iter().map(|logic| {
+        let label = match logic {
+            Logic::And => "all of these hold",
+            Logic::Or => "any of these holds",
         };
-        field_error(format!("The {field} {detail}."))
+        (logic.as_str(), label)
     });
-    let faults = faults.collect_view();
     html! {
-        <div class="condition" role="group" aria-label=format!("Condition {number}")>
-            <input
-                class="input mono"
-                type="text"
-                name="attribute"
-                list="attributes"
-                value=input.attribute
-                aria-label="Attribute"
-                placeholder="attribute"
-                maxlength="128"
-                required=true
-                autocomplete="off"
-                autocapitalize="off"
-                spellcheck="false"
-                autofocus=focus
-                aria-invalid=attribute_wrong
-            />
-            <select class="input" name="operator" aria-label="Comparison">
-                {operators}
-            </select>
-            <select class="input" name="valueType" aria-label="Type of the value">
-                {value_types(kind)}
-            </select>
-            {operands}
-            <button
-                class="icon-button"
-                name="remove"
-                value=index.to_string()
-                formnovalidate=true
-                title="Remove this condition"
-                aria-label=format!("Remove condition {number}")
-                hidden=alone
-            >
-                <Drawing icon=Icon::CLOSE/>
-            </button>
-            {faults}
-        </div>
+        <select class="input" name="logic" aria-label="How the conditions combine">
+            {options(logics, &input.logic)}
+        </select>
+    }
+}
+
+/// Renders the conditions of a rule. The buttons `add` and `remove` submit the form, which the server renders again with
+/// one condition more or less. `are_required` is false if the form may be sent without them.
+pub(super) fn conditions(
+    input: RuleForm,
+    errors: &[FieldError],
+    suggestions: Vec<String>,
+    are_required: bool,
+) -> Html {
+    let built_in = Attribute::BUILT_IN.map(|each| each.as_str().to_owned());
+    let names = suggestions.into_iter().chain(built_in);
+    let names = names.map(|name| view! { <option value=name></option> });
+    let names = names.collect_view();
+    let count = input.conditions.len();
+    let is_full = count >= MAX_CONDITIONS;
+    let conditions = input.conditions.into_iter().enumerate();
+    let conditions = conditions.map(|(index, input)| {
+        let prefix = format!("conditions/{index}/");
+        let own = errors.iter().filter_map(|error| {
+            let field = error.field.strip_prefix(&prefix)?;
+            Some((field.to_owned(), error.detail.clone()))
+        });
+        let row = ConditionRow {
+            index,
+            errors: own.collect(),
+            is_alone: count == 1,
+            is_required: are_required,
+        };
+        row.render(input)
+    });
+    let conditions = conditions.collect_view();
+    let too_few = errors.iter().any(|error| error.field == "conditions");
+    let too_few = too_few.then(|| field_error("A rule needs 1 to 50 conditions."));
+    html! {
+        <div class="conditions">{conditions}</div>
+        {too_few}
+        <button
+            class="button"
+            name="add"
+            value="condition"
+            formnovalidate=true
+            hidden=is_full
+        >
+            <Drawing icon=Icon::PLUS/>
+            "Add condition"
+        </button>
+        <datalist id="attributes">{names}</datalist>
+    }
+}
+
+/// A condition in its form.
+struct ConditionRow {
+    /// The position, from 0.
+    index: usize,
+    /// The errors, each with its field.
+    errors: Vec<(String, String)>,
+    /// True if it is the only condition, which cannot be removed.
+    is_alone: bool,
+    /// True if the browser requires an attribute.
+    is_required: bool,
+}
+
+impl ConditionRow {
+    /// Renders attribute, operator, type, and value. Each type of value has its own field; the browser submits the one that
+    /// is not disabled.
+    fn render(self, input: ConditionForm) -> Html {
+        let Self {
+            index,
+            errors,
+            is_alone,
+            is_required,
+        } = self;
+        let number = index.saturating_add(1);
+        let kind = ValueType::parse(&input.value_type).unwrap_or(ValueType::String);
+        let wrong = |wanted: &str| {
+            let wrong = errors.iter().any(|(field, _)| field == wanted);
+            wrong.then_some("true")
+        };
+        let operators = Operator::ALL.iter().map(|operator| {
+            let (with_number, with_other) = (
+                comparison(*operator, ValueType::Number),
+                comparison(*operator, ValueType::String),
+            );
+            view! {
+                <option
+                    value=operator.as_str()
+                    selected=operator.as_str() == input.operator
+                    data-number=with_number
+                    data-other=with_other
+                >
+                    {comparison(*operator, kind)}
+                </option>
+            }
+        });
+        let operators = operators.collect_view();
+        let operands = ValueType::ALL
+            .iter()
+            .map(|each| operand(*each, *each == kind, &input.operand, wrong("operand")))
+            .collect_view();
+        let attribute_wrong = wrong("attribute");
+        let focus = if errors.is_empty() {
+            input.attribute.is_empty() || index == 0
+        } else {
+            true
+        };
+        let faults = errors.iter().map(|(field, detail)| {
+            let field = match field.as_str() {
+                "attribute" => "attribute",
+                "operator" => "comparison",
+                "valueType" => "type",
+                _ => "value",
+            };
+            field_error(format!("The {field} {detail}."))
+        });
+        let faults = faults.collect_view();
+        html! {
+            <div class="condition" role="group" aria-label=format!("Condition {number}")>
+                <input
+                    class="input mono"
+                    type="text"
+                    name="attribute"
+                    list="attributes"
+                    value=input.attribute
+                    aria-label="Attribute"
+                    placeholder="attribute"
+                    maxlength="128"
+                    required=is_required
+                    autocomplete="off"
+                    autocapitalize="off"
+                    spellcheck="false"
+                    autofocus=focus
+                    aria-invalid=attribute_wrong
+                />
+                <select class="input" name="operator" aria-label="Comparison">
+                    {operators}
+                </select>
+                <select class="input" name="valueType" aria-label="Type of the value">
+                    {value_types(kind)}
+                </select>
+                {operands}
+                <button
+                    class="icon-button"
+                    name="remove"
+                    value=index.to_string()
+                    formnovalidate=true
+                    title="Remove this condition"
+                    aria-label=format!("Remove condition {number}")
+                    hidden=is_alone
+                >
+                    <Drawing icon=Icon::CLOSE/>
+                </button>
+                {faults}
+            </div>
+        }
     }
 }
 

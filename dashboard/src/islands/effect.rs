@@ -10,7 +10,7 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::{
     api::effect::preview_change,
-    effect::{ProposedChange, SampleEffect},
+    effect::{ConfigChange, ProposedChange, SampleEffect},
     error::AdminError,
     islands::dom,
     playground,
@@ -52,8 +52,7 @@ pub fn EffectBeforeSave(
                 Ok(preview) => {
                     failure.set(None);
                     html.set(preview.html);
-                    let change = preview.change;
-                    configs.set(change.and_then(read));
+                    configs.set(preview.change.and_then(read));
                 }
                 Err(error) => failure.set(Some(error)),
             }
@@ -67,8 +66,13 @@ pub fn EffectBeforeSave(
             .parent_element()
             .and_then(|island| island.parent_element());
         let attribute = |name| container.as_ref()?.get_attribute(name);
-        if let Some(change) = attribute("data-before").zip(attribute("data-after")) {
-            configs.set(read(change));
+        if let Some((before, after)) = attribute("data-before").zip(attribute("data-after")) {
+            let strict = None;
+            configs.set(read(ConfigChange {
+                before,
+                after,
+                strict,
+            }));
             return;
         }
         let Some(form) = dom::closest_form(&root) else {
@@ -95,20 +99,25 @@ pub fn EffectBeforeSave(
 }
 
 /// Parses a flag before and after a change.
-fn read((before, after): (String, String)) -> Option<(FlagConfig, FlagConfig)> {
-    Some((playground::read(&before)?, playground::read(&after)?))
+fn read(change: ConfigChange<String>) -> Option<ConfigChange<FlagConfig>> {
+    let strict = change.strict.as_deref().map(playground::read);
+    Some(ConfigChange {
+        before: playground::read(&change.before)?,
+        after: playground::read(&change.after)?,
+        strict: strict.flatten(),
+    })
 }
 
 /// A sample to type or load, and the effect of a change on it.
 #[component]
-fn Sample(configs: RwSignal<Option<(FlagConfig, FlagConfig)>>) -> impl IntoView {
+fn Sample(configs: RwSignal<Option<ConfigChange<FlagConfig>>>) -> impl IntoView {
     let sample = RwSignal::new(String::new());
     Effect::new(move || sample.set(dom::session_text(SAMPLE_KEY).unwrap_or_default()));
     let effect = move || {
         let sample = sample.get();
         configs.with(|configs| {
-            let (before, after) = configs.as_ref().filter(|_| !sample.trim().is_empty())?;
-            Some(SampleEffect::of(before, after, &sample))
+            let change = configs.as_ref().filter(|_| !sample.trim().is_empty())?;
+            Some(SampleEffect::of(change, &sample))
         })
     };
     view! {
@@ -164,10 +173,15 @@ fn SampleResult(effect: SampleEffect) -> impl IntoView {
     let SampleEffect {
         total,
         invalid,
+        enabled,
+        joined,
         on,
         off,
         affected,
     } = effect;
+    let joined = (joined > 0)
+        .then(|| format!(", {joined} of them only because an attribute is missing"))
+        .unwrap_or_default();
     let same = total.saturating_sub(on).saturating_sub(off);
     let invalid = (invalid > 0).then(|| format!(" {invalid} could not be read as a context."));
     let more = on.saturating_add(off).saturating_sub(affected.len());
@@ -183,7 +197,8 @@ fn SampleResult(effect: SampleEffect) -> impl IntoView {
     });
     view! {
         <p class="effect-told" role="status">
-            {format!("Of {total}: {on} turn on, {off} turn off, {same} stay the same.")}
+            {format!("{enabled} of {total} get ON{joined}: ")}
+            {format!("{on} turn on, {off} turn off, {same} stay the same.")}
             {invalid}
         </p>
         <ul class="effect-named">{affected.collect_view()} {more}</ul>

@@ -7,8 +7,10 @@
     reason = "the macro writes an undocumented item beside each island"
 )]
 
+mod conditions;
 mod dom;
 pub mod effect;
 pub mod playground;
+pub mod recipe_editor;
 pub mod rollout_editor;
 pub mod rule_editor;

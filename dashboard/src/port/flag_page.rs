@@ -10,6 +10,7 @@ use pennon_model::{
 use super::{Expected, flags::MetadataForm};
 use crate::{
     error::AdminError,
+    recipe_form::RecipeForm,
     rule_form::{RolloutForm, RuleForm},
 };
 
@@ -84,6 +85,14 @@ pub trait FlagPageAdmin: Send + Sync {
         order: &[RuleId],
     ) -> Result<(), AdminError>;
 
+    /// Adds the rule of a recipe after the expected ones, and sets its rollout, as one action.
+    async fn apply_recipe(
+        &self,
+        id: FlagEnvironmentId,
+        expected: &ExpectedTargeting,
+        input: &RecipeForm,
+    ) -> Result<(), AdminError>;
+
     /// Sets the rollout; the revision is none if no rollout exists yet.
     async fn set_rollout(
         &self,
@@ -104,6 +113,15 @@ pub trait FlagPageAdmin: Send + Sync {
         copy: ConfigurationCopy,
         expected: CopyRevisions,
     ) -> Result<(), AdminError>;
+}
+
+/// The rules and the rollout that a page showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedTargeting {
+    /// The rules, in their order.
+    pub rules: Vec<Expected<RuleId>>,
+    /// The revision of the rollout; none if no rollout existed.
+    pub rollout: Option<i64>,
 }
 
 /// A copy of a flag's whole configuration.

@@ -7,10 +7,14 @@ use pennon_dashboard::{
     port::{
         Expected,
         audit::{AuditAdmin, Record, Reversal},
-        flag_page::{ConfigurationCopy, CopyPreview, CopyRevisions, FlagDetails, FlagPageAdmin},
+        flag_page::{
+            ConfigurationCopy, CopyPreview, CopyRevisions, ExpectedTargeting, FlagDetails,
+            FlagPageAdmin,
+        },
         playground::{Choices, PlaygroundAdmin},
         search::{SearchAdmin, SearchResults},
     },
+    recipe_form::RecipeForm,
     rule_form::{RolloutForm, RuleForm},
 };
 use pennon_model::{
@@ -153,6 +157,15 @@ impl FlagPageAdmin for Fake {
         _: FlagEnvironmentId,
         _: &[Expected<RuleId>],
         _: &[RuleId],
+    ) -> Result<(), AdminError> {
+        Err(AdminError::Internal)
+    }
+
+    async fn apply_recipe(
+        &self,
+        _: FlagEnvironmentId,
+        _: &ExpectedTargeting,
+        _: &RecipeForm,
     ) -> Result<(), AdminError> {
         Err(AdminError::Internal)
     }

@@ -6,12 +6,14 @@ use pennon_core::ttl::Ttl;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::flag_page::{
-    ConfigurationCopy, CopyPreview, CopyRevisions, FlagDetails, FlagPageAdmin,
+    ConfigurationCopy, CopyPreview, CopyRevisions, ExpectedTargeting, FlagDetails, FlagPageAdmin,
 };
+use pennon_dashboard::recipe_form::{Audience, RecipeForm};
 use pennon_dashboard::rule_form::{RolloutForm, RuleForm};
 use pennon_model::configuration::{ConfigurationDiff, FlagEnvironmentId, FlagOverview};
 use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
+use pennon_model::targeting::TargetingRule;
 
 use super::{Form, SignedIn, expected, flag_metadata, flag_products, optional_description};
 use crate::admin::flags::{FlagPatch, MetadataPatch};
@@ -20,6 +22,7 @@ use crate::admin::precondition::Precondition;
 use crate::admin::scope::Enabled;
 use crate::admin::targeting::{self, ConfigurationPatch, Rules};
 use crate::admin::{flags, warnings};
+use crate::error::{Entity, Error};
 
 #[async_trait]
 impl FlagPageAdmin for SignedIn {
@@ -120,13 +123,9 @@ impl FlagPageAdmin for SignedIn {
     ) -> Result<RuleId, AdminError> {
         let actor = self.actor.any_editor()?;
         let Rules { rules, revision } = self.rules_as_shown(id, shown).await?;
-        let last = rules.last().map_or(0, |rule| rule.rule.priority.get());
-        let mut form = Form::default();
-        let next = Priority::try_from(i64::from(last).saturating_add(1));
-        let Some(priority) = form.field("priority", next) else {
-            return Err(form.refused());
-        };
-        let rule = input.rule(priority).map_err(AdminError::Invalid)?;
+        let rule = input
+            .rule(next_priority(&rules)?)
+            .map_err(AdminError::Invalid)?;
         let (admin, unchanged) = (&self.admin, expected(revision));
         Ok(targeting::create_rule(admin, &actor, id, &unchanged, rule)
             .await?
@@ -165,6 +164,32 @@ impl FlagPageAdmin for SignedIn {
         let (admin, unchanged) = (&self.admin, expected(revision));
         targeting::reorder_rules(admin, &actor, id, &unchanged, order).await?;
         Ok(())
+    }
+
+    async fn apply_recipe(
+        &self,
+        id: FlagEnvironmentId,
+        shown: &ExpectedTargeting,
+        input: &RecipeForm,
+    ) -> Result<(), AdminError> {
+        let actor = self.actor.any_editor()?;
+        let Rules { rules, revision } = self.rules_as_shown(id, &shown.rules).await?;
+        let rollout = match targeting::rollout(&self.admin, &self.actor, id).await {
+            Ok(rollout) => Some(rollout.revision),
+            Err(Error::NotFound(Entity::Rollout)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        if rollout != shown.rollout {
+            return Err(AdminError::Stale);
+        }
+        let priority = next_priority(&rules)?;
+        let audience = input.audience(priority).map_err(AdminError::Invalid)?;
+        let (admin, unchanged) = (&self.admin, expected(revision));
+        let Audience { rule, rollout, .. } = audience;
+        Ok(
+            targeting::add_rule_and_set_rollout(admin, &actor, id, &unchanged, rule, rollout)
+                .await?,
+        )
     }
 
     async fn set_rollout(
@@ -245,6 +270,14 @@ impl SignedIn {
         };
         Ok(targeting::copy(&self.admin, &actor, to, copy.from, preconditions, dry_run).await?)
     }
+}
+
+/// Returns the priority of a new rule after all others.
+fn next_priority(rules: &[TargetingRule]) -> Result<Priority, AdminError> {
+    let last = rules.last().map_or(0, |rule| rule.rule.priority.get());
+    let mut form = Form::default();
+    let next = Priority::try_from(i64::from(last).saturating_add(1));
+    form.field("priority", next).ok_or_else(|| form.refused())
 }
 
 /// Returns the environment to show first: a protected one, or else one that looks like production, or else the first.

@@ -14,10 +14,13 @@ use crate::{
     form::{Form, actions},
     port::{
         Expected,
-        flag_page::{ConfigurationCopy, CopyRevisions, FlagDetails, FlagPageAdmin},
+        flag_page::{
+            ConfigurationCopy, CopyRevisions, ExpectedTargeting, FlagDetails, FlagPageAdmin,
+        },
         flags::{FlagAdmin, MetadataForm},
         signed_in,
     },
+    recipe_form::RecipeForm,
     rule_form::{self, ConditionForm, RolloutForm, RuleForm},
 };
 
@@ -40,6 +43,8 @@ actions! {
         DeleteRule = "delete-rule",
         /// Reorders the rules.
         Order = "order",
+        /// Adds the rule and sets the rollout of a recipe.
+        Recipe = "recipe",
         /// Sets the rollout.
         Rollout = "rollout",
         /// Removes the rollout.
@@ -126,6 +131,20 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             let (id, expected) = (flag_environment(form, flag)?, read_expected_rules(form));
             admin.reorder_rules(id, &expected, &order).await?;
             Ok(to(&moved.map_or_else(|| "rules".to_owned(), rule_anchor)))
+        }
+        Action::Recipe => {
+            let input = RecipeForm::read(|name| form.texts(name));
+            if let Some(conditions) = edit_conditions(form, &input.rule) {
+                return Ok(Outcome::Redraw(conditions));
+            }
+            let expected = ExpectedTargeting {
+                rules: read_expected_rules(form),
+                rollout: form.parsed("revision"),
+            };
+            admin
+                .apply_recipe(flag_environment(form, flag)?, &expected, &input)
+                .await?;
+            Ok(to("rollout"))
         }
         Action::Rollout => {
             let input = RolloutForm::read(|name| form.texts(name));

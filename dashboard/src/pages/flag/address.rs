@@ -38,7 +38,9 @@ pub(super) enum Edit {
     Rule(RuleId),
     /// The confirmation to delete a rule.
     DeleteRule(RuleId),
-    /// The rollout.
+    /// The recipe of a rollout: who gets the flag.
+    Recipe,
+    /// The percentage of an existing rollout.
     Rollout,
     /// The confirmation to remove the rollout.
     RemoveRollout,
@@ -57,6 +59,7 @@ impl Edit {
             ("rule", None) => Self::NewRule,
             ("rule", Some(rule)) => Self::Rule(rule),
             ("delete-rule", Some(rule)) => Self::DeleteRule(rule),
+            ("recipe", _) => Self::Recipe,
             ("rollout", _) => Self::Rollout,
             ("remove-rollout", _) => Self::RemoveRollout,
             ("copy", _) => Self::Copy(form.parsed("to")),
@@ -74,6 +77,7 @@ impl Edit {
             Self::NewRule => ("rule", None),
             Self::Rule(rule) => ("rule", Some(("rule", rule.to_string()))),
             Self::DeleteRule(rule) => ("delete-rule", Some(("rule", rule.to_string()))),
+            Self::Recipe => ("recipe", None),
             Self::Rollout => ("rollout", None),
             Self::RemoveRollout => ("remove-rollout", None),
             Self::Copy(to) => ("copy", to.map(|to| ("to", to.to_string()))),

@@ -184,13 +184,16 @@ async fn load(
     if page.is_obsolete() {
         page.edit = Edit::None;
     }
+    if page.edit == Edit::Rollout && page.has_no_rollout() {
+        page.edit = Edit::Recipe;
+    }
     let details_only = edit == Edit::Details && is_flag_editor && !page.is_archived();
     if !details_only && !page.may_edit() {
         page.edit = Edit::None;
     }
     match (page.edit, environment) {
         (Edit::Details, _) | (_, None) => page.products = known_products().await,
-        (Edit::NewRule | Edit::Rule(_), Some(environment)) => {
+        (Edit::NewRule | Edit::Rule(_) | Edit::Recipe, Some(environment)) => {
             page.suggestions = admin.attributes(environment).await?;
         }
         (Edit::Copy(Some(to)), Some(from)) if to != from => {
@@ -233,6 +236,12 @@ impl PageData {
             Edit::RemoveRollout => current.rollout.is_none(),
             _ => false,
         }
+    }
+
+    /// Returns true if the flag is configured in this environment, but without a rollout.
+    fn has_no_rollout(&self) -> bool {
+        let current = self.detail.configuration.as_ref();
+        current.is_some_and(|current| current.rollout.is_none())
     }
 
     /// Returns the form that was posted, if it is the open one.

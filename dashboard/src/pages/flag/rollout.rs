@@ -5,18 +5,22 @@ use pennon_core::rule::Rule;
 use pennon_model::{configuration::FlagConfiguration, targeting::FlagRollout};
 
 use super::{
-    PageData, actions::Action, address::Edit, conflict_notice, current_state, describe_effect,
-    icon_link, steps::sentence,
+    PageData,
+    actions::{Action, write_expected_rules},
+    address::Edit,
+    conflict_notice, current_state, describe_effect, icon_link,
+    steps::sentence,
 };
 use crate::{
     components::{
-        form_actions::FormActions, icon::Icon, link_button::LinkButton, refusal::RefusalNotice,
-        rollout_fields::RolloutFields,
+        form_actions::FormActions, icon::Icon, link_button::LinkButton,
+        recipe_fields::RecipeFields, refusal::RefusalNotice, rollout_fields::RolloutFields,
     },
     describe,
     effect::ProposedChange,
-    error::AdminError,
-    html::{Html, IntoHtml as _, html},
+    error::{AdminError, FieldError},
+    html::{Html, IntoHtml as _, hidden, html},
+    recipe_form::RecipeForm,
     rule_form::RolloutForm,
 };
 
@@ -24,9 +28,10 @@ use crate::{
 pub(super) fn rollout(page: &PageData, current: &FlagConfiguration) -> Html {
     let rollout = current.rollout.as_ref();
     let body = match (page.edit, rollout) {
-        (Edit::Rollout, _) => editor(page, rollout),
+        (Edit::Recipe, _) => recipe(page, current),
+        (Edit::Rollout, Some(rollout)) => editor(page, rollout),
         (Edit::RemoveRollout, Some(rollout)) => removal(page, current, rollout),
-        (_, Some(rollout)) => line(page, rollout),
+        (_, Some(rollout)) => line(page, rollout, !current.rules.is_empty()),
         (_, None) => return add_button(page).into_html(),
     };
     html! {
@@ -42,14 +47,19 @@ fn add_button(page: &PageData) -> Option<impl IntoView + use<>> {
     (page.may_edit() && page.edit == Edit::None).then(|| {
         view! {
             <li class="step step-add" id="rollout">
-                <LinkButton href=page.address.editing(Edit::Rollout) icon=Icon::PLUS label="Add rollout"/>
+                <LinkButton href=page.address.editing(Edit::Recipe) icon=Icon::PLUS label="Add rollout"/>
             </li>
         }
     })
 }
 
-fn line(page: &PageData, rollout: &FlagRollout) -> Html {
+fn line(page: &PageData, rollout: &FlagRollout, is_rest: bool) -> Html {
     let rollout = rollout.rollout;
+    let description = if is_rest {
+        describe::rollout_of_rest(rollout)
+    } else {
+        describe::rollout(rollout)
+    };
     let percentage = rollout.percentage.get();
     let actions = (page.may_edit() && page.edit == Edit::None).then(|| {
         view! {
@@ -61,7 +71,7 @@ fn line(page: &PageData, rollout: &FlagRollout) -> Html {
     });
     html! {
         <div class="step-text">
-            <p title=describe::rollout_meaning(rollout)>{describe::rollout(rollout)}</p>
+            <p title=describe::rollout_meaning(rollout)>{description}</p>
             <svg class="portion" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
                 <rect class="portion-all" width="100" height="4"></rect>
                 <rect class="portion-in" width=percentage.to_string() height="4"></rect>
@@ -82,7 +92,7 @@ fn removal(page: &PageData, current: &FlagConfiguration, rollout: &FlagRollout) 
             {page.hidden(Action::RemoveRollout, Some(rollout.revision))}
             <p class="step-text struck">{sentence(&describe::rollout(rollout.rollout))}</p>
             <p>
-                "Without a rollout, users that match no rule get ON. "
+                {format!("Ends the {}% rollout: users that match no rule get ON. ", rollout.rollout.percentage.get())}
                 {effect}
             </p>
             {page.confirmed_fields()}
@@ -97,36 +107,14 @@ fn removal(page: &PageData, current: &FlagConfiguration, rollout: &FlagRollout) 
     }
 }
 
-/// Renders the rollout's form.
-fn editor(page: &PageData, rollout: Option<&FlagRollout>) -> Html {
+/// Renders the form of an existing rollout.
+fn editor(page: &PageData, rollout: &FlagRollout) -> Html {
     let posted = page
         .posted_form()
         .map(|form| RolloutForm::read(|name| form.texts(name)));
-    let input = posted.unwrap_or_else(|| {
-        rollout
-            .map(|rollout| RolloutForm::from(rollout.rollout))
-            .unwrap_or_default()
-    });
-    let (errors, other) = match page.error() {
-        Some(AdminError::Invalid(errors)) => (errors.clone(), None),
-        Some(AdminError::Stale) | None => (Vec::new(), None),
-        other => (Vec::new(), other.cloned()),
-    };
-    let stale = page.is_stale().then(|| {
-        let now = match rollout {
-            Some(rollout) => describe::capitalize(&describe::rollout(rollout.rollout)),
-            None => "none".to_owned(),
-        };
-        conflict_notice(format!(
-            "Current rollout: {now}. What you typed is still here; saving it replaces that."
-        ))
-    });
-    let posted_revision = page.posted_form().map(|form| form.parsed("revision"));
-    let current_revision = rollout.map(|rollout| rollout.revision);
-    let revision = posted_revision
-        .filter(|_| !page.is_stale())
-        .unwrap_or(current_revision);
-    let current_state = rollout.map(|rollout| current_state(describe::rollout(rollout.rollout)));
+    let input = posted.unwrap_or_else(|| RolloutForm::from(rollout.rollout));
+    let (errors, other) = form_errors(page);
+    let current = describe::rollout(rollout.rollout);
     html! {
         <form
             class="step-editor"
@@ -135,13 +123,97 @@ fn editor(page: &PageData, rollout: Option<&FlagRollout>) -> Html {
             action=page.address.editing(Edit::Rollout)
             aria-label="Rollout"
         >
-            {stale}
+            {conflict(page, Some(rollout))}
             <RefusalNotice error=other/>
-            {page.hidden(Action::Rollout, revision)}
+            {page.hidden(Action::Rollout, expected_revision(page, Some(rollout)))}
             <RolloutFields input errors/>
-            {current_state}
+            <p class="hint">
+                <a href=page.address.editing(Edit::Recipe)>"Limit it to users where …"</a>
+            </p>
+            {current_state(current)}
             {page.effect_of(ProposedChange::Rollout)}
             <FormActions action="Save rollout" back=format!("{}#rollout", page.address.href())/>
         </form>
     }
+}
+
+/// Renders the form of a new rollout, or of one that replaces the current rollout.
+fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
+    let rollout = current.rollout.as_ref();
+    let posted = page.posted_form().map(|form| {
+        let input = RecipeForm::read(|name| form.texts(name));
+        let attempt = page.attempt.as_ref();
+        let edited = attempt.and_then(|attempt| attempt.edited_rule.clone());
+        RecipeForm {
+            rule: edited.unwrap_or_else(|| input.rule.clone()),
+            ..input
+        }
+    });
+    let input = posted.unwrap_or_else(|| RecipeForm {
+        rollout: rollout
+            .map(|rollout| RolloutForm::from(rollout.rollout))
+            .unwrap_or_default(),
+        ..RecipeForm::default()
+    });
+    let (errors, other) = form_errors(page);
+    let posted = page.posted_form().filter(|_| !page.is_stale());
+    let expected_rules = posted.map_or_else(
+        || write_expected_rules(&current.rules),
+        |form| form.text("seen"),
+    );
+    html! {
+        <form
+            class="step-editor"
+            id="recipe-form"
+            method="post"
+            action=page.address.editing(Edit::Recipe)
+            aria-label="Rollout"
+        >
+            // Enter in a field presses the first button, which must be the one that saves.
+            <button class="visually-hidden" tabindex="-1" aria-hidden="true">
+                "Save rollout"
+            </button>
+            {conflict(page, rollout)}
+            <RefusalNotice error=other/>
+            {page.hidden(Action::Recipe, expected_revision(page, rollout))}
+            {hidden("seen", expected_rules)}
+            <RecipeFields
+                input
+                errors
+                suggestions=page.suggestions.clone()
+                is_rest=!current.rules.is_empty()
+            />
+            {page.effect_of(ProposedChange::Recipe)}
+            <FormActions action="Save rollout" back=format!("{}#rollout", page.address.href())/>
+        </form>
+    }
+}
+
+/// Returns the errors of the fields, and the error that does not concern a field.
+fn form_errors(page: &PageData) -> (Vec<FieldError>, Option<AdminError>) {
+    match page.error() {
+        Some(AdminError::Invalid(errors)) => (errors.clone(), None),
+        Some(AdminError::Stale) | None => (Vec::new(), None),
+        other => (Vec::new(), other.cloned()),
+    }
+}
+
+/// Renders the current rollout if somebody else made a change first.
+fn conflict(page: &PageData, rollout: Option<&FlagRollout>) -> Option<Html> {
+    page.is_stale().then(|| {
+        let now = match rollout {
+            Some(rollout) => describe::capitalize(&describe::rollout(rollout.rollout)),
+            None => "none".to_owned(),
+        };
+        conflict_notice(format!(
+            "Current rollout: {now}. What you typed is still here; saving it replaces that."
+        ))
+    })
+}
+
+/// Returns the revision that the form expects: the posted one, unless this page shows the user the current one.
+fn expected_revision(page: &PageData, rollout: Option<&FlagRollout>) -> Option<i64> {
+    let posted = page.posted_form().map(|form| form.parsed("revision"));
+    let current = rollout.map(|rollout| rollout.revision);
+    posted.filter(|_| !page.is_stale()).unwrap_or(current)
 }

@@ -20,7 +20,9 @@ pub(crate) use self::configuration::{ConfigurationPatch, configuration, configur
 pub(crate) use self::explain::{explain, flag_config};
 pub(crate) use self::overview::{attributes, overview};
 pub(crate) use self::preview::{MAX_CONTEXTS, Preview, Proposal, preview};
-pub(crate) use self::reconcile::{ConfigurationContent, CopyPreconditions, copy};
+pub(crate) use self::reconcile::{
+    ConfigurationContent, CopyPreconditions, add_rule_and_set_rollout, copy,
+};
 pub(super) use self::reconcile::{DesiredConfiguration, apply, steps_to, steps_to_content};
 pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
 pub(crate) use self::rules::{Rules, create_rule, delete_rule, reorder_rules, replace_rule, rules};

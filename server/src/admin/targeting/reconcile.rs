@@ -115,6 +115,33 @@ pub(crate) async fn copy(
     })
 }
 
+/// Adds a rule after all others and replaces the rollout of a flag in an environment, as one action.
+pub(crate) async fn add_rule_and_set_rollout(
+    admin: &Admin,
+    actor: &AnyEditor,
+    id: FlagEnvironmentId,
+    precondition: &Precondition,
+    rule: Option<Rule>,
+    rollout: Option<Rollout>,
+) -> Result<(), Error> {
+    let mut tx = admin.db.write().await?;
+    let (target, actor) = find_writable(&mut tx, actor, id).await?;
+    precondition.check(target.configuration.config_revision)?;
+    let current = with_targeting(&mut tx, target).await?;
+    let mut wanted = DesiredConfiguration::of(&current);
+    wanted.rules.extend(rule.map(|rule| (None, rule)));
+    wanted.rollout = rollout;
+    if wanted.rules.len() > MAX_RULES {
+        return Err(Conflict::TooManyRules.into());
+    }
+    let steps = steps_to(admin, &current, &wanted);
+    if steps.is_empty() {
+        return Ok(());
+    }
+    let change = take(admin, &mut tx, &actor, &current.target, &steps).await?;
+    changes::commit(admin, tx, &actor, vec![change]).await
+}
+
 /// Applies a desired flag configuration, within a transaction, and returns the differences.
 pub(in crate::admin) async fn apply(
     admin: &Admin,
