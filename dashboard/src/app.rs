@@ -18,6 +18,7 @@ use crate::{
         help::Help, history::History, home::Home, new_environment::NewEnvironmentPage,
         new_flag::NewFlagPage, new_person::NewPersonPage, not_found::NotFound, people::People,
         person::PersonPage, playground::PlaygroundPage, revert::Revert, sign_in::SignIn,
+        undo::Undo,
     },
     port::visit,
 };
@@ -87,6 +88,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/flags/:key/history") view=History ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/audit") view=Audit ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/audit/:id") view=Revert ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/undo") view=Undo ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/people") view=People ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/people/new") view=NewPersonPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/people/:person") view=PersonPage ssr=ssr.clone()/>
@@ -147,6 +149,7 @@ mod tests {
             routes::clone_environment(":id"),
             routes::AUDIT.to_owned(),
             routes::audit_entry(":id"),
+            routes::UNDO.to_owned(),
             routes::PEOPLE.to_owned(),
             routes::NEW_PERSON.to_owned(),
             routes::person(":person"),

@@ -70,8 +70,11 @@ where
     Ok(render(state).await?.into_html())
 }
 
-/// Redirects to another page, for the same product. The returned HTML is empty.
+/// Redirects to another page after a change, for the same product. The page offers to undo the change. The returned HTML
+/// is empty.
 pub(crate) fn redirect(path: &str) -> Result<Html, AdminError> {
-    visit()?.redirect(&scoped(path));
+    let visit = visit()?;
+    visit.offer_undo();
+    visit.redirect(&scoped(path));
     Ok(().into_html())
 }

@@ -32,6 +32,9 @@ pub const AUDIT: &str = "/dashboard/audit";
 /// The download of the audit log.
 pub const AUDIT_EXPORT: &str = "/dashboard/audit/export";
 
+/// The address to which forms post to undo the user's last change.
+pub const UNDO: &str = "/dashboard/undo";
+
 /// The stream of change events.
 pub const EVENTS: &str = "/dashboard/events";
 

@@ -123,6 +123,13 @@ export class Api {
     await this.#put(flag, environment, "/rollout", { percentage, strategy: "per_user" });
   }
 
+  /** Returns the whole configuration of a flag in an environment, as the config document contains it. */
+  async configuration(flag: Flag, environment: Environment): Promise<unknown> {
+    const answer = await send(this.#server, "GET", "/sdk/v1/config", environment.sdkKey);
+    const { flags } = (await answer.json()) as { flags: { key: string }[] };
+    return flags.find(({ key }) => key === flag.key);
+  }
+
   async setRole(user: User, role: Role): Promise<void> {
     await send(this.#server, "PATCH", `/users/${user.id}`, this.#token, { role });
   }

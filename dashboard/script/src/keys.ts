@@ -1,4 +1,5 @@
 import { isTyping, on } from "./dom.ts";
+import { undoLastChange } from "./messages.ts";
 import { Palette } from "./palette.ts";
 
 /** Handles the shortcuts that the help lists, and shows the button that opens the palette. */
@@ -22,6 +23,12 @@ export function listenToKeys(): void {
     const isJump = key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey && !shiftKey;
     const isHelp = key === "?" && !isTyping();
     const isSearch = key === "/" && !ctrlKey && !metaKey && !isTyping();
+    const isUndo = key.toLowerCase() === "z" && (ctrlKey || metaKey) && !altKey && !shiftKey;
+    if (isUndo && canUndo()) {
+      event.preventDefault();
+      undoLastChange();
+      return;
+    }
     const search = isSearch && document.querySelector<HTMLInputElement>("main input[type=search]");
     if (search) {
       event.preventDefault();
@@ -42,4 +49,13 @@ export function listenToKeys(): void {
       help?.showModal();
     }
   });
+}
+
+/** Returns true if the shortcut can only mean the last change: nothing that was typed could be meant, or would be lost. */
+function canUndo(): boolean {
+  const fields = document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
+    "main form[method=post] :is(input:not([type=hidden]), textarea)",
+  );
+  const isEdited = [...fields].some(({ value, defaultValue }) => value !== defaultValue);
+  return !isEdited && !isTyping() && document.querySelector("dialog[open]") === null;
 }

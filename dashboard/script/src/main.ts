@@ -12,6 +12,7 @@ import { Hub } from "./hub.ts";
 import { hydrate } from "./islands.ts";
 import { listenToKeys } from "./keys.ts";
 import { askBeforeLeavingKey } from "./leave.ts";
+import { listenToMessages } from "./messages.ts";
 import { keepUpToDate } from "./page.ts";
 import { listenToPresets } from "./presets.ts";
 import { followProduct } from "./product.ts";
@@ -40,6 +41,7 @@ if (typeof document === "undefined") {
   }
   listenToKeys();
   listenToSwitches();
+  listenToMessages();
   listenToCopying();
   listenToTheme();
   listenToRuleOrder();

@@ -1,11 +1,10 @@
 import { link, on, post } from "./dom.ts";
+import { closeMessage, showMessage } from "./messages.ts";
 
 /** The ids of the requests by which this page made changes. */
 export const ownRequests = new Set<string>();
 
 const endpoint = "/dashboard/api/set-enabled";
-/** The time for which a message stays visible, in milliseconds. */
-const messageDuration = 10_000;
 
 /** A flag in an environment. */
 type FlagEnvironment = {
@@ -201,39 +200,6 @@ function updateForm(form: HTMLFormElement, fields: string): void {
   }
 }
 
-function closeMessage(): void {
-  document.querySelector(".toasts .toast")?.remove();
-}
-
-/** Shows a message in place of the previous one. It disappears after `messageDuration`, unless it reports a refusal. */
-function showMessage(
-  content: string | DocumentFragment,
-  { undo, isRefusal = false }: { undo?: (() => void) | undefined; isRefusal?: boolean },
-): void {
-  closeMessage();
-  const box = document.querySelector(".toasts");
-  const template = box?.querySelector("template")?.content.firstElementChild;
-  const message = template?.cloneNode(true) as HTMLElement | undefined;
-  const [undoButton, close] = message?.querySelectorAll("button") ?? [];
-  if (!box || !message || !undoButton || !close) {
-    return;
-  }
-  message.querySelector("p")?.append(content);
-  close.onclick = closeMessage;
-  if (undo === undefined) {
-    undoButton.remove();
-  } else {
-    undoButton.onclick = undo;
-  }
-  if (isRefusal) {
-    message.classList.add("danger");
-    message.role = "alert";
-  } else {
-    closeLater(message);
-  }
-  box.append(message);
-}
-
 function showFailure({ code, message }: Failure): void {
   const text = new DocumentFragment();
   const lead = document.createElement("strong");
@@ -245,15 +211,4 @@ function showFailure({ code, message }: Failure): void {
     text.append(" ", link("", "Show the current state"));
   }
   showMessage(text, { isRefusal: true });
-}
-
-/** Closes a message after `messageDuration`, but not while it has the focus or is under the pointer. */
-function closeLater(message: HTMLElement): void {
-  setTimeout(() => {
-    if (message.querySelector(":hover, :focus-visible") === null) {
-      message.remove();
-    } else {
-      closeLater(message);
-    }
-  }, messageDuration);
 }

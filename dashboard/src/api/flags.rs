@@ -10,7 +10,7 @@ use crate::error::AdminError;
 #[cfg(feature = "ssr")]
 use crate::{
     components::flag_switch::SwitchFields,
-    port::{flags::FlagAdmin, signed_in},
+    port::{flags::FlagAdmin, signed_in, visit},
 };
 
 /// Switches a flag in one environment. Returns the switch in its new state as HTML with this label, or an empty string
@@ -26,6 +26,7 @@ pub async fn set_enabled(
     let cell = signed_in::<dyn FlagAdmin>()?
         .set_enabled(flag, environment, enabled, revision)
         .await?;
+    visit()?.offer_undo();
     let drawn = label.map(|label| view! { <SwitchFields label cell/> }.to_html());
     Ok(drawn.unwrap_or_default())
 }

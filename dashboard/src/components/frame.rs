@@ -11,6 +11,7 @@ use super::{
     product_switcher::ProductSwitcher,
     role,
     theme_switch::ThemeSwitch,
+    undo_toast::UndoToast,
 };
 use crate::{
     api::session::SignOut,
@@ -123,6 +124,7 @@ pub fn Frame(
                 <Zone/>
             </main>
         </div>
+        <UndoToast/>
         <HelpDialog/>
     }
     .into_any()

@@ -59,5 +59,6 @@ pub mod time;
 pub mod timeline;
 pub mod title;
 pub mod token_table;
+pub mod undo_toast;
 pub mod usage_chart;
 pub mod visibility_fields;

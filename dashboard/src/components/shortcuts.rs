@@ -5,9 +5,13 @@ use leptos::prelude::*;
 use crate::html::html;
 
 /// The keys and the effect of each.
-const SHORTCUTS: [(&[&str], &str); 5] = [
+const SHORTCUTS: [(&[&str], &str); 6] = [
     (&["Ctrl", "K"], "Jump to any flag, environment or page"),
     (&["/"], "Search the flag list"),
+    (
+        &["Ctrl", "Z"],
+        "Undo your last change, unless it was changed again",
+    ),
     (&["?"], "Show all shortcuts"),
     (&["Tab"], "Go to the next control"),
     (&["Esc"], "Close the open dialog or menu"),

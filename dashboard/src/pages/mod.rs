@@ -26,3 +26,4 @@ pub mod person;
 pub mod playground;
 pub mod revert;
 pub mod sign_in;
+pub mod undo;

@@ -6,6 +6,7 @@ use pennon_model::{
     id::{AuditId, EnvironmentId},
     page::{Page, PageRequest},
     plan::Plan,
+    time::Timestamp,
 };
 
 use crate::error::AdminError;
@@ -19,6 +20,10 @@ pub trait AuditAdmin: Send + Sync {
         filter: &AuditFilter,
         page: PageRequest,
     ) -> Result<Page<Record>, AdminError>;
+
+    /// Returns the entries of the user's own last action since a time, newest first, up to 100; empty if there is none.
+    /// Changes of accounts do not count.
+    async fn own_last_action(&self, since: Timestamp) -> Result<Vec<Record>, AdminError>;
 
     /// Plans the revert of the action that wrote an entry, against the current state.
     async fn reversal(&self, id: AuditId) -> Result<Reversal, AdminError>;

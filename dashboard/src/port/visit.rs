@@ -69,6 +69,12 @@ pub trait Visit: Send + Sync {
     /// Redirects to another page, instead of the one that is being rendered.
     fn redirect(&self, path: &str);
 
+    /// Makes the pages of the next seconds offer to undo the user's last change.
+    fn offer_undo(&self);
+
+    /// Returns true if the user made a change in the last seconds.
+    fn offers_undo(&self) -> bool;
+
     /// Makes the browser submit the same form to another address of the dashboard, instead of the page that is being
     /// rendered.
     fn forward_form(&self, path: &str);

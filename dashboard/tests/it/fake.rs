@@ -499,6 +499,12 @@ impl Visit for Request {
         self.response().location = Some(path.to_owned());
     }
 
+    fn offer_undo(&self) {}
+
+    fn offers_undo(&self) -> bool {
+        false
+    }
+
     fn forward_form(&self, path: &str) {
         self.redirect(path);
     }

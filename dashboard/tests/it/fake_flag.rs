@@ -28,6 +28,7 @@ use pennon_model::{
     flag_table::FlagCell,
     id::{AuditId, EnvironmentId, FlagId, RuleId},
     page::{Page, PageRequest},
+    time::Timestamp,
 };
 use uuid::Uuid;
 
@@ -223,6 +224,10 @@ impl AuditAdmin for Fake {
         });
         // More than a page, for its links to others.
         Ok(page.page_of(records.collect(), 1000))
+    }
+
+    async fn own_last_action(&self, _: Timestamp) -> Result<Vec<Record>, AdminError> {
+        Ok(Vec::new())
     }
 
     async fn reversal(&self, _: AuditId) -> Result<Reversal, AdminError> {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Admin, Existence};
-use crate::auth::actor::Actor;
+use crate::auth::actor::{Actor, Person};
 use crate::auth::authority::Authorized;
 use crate::error::{Entity, Error};
 use crate::store::Tx;
@@ -178,6 +178,20 @@ pub(super) async fn find(tx: &mut Tx, actor: &Actor, id: AuditId) -> Result<Audi
         actor.administrator()?;
     }
     Ok(recorded)
+}
+
+/// Returns the entries of the user's own last action since a time, newest first, up to 100. Changes of accounts do not
+/// count.
+pub(crate) async fn own_last_action(
+    admin: &Admin,
+    actor: &Person,
+    since: Timestamp,
+) -> Result<Vec<AuditRecord>, Error> {
+    let mut tx = admin.db.read().await?;
+    match audit::newest_by(&mut tx, actor.user().id, since).await? {
+        Some(newest) => audit::group(&mut tx, newest.entry.group_id, Limit::MAX.get()).await,
+        None => Ok(Vec::new()),
+    }
 }
 
 /// Returns the time of the last change that the actor may see.

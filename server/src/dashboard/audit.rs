@@ -6,6 +6,7 @@ use pennon_dashboard::port::audit::{AuditAdmin, Record, Reversal};
 use pennon_model::audit::{AuditFilter, AuditRecord};
 use pennon_model::id::AuditId;
 use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
 
 use super::{SignedIn, sentence};
 use crate::admin::reversal::RevertError;
@@ -20,6 +21,11 @@ impl AuditAdmin for SignedIn {
     ) -> Result<Page<Record>, AdminError> {
         let page = audit::list(&self.admin, &self.actor, filter, page).await?;
         Ok(page.map(|recorded| self.record(recorded)))
+    }
+
+    async fn own_last_action(&self, since: Timestamp) -> Result<Vec<Record>, AdminError> {
+        let records = audit::own_last_action(&self.admin, &self.actor, since).await?;
+        Ok(records.into_iter().map(|each| self.record(each)).collect())
     }
 
     async fn reversal(&self, id: AuditId) -> Result<Reversal, AdminError> {

@@ -17,6 +17,9 @@ pub(super) const THEME: &str = "pennon_theme";
 /// The cookie with the time zone, which the dashboard's script sets.
 pub(super) const ZONE: &str = "pennon_zone";
 
+/// The cookie of a browser that has just made a change. It contains nothing.
+pub(super) const CHANGED: &str = "pennon_changed";
+
 /// Returns the name of the session cookie. It depends only on the settings, so that requests find the cookie
 /// independently of what a proxy reports.
 pub(super) fn of_session(settings: &Settings) -> &'static str {

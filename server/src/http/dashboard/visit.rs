@@ -25,6 +25,9 @@ const REDIRECT: HeaderName = HeaderName::from_static("serverfnredirect");
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
+/// The time for which pages offer to undo a change.
+const UNDO_SECONDS: i64 = 10;
+
 /// The current request and its response.
 pub(super) struct CurrentVisit {
     pub(super) service: Service,
@@ -115,6 +118,14 @@ impl Visit for CurrentVisit {
             let empty = HeaderValue::from_static("");
             self.response.insert_header(REDIRECT, empty);
         }
+    }
+
+    fn offer_undo(&self) {
+        self.set_cookie(cookie::CHANGED, "1", UNDO_SECONDS, "; HttpOnly");
+    }
+
+    fn offers_undo(&self) -> bool {
+        cookie::value(&self.parts.headers, cookie::CHANGED).is_some()
     }
 
     fn forward_form(&self, path: &str) {

@@ -1,0 +1,79 @@
+import { on } from "./dom.ts";
+
+/** The time for which a message stays visible, in milliseconds. */
+const messageDuration = 10_000;
+
+/** Makes the message about the user's last change, which the server rendered, disappear like others. */
+export function listenToMessages(): void {
+  const message = document.querySelector<HTMLElement>(".toast[data-undo]");
+  if (message !== null) {
+    closeLater(message);
+  }
+  on("click", ".toast [data-close]", (button) => button.closest(".toast")?.remove());
+}
+
+/** Undoes the user's last change, and shows this page again. */
+export function undoLastChange(): void {
+  const shown = document.querySelector<HTMLFormElement>(".toast[data-undo] form");
+  if (shown !== null) {
+    shown.requestSubmit();
+    return;
+  }
+  const form = document.createElement("form");
+  form.method = "post";
+  form.action = `/dashboard/undo${location.search}`;
+  const back = document.createElement("input");
+  back.name = "back";
+  back.value = location.pathname + location.search;
+  form.append(back);
+  form.hidden = true;
+  document.body.append(form);
+  form.submit();
+}
+
+/** Closes the message that is visible. */
+export function closeMessage(): void {
+  for (const message of document.querySelectorAll(".toasts .toast")) {
+    message.remove();
+  }
+}
+
+/** Shows a message in place of the previous one. It disappears after `messageDuration`, unless it reports a refusal. */
+export function showMessage(
+  content: string | DocumentFragment,
+  { undo, isRefusal = false }: { undo?: (() => void) | undefined; isRefusal?: boolean },
+): void {
+  closeMessage();
+  const box = document.querySelector("main .toasts");
+  const template = box?.querySelector("template")?.content.firstElementChild;
+  const message = template?.cloneNode(true) as HTMLElement | undefined;
+  const [undoButton, close] = message?.querySelectorAll("button") ?? [];
+  if (!box || !message || !undoButton || !close) {
+    return;
+  }
+  message.querySelector("p")?.append(content);
+  close.onclick = closeMessage;
+  if (undo === undefined) {
+    undoButton.remove();
+  } else {
+    undoButton.onclick = undo;
+  }
+  if (isRefusal) {
+    message.classList.add("danger");
+    message.role = "alert";
+  } else {
+    closeLater(message);
+  }
+  box.append(message);
+}
+
+/** Closes a message after `messageDuration`, but not while it has the focus or is under the pointer. */
+function closeLater(message: HTMLElement): void {
+  setTimeout(() => {
+    if (message.querySelector(":hover, :focus-visible") === null) {
+      message.remove();
+    } else {
+      closeLater(message);
+    }
+  }, messageDuration);
+}

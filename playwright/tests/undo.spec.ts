@@ -1,0 +1,220 @@
+import type { Page } from "@playwright/test";
+import { expectAccessible } from "../support/accessible.ts";
+import type { Environment } from "../support/api.ts";
+import { address, country, operand, ruleLines, shop } from "../support/flag-page.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+/** Presses the button in the message about the last change. */
+async function undo(page: Page): Promise<void> {
+  await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
+}
+
+/** Deletes the only rule of the flag on its page. */
+async function deleteRule(page: Page): Promise<void> {
+  await page.goto(address);
+  await page.getByRole("link", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete rule" }).click();
+  await expect(ruleLines(page)).toHaveText(["everyone is ON"]);
+}
+
+/** The changes that the page of a flag offers, each with the message about it. */
+const changes: readonly {
+  name: string;
+  message: string;
+  make: (page: Page, staging: Environment) => Promise<void>;
+}[] = [
+  {
+    name: "a new rule",
+    message: "Added a rule to checkout_v2 in production.",
+    make: async (page) => {
+      await page.goto(`${address}?edit=rule`);
+      const form = page.locator("#rule-form");
+      await form.getByLabel("Attribute").fill("plan");
+      await operand(form).fill("pro");
+      await form.getByRole("button", { name: "Add rule" }).last().click();
+    },
+  },
+  {
+    name: "a deleted rule",
+    message: "Deleted a rule of checkout_v2 in production.",
+    make: async (page) => {
+      await page.goto(address);
+      await page.getByRole("link", { name: "Delete" }).first().click();
+      await page.getByRole("button", { name: "Delete rule" }).click();
+    },
+  },
+  {
+    name: "an audience",
+    message: "Set the rollout of checkout_v2 to 10% in production, and 1 more change.",
+    make: async (page) => {
+      await page.goto(`${address}?edit=recipe`);
+      await page.getByLabel("A percentage of users where …").check();
+      await page.getByLabel("Percentage", { exact: true }).fill("10");
+      await page.getByLabel("Attribute").fill("plan");
+      await operand(page.locator("#recipe-form")).fill("pro");
+      await page.getByRole("button", { name: "Save rollout" }).last().click();
+    },
+  },
+  {
+    name: "a rollout",
+    message: "Set the rollout of checkout_v2 to 60% in production.",
+    make: async (page) => {
+      await page.goto(`${address}?edit=rollout`);
+      await page.getByLabel("Percentage", { exact: true }).fill("60");
+      await page.getByRole("button", { name: "Save rollout" }).click();
+    },
+  },
+  {
+    name: "a removed rollout",
+    message: "in production.",
+    make: async (page) => {
+      await page.goto(`${address}?edit=remove-rollout`);
+      await page.getByRole("button", { name: "Remove rollout" }).click();
+    },
+  },
+  {
+    name: "the order of rules",
+    message: "in production, and 1 more change.",
+    make: async (page) => {
+      await page.goto(address);
+      await page.getByRole("button", { name: "Move up" }).last().click();
+      const save = page.getByRole("button", { name: "Save order" });
+      if (await save.isVisible()) {
+        await save.click();
+      }
+    },
+  },
+  {
+    name: "a copy",
+    message: "more changes.",
+    make: async (page, staging) => {
+      await page.goto(`${address}?environment=${staging.id}&edit=copy`);
+      await page.getByLabel("Target environment").selectOption("production");
+      await page.getByRole("button", { name: "Preview changes" }).click();
+      await page.getByRole("button", { name: "Copy to production" }).click();
+    },
+  },
+  {
+    name: "a TTL",
+    message: "Changed the time to live of checkout_v2 in production.",
+    make: async (page) => {
+      await page.goto(`${address}?edit=ttl`);
+      await page.getByLabel("Cache time in seconds").fill("30");
+      await page.getByRole("button", { name: "Save" }).click();
+    },
+  },
+];
+
+for (const { name, message, make } of changes) {
+  test(`${name} can be undone from the message about it`, async ({ page, server, api }) => {
+    const { flag, staging, production } = await shop(api);
+    await api.addRule(flag, production, country("DE", 1));
+    await api.addRule(flag, production, country("AT", 2));
+    await api.setRollout(flag, production, 25);
+    const before = await api.configuration(flag, production);
+    await signIn(page, server);
+    await make(page, staging);
+    await expect(page.locator(".toast")).toContainText(message);
+    expect(await api.configuration(flag, production)).not.toEqual(before);
+    const shown = page.url().replace(/#.*/, "");
+    await undo(page);
+    await expect(page.locator(".toast")).toBeVisible();
+    expect(await api.configuration(flag, production)).toEqual(before);
+    expect(page.url()).toBe(shown);
+  });
+}
+
+test("the message follows to other pages, and undoing returns to the page that is open", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("DE", 1));
+  await signIn(page, server);
+  await deleteRule(page);
+  await page.goto("/dashboard/environments");
+  await undo(page);
+  await expect(page).toHaveURL("/dashboard/environments");
+  await expect(page.locator(".toast")).toContainText("Added a rule to checkout_v2 in production.");
+  await page.goto(address);
+  await expect(ruleLines(page)).toHaveText(["ON when country is DE", "everyone else is ON"]);
+});
+
+test("a change of several flags and a revert can be undone, too", async ({ page, server, api }) => {
+  await shop(api);
+  await api.createFlag("search", "Fast search");
+  await signIn(page, server);
+  await page.goto("/dashboard/flags");
+  await page.getByLabel("Select Fast search").check();
+  await page.getByLabel("Select New checkout").check();
+  await page
+    .getByRole("form", { name: "Selected flags" })
+    .getByRole("button", { name: "Tag" })
+    .click();
+  await page.getByLabel("Tags to add").fill("q3");
+  await page.getByRole("button", { name: "Preview" }).click();
+  await page.getByRole("button", { name: "Tag 2 flags" }).click();
+  await expect(page.locator(".flag-tags")).toHaveCount(2);
+  await undo(page);
+  await expect(page.locator(".flag-tags")).toHaveCount(0);
+  await page.goto("/dashboard/audit");
+  await page.getByRole("link", { name: "Revert" }).first().click();
+  await page.getByRole("button", { name: "Revert", exact: true }).click();
+  await page.goto("/dashboard/flags");
+  await expect(page.locator(".flag-tags")).toHaveCount(2);
+  await undo(page);
+  await expect(page.locator(".flag-tags")).toHaveCount(0);
+});
+
+test("if somebody else has changed the rule since, undoing asks first", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { flag, production } = await shop(api);
+  const rule = await api.addRule(flag, production, country("DE", 1));
+  await signIn(page, server);
+  await page.goto(`${address}?edit=rule&rule=${rule.id}`);
+  await operand(page.locator("#rule-form")).fill("AT");
+  await page.getByRole("button", { name: "Save rule" }).last().click();
+  await expect(page.locator(".toast")).toBeVisible();
+  await api.replaceRule(rule, country("CH", 1));
+  await undo(page);
+  await expect(page.getByText("It has been changed again since.")).toBeVisible();
+  await page.goto(address);
+  await expect(ruleLines(page).first()).toHaveText("ON when country is CH");
+});
+
+test("a protected environment asks before a change is undone", async ({ page, server, api }) => {
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("DE", 1));
+  await signIn(page, server);
+  await deleteRule(page);
+  await api.protect(production);
+  await undo(page);
+  await page.getByRole("button", { name: "Confirm change" }).click();
+  await page.goto(address);
+  await expect(ruleLines(page).first()).toHaveText("ON when country is DE");
+});
+
+test("Ctrl Z undoes the last change, but not while something is typed", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("DE", 1));
+  await signIn(page, server);
+  await deleteRule(page);
+  await expectAccessible(page);
+  await page.locator(".toast").getByRole("button", { name: "Close" }).click();
+  await expect(page.locator(".toast")).toHaveCount(0);
+  await page.goto("/dashboard/flags");
+  await page.getByRole("searchbox").fill("check");
+  await page.keyboard.press("ControlOrMeta+z");
+  await expect(page.getByRole("searchbox")).toHaveValue("");
+  expect(await api.rules(flag, production)).toHaveLength(0);
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.keyboard.press("ControlOrMeta+z");
+  await expect(page.locator(".toast")).toContainText("Added a rule to checkout_v2 in production.");
+  expect(await api.rules(flag, production)).toHaveLength(1);
+});
