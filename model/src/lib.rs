@@ -12,6 +12,7 @@ pub mod client;
 pub mod configuration;
 pub mod context;
 pub mod environment;
+pub mod first_steps;
 pub mod flag;
 pub mod flag_table;
 pub mod grant;

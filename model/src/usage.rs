@@ -67,13 +67,22 @@ impl Polls {
     }
 }
 
-/// The fetches of an environment's config document.
+/// The requests of an environment's clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Polling {
-    /// The time of the last fetch, to the minute.
+    /// The time of the last fetch of the config document, to the minute.
     pub last_polled_at: Option<Timestamp>,
+    /// The time of the last evaluation of any flag, to the minute.
+    pub last_evaluated_at: Option<Timestamp>,
     /// The number of fetches.
     pub polls: Polls,
+}
+
+impl Polling {
+    /// Returns the time of the last fetch or evaluation, to the minute.
+    pub fn last_request_at(self) -> Option<Timestamp> {
+        self.last_polled_at.max(self.last_evaluated_at)
+    }
 }
 
 string_enum! {

@@ -1,4 +1,4 @@
-import { announce, on } from "./dom.ts";
+import { announce, on, setCookie } from "./dom.ts";
 
 /** The time for which a button confirms the copy, in milliseconds. */
 const confirmationDuration = 2_000;
@@ -6,6 +6,12 @@ const confirmationDuration = 2_000;
 /** Copies the text of a button with `data-copy`. Without scripts, such buttons are hidden. */
 export function listenToCopying(): void {
   on("click", "[data-copy]", (button) => void copyFrom(button));
+  on("click", ".new-key .secret [data-copy], a[data-stored]", rememberKey);
+}
+
+/** Remembers that a key was copied or stored, for the list of first steps. */
+function rememberKey(): void {
+  setCookie("pennon_stored_key", "1");
 }
 
 async function copyFrom(button: HTMLElement): Promise<void> {

@@ -81,3 +81,11 @@ export function announce(text: string): void {
     announcements.textContent = text;
   }
 }
+
+/** Sets a cookie for a year. */
+export function setCookie(name: string, value: string): void {
+  const year = 365 * 24 * 60 * 60;
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  // biome-ignore lint/suspicious/noDocumentCookie: not every browser has the Cookie Store API.
+  document.cookie = `${name}=${value}; Path=/; Max-Age=${year}; SameSite=Lax${secure}`;
+}

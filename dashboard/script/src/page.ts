@@ -15,6 +15,9 @@ const commitDelay = 1_000;
 /** The delay before the next attempt when the server cannot render the page, in milliseconds. */
 const retryDelay = 5_000;
 
+/** The delay between two looks for a request that the page waits for, in milliseconds. */
+const awaitingDelay = 3_000;
+
 /** The time within which a submitted form must lead to another page, in milliseconds. */
 const submitTimeout = 10_000;
 
@@ -189,6 +192,12 @@ export function keepUpToDate(
   if (isOutdated && !isFormResponse) {
     refreshSoon(0);
   }
+  setInterval(() => {
+    // Requests of applications cause no change event.
+    if (main.querySelector("[data-awaiting]") !== null && !isFormResponse) {
+      refreshSoon();
+    }
+  }, awaitingDelay);
 }
 
 /** Returns true if a response contains a page, including a 403 or 404 page, but not a server error. */

@@ -16,6 +16,7 @@ pub mod explanation;
 pub mod fact;
 pub mod failure;
 pub mod field;
+pub mod first_steps;
 pub mod flag_switch;
 pub mod flag_table;
 pub mod form_actions;

@@ -30,8 +30,12 @@ pub(crate) async fn new_key(
         sdk_key,
     } = created;
     let sdk_key = sdk_key.expose().to_owned();
+    // The key is shown only on this page, so no failure may prevent that.
+    let detail = signed_in::<dyn EnvironmentAdmin>()?
+        .environment(environment.id)
+        .await;
+    let flag_key = detail.ok().and_then(|detail| detail.newest_flag);
     let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await;
-    // The key is shown only on this page, so a failure to read the naming must not prevent that.
     let naming = naming.unwrap_or_default();
     let name = naming.name_of(&environment);
     let heading = match replaced {
@@ -75,6 +79,7 @@ pub(crate) async fn new_key(
             <h2>"Evaluate a flag"</h2>
             <Snippets
                 sdk_key
+                flag_key
                 visibility=environment.visibility
                 client_rules=environment.client_rules
             />

@@ -17,6 +17,9 @@ use crate::{
 const KEY: &str = "pnk_your_key";
 const BASE_URL: &str = "https://flags.example.com";
 
+/// The flag that the snippets evaluate.
+const FLAG: &str = "new_checkout";
+
 /// Returns the placeholder for the key of an environment.
 pub(crate) fn example_key(visibility: Visibility) -> &'static str {
     match visibility {
@@ -155,6 +158,8 @@ pub fn Snippets(
     /// The key, if it may be shown.
     #[prop(optional)]
     sdk_key: Option<String>,
+    /// The key of a flag that exists in the environment; none if there is none yet.
+    flag_key: Option<String>,
     /// The visibility of the environment.
     visibility: Visibility,
     /// Its client rules.
@@ -166,8 +171,20 @@ pub fn Snippets(
     let key = sdk_key.unwrap_or_else(|| example_key(visibility).to_owned());
     let fill = |code: &str| {
         let code = code.trim_end().replace(BASE_URL, &base_url);
-        code.replace(KEY, &key)
+        let code = code.replace(KEY, &key);
+        match &flag_key {
+            Some(flag) => code.replace(&format!("\"{FLAG}\""), &format!("\"{flag}\"")),
+            None => code,
+        }
     };
+    let hint = flag_key.is_none().then(|| {
+        view! {
+            <p class="hint">
+                "The code asks for the flag " <code>{FLAG}</code>
+                ". Until a flag with this key exists, the service answers that it is unknown."
+            </p>
+        }
+    });
     let tabs = languages(visibility, client_rules).enumerate().map(|(index, language)| {
         let id = format!("language-{index}");
         let npmrc = npmrc.clone().filter(|_| language.is_from_npm());
@@ -194,6 +211,7 @@ pub fn Snippets(
         }
     });
     html! {
+        {hint}
         <fieldset class="snippet-tabs" data-unit>
             <legend class="visually-hidden">"Language"</legend>
             {tabs.collect_view()}

@@ -50,9 +50,11 @@ async fn last_action() -> Option<Vec<Record>> {
 }
 
 fn toast(newest: &Record, count: usize, back: String) -> Html {
-    let pieces = sentence_of(&newest.entry).into_iter().map(|piece| match piece {
-        Piece::Text(text) | Piece::Flag(text) | Piece::Environment(text) => text,
-    });
+    let pieces = sentence_of(&newest.entry)
+        .into_iter()
+        .map(|piece| match piece {
+            Piece::Text(text) | Piece::Flag(text) | Piece::Environment(text) => text,
+        });
     let more = match count.saturating_sub(1) {
         0 => String::new(),
         1 => ", and 1 more change".to_owned(),

@@ -127,7 +127,7 @@ fn ActiveList(
         .collect();
     let is_any_movable = groups.iter().any(|group| is_movable(&user, group));
     let head = view! {
-        {heads(["Name", "Key", "Last polled"])}
+        {heads(["Name", "Key", "Last request"])}
         <th scope="col" title="Share of the polls in the last 24 hours">
             "On the newest revision"
         </th>
@@ -221,8 +221,8 @@ fn Product(
             <tr id=format!("environment-{id}") data-environment=movable.then_some(id)>
                 <Name environment=environment.clone()/>
                 <Key environment=environment.clone()/>
-                <Cell label="Last polled" quiet=true>
-                    {time_or(polling.last_polled_at, "Never")}
+                <Cell label="Last request" quiet=true>
+                    {time_or(polling.last_request_at(), "Never")}
                 </Cell>
                 <Cell label="On the newest revision" quiet=true>
                     <Newest polls=polling.polls/>

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use pennon_model::{
     client::ClientUsage,
     environment::{CreatedEnvironment, Environment},
+    first_steps::FirstSteps,
     id::EnvironmentId,
     page::{Page, PageRequest},
     previous_key::PreviousKeyUsage,
@@ -19,6 +20,9 @@ use crate::{error::AdminError, model::Naming};
 pub trait EnvironmentAdmin: Send + Sync {
     /// Returns all active environments by product, in the order of each, with their polls of the last 24 hours.
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError>;
+
+    /// Returns the first steps of the installation that are taken.
+    async fn first_steps(&self) -> Result<FirstSteps, AdminError>;
 
     /// Returns the naming scheme of environments.
     async fn naming(&self) -> Result<Naming, AdminError>;
@@ -115,6 +119,8 @@ pub struct EnvironmentDetail {
     pub environment: Environment,
     /// The number of active flags that exist in it.
     pub flags: i64,
+    /// The key of the newest of them.
+    pub newest_flag: Option<String>,
     /// Its polls.
     pub polling: Polling,
     /// The last use of its key, to the minute.

@@ -75,6 +75,9 @@ pub trait Visit: Send + Sync {
     /// Returns true if the user made a change in the last seconds.
     fn offers_undo(&self) -> bool;
 
+    /// Returns true if this browser has copied or stored an SDK key from the page that shows it.
+    fn has_stored_key(&self) -> bool;
+
     /// Makes the browser submit the same form to another address of the dashboard, instead of the page that is being
     /// rendered.
     fn forward_form(&self, path: &str);

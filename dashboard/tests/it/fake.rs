@@ -28,6 +28,7 @@ use pennon_model::metadata::FlagMetadata;
 use pennon_model::{
     bulk::BulkChange,
     environment::{ClientRules, CreatedEnvironment, Environment, EnvironmentStatus, Visibility},
+    first_steps::FirstSteps,
     flag::{Flag, FlagType},
     grant::Grants,
     id::{EnvironmentId, FlagId},
@@ -50,6 +51,7 @@ pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_772_357_400_000);
 /// The polls of every environment of the fake.
 const POLLING: Polling = Polling {
     last_polled_at: Some(NOW),
+    last_evaluated_at: None,
     polls: Polls {
         first: 2,
         current: 90,
@@ -304,6 +306,17 @@ impl EnvironmentAdmin for Fake {
         Ok(self.environments.iter().map(polled).collect())
     }
 
+    async fn first_steps(&self) -> Result<FirstSteps, AdminError> {
+        let flags = self.flags.first();
+        Ok(FirstSteps {
+            environment: self.environments.first().map(|each| each.id),
+            started_at: None,
+            flag_key: flags.map(|(flag, _)| flag.key.to_string()),
+            has_request: false,
+            is_flag_on: false,
+        })
+    }
+
     async fn naming(&self) -> Result<Naming, AdminError> {
         let products = self.environments.iter();
         Ok(Naming::of(products.map(|each| each.product.as_str())))
@@ -339,6 +352,7 @@ impl EnvironmentAdmin for Fake {
             flags: i64::try_from(existing.count()).expect("a few flags"),
             environment,
             polling: POLLING,
+            newest_flag: None,
             last_used: POLLING.last_polled_at,
             clients: PageRequest::default().page_of(Vec::new(), 0),
             previous_key: self.previous_key.clone(),
@@ -500,6 +514,10 @@ impl Visit for Request {
     }
 
     fn offer_undo(&self) {}
+
+    fn has_stored_key(&self) -> bool {
+        false
+    }
 
     fn offers_undo(&self) -> bool {
         false

@@ -12,6 +12,7 @@ pub(crate) mod desired;
 pub(crate) mod environment_order;
 pub(crate) mod environments;
 pub(crate) mod first_start;
+pub(crate) mod first_steps;
 pub(crate) mod flag_table;
 pub(crate) mod flags;
 pub(crate) mod grants;

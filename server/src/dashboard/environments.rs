@@ -13,7 +13,8 @@ use pennon_model::environment::{
     self, ClientRules, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentStatus,
     ProductName, Visibility,
 };
-use pennon_model::flag::FlagFilter;
+use pennon_model::first_steps::FirstSteps;
+use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::previous_key::OverlapSeconds;
@@ -23,6 +24,7 @@ use super::{Form, SignedIn, expected};
 use crate::admin::cloning::{self, CloneOptions};
 use crate::admin::environment_order::{self, EnvironmentOrder};
 use crate::admin::environments::{self, EnvironmentPatch};
+use crate::admin::first_steps;
 use crate::admin::flags;
 use crate::admin::previous_keys;
 use crate::admin::usage::{self, Period};
@@ -41,6 +43,10 @@ impl EnvironmentAdmin for SignedIn {
             environment,
         };
         Ok(active.into_iter().map(polled).collect())
+    }
+
+    async fn first_steps(&self) -> Result<FirstSteps, AdminError> {
+        Ok(first_steps::first_steps(&self.admin, &self.actor).await?)
     }
 
     async fn naming(&self) -> Result<Naming, AdminError> {
@@ -88,7 +94,8 @@ impl EnvironmentAdmin for SignedIn {
         Ok(EnvironmentDetail {
             polling: polling.get(&id).copied().unwrap_or_default(),
             environment,
-            flags,
+            newest_flag: flags.items.first().map(|flag| flag.key.to_string()),
+            flags: flags.pagination.total,
             last_used,
             clients,
             previous_key,
@@ -257,7 +264,7 @@ impl SignedIn {
     }
 
     /// Returns the number of active flags that exist in an environment.
-    async fn flags_in(&self, environment: &Environment) -> Result<i64, AdminError> {
+    async fn flags_in(&self, environment: &Environment) -> Result<Page<Flag>, AdminError> {
         let existing = FlagFilter {
             archived: Some(false),
             product: Some(environment.product.to_string()),
@@ -268,8 +275,7 @@ impl SignedIn {
             limit: 1.try_into().unwrap_or_default(),
             ..PageRequest::default()
         };
-        let page = flags::list(&self.admin, &self.actor, &existing, one).await?;
-        Ok(page.pagination.total)
+        Ok(flags::list(&self.admin, &self.actor, &existing, one).await?)
     }
 
     /// Checks that the user has typed the name of the environment before a destructive action.

@@ -9,6 +9,7 @@ pub(crate) mod batch;
 pub(crate) mod clients;
 pub(crate) mod configurations;
 pub(crate) mod environments;
+pub(crate) mod first_steps;
 pub(crate) mod flag_table;
 pub(crate) mod flags;
 pub(crate) mod grants;

@@ -361,6 +361,22 @@ pub(crate) async fn active_last_seen(
     Ok(rows.into_iter().map(seen).collect())
 }
 
+/// Returns the time of the last evaluation of any flag in each active environment.
+pub(crate) async fn active_last_evaluated(
+    tx: &mut Tx,
+) -> Result<Vec<(EnvironmentId, Timestamp)>, Error> {
+    let rows: Vec<(Uuid, Option<i64>)> = on_conn!(tx, conn => sqlx::query_as(
+        "select environment.id,
+                (select max(seen.evaluated_at) from flags_last_seen seen
+                 where seen.lineage_id = coalesce(environment.lineage_id, environment.id))
+         from environments environment where environment.status = 'active'",
+    ).fetch_all(conn).await)?;
+    let rows = rows.into_iter();
+    Ok(rows
+        .filter_map(|(id, at)| Some((EnvironmentId::new(id), Timestamp::from_millis(at?))))
+        .collect())
+}
+
 /// Returns the time of the last evaluation of any flag in an environment.
 pub(crate) async fn last_evaluated_in(
     tx: &mut Tx,

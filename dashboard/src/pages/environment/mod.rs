@@ -181,6 +181,7 @@ fn Page(
     let EnvironmentDetail {
         environment,
         flags,
+        newest_flag,
         polling,
         last_used,
         clients,
@@ -222,7 +223,11 @@ fn Page(
                     "Replace " <code>{example_key(environment.visibility)}</code>
                     " with the SDK key, which was shown once, when it was created."
                 </p>
-                <Snippets visibility=environment.visibility client_rules=environment.client_rules/>
+                <Snippets
+                    flag_key=newest_flag
+                    visibility=environment.visibility
+                    client_rules=environment.client_rules
+                />
             </section>
             {manage}
         }
@@ -250,7 +255,7 @@ fn Page(
 fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoView {
     let usage = active.then(|| {
         view! {
-            <Fact name="Last polled">{time_or(polling.last_polled_at, "Never")}</Fact>
+            <Fact name="Last request">{time_or(polling.last_request_at(), "Never")}</Fact>
             <div>
                 <dt title="Share of the polls in the last 24 hours">"On the newest revision"</dt>
                 <dd>

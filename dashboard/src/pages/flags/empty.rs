@@ -8,13 +8,11 @@ use pennon_model::{
     user::Role,
 };
 
-use super::super::environments::NewEnvironmentLink;
 use crate::{
     components::{
         empty::Empty,
         frame::Section,
         link_button::LinkButton,
-        new_flag_link::NewFlagLink,
         notice::{Notice, Weight},
         snippet::Snippet,
     },
@@ -23,35 +21,14 @@ use crate::{
     scope::{product, scoped},
 };
 
-/// The first steps: the purpose of a flag, and code that evaluates it.
+/// The purpose of a flag, and code that evaluates it. The first steps above have the buttons.
 #[component]
-pub fn NoFlags(
-    /// True if no environment exists either.
-    no_environment: bool,
-    /// The reader's role.
-    role: Role,
-) -> impl IntoView {
-    if no_environment {
-        return html! {
-            <Empty title="Start with an environment">
-                <p>
-                    "A flag takes effect in an environment, such as production. Each environment has its own key, with which your application fetches its flags."
-                </p>
-                {if role >= Role::Admin {
-                    html! { <NewEnvironmentLink/> }
-                } else {
-                    html! { <p>"Ask an admin to create one."</p> }
-                }}
-            </Empty>
-        };
-    }
-    let create = (role >= Role::Editor).then(|| view! { <NewFlagLink/> });
+pub fn NoFlags() -> impl IntoView {
     html! {
         <Empty title="No flags yet">
             <p>
                 "A flag turns a part of your application on and off while it runs, separately in each environment. A new flag is off everywhere."
             </p>
-            {create}
             <Snippet
                 title="Evaluate a flag"
                 code="if (flags.isEnabled(\"new_checkout\")) {\n  showNewCheckout();\n}"

@@ -7,6 +7,7 @@ pub mod selection;
 
 use leptos::prelude::*;
 use pennon_model::{
+    first_steps::FirstSteps,
     flag_table::{FlagTable as Table, FlagTableQuery},
     id::EnvironmentId,
     page::Pagination,
@@ -22,6 +23,7 @@ use self::{
 };
 use crate::{
     components::{
+        first_steps::{FirstStepList, are_pending},
         flag_switch::SwitchDialogs,
         flag_table::{FlagTable, is_selectable},
         frame::Section,
@@ -32,8 +34,11 @@ use crate::{
     },
     form::Form,
     html::html,
-    port::{flags::FlagAdmin, query, signed_in, signed_in_user},
+    port::{environments::EnvironmentAdmin, flags::FlagAdmin, query, signed_in, signed_in_user},
 };
+
+/// The number of flags up to which an installation may be new.
+const FEW: i64 = 5;
 
 /// The page with the flag list.
 #[component]
@@ -42,19 +47,33 @@ pub fn Flags() -> impl IntoView {
     page(Section::Flags, "Flags", async move {
         let user = signed_in_user()?;
         let table = signed_in::<dyn FlagAdmin>()?.flags(query.clone()).await?;
-        Ok(view! { <List query table user/> })
+        let may_be_new = is_default(&query) && table.flags.pagination.total <= FEW;
+        let steps = if may_be_new {
+            Some(signed_in::<dyn EnvironmentAdmin>()?.first_steps().await?)
+        } else {
+            None
+        };
+        let steps = steps.filter(are_pending);
+        Ok(view! { <List query table user steps/> })
     })
 }
 
 #[component]
-fn List(query: FlagTableQuery, table: Table, user: User) -> impl IntoView {
+fn List(
+    query: FlagTableQuery,
+    table: Table,
+    user: User,
+    steps: Option<FirstSteps>,
+) -> impl IntoView {
     let total = table.flags.pagination.total;
     let role = user.highest_role_in_products();
     let has_no_flags = total == 0 && is_default(&query);
     let no_environment = table.environments.is_empty();
+    // Without flags, the first steps have the button.
     let create = (role >= Role::Editor && !has_no_flags).then(|| view! { <NewFlagLink/> });
+    let first_steps = steps.map(|steps| html! { <FirstStepList steps role/> });
     let list = if has_no_flags {
-        html! { <NoFlags no_environment role/> }
+        html! { <NoFlags/> }
     } else {
         let warning = no_environment.then(|| view! { <NoEnvironment role/> });
         html! {
@@ -80,6 +99,7 @@ fn List(query: FlagTableQuery, table: Table, user: User) -> impl IntoView {
             {create}
         </header>
         <NotSwitched/>
+        {first_steps}
         {list}
     }
 }

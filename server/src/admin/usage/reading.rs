@@ -151,7 +151,7 @@ pub(crate) async fn of_environment(
     })
 }
 
-/// Returns the polling of each active environment that has been polled.
+/// Returns the requests of each active environment that had any.
 pub(crate) async fn polling(
     admin: &Admin,
     _actor: &Actor,
@@ -166,6 +166,9 @@ pub(crate) async fn polling(
     }
     for (id, at) in store::usage::active_last_seen(&mut tx).await? {
         environments.entry(id).or_default().last_polled_at = Some(at);
+    }
+    for (id, at) in store::usage::active_last_evaluated(&mut tx).await? {
+        environments.entry(id).or_default().last_evaluated_at = Some(at);
     }
     Ok(environments)
 }

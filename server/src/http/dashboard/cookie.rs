@@ -17,6 +17,9 @@ pub(super) const THEME: &str = "pennon_theme";
 /// The cookie with the time zone, which the dashboard's script sets.
 pub(super) const ZONE: &str = "pennon_zone";
 
+/// The cookie of a browser in which an SDK key was copied or stored, which the dashboard's script sets.
+pub(super) const STORED_KEY: &str = "pennon_stored_key";
+
 /// The cookie of a browser that has just made a change. It contains nothing.
 pub(super) const CHANGED: &str = "pennon_changed";
 

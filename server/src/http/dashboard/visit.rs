@@ -128,6 +128,10 @@ impl Visit for CurrentVisit {
         cookie::value(&self.parts.headers, cookie::CHANGED).is_some()
     }
 
+    fn has_stored_key(&self) -> bool {
+        cookie::value(&self.parts.headers, cookie::STORED_KEY).is_some()
+    }
+
     fn forward_form(&self, path: &str) {
         if let Ok(path) = HeaderValue::from_str(path) {
             self.response.insert_header(LOCATION, path);
