@@ -1,6 +1,6 @@
 //! The document around every page, and the routes of the pages.
 
-use leptos::{config::LeptosOptions, prelude::*};
+use leptos::{config::LeptosOptions, nonce::use_nonce, prelude::*};
 use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::{
     SsrMode,
@@ -22,6 +22,9 @@ use crate::{
     },
     port::visit,
 };
+
+/// Keeps the keys that the user presses outside of fields before the script is loaded, which handles them then.
+const EARLY_KEYS: &str = "earlyKeys=[];addEventListener('keydown',earlyKeys.listener=e=>{if(!document.activeElement?.matches('input,textarea,select')){earlyKeys.push(e);(e.ctrlKey||e.metaKey)&&e.key=='k'&&e.preventDefault()}})";
 
 /// The document. Its first bytes include the theme, which prevents a flicker. `stylesheet` and `script` are the
 /// addresses of the style and of the script. On pages with islands, the script loads their code, which `options` names.
@@ -56,6 +59,7 @@ pub fn shell(
                 <link rel="icon" type="image/svg+xml" href=icon_url()/>
                 <link rel="stylesheet" href=stylesheet/>
                 {script}
+                <script nonce=use_nonce() inner_html=EARLY_KEYS></script>
                 <MetaTags/>
             </head>
             <body>

@@ -17,6 +17,8 @@ pub mod app;
 #[cfg(feature = "ssr")]
 pub mod audit_text;
 #[cfg(feature = "ssr")]
+mod commands;
+#[cfg(feature = "ssr")]
 pub mod components;
 pub mod context_form;
 pub mod describe;

@@ -1,4 +1,6 @@
 import { expectAccessible } from "../support/accessible.ts";
+import { evaluate } from "../support/api.ts";
+import { shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test.describe("the palette", { tag: "@scripts" }, () => {
@@ -88,6 +90,85 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await expect(palette.getByRole("option")).toHaveCount(8);
   });
 
+  test("turns a flag off in an environment, after asking", async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    await signIn(page, server);
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Jump to" });
+    await palette.getByRole("combobox").fill("turn off checkout in prod");
+    const options = palette.getByRole("option");
+    await expect(options.first()).toContainText("Turn off New checkout in production");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Turn off in production" }).click();
+    await expect(page.locator("#configuration")).toContainText("Off for everyone");
+    const { enabled } = await evaluate(server, production.sdkKey, flag.key);
+    expect(enabled).toBe(false);
+  });
+
+  test("opens forms and people, and finds a flag in spite of a typing error", async ({
+    page,
+    server,
+    api,
+  }) => {
+    await shop(api);
+    const vera = await api.createUser("vera@example.com", "viewer");
+    await signIn(page, server);
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Jump to" });
+    const options = palette.getByRole("option");
+    await palette.getByRole("combobox").fill("new fl");
+    await expect(options).toHaveText([/New flag/]);
+    await palette.getByRole("combobox").fill("vera");
+    await expect(options).toHaveText([/vera@example\.com/]);
+    await palette.getByRole("combobox").fill("chekcout");
+    await expect(options).toHaveText([/New checkout/]);
+    await palette.getByRole("combobox").fill("vera");
+    await expect(options).toHaveText([/vera@example\.com/]);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/dashboard/people/${vera.id}`);
+  });
+
+  test("shows what was chosen last first", async ({ page, server, api }) => {
+    await api.createFlag("checkout_a", "Checkout A");
+    await api.createFlag("checkout_b", "Checkout B");
+    await signIn(page, server);
+    const palette = page.getByRole("dialog", { name: "Jump to" });
+    const options = palette.getByRole("option");
+    await page.keyboard.press("Control+k");
+    await palette.getByRole("combobox").fill("checkout");
+    await expect(options).toHaveText([/Checkout A/, /Checkout B/]);
+    await options.nth(1).click();
+    await page.waitForURL("**/checkout_b");
+    await page.keyboard.press("Control+k");
+    await palette.getByRole("combobox").fill("checkout");
+    await expect(options).toHaveText([/Checkout B/, /Checkout A/]);
+  });
+
+  test("opens for keys that were pressed before the script was there", async ({
+    page,
+    server,
+    api,
+  }) => {
+    await api.createFlag("checkout_v2", "New checkout");
+    await signIn(page, server);
+    let release: () => void = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/*.js", async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto("/dashboard/environments", { waitUntil: "commit" });
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("checkout");
+    release();
+    const palette = page.getByRole("dialog", { name: "Jump to" });
+    await expect(palette.getByRole("combobox")).toHaveValue("checkout");
+    await expect(palette.getByRole("option")).toHaveText([/New checkout/]);
+  });
+
   test("reports that the session has ended", async ({ page, context, server, browserErrors }) => {
     browserErrors.ignore(/status of 401/);
     await signIn(page, server);
@@ -120,6 +201,30 @@ test("a question mark opens help, but not in a text field", { tag: "@scripts" },
   await page.getByLabel("Name").press("?");
   await expect(help).toBeHidden();
   await expect(page.getByLabel("Name")).toHaveValue("What?");
+});
+
+test("letters open sections and rows", { tag: "@scripts" }, async ({ page, server, api }) => {
+  await api.createFlag("checkout_a", "Checkout A");
+  await api.createFlag("checkout_b", "Checkout B");
+  await signIn(page, server);
+  await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute("data-ready", "true");
+  await page.keyboard.press("j");
+  await expect(page.getByRole("link", { name: "Checkout B" })).toBeFocused();
+  await page.keyboard.press("j");
+  await expect(page.getByRole("link", { name: "Checkout A" })).toBeFocused();
+  await page.keyboard.press("k");
+  await expect(page.getByRole("link", { name: "Checkout B" })).toBeFocused();
+  await page.keyboard.press("o");
+  await page.waitForURL("**/checkout_b");
+  await page.keyboard.press("g");
+  await page.keyboard.press("e");
+  await page.waitForURL("**/dashboard/environments");
+  await page.keyboard.press("g");
+  await page.keyboard.press("f");
+  await page.waitForURL("**/dashboard/flags");
+  await page.keyboard.press("/");
+  await page.keyboard.type("gf");
+  await expect(page.getByRole("searchbox")).toHaveValue("gf");
 });
 
 test("help is a page too", async ({ page, server }) => {

@@ -2,6 +2,24 @@ import { isTyping, on } from "./dom.ts";
 import { undoLastChange } from "./messages.ts";
 import { Palette } from "./palette.ts";
 
+declare global {
+  /** The keys that were pressed before this script ran, from the head of the page. */
+  var earlyKeys: (KeyboardEvent[] & { listener: (event: KeyboardEvent) => void }) | undefined;
+}
+
+/** The time between the keys of a sequence such as `g f`, in milliseconds. */
+const sequenceDelay = 1_000;
+
+/** The sections that `g` and a letter open. */
+const sections: Readonly<Record<string, string>> = {
+  f: "flags",
+  e: "environments",
+  t: "try",
+  a: "audit",
+  p: "people",
+  h: "help",
+};
+
 /** Handles the shortcuts that the help lists, and shows the button that opens the palette. */
 export function listenToKeys(): void {
   const help = document.querySelector<HTMLDialogElement>("dialog#help-dialog");
@@ -18,37 +36,112 @@ export function listenToKeys(): void {
       each.close();
     }
   });
-  document.addEventListener("keydown", (event) => {
-    const { key, ctrlKey, metaKey, altKey, shiftKey, isComposing } = event;
-    const isJump = key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey && !shiftKey;
-    const isHelp = key === "?" && !isTyping();
-    const isSearch = key === "/" && !ctrlKey && !metaKey && !isTyping();
-    const isUndo = key.toLowerCase() === "z" && (ctrlKey || metaKey) && !altKey && !shiftKey;
-    if (isUndo && canUndo()) {
-      event.preventDefault();
-      undoLastChange();
-      return;
-    }
-    const search = isSearch && document.querySelector<HTMLInputElement>("main input[type=search]");
-    if (search) {
-      event.preventDefault();
-      search.focus();
-      search.select();
-      return;
-    }
-    if (isComposing || (!isJump && !isHelp)) {
-      return;
-    }
-    event.preventDefault();
+  let sequenceStart = Number.NEGATIVE_INFINITY;
+
+  /** Handles a key, and returns true if it is a shortcut. */
+  function handle({ key, ctrlKey, metaKey, altKey, shiftKey, timeStamp }: KeyboardEvent): boolean {
+    const letter = key.toLowerCase();
     if (document.querySelector("dialog[open]") !== null) {
-      return;
+      // The browser must not move the focus to its own bar.
+      return (ctrlKey || metaKey) && letter === "k";
     }
-    if (isJump) {
-      palette?.open();
-    } else {
-      help?.showModal();
+    if ((ctrlKey || metaKey) && !altKey && !shiftKey) {
+      if (letter === "k" && palette !== null) {
+        palette.open();
+        return true;
+      }
+      if (letter === "z" && canUndo()) {
+        undoLastChange();
+        return true;
+      }
+      return false;
+    }
+    if (ctrlKey || metaKey || altKey || isTyping()) {
+      return false;
+    }
+    const isSequence = timeStamp - sequenceStart < sequenceDelay;
+    sequenceStart = letter === "g" ? timeStamp : Number.NEGATIVE_INFINITY;
+    if (isSequence && openSection(letter)) {
+      return true;
+    }
+    switch (key) {
+      case "?":
+        help?.showModal();
+        return true;
+      case "/":
+        return focusSearch();
+      case "j":
+      case "k":
+        return moveFocus(key === "j" ? 1 : -1);
+      case "o":
+        return openRow();
+      default:
+        return false;
+    }
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (!event.isComposing && handle(event)) {
+      event.preventDefault();
     }
   });
+  replayEarlyKeys((event) => {
+    if (dialog?.open) {
+      palette?.type(event.key);
+    } else {
+      handle(event);
+    }
+  });
+}
+
+function replayEarlyKeys(handle: (event: KeyboardEvent) => void): void {
+  const early = globalThis.earlyKeys;
+  if (early !== undefined) {
+    removeEventListener("keydown", early.listener);
+    early.forEach(handle);
+  }
+}
+
+function openSection(letter: string): boolean {
+  const path = `/dashboard/${sections[letter]}`;
+  const links = document.querySelectorAll<HTMLAnchorElement>(".sidebar-nav a");
+  const link = [...links].find(({ pathname }) => pathname === path);
+  link?.click();
+  return link !== undefined;
+}
+
+function focusSearch(): boolean {
+  const search = document.querySelector<HTMLInputElement>("main input[type=search]");
+  search?.focus();
+  search?.select();
+  return search !== null;
+}
+
+/** Returns the links of the rows of the list on this page: the first of each row. */
+function rowLinks(): HTMLAnchorElement[] {
+  const rows = document.querySelectorAll("main :is(tbody tr, .timeline > li)");
+  return [...rows].flatMap((row) => row.querySelector<HTMLAnchorElement>("a[href]") ?? []);
+}
+
+/** Returns the index of the row with the focus, or -1. */
+function focusedRow(links: readonly HTMLAnchorElement[]): number {
+  const row = document.activeElement?.closest("main :is(tbody tr, .timeline > li)");
+  return links.findIndex((link) => row?.contains(link));
+}
+
+function moveFocus(step: number): boolean {
+  const links = rowLinks();
+  const index = Math.min(Math.max(focusedRow(links) + step, 0), links.length - 1);
+  links[index]?.focus();
+  links[index]?.scrollIntoView({ block: "nearest" });
+  return links.length > 0;
+}
+
+function openRow(): boolean {
+  const links = rowLinks();
+  const link = links[focusedRow(links)];
+  link?.click();
+  return link !== undefined;
 }
 
 /** Returns true if the shortcut can only mean the last change: nothing that was typed could be meant, or would be lost. */
@@ -57,5 +150,5 @@ function canUndo(): boolean {
     "main form[method=post] :is(input:not([type=hidden]), textarea)",
   );
   const isEdited = [...fields].some(({ value, defaultValue }) => value !== defaultValue);
-  return !isEdited && !isTyping() && document.querySelector("dialog[open]") === null;
+  return !isEdited && !isTyping();
 }

@@ -13,6 +13,10 @@ const address = "/dashboard/api/destinations";
 /** The delay after the last keystroke before the service is queried, in milliseconds. */
 const debounce = 120;
 
+/** The name of the list of used addresses in the browser's storage, and its maximum length. */
+const storageKey = "pennon-used";
+const remembered = 50;
+
 /** A dialog with a combobox that searches the destinations of the dashboard and navigates to one. */
 export class Palette {
   readonly #dialog: HTMLDialogElement;
@@ -57,6 +61,14 @@ export class Palette {
     void this.#search();
   }
 
+  /** Adds a letter that the user typed before the dialog was open. */
+  type(letter: string): void {
+    if (letter.length === 1) {
+      this.#field.value += letter;
+      void this.#search();
+    }
+  }
+
   async #search(): Promise<void> {
     const text = this.#field.value;
     this.#latestText = text;
@@ -65,7 +77,7 @@ export class Palette {
       return;
     }
     this.#searchedText = text;
-    this.#results = typeof results === "string" ? [] : results;
+    this.#results = typeof results === "string" ? [] : sortByUse(results);
     this.#list.replaceChildren(...this.#results.map(option));
     this.#list.hidden = this.#results.length === 0;
     this.#field.ariaExpanded = String(this.#results.length > 0);
@@ -104,6 +116,7 @@ export class Palette {
   #go(): void {
     const destination = this.#results[this.#selected];
     if (destination !== undefined) {
+      rememberUse(destination);
       location.href = destination.href;
     }
   }
@@ -122,6 +135,33 @@ async function find(text: string): Promise<readonly Destination[] | string> {
   } catch {
     return "The service cannot be reached.";
   }
+}
+
+/** Returns the addresses that were chosen, the last one first. */
+function usedAddresses(): string[] {
+  try {
+    const used: unknown = JSON.parse(localStorage.getItem(storageKey) ?? "[]");
+    return Array.isArray(used) ? used.map(String) : [];
+  } catch {
+    // The storage is disabled, or another program has written to it.
+    return [];
+  }
+}
+
+function rememberUse({ href }: Destination): void {
+  const used = [href, ...usedAddresses().filter((each) => each !== href)];
+  try {
+    localStorage.setItem(storageKey, JSON.stringify(used.slice(0, remembered)));
+  } catch {
+    // Without storage, the order stays the same.
+  }
+}
+
+/** Moves the destinations that were chosen before to the beginning, the last one first. */
+function sortByUse(destinations: readonly Destination[]): Destination[] {
+  const used = usedAddresses();
+  const rank = ({ href }: Destination) => used.indexOf(href) >>> 0;
+  return destinations.toSorted((one, next) => rank(one) - rank(next));
 }
 
 /** Returns the parameter of the page's address that limits the dashboard to a product. */

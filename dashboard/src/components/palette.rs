@@ -31,7 +31,7 @@ pub fn Palette() -> impl IntoView {
                     class="palette-input"
                     type="text"
                     role="combobox"
-                    placeholder="Flag, environment or page"
+                    placeholder="Flag, environment, page, or “turn off …”"
                     aria-label="Jump to"
                     aria-autocomplete="list"
                     aria-controls="palette-list"

@@ -5,9 +5,16 @@ use leptos::prelude::*;
 use crate::html::html;
 
 /// The keys and the effect of each.
-const SHORTCUTS: [(&[&str], &str); 6] = [
-    (&["Ctrl", "K"], "Jump to any flag, environment or page"),
+const SHORTCUTS: [(&[&str], &str); 10] = [
+    (
+        &["Ctrl", "K"],
+        "Jump to any flag, environment or page, or type an action",
+    ),
     (&["/"], "Search the flag list"),
+    (&["G", "F"], "Go to the flags"),
+    (&["G", "E"], "Go to the environments"),
+    (&["J", "K"], "Go to the next or the previous row"),
+    (&["O"], "Open the row"),
     (
         &["Ctrl", "Z"],
         "Undo your last change, unless it was changed again",

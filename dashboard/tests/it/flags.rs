@@ -110,7 +110,10 @@ async fn an_archived_flag_cannot_be_switched() {
 #[tokio::test]
 async fn an_empty_service_shows_the_first_steps() {
     let page = get(&Arc::new(Fake::default()), FLAGS).await;
-    assert!(page.html.contains("Create an environment, such as production"));
+    assert!(
+        page.html
+            .contains("Create an environment, such as production")
+    );
     assert!(page.html.contains("href=\"/dashboard/environments/new\""));
 
     let fake = Fake {

@@ -35,7 +35,11 @@ impl SearchAdmin for SignedIn {
             let page = flags::list(&self.admin, &self.actor, &filter, PageRequest::LONGEST);
             flags.extend(page.await?.items);
         }
-        flags.sort_by_cached_key(|flag| distance(flag, &wanted));
+        if flags.is_empty() {
+            flags = self.misspelled(&wanted, product).await?;
+        } else {
+            flags.sort_by_cached_key(|flag| distance(flag, &wanted));
+        }
         flags.dedup_by_key(|flag| flag.id);
         flags.truncate(SHOWN);
         let mut environments = environments::active(&self.admin, &self.actor).await?;
@@ -49,6 +53,62 @@ impl SearchAdmin for SignedIn {
             environments,
         })
     }
+}
+
+/// The number of pieces of a text of which a single typing error leaves at least one intact.
+const PIECES: usize = 3;
+
+impl SignedIn {
+    /// Returns the flags of which a word, the key or the name is like a text with a typing error or two, best match
+    /// first. They have at least one piece of the text in common.
+    async fn misspelled(
+        &self,
+        wanted: &str,
+        product: Option<&str>,
+    ) -> Result<Vec<Flag>, AdminError> {
+        let letters: Vec<char> = wanted.chars().collect();
+        if letters.len() < 2 * PIECES - 1 {
+            return Ok(Vec::new());
+        }
+        let mut found: Vec<(usize, Flag)> = Vec::new();
+        for piece in letters.chunks(letters.len().div_ceil(PIECES)) {
+            let filter = FlagFilter {
+                search: Some(piece.iter().collect()),
+                archived: Some(false),
+                product: product.map(str::to_owned),
+                ..FlagFilter::default()
+            };
+            let page = flags::list(&self.admin, &self.actor, &filter, PageRequest::LONGEST).await?;
+            for flag in page.items {
+                if let Some(errors) = typing_errors(&flag, wanted) {
+                    found.push((errors, flag));
+                }
+            }
+        }
+        found.sort_by_cached_key(|(errors, flag)| (*errors, flag.key.to_string()));
+        Ok(found.into_iter().map(|(_, flag)| flag).collect())
+    }
+}
+
+/// Returns the number of typing errors that lead from a text to a part of a flag's key or name; none if there are too many
+/// for a text of this length. A typing error is a letter too many, too few, wrong, or swapped with its neighbor.
+fn typing_errors(flag: &Flag, wanted: &str) -> Option<usize> {
+    let length = wanted.chars().count();
+    let most = if length < 8 { 1 } else { 2 };
+    let texts = [
+        flag.key.as_str().to_lowercase(),
+        flag.name.as_str().to_lowercase(),
+    ];
+    let parts = texts.iter().flat_map(|text| {
+        let beginning: String = text.chars().take(length).collect();
+        let words = text.split(|letter: char| !letter.is_alphanumeric());
+        let words = words.map(str::to_owned);
+        words.chain([text.clone(), beginning])
+    });
+    let errors = parts
+        .map(|part| strsim::osa_distance(wanted, &part))
+        .min()?;
+    (errors <= most).then_some(errors)
 }
 
 /// Returns the sort key of a flag for the search text. Active flags come first, and among them exact matches, then
