@@ -184,6 +184,10 @@ pub struct AuditFilter {
     pub environment: Option<String>,
     /// The product of the environment.
     pub product: Option<String>,
+    /// The identity of the actor, as in the entries.
+    pub actor: Option<String>,
+    /// The action.
+    pub action: Option<AuditAction>,
     /// True to include entries about flags themselves, if the flags are configured in the environments of the product.
     pub flags_of_product: bool,
     /// The start of the period, inclusive.

@@ -79,15 +79,15 @@ test("a filter is in the address, and the export contains the filtered entries",
   const today = new Date().toISOString().slice(0, 10);
   await page.getByLabel("Flag key").fill("checkout_v2");
   await page.getByLabel("Environment").fill("staging");
-  await page.getByLabel("From").fill(today);
-  await page.getByLabel("To", { exact: true }).fill(today);
+  await page.getByLabel("From").fill(`${today}T00:00`);
+  await page.getByLabel("To", { exact: true }).fill(`${today}T23:59`);
   await page.getByRole("button", { name: "Filter" }).click();
   await expect(entries(page)).toHaveCount(1);
   const shared = page.url();
   await page.goto("/dashboard/flags");
   await page.goto(shared);
   await expect(page.getByLabel("Flag key")).toHaveValue("checkout_v2");
-  await expect(page.getByLabel("From")).toHaveValue(today);
+  await expect(page.getByLabel("From")).toHaveValue(`${today}T00:00`);
   await expect(entries(page)).toHaveText([/turned checkout_v2 on in staging/]);
 
   const started = page.waitForEvent("download");
@@ -407,7 +407,7 @@ test("entries about accounts are shown to admins on request only", async ({
   await signIn(page, server);
   await page.goto("/dashboard/audit");
   await expect(entries(page)).toHaveCount(1);
-  await page.getByLabel("Account changes").check();
+  await page.getByLabel("Include account changes").check();
   await page.getByRole("button", { name: "Filter" }).click();
   await expect(entries(page).nth(1)).toContainText("created the account bob@example.com");
   const withAccounts = page.url();
@@ -416,7 +416,7 @@ test("entries about accounts are shown to admins on request only", async ({
   await page.goto(withAccounts);
   await signIn(page, viewer);
   await expect(entries(page)).toHaveText([/created checkout_v2/]);
-  await expect(page.getByLabel("Account changes")).toHaveCount(0);
+  await expect(page.getByLabel("Include account changes")).toHaveCount(0);
   await expect(page.getByRole("link", { name: "Revert" })).toHaveCount(0);
   const refused = await page.request.get("/dashboard/audit/export?include=accounts");
   expect(refused.status()).toBe(403);

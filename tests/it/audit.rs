@@ -120,6 +120,49 @@ async fn entries_can_be_filtered_by_flag_environment_and_time() {
 }
 
 #[tokio::test]
+async fn entries_can_be_filtered_by_actor_and_action() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let editor = app.user("eve@example.com", "editor").await;
+    let Pair { environment, .. } = admin.pair().await;
+    let (_, token) = editor.personal_token("deploy", "editor").await;
+    let by_token = app.with_authorization(format!("Bearer {token}"));
+    // The days of the first entries are over, and counted from then on.
+    app.advance(3 * 24 * 60 * 60);
+    let flag = app.signed_in("eve@example.com").await.flag("search").await;
+    by_token.switch(&flag, &environment, true).await;
+    let admin = app.admin().await;
+    let found = async |query: &str| -> Value {
+        let log = admin.get(&format!("/audit?{query}")).await;
+        let log = log.expect(StatusCode::OK).json();
+        let items = log["items"].as_array().map_or(0, Vec::len);
+        assert_eq!(log["pagination"]["total"], items, "{query}");
+        json!(items)
+    };
+    assert_eq!(found("").await, 4);
+    assert_eq!(found("actor=eve@example.com").await, 1);
+    assert_eq!(found("actor=eve@example.com+(deploy)").await, 1);
+    assert_eq!(found("actor=eve").await, 0);
+    assert_eq!(found("actor=%00").await, 0);
+    assert_eq!(found("action=FLAG_CREATED").await, 2);
+    assert_eq!(found("action=FLAG_CREATED&actor=eve@example.com").await, 1);
+    assert_eq!(
+        found("action=FLAG_CREATED&to=2026-03-02T00:00:00Z").await,
+        1
+    );
+    assert_eq!(found("action=TOKEN_CREATED").await, 0);
+    assert_eq!(found("action=TOKEN_CREATED&include=accounts").await, 1);
+    let exported = admin
+        .get("/audit/export?action=FLAG_ENVIRONMENT_UPDATED")
+        .await;
+    let exported = String::from_utf8_lossy(&exported.expect(StatusCode::OK).bytes).into_owned();
+    assert_eq!(exported.lines().count(), 1);
+    let refused = admin.get("/audit?action=flag_created&actor=").await;
+    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(refused.faults(), ["action"]);
+}
+
+#[tokio::test]
 async fn the_total_counts_whole_and_partial_days() {
     let app = TestApp::start().await;
     for key in ["first", "second", "third", "fourth", "fifth"] {

@@ -1,8 +1,14 @@
 //! The audit log.
 
+use std::collections::BTreeSet;
+
 use leptos::prelude::*;
 use pennon_model::{
-    audit::AuditFilter, environment::Environment, page::Page, time::Timestamp, user::Role,
+    audit::{AuditAction, AuditFilter},
+    environment::Environment,
+    page::Page,
+    time::Timestamp,
+    user::Role,
 };
 
 use super::{
@@ -10,6 +16,7 @@ use super::{
     flags::{page_length, page_request},
 };
 use crate::{
+    audit_text::action_label,
     components::{
         empty::Empty,
         field::{Field, Input},
@@ -19,6 +26,7 @@ use crate::{
         page::page,
         page_head::PageHead,
         pager::Pager,
+        select::options,
         timeline::Timeline,
     },
     form::{Form, with_query},
@@ -73,13 +81,15 @@ fn with_environment_of_name(environments: &[Environment], filter: &AuditFilter) 
     }
 }
 
-/// Reads the filter from the address. A date includes the whole day in the visitor's time zone. A value that is neither
-/// a date nor a time is ignored.
+/// Reads the filter from the address. A date includes the whole day, and a time without a zone the whole minute, in the
+/// visitor's time zone. Other values that are no time are ignored, and so is an unknown action.
 fn from_address(form: &Form) -> AuditFilter {
     let parse_time = |field: &str| -> Option<(Timestamp, Timestamp)> {
         let text = form.text(field);
         let exact = text.parse().map(|moment| (moment, moment));
-        visit().ok()?.day(&text).or(exact.ok())
+        let visit = visit().ok()?;
+        let local = visit.day(&text).or_else(|| visit.minute(&text));
+        local.or(exact.ok())
     };
     let text_of = |field: &str| {
         let text = form.text(field).trim().to_owned();
@@ -92,6 +102,8 @@ fn from_address(form: &Form) -> AuditFilter {
         flags_of_product: true,
         from: parse_time("from").map(|(first, _)| first),
         to: parse_time("to").map(|(_, last)| last),
+        actor: text_of("actor"),
+        action: AuditAction::parse(&form.text("action")).ok(),
         accounts: form.text("include") == "accounts",
     }
 }
@@ -102,9 +114,13 @@ fn is_filtered(filter: &AuditFilter) -> bool {
         environment,
         from,
         to,
+        actor,
+        action,
         ..
     } = filter;
-    flag_key.is_some() || environment.is_some() || from.is_some() || to.is_some()
+    let is_about = flag_key.is_some() || environment.is_some();
+    let is_by = actor.is_some() || action.is_some();
+    is_about || is_by || from.is_some() || to.is_some()
 }
 
 /// Returns the address of a page or of the export. Times are exact, so the address means the same in every time zone.
@@ -116,6 +132,11 @@ fn address(filter: &AuditFilter, path: &str, page: Option<i64>) -> String {
             ("flagKey", filter.flag_key.clone()),
             ("environment", filter.environment.clone()),
             ("product", filter.product.clone()),
+            ("actor", filter.actor.clone()),
+            (
+                "action",
+                filter.action.map(|action| action.as_str().to_owned()),
+            ),
             ("from", format_time(filter.from)),
             ("to", format_time(filter.to)),
             ("include", filter.accounts.then(|| "accounts".to_owned())),
@@ -133,6 +154,10 @@ fn List(
     role: Role,
 ) -> impl IntoView {
     let pagination = page.pagination;
+    let recorded = page.items.iter();
+    let actors = recorded.map(|record| record.entry.actor_identity.clone());
+    let own = signed_in_user().map(|user| user.email);
+    let actors: BTreeSet<_> = actors.chain(own).collect();
     let export = (pagination.total > 0).then(|| {
         view! {
             <a class="button" href=export download="pennon-audit.json">
@@ -157,24 +182,38 @@ fn List(
     };
     html! {
         <PageHead title="Audit" count=pagination.total>{export}</PageHead>
-        <Filters filter environments role/>
+        <Filters filter environments actors role/>
         {list}
     }
 }
 
 /// The filters. The form submits them in the address, which can be shared.
 #[component]
-fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> impl IntoView {
+fn Filters(
+    filter: AuditFilter,
+    environments: Vec<Environment>,
+    /// The suggested identities of actors.
+    actors: BTreeSet<String>,
+    role: Role,
+) -> impl IntoView {
     let filtered = is_filtered(&filter) || filter.accounts;
     let naming = Naming::of_environments(&environments);
     let names = environments.iter();
     let names = names.map(|each| view! { <option value=naming.name_of(each)></option> });
     let names = names.collect_view();
+    let actors = actors.into_iter();
+    let actors = actors.map(|each| view! { <option value=each></option> });
+    let actors = actors.collect_view();
+    // Only administrators see entries about accounts, and only on request.
+    let listed = AuditAction::ALL.iter();
+    let listed = listed.filter(|action| filter.accounts || !action.is_about_accounts());
+    let actions = listed.map(|&action| (action.as_str(), action_label(action)));
+    let action = filter.action.map(AuditAction::as_str).unwrap_or_default();
     let accounts = (role >= Role::Admin).then(|| {
         view! {
             <label class="check">
                 <input type="checkbox" name="include" value="accounts" checked=filter.accounts/>
-                "Account changes"
+                "Include account changes"
             </label>
         }
     });
@@ -201,8 +240,29 @@ fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> i
                     />
                     <datalist id="environments">{names}</datalist>
                 </div>
-                <Day name="from" label="From" at=filter.from/>
-                <Day name="to" label="To" at=filter.to/>
+                <div class="field">
+                    <label for="actor">"Person"</label>
+                    <input
+                        class="input"
+                        id="actor"
+                        name="actor"
+                        list="actors"
+                        autocomplete="off"
+                        autocapitalize="off"
+                        spellcheck="false"
+                        value=filter.actor
+                    />
+                    <datalist id="actors">{actors}</datalist>
+                </div>
+                <div class="field">
+                    <label for="action">"Action"</label>
+                    <select class="input" id="action" name="action">
+                        <option value="">"All actions"</option>
+                        {options(actions, action)}
+                    </select>
+                </div>
+                <Minute name="from" label="From" at=filter.from/>
+                <Minute name="to" label="To" at=filter.to/>
                 {accounts}
                 <div class="form-actions">
                     <button class="button">"Filter"</button>
@@ -218,13 +278,17 @@ fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> i
     }
 }
 
+/// A field for a minute in the visitor's time zone.
 #[component]
-fn Day(name: &'static str, label: &'static str, at: Option<Timestamp>) -> impl IntoView {
-    let value = at.map(|at| local(at).date).unwrap_or_default();
+fn Minute(name: &'static str, label: &'static str, at: Option<Timestamp>) -> impl IntoView {
+    let value = at.map(|at| {
+        let at = local(at);
+        format!("{}T{}", at.date, at.hour_and_minute())
+    });
     view! {
-        <div class="field">
+        <div class="field minute">
             <label for=name>{label}</label>
-            <input class="input" type="date" id=name name=name value=value/>
+            <input class="input" type="datetime-local" id=name name=name value=value/>
         </div>
     }
 }
@@ -234,7 +298,7 @@ fn NoEntries(filtered: bool, product: Option<String>) -> impl IntoView {
     if filtered {
         html! {
             <Empty title="No changes match these filters">
-                <p>"Enter the exact flag key or environment name, or choose other dates."</p>
+                <p>"Enter the exact flag key, environment name or e-mail address, or choose other times."</p>
                 <LinkButton href=Section::Audit.href() label="Show all changes"/>
             </Empty>
         }

@@ -103,4 +103,8 @@ pub trait Visit: Send + Sync {
     /// Returns the first and the last moment of a date such as `2026-03-01` in the visitor's time zone; none if it is
     /// invalid.
     fn day(&self, date: &str) -> Option<(Timestamp, Timestamp)>;
+
+    /// Returns the first and the last moment of a minute such as `2026-03-01T09:30` in the visitor's time zone; none if
+    /// it is invalid.
+    fn minute(&self, minute: &str) -> Option<(Timestamp, Timestamp)>;
 }

@@ -555,6 +555,11 @@ impl Visit for Request {
         let moment = |clock: &str| format!("{date}T{clock}Z").parse().ok();
         Some((moment("00:00:00")?, moment("23:59:59.999")?))
     }
+
+    fn minute(&self, minute: &str) -> Option<(Timestamp, Timestamp)> {
+        let moment = |seconds: &str| format!("{minute}:{seconds}Z").parse().ok();
+        Some((moment("00")?, moment("59.999")?))
+    }
 }
 
 /// Returns the visit of a request for this address.

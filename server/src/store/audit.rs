@@ -86,10 +86,14 @@ macro_rules! push_conditions {
         for (column, text) in [
             (" and flag_key = ", &$filter.flag_key),
             (" and environment = ", &$filter.environment),
+            (" and actor_identity = ", &$filter.actor),
         ] {
             if let Some(text) = bindable(text.as_ref()) {
                 $query.push(column).push_bind(text);
             }
+        }
+        if let Some(action) = $filter.action {
+            $query.push(" and action = ").push_bind(action.as_str());
         }
         if let Some(product) = bindable($filter.product.as_ref()) {
             $query.push(" and (product = ").push_bind(product);

@@ -168,4 +168,8 @@ impl Visit for CurrentVisit {
     fn day(&self, date: &str) -> Option<(Timestamp, Timestamp)> {
         zone::day(&self.time_zone(), date)
     }
+
+    fn minute(&self, minute: &str) -> Option<(Timestamp, Timestamp)> {
+        zone::minute(&self.time_zone(), minute)
+    }
 }

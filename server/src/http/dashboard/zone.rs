@@ -1,6 +1,6 @@
 //! The visitor's time zone.
 
-use jiff::civil::{Date, date};
+use jiff::civil::{Date, DateTime, date};
 use jiff::tz::TimeZone;
 use pennon_dashboard::port::LocalTime;
 use pennon_model::time::Timestamp;
@@ -43,6 +43,15 @@ pub(super) fn day(zone: &TimeZone, date: &str) -> Option<(Timestamp, Timestamp)>
     Some((first, last))
 }
 
+/// Returns the first and last moment of a minute such as `2026-03-01T09:30` in a time zone. A minute that clocks skip is
+/// moved by the length of the gap, and the first of two is meant by a minute that they repeat.
+pub(super) fn minute(zone: &TimeZone, minute: &str) -> Option<(Timestamp, Timestamp)> {
+    let minute = DateTime::strptime("%Y-%m-%dT%H:%M", minute).ok()?;
+    let first = minute.to_zoned_datetime(zone.clone()).ok()?.timestamp();
+    let first = Timestamp::from_millis(first.as_millisecond());
+    Some((first, first.plus_millis(59_999)))
+}
+
 /// Returns the first moment of a date. If clocks go forward at midnight, the date begins at 01:00.
 fn beginning(zone: &TimeZone, date: Date) -> Option<Timestamp> {
     let midnight = date.to_zoned_datetime(zone.clone()).ok()?;
@@ -73,6 +82,25 @@ mod tests {
         assert_eq!(named(Some("Middle/Earth")), TimeZone::UTC);
         assert_eq!(name(Some("Middle/Earth")), "UTC");
         assert_eq!(named(None), TimeZone::UTC);
+    }
+
+    #[test]
+    fn a_minute_is_read_on_the_clocks_of_the_zone() {
+        let berlin = named(Some("Europe/Berlin"));
+        let expected = (at("2026-03-01T08:30:00Z"), at("2026-03-01T08:30:59.999Z"));
+        assert_eq!(minute(&berlin, "2026-03-01T09:30"), Some(expected));
+        let first_of = |text| minute(&berlin, text).map(|(first, _)| first);
+        assert_eq!(
+            first_of("2026-03-29T02:30"),
+            Some(at("2026-03-29T01:30:00Z"))
+        );
+        assert_eq!(
+            first_of("2026-10-25T02:30"),
+            Some(at("2026-10-25T00:30:00Z"))
+        );
+        for other in ["2026-03-01", "2026-03-01T09:30:00Z", "now", ""] {
+            assert_eq!(minute(&berlin, other), None);
+        }
     }
 
     #[test]
