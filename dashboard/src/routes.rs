@@ -38,6 +38,12 @@ pub const UNDO: &str = "/dashboard/undo";
 /// The stream of change events.
 pub const EVENTS: &str = "/dashboard/events";
 
+/// The recent changes, to take them back during an incident.
+pub const INCIDENT: &str = "/dashboard/incident";
+
+/// The revert of several recent actions.
+pub const REVERT_SEVERAL: &str = "/dashboard/incident/revert";
+
 /// The list of accounts.
 pub const PEOPLE: &str = "/dashboard/people";
 
@@ -53,6 +59,11 @@ pub const HELP: &str = "/dashboard/help";
 /// Returns the address of the flag with this key.
 pub fn flag(key: &str) -> String {
     format!("{FLAGS}/{key}")
+}
+
+/// Returns the address of the flag with this key in an environment.
+pub fn flag_in(key: &str, environment: impl Display) -> String {
+    format!("{FLAGS}/{key}?environment={environment}")
 }
 
 /// Returns the address of the usage of the flag with this key.

@@ -24,6 +24,9 @@ pub fn Timeline(
     records: Vec<Record>,
     /// The naming scheme of environments.
     naming: Naming,
+    /// True to link to the histories of flags.
+    #[prop(optional)]
+    with_history: bool,
 ) -> impl IntoView {
     let now = visit().map_or(Timestamp::from_millis(0), |visit| visit.now());
     let today = local(now);
@@ -34,7 +37,7 @@ pub fn Timeline(
         .map(|(day, records)| {
             let records = records
                 .chunk_by(|one, next| one.entry.group_id == next.entry.group_id)
-                .map(|group| html! { <li>{action(group, naming)}</li> })
+                .map(|group| html! { <li>{action(group, naming, with_history)}</li> })
                 .collect_view();
             html! {
                 <section class="day">
@@ -58,8 +61,34 @@ fn revert(entry: &AuditEntry) -> impl IntoView + use<> {
     }
 }
 
+/// Renders the link to the history of the flag of an action; nothing if it is about several flags or none.
+fn history(group: &[Record]) -> Option<Html> {
+    let key = only_flag(group)?;
+    Some(html! {
+        <a class="entry-history" href=scoped(routes::flag_history(key))>
+            "History"
+            <span class="visually-hidden">{format!(" of {key}")}</span>
+        </a>
+    })
+}
+
+/// Returns the key of the flag of an action; none if it is about several flags or none.
+pub(crate) fn only_flag(group: &[Record]) -> Option<&str> {
+    let mut keys = group.iter().map(|record| record.entry.flag_key.as_deref());
+    let first = keys.next()??;
+    keys.all(|key| key == Some(first)).then_some(first)
+}
+
+/// Returns the address of the flag with this key, in an environment if there is one.
+pub(crate) fn flag_address(key: &str, environment: Option<EnvironmentId>) -> String {
+    scoped(match environment {
+        Some(environment) => routes::flag_in(key, environment),
+        None => routes::flag(key),
+    })
+}
+
 /// The entries of one action, newest first.
-fn action(group: &[Record], naming: Naming) -> Html {
+fn action(group: &[Record], naming: Naming, with_history: bool) -> Html {
     let Some(Record { entry: newest, .. }) = group.first() else {
         return ().into_html();
     };
@@ -73,18 +102,23 @@ fn action(group: &[Record], naming: Naming) -> Html {
             <Clock at=newest.occurred_at/>
         </span>
         {entries}
+        {with_history.then(|| history(group))}
         {revertible.then(|| revert(newest))}
     }
 }
 
+/// Returns the environment of an action; none if it is about several environments or none.
+pub(crate) fn only_environment(group: &[Record]) -> Option<EnvironmentId> {
+    let mut environments = group.iter().map(|record| record.environment);
+    let first = environments.next()?;
+    environments.all(|each| each == first).then_some(first?)
+}
+
 /// Renders several entries under their common description.
 fn several(newest: &AuditEntry, group: &[Record], naming: Naming) -> Html {
-    let of_one_flag = group
-        .iter()
-        .all(|record| record.entry.flag_key == newest.flag_key);
-    let flag = match newest.flag_key.as_ref().filter(|_| of_one_flag) {
+    let flag = match only_flag(group) {
         Some(key) => {
-            html! { <a href=scoped(routes::flag_history(key))><code>{key.clone()}</code></a> }
+            html! { <a href=flag_address(key, only_environment(group))><code>{key.to_owned()}</code></a> }
         }
         None => "several objects".into_html(),
     };
@@ -147,7 +181,7 @@ fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Nami
     let pieces = sentence_of(entry).into_iter().map(|piece| match piece {
         Piece::Text(text) => text.into_html(),
         Piece::Flag(key) => {
-            let href = scoped(routes::flag_history(&key));
+            let href = flag_address(&key, environment);
             html! { <a href=href><code>{key}</code></a> }
         }
         Piece::Environment(name) => {

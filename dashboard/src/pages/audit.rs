@@ -176,7 +176,7 @@ fn List(
         let recorded = recorded.filter_map(|record| record.entry.product.as_deref());
         let naming = Naming::of(known.chain(recorded));
         html! {
-            <Timeline records=page.items.clone() naming/>
+            <Timeline records=page.items.clone() naming with_history=true/>
             <Pager pagination href=move |page| address(&filter, routes::AUDIT, Some(page))/>
         }
     };
