@@ -6,7 +6,7 @@ use pennon_dashboard::{
     error::AdminError,
     port::{
         Expected,
-        audit::{AuditAdmin, Record, Reversal},
+        audit::{AuditAdmin, JointReversal, RecentActions, Record, Reversal, SelectedAction},
         flag_page::{
             ConfigurationCopy, CopyPreview, CopyRevisions, ExpectedTargeting, FlagDetails,
             FlagPageAdmin,
@@ -28,8 +28,10 @@ use pennon_model::{
     flag_table::FlagCell,
     id::{AuditId, EnvironmentId, FlagId, RuleId},
     page::{Page, PageRequest},
+    plan::Plan,
     time::Timestamp,
 };
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::fake::{Fake, NOW};
@@ -201,27 +203,16 @@ impl AuditAdmin for Fake {
         filter: &AuditFilter,
         page: PageRequest,
     ) -> Result<Page<Record>, AdminError> {
+        let by = filter.actor.iter().map(|actor| format!(" by {actor}"));
+        let action = filter.action.map(|action| format!(" {action:?}"));
+        let times = [("from", filter.from), ("to", filter.to)].into_iter();
+        let times = times.filter_map(|(name, at)| Some(format!(" {name} {}", at?)));
+        let more: String = by.chain(action).chain(times).collect();
         self.record_call(format!(
-            "audit {:?} {:?}",
+            "audit {:?} {:?}{more}",
             filter.product, filter.environment
         ))?;
-        let records = self.environments.iter().map(|environment| Record {
-            entry: AuditEntry {
-                id: AuditId::new(Uuid::from_u128(7)),
-                group_id: AuditId::new(environment.id.uuid()),
-                action: AuditAction::EnvironmentCreated,
-                actor_identity: "ana@example.com".to_owned(),
-                occurred_at: NOW,
-                reason: None,
-                flag_key: None,
-                environment: Some(environment.name.to_string()),
-                product: Some(environment.product.to_string()),
-                old_value: None,
-                new_value: None,
-            },
-            environment: Some(environment.id),
-            revertible: true,
-        });
+        let records = self.environments.iter().map(record);
         // More than a page, for its links to others.
         Ok(page.page_of(records.collect(), 1000))
     }
@@ -230,12 +221,131 @@ impl AuditAdmin for Fake {
         Ok(Vec::new())
     }
 
+    /// Returns an action for each environment, and two changes of the first flag in the first environment.
+    async fn recent_actions(&self, filter: &AuditFilter) -> Result<RecentActions, AdminError> {
+        let from = filter.from.map(|from| from.to_string());
+        self.record_call(format!(
+            "recent {:?} {:?} from {}",
+            filter.product,
+            filter.environment,
+            from.unwrap_or_default()
+        ))?;
+        Ok(RecentActions {
+            actions: self.actions(),
+            has_more: true,
+        })
+    }
+
     async fn reversal(&self, _: AuditId) -> Result<Reversal, AdminError> {
         Err(AdminError::Internal)
     }
 
     async fn revert(&self, _: AuditId, _: &str) -> Result<(), AdminError> {
         Err(AdminError::Internal)
+    }
+
+    /// Plans to revert all actions but the last, without any change.
+    async fn joint_reversal(&self, ids: &[AuditId]) -> Result<JointReversal, AdminError> {
+        self.record_call(format!("plan the revert of {}", ids.len()))?;
+        let mut actions: Vec<_> = self
+            .actions()
+            .into_iter()
+            .map(|records| SelectedAction {
+                records,
+                omitted: None,
+            })
+            .collect();
+        if let Some(last) = actions.last_mut() {
+            last.omitted = Some("The flag is archived.".to_owned());
+        }
+        let plan = Plan {
+            changes: Vec::new(),
+            effects: Vec::new(),
+            overwrites: false,
+            fingerprint: "f".to_owned(),
+        };
+        Ok(JointReversal {
+            actions,
+            plan: Ok(plan),
+        })
+    }
+
+    async fn revert_jointly(&self, ids: &[AuditId], fingerprint: &str) -> Result<(), AdminError> {
+        self.record_call(format!("revert {} at {fingerprint}", ids.len()))
+    }
+}
+
+/// Returns the record of the creation of an environment.
+fn record(environment: &Environment) -> Record {
+    Record {
+        entry: AuditEntry {
+            id: AuditId::new(Uuid::from_u128(7)),
+            group_id: AuditId::new(environment.id.uuid()),
+            action: AuditAction::EnvironmentCreated,
+            actor_identity: "ana@example.com".to_owned(),
+            occurred_at: NOW,
+            reason: None,
+            flag_key: None,
+            environment: Some(environment.name.to_string()),
+            product: Some(environment.product.to_string()),
+            old_value: None,
+            new_value: None,
+        },
+        environment: Some(environment.id),
+        revertible: true,
+    }
+}
+
+impl Fake {
+    /// Returns recent actions: two changes of the first flag in the first environment, by two people, and the creation
+    /// of each environment, which cannot be reverted.
+    fn actions(&self) -> Vec<Vec<Record>> {
+        let mut actions = Vec::new();
+        if let (Some((flag, _)), Some(environment)) =
+            (self.flags.first(), self.environments.first())
+        {
+            let plain = record(environment);
+            let rollout =
+                |percentage: u8| json!({ "percentage": percentage, "strategy": "per_user" });
+            let changes = [
+                (
+                    AuditAction::RolloutConfigured,
+                    "ana@example.com",
+                    [rollout(10), rollout(50)],
+                ),
+                (
+                    AuditAction::FlagEnvironmentUpdated,
+                    "bob@example.com",
+                    [json!({ "isEnabled": false }), json!({ "isEnabled": true })],
+                ),
+            ];
+            let changes = changes.into_iter().zip(20..);
+            actions.extend(changes.map(|((action, actor, [old, new]), number)| {
+                let id = AuditId::new(Uuid::from_u128(number));
+                let entry = AuditEntry {
+                    id,
+                    group_id: id,
+                    action,
+                    actor_identity: actor.to_owned(),
+                    flag_key: Some(flag.key.to_string()),
+                    old_value: Some(old),
+                    new_value: Some(new),
+                    ..plain.entry.clone()
+                };
+                vec![Record {
+                    entry,
+                    ..plain.clone()
+                }]
+            }));
+        }
+        let created = self.environments.iter().map(|environment| {
+            vec![Record {
+                revertible: false,
+                ..record(environment)
+            }]
+        });
+        actions.extend(created);
+        actions
     }
 }
 

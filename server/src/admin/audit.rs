@@ -1,5 +1,7 @@
 //! The audit log: entries for every change, and queries.
 
+use std::collections::HashMap;
+
 use pennon_model::audit::{AuditAction, AuditEntry, AuditFilter, AuditRecord, AuditSubjects};
 use pennon_model::environment::Environment;
 use pennon_model::flag::Flag;
@@ -16,6 +18,9 @@ use crate::auth::authority::Authorized;
 use crate::error::{Entity, Error};
 use crate::store::Tx;
 use crate::store::audit;
+
+/// The maximum number of batches of entries from which [`recent`] makes actions, each of up to 100 entries.
+const RECENT_BATCHES: usize = 20;
 
 /// A new audit entry: the action, its object, and the values before and after.
 pub(crate) struct Entry {
@@ -154,6 +159,56 @@ pub(crate) async fn next(
     check(actor, filter)?;
     let mut tx = admin.db.read().await?;
     audit::before(&mut tx, filter, last, Limit::MAX.get()).await
+}
+
+/// The newest actions that a filter selects.
+pub(crate) struct RecentActions {
+    /// The selected entries of each action, newest first.
+    pub(crate) actions: Vec<Vec<AuditRecord>>,
+    /// True if there are older ones.
+    pub(crate) has_more: bool,
+}
+
+/// Returns the newest actions, up to `most`, that a filter selects. Entries about accounts are for administrators only.
+///
+/// Reads a limited number of entries, so there are fewer actions if one of them wrote very many entries.
+pub(crate) async fn recent(
+    admin: &Admin,
+    actor: &Actor,
+    filter: &AuditFilter,
+    most: usize,
+) -> Result<RecentActions, Error> {
+    let mut actions: Vec<Vec<AuditRecord>> = Vec::new();
+    let mut known = HashMap::new();
+    let mut last = None;
+    for _ in 0..RECENT_BATCHES {
+        let entries = next(admin, actor, filter, last.as_ref()).await?;
+        last = entries.last().map(|recorded| recorded.entry.clone());
+        for recorded in entries {
+            let end = actions.len();
+            let index = *known.entry(recorded.entry.group_id).or_insert(end);
+            match actions.get_mut(index) {
+                Some(action) => action.push(recorded),
+                None if end < most => actions.push(vec![recorded]),
+                None => {
+                    return Ok(RecentActions {
+                        actions,
+                        has_more: true,
+                    });
+                }
+            }
+        }
+        if last.is_none() {
+            return Ok(RecentActions {
+                actions,
+                has_more: false,
+            });
+        }
+    }
+    Ok(RecentActions {
+        actions,
+        has_more: true,
+    })
 }
 
 fn check(actor: &Actor, filter: &AuditFilter) -> Result<(), Error> {

@@ -26,13 +26,14 @@ use crate::error::Error;
 use crate::store::Tx;
 
 /// The current and the desired state of an object.
+#[derive(Clone)]
 pub(super) struct BeforeAfter<Before, After = Before> {
     pub(super) before: Before,
     pub(super) after: After,
 }
 
 /// All objects that an action concerns.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct DesiredState {
     pub(super) environments: Vec<BeforeAfter<Environment>>,
     pub(super) flags: Vec<BeforeAfter<Flag>>,
@@ -120,9 +121,9 @@ impl DesiredState {
     }
 
     /// Makes the changes, within a transaction. Restores archived flags first, and archives flags last, because an
-    /// archived flag cannot be changed.
+    /// archived flag cannot be changed. A flag that leaves an environment is changed there before.
     async fn apply(
-        self,
+        mut self,
         admin: &Admin,
         tx: &mut Tx,
         actor: &Actor,
@@ -137,6 +138,12 @@ impl DesiredState {
                 changes.extend(change);
             }
         }
+        let flags = &self.flags;
+        let leaving = self
+            .configurations
+            .extract_if(.., |each| leaves(flags, &each.before))
+            .collect();
+        changes.extend(configure(admin, tx, actor, leaving).await?);
         let mut archived = Vec::new();
         for BeforeAfter { before, after } in self.flags {
             let actor = actor.any_editor()?.of_flag(before.products.as_ref())?;
@@ -158,21 +165,43 @@ impl DesiredState {
                 archived.push(flag);
             }
         }
-        for configuration in self.configurations {
-            // The flag may have just left the environments in which it does not change.
-            if targeting::steps_to(admin, &configuration.before, &configuration.after).is_empty() {
-                continue;
-            }
-            let id = configuration.before.target.id();
-            let actor = &actor.any_editor()?;
-            changes.extend(targeting::apply(admin, tx, actor, id, &configuration.after).await?);
-        }
+        changes.extend(configure(admin, tx, actor, self.configurations).await?);
         for flag in &archived {
             let actor = actor.any_editor()?.of_flag(flag.products.as_ref())?;
             changes.extend(flags::archive_within(admin, tx, &actor, flag).await?);
         }
         Ok(changes)
     }
+}
+
+/// Returns true if a flag leaves the environment of its configuration.
+fn leaves(flags: &[BeforeAfter<Flag>], configuration: &FlagConfiguration) -> bool {
+    let FlagConfiguration { target, .. } = configuration;
+    let mut flags = flags.iter();
+    let flag = flags.find(|known| known.before.id == target.flag.id);
+    flag.is_some_and(|BeforeAfter { before, after }| {
+        let exists = before.archived_at.is_none() && before.exists_in(&target.environment);
+        exists && !after.exists_in(&target.environment)
+    })
+}
+
+/// Makes the changes of flags in environments, within a transaction.
+async fn configure(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Actor,
+    configurations: Vec<BeforeAfter<FlagConfiguration, DesiredConfiguration>>,
+) -> Result<Vec<EnvironmentChange>, Error> {
+    let mut changes = Vec::new();
+    for BeforeAfter { before, after } in configurations {
+        // The flag may have just left the environments in which it does not change.
+        if targeting::steps_to(admin, &before, &after).is_empty() {
+            continue;
+        }
+        let (id, actor) = (before.target.id(), &actor.any_editor()?);
+        changes.extend(targeting::apply(admin, tx, actor, id, &after).await?);
+    }
+    Ok(changes)
 }
 
 /// Carries out a plan, and commits the transaction.

@@ -2,14 +2,16 @@
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::port::audit::{AuditAdmin, Record, Reversal};
+use pennon_dashboard::port::audit::{
+    AuditAdmin, JointReversal, RecentActions, Record, Reversal, SelectedAction,
+};
 use pennon_model::audit::{AuditFilter, AuditRecord};
 use pennon_model::id::AuditId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
 
 use super::{SignedIn, sentence};
-use crate::admin::reversal::RevertError;
+use crate::admin::reversal::{RevertError, several};
 use crate::admin::{audit, reversal};
 
 #[async_trait]
@@ -32,23 +34,57 @@ impl AuditAdmin for SignedIn {
         let found = reversal::preview(&self.admin, &self.actor, id).await?;
         let reversal::Reversal { entries, plan } = found;
         Ok(Reversal {
-            records: entries.into_iter().map(|each| self.record(each)).collect(),
+            records: self.records(entries),
             plan: plan.map_err(|obstacle| sentence(&obstacle.to_string())),
         })
     }
 
     async fn revert(&self, id: AuditId, fingerprint: &str) -> Result<(), AdminError> {
-        match reversal::revert(&self.admin, &self.actor, id, Some(fingerprint)).await {
-            Ok(_) => Ok(()),
-            Err(RevertError::Failed(error)) => Err(error.into()),
-            Err(RevertError::Obstacle(obstacle)) => {
-                Err(AdminError::Conflict(sentence(&obstacle.to_string())))
-            }
-        }
+        let reverted = reversal::revert(&self.admin, &self.actor, id, Some(fingerprint)).await;
+        reverted.map(drop).map_err(to_admin_error)
+    }
+
+    async fn recent_actions(&self, filter: &AuditFilter) -> Result<RecentActions, AdminError> {
+        let recent = audit::recent(&self.admin, &self.actor, filter, several::MAX_ACTIONS).await?;
+        let actions = recent.actions.into_iter();
+        Ok(RecentActions {
+            actions: actions.map(|entries| self.records(entries)).collect(),
+            has_more: recent.has_more,
+        })
+    }
+
+    async fn joint_reversal(&self, ids: &[AuditId]) -> Result<JointReversal, AdminError> {
+        let found = several::preview(&self.admin, &self.actor, ids).await?;
+        let actions = found.actions.into_iter().map(|action| SelectedAction {
+            records: self.records(action.entries),
+            omitted: action.omitted.map(|reason| sentence(&reason)),
+        });
+        Ok(JointReversal {
+            actions: actions.collect(),
+            plan: found
+                .plan
+                .map_err(|obstacle| sentence(&obstacle.to_string())),
+        })
+    }
+
+    async fn revert_jointly(&self, ids: &[AuditId], fingerprint: &str) -> Result<(), AdminError> {
+        let reverted = several::revert(&self.admin, &self.actor, ids, fingerprint).await;
+        reverted.map(drop).map_err(to_admin_error)
+    }
+}
+
+fn to_admin_error(error: RevertError) -> AdminError {
+    match error {
+        RevertError::Failed(error) => error.into(),
+        RevertError::Obstacle(obstacle) => AdminError::Conflict(sentence(&obstacle.to_string())),
     }
 }
 
 impl SignedIn {
+    fn records(&self, entries: Vec<AuditRecord>) -> Vec<Record> {
+        entries.into_iter().map(|each| self.record(each)).collect()
+    }
+
     fn record(&self, recorded: AuditRecord) -> Record {
         let needed = reversal::needed(recorded.entry.action);
         Record {

@@ -2,8 +2,9 @@
 //!
 //! A reversal consists of the changes that a person would make by hand. It needs the same role, can fail for the same
 //! reasons, and is recorded in the audit log in the same way. An action that wrote several entries, such as a copy, is
-//! reverted as a whole.
+//! reverted as a whole. [`several`] actions are reverted like one.
 
+pub(crate) mod several;
 mod undo;
 
 use pennon_model::audit::{AuditAction, AuditRecord};
@@ -59,6 +60,15 @@ pub(crate) enum Obstacle {
         "the action made more than {MAX_ENTRIES} changes; import a document that was exported before it instead"
     )]
     TooMany,
+    #[error("these actions made more than {MAX_ENTRIES} changes together; revert fewer at once")]
+    TooManyTogether,
+    #[error(
+        "at most {} actions can be reverted together; revert fewer at once",
+        several::MAX_ACTIONS
+    )]
+    TooManyActions,
+    #[error("these changes are already reverted")]
+    NothingToRevert,
 }
 
 /// The reason that an action was not reverted.
@@ -87,7 +97,7 @@ impl From<RevertError> for Error {
 impl From<Obstacle> for Conflict {
     fn from(obstacle: Obstacle) -> Self {
         match obstacle {
-            Obstacle::AlreadyReverted => Self::AlreadyReverted,
+            Obstacle::AlreadyReverted | Obstacle::NothingToRevert => Self::AlreadyReverted,
             Obstacle::FlagArchived => Self::FlagArchived,
             Obstacle::EnvironmentRevoked => Self::EnvironmentRevoked,
             Obstacle::PositionTaken => Self::PriorityTaken,
@@ -97,7 +107,9 @@ impl From<Obstacle> for Conflict {
             | Obstacle::KeyGone
             | Obstacle::Gone
             | Obstacle::OutOfScope
-            | Obstacle::TooMany => Self::NotRevertible(obstacle.to_string()),
+            | Obstacle::TooMany
+            | Obstacle::TooManyTogether
+            | Obstacle::TooManyActions => Self::NotRevertible(obstacle.to_string()),
         }
     }
 }
@@ -162,8 +174,7 @@ pub(crate) async fn revert(
 /// Returns all entries of the action that wrote this entry. Fails if the actor has the role to revert it nowhere.
 async fn action(tx: &mut Tx, actor: &Actor, id: AuditId) -> Result<Vec<AuditRecord>, Error> {
     let one = audit::find(tx, actor, id).await?;
-    let most = i64::try_from(MAX_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
-    let entries = store::audit::group(tx, one.entry.group_id, most).await?;
+    let entries = entries_of(tx, one.entry.group_id).await?;
     match entries
         .iter()
         .filter_map(|each| needed(each.entry.action))
@@ -174,6 +185,12 @@ async fn action(tx: &mut Tx, actor: &Actor, id: AuditId) -> Result<Vec<AuditReco
         Some(Role::Viewer) | None => {}
     }
     Ok(entries)
+}
+
+/// Returns the entries of an action, newest first. Of an action with too many entries to revert, it returns one too many.
+async fn entries_of(tx: &mut Tx, group: AuditId) -> Result<Vec<AuditRecord>, Error> {
+    let most = i64::try_from(MAX_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
+    store::audit::group(tx, group, most).await
 }
 
 /// Returns the objects of the entries as they were before the entries, and the plan to restore them.

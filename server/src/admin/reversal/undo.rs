@@ -19,11 +19,11 @@ use super::super::targeting::{self, DesiredConfiguration};
 use super::super::{Admin, flags};
 use super::{Obstacle, RevertError};
 use crate::auth::actor::Actor;
-use crate::error::Error;
+use crate::error::{Conflict, Error};
 use crate::store::{self, Tx};
 
 /// All objects that a reversal concerns.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct PendingRevert {
     pub(super) desired: DesiredState,
     /// Those of the configurations that are in environments that their flags have left.
@@ -41,23 +41,69 @@ impl PendingRevert {
         entries: &[AuditRecord],
     ) -> Result<(Self, Plan), RevertError> {
         let mut pending = Self::default();
-        for recorded in entries {
-            pending.undo(admin, tx, actor, recorded).await?;
-        }
-        pending.check_products(actor)?;
-        pending.check_scope(admin)?;
-        let mut configurations = pending.desired.configurations.iter();
-        if configurations.any(|configuration| has_two_in_one_place(&configuration.after)) {
-            return Err(Obstacle::PositionTaken.into());
-        }
-        let plan = Plan {
-            overwrites: pending.overwrites,
-            ..pending.desired.plan(admin)?
-        };
+        pending.undo_all(admin, tx, actor, entries).await?;
+        let plan = pending.plan(admin)?;
         if plan.changes.is_empty() {
             return Err(Obstacle::AlreadyReverted.into());
         }
         Ok((pending, plan))
+    }
+
+    /// Undoes the entries of an action, newest first, after those of newer actions.
+    pub(super) async fn undo_all(
+        &mut self,
+        admin: &Admin,
+        tx: &mut Tx,
+        actor: &Actor,
+        entries: &[AuditRecord],
+    ) -> Result<(), RevertError> {
+        for recorded in entries {
+            self.undo(admin, tx, actor, recorded).await?;
+        }
+        self.check_products(actor)?;
+        self.check_scope(admin)?;
+        let mut configurations = self.desired.configurations.iter();
+        if configurations.any(|configuration| has_two_in_one_place(&configuration.after)) {
+            return Err(Obstacle::PositionTaken.into());
+        }
+        Ok(())
+    }
+
+    /// Returns the plan of the changes so far.
+    pub(super) fn plan(&self, admin: &Admin) -> Result<Plan, Error> {
+        Ok(Plan {
+            overwrites: self.overwrites,
+            ..self.desired.plan(admin)?
+        })
+    }
+
+    /// Fails if a flag would be enabled in an environment when it is archived or leaves the environment.
+    pub(super) async fn check_disabled(&self, tx: &mut Tx) -> Result<(), RevertError> {
+        for BeforeAfter { before, after } in &self.desired.flags {
+            let is_archived = before.archived_at.is_none() && after.archived_at.is_some();
+            if !is_archived
+                && before.products == after.products
+                && before.is_public == after.is_public
+            {
+                continue;
+            }
+            let mut enabled = store::configurations::enabled_in(tx, before.id).await?;
+            let kept = store::environments::active(tx).await?.into_iter();
+            let kept = kept.filter(|environment| !is_archived && after.exists_in(environment));
+            let changed = self.desired.configurations.iter();
+            let disabled = changed
+                .filter(|each| each.before.target.flag.id == before.id)
+                .filter(|each| !each.after.switch.is_enabled)
+                .map(|each| each.before.target.environment.clone());
+            for environment in kept.chain(disabled) {
+                let name = format!("{}/{}", environment.product, environment.name);
+                enabled.retain(|each| *each != name);
+            }
+            if !enabled.is_empty() {
+                return Err(Error::from(Conflict::FlagEnabled(enabled)).into());
+            }
+        }
+        Ok(())
     }
 
     /// Fails if a configuration would change in an environment that its flag has left, and does not return to. Forgets
@@ -120,7 +166,9 @@ impl PendingRevert {
                 }
                 let environment = current(tx, recorded.environment).await?;
                 actor.any_administrator()?.of(&environment)?;
-                self.environment(environment, entry)
+                let overwrites = undo_environment(self.environment(environment)?, entry)?;
+                self.overwrites |= overwrites;
+                Ok(())
             }
             AuditAction::FlagEnvironmentUpdated
             | AuditAction::RuleCreated
@@ -164,17 +212,19 @@ impl PendingRevert {
         Ok(&mut flag.ok_or(Obstacle::Gone)?.after)
     }
 
-    /// Restores the name, the client rules and the safeguards of an environment.
-    fn environment(&mut self, before: Environment, entry: &AuditEntry) -> Result<(), RevertError> {
-        let mut after = before.clone();
-        self.overwrites |= restore(entry, "name", &mut after.name)?;
-        self.overwrites |= restore(entry, "clientRules", &mut after.client_rules)?;
-        self.overwrites |= restore(entry, "protected", &mut after.is_protected)?;
-        self.overwrites |= restore(entry, "reasonRequired", &mut after.is_reason_required)?;
-        self.desired
-            .environments
-            .push(BeforeAfter { before, after });
-        Ok(())
+    /// Returns the desired state of an environment.
+    fn environment(&mut self, before: Environment) -> Result<&mut Environment, RevertError> {
+        let id = before.id;
+        let mut known = self.desired.environments.iter();
+        if known.all(|known| known.before.id != id) {
+            let after = before.clone();
+            self.desired
+                .environments
+                .push(BeforeAfter { before, after });
+        }
+        let mut environments = self.desired.environments.iter_mut();
+        let environment = environments.find(|known| known.before.id == id);
+        Ok(&mut environment.ok_or(Obstacle::Gone)?.after)
     }
 
     /// Returns the desired flag configuration of an entry's flag and environment, if it can be changed.
@@ -227,6 +277,19 @@ async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, 
         return Err(Obstacle::EnvironmentRevoked.into());
     }
     Ok(environment)
+}
+
+/// Restores the name, the client rules and the safeguards of an environment, and returns true if this overwrites later
+/// changes.
+fn undo_environment(
+    environment: &mut Environment,
+    entry: &AuditEntry,
+) -> Result<bool, RevertError> {
+    let name = restore(entry, "name", &mut environment.name)?;
+    let client_rules = restore(entry, "clientRules", &mut environment.client_rules)?;
+    let is_protected = restore(entry, "protected", &mut environment.is_protected)?;
+    let reason = restore(entry, "reasonRequired", &mut environment.is_reason_required)?;
+    Ok(name || client_rules || is_protected || reason)
 }
 
 /// Undoes an entry about a flag, and returns true if this overwrites later changes.

@@ -38,6 +38,7 @@ impl From<FlagConfiguration> for ConfigurationContent {
 }
 
 /// The desired configuration of a flag. It may contain existing rules.
+#[derive(Clone)]
 pub(in crate::admin) struct DesiredConfiguration {
     pub(in crate::admin) switch: Switch,
     /// The rules, each with the ID of the existing rule that it replaces, if any.

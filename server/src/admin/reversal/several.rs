@@ -1,0 +1,169 @@
+//! Reverting several actions as one action, to the state before all of them.
+
+use std::collections::HashSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use pennon_model::audit::AuditRecord;
+use pennon_model::id::AuditId;
+use pennon_model::plan::Plan;
+use sha2::{Digest, Sha256};
+
+use super::super::desired::{Applied, add_outdated_clients, carry_out, check_fingerprint};
+use super::super::{Admin, audit};
+use super::undo::PendingRevert;
+use super::{MAX_ENTRIES, Obstacle, RevertError, entries_of};
+use crate::auth::actor::Actor;
+use crate::error::{Conflict, Error};
+use crate::store::Tx;
+
+/// The maximum number of actions that can be reverted together.
+pub(crate) const MAX_ACTIONS: usize = 50;
+
+/// Selected actions, and the plan of their reversal as one.
+pub(crate) struct JointReversal {
+    /// The actions, newest first.
+    pub(crate) actions: Vec<SelectedAction>,
+    /// The plan of the actions that can be reverted.
+    pub(crate) plan: Result<Plan, Obstacle>,
+}
+
+/// An action that was selected to be reverted.
+pub(crate) struct SelectedAction {
+    /// All entries of the action, newest first.
+    pub(crate) entries: Vec<AuditRecord>,
+    /// The reason that the reversal omits the action, as a clause; none if it is reverted.
+    pub(crate) omitted: Option<String>,
+}
+
+/// Plans the reversal of the actions that wrote these entries.
+pub(crate) async fn preview(
+    admin: &Admin,
+    actor: &Actor,
+    ids: &[AuditId],
+) -> Result<JointReversal, Error> {
+    let mut tx = admin.db.read().await?;
+    let mut actions = selected(&mut tx, actor, ids).await?;
+    let pending = pending(admin, &mut tx, actor, &mut actions).await;
+    drop(tx);
+    let plan = match pending {
+        Ok((_, mut plan)) => {
+            add_outdated_clients(admin, actor, &mut plan).await?;
+            Ok(plan)
+        }
+        Err(RevertError::Obstacle(obstacle)) => Err(obstacle),
+        Err(RevertError::Failed(error)) => return Err(error),
+    };
+    Ok(JointReversal { actions, plan })
+}
+
+/// Reverts the actions that wrote these entries, except those that the preview with this fingerprint omits. Fails if a
+/// preview would differ now.
+pub(crate) async fn revert(
+    admin: &Admin,
+    actor: &Actor,
+    ids: &[AuditId],
+    fingerprint: &str,
+) -> Result<Applied, RevertError> {
+    let mut tx = admin.db.write().await?;
+    let mut actions = selected(&mut tx, actor, ids).await?;
+    let (pending, plan) = pending(admin, &mut tx, actor, &mut actions).await?;
+    check_fingerprint(&plan, Some(fingerprint))?;
+    let applied = carry_out(admin, tx, actor, pending.desired, plan).await;
+    Ok(applied?)
+}
+
+/// Returns the actions that wrote these entries, newest first, each once. Reads no further actions once there are too
+/// many entries.
+async fn selected(
+    tx: &mut Tx,
+    actor: &Actor,
+    ids: &[AuditId],
+) -> Result<Vec<SelectedAction>, Error> {
+    actor.any_editor()?;
+    let mut groups = HashSet::new();
+    let mut actions = Vec::new();
+    let mut count: usize = 0;
+    for id in ids.iter().take(MAX_ACTIONS.saturating_add(1)) {
+        let group = audit::find(tx, actor, *id).await?.entry.group_id;
+        if count > MAX_ENTRIES || !groups.insert(group) {
+            continue;
+        }
+        let entries = entries_of(tx, group).await?;
+        let is_too_long = entries.len() > MAX_ENTRIES;
+        if !is_too_long {
+            count = count.saturating_add(entries.len());
+        }
+        actions.push(SelectedAction {
+            omitted: is_too_long.then(|| Obstacle::TooMany.to_string()),
+            entries,
+        });
+    }
+    let newest = |action: &SelectedAction| {
+        let newest = action.entries.first();
+        newest.map(|recorded| (recorded.entry.occurred_at, recorded.entry.id))
+    };
+    actions.sort_by_key(|action| std::cmp::Reverse(newest(action)));
+    Ok(actions)
+}
+
+/// Undoes the actions, newest first, so the oldest of several values is restored. An action that cannot be undone is
+/// marked, and leaves no trace in the result.
+async fn pending(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Actor,
+    actions: &mut [SelectedAction],
+) -> Result<(PendingRevert, Plan), RevertError> {
+    if actions.len() > MAX_ACTIONS {
+        return Err(Obstacle::TooManyActions.into());
+    }
+    let included = actions.iter().filter(|action| action.omitted.is_none());
+    let entries: usize = included.map(|action| action.entries.len()).sum();
+    if entries > MAX_ENTRIES {
+        return Err(Obstacle::TooManyTogether.into());
+    }
+    let mut pending = PendingRevert::default();
+    let mut reverted = Vec::new();
+    for action in actions {
+        if action.omitted.is_some() {
+            continue;
+        }
+        let mut with_action = pending.clone();
+        let undone = with_action.undo_all(admin, tx, actor, &action.entries);
+        let undone = match undone.await {
+            Ok(()) => with_action.check_disabled(tx).await,
+            failed => failed,
+        };
+        match undone {
+            Ok(()) => {
+                pending = with_action;
+                let newest = action.entries.first();
+                reverted.extend(newest.map(|recorded| recorded.entry.group_id.to_string()));
+            }
+            Err(error) => action.omitted = Some(reason_to_omit(error)?),
+        }
+    }
+    let mut plan = pending.plan(admin)?;
+    if plan.changes.is_empty() {
+        return Err(Obstacle::NothingToRevert.into());
+    }
+    // An action that can be reverted only since the preview is not part of it, even if it concerns the same objects.
+    let seen = format!("{}\n{}", plan.fingerprint, reverted.join("\n"));
+    plan.fingerprint = URL_SAFE_NO_PAD.encode(Sha256::digest(seen));
+    Ok((pending, plan))
+}
+
+/// Returns the reason to omit an action that cannot be undone, or the error if it concerns more than this action.
+fn reason_to_omit(error: RevertError) -> Result<String, Error> {
+    match error {
+        RevertError::Obstacle(obstacle) => Ok(obstacle.to_string()),
+        RevertError::Failed(Error::NotFound(_)) => Ok(Obstacle::Gone.to_string()),
+        RevertError::Failed(
+            error @ (Error::Forbidden(_)
+            | Error::ForbiddenFor(..)
+            | Error::Conflict(Conflict::FlagEnabled(_))),
+        ) => Ok(error.to_string()),
+        RevertError::Failed(error) => Err(error),
+    }
+}
