@@ -221,6 +221,10 @@ test("every page", async ({ page, server, api, browserErrors, viewport }, { proj
   await shoot("audit");
   await page.goto("/dashboard/audit?flagKey=nothing");
   await shoot("audit-no-match");
+  await page.goto("/dashboard/incident");
+  await shoot("incident");
+  await page.getByRole("link", { name: "Revert all of these" }).click();
+  await shoot("incident-revert");
   await page.goto("/dashboard/flags/checkout_v2/history");
   await shoot("history");
   await page.getByRole("link", { name: "Revert" }).first().click();

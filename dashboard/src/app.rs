@@ -15,10 +15,10 @@ use crate::{
         account::Account, audit::Audit, change_flags::ChangeFlags,
         clone_environment::CloneEnvironmentPage, environment::EnvironmentPage,
         environments::Environments, flag::FlagPage, flag_usage::FlagUsagePage, flags::Flags,
-        help::Help, history::History, home::Home, new_environment::NewEnvironmentPage,
-        new_flag::NewFlagPage, new_person::NewPersonPage, not_found::NotFound, people::People,
-        person::PersonPage, playground::PlaygroundPage, revert::Revert, sign_in::SignIn,
-        undo::Undo,
+        help::Help, history::History, home::Home, incident::Incident,
+        new_environment::NewEnvironmentPage, new_flag::NewFlagPage, new_person::NewPersonPage,
+        not_found::NotFound, people::People, person::PersonPage, playground::PlaygroundPage,
+        revert::Revert, revert_several::RevertSeveral, sign_in::SignIn, undo::Undo,
     },
     port::visit,
 };
@@ -92,6 +92,8 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/flags/:key/history") view=History ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/audit") view=Audit ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/audit/:id") view=Revert ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/incident") view=Incident ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/incident/revert") view=RevertSeveral ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/undo") view=Undo ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/people") view=People ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/people/new") view=NewPersonPage ssr=ssr.clone()/>
@@ -153,6 +155,8 @@ mod tests {
             routes::clone_environment(":id"),
             routes::AUDIT.to_owned(),
             routes::audit_entry(":id"),
+            routes::INCIDENT.to_owned(),
+            routes::REVERT_SEVERAL.to_owned(),
             routes::UNDO.to_owned(),
             routes::PEOPLE.to_owned(),
             routes::NEW_PERSON.to_owned(),

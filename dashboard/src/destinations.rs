@@ -18,15 +18,16 @@ use crate::{
 /// The maximum number of people.
 const SHOWN_PEOPLE: usize = 8;
 
-/// The forms for new objects, each with the role that may open it.
-const FORMS: [(&str, Role, &str); 3] = [
+/// Pages for tasks, each with the role that may open it.
+const TASKS: [(&str, Role, &str); 4] = [
+    ("Incident: recent changes", Role::Viewer, routes::INCIDENT),
     ("New flag", Role::Editor, routes::NEW_FLAG),
     ("New environment", Role::Admin, routes::NEW_ENVIRONMENT),
     ("Invite a person", Role::Admin, routes::NEW_PERSON),
 ];
 
-/// Returns the sections, forms, flags, environments and people whose names contain a text, and the actions that it
-/// names as a command; only sections and forms if it is empty. With a product in the address of the request, only its
+/// Returns the sections, tasks, flags, environments and people whose names contain a text, and the actions that it
+/// names as a command; only sections and tasks if it is empty. With a product in the address of the request, only its
 /// flags and environments are returned.
 pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
     let text = text.trim();
@@ -36,11 +37,11 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
     let sections = Section::all_for(user.role)
         .filter(|section| is_wanted(section.name()))
         .map(|section| destination("Page", section.name(), "", &section.href()));
-    let forms = FORMS
+    let tasks = TASKS
         .into_iter()
         .filter(|(name, role, _)| is_wanted(name) && user.highest_role_in_products() >= *role)
         .map(|(name, _, path)| destination("Action", name, "", &scoped(path)));
-    let mut destinations: Vec<_> = sections.chain(forms).collect();
+    let mut destinations: Vec<_> = sections.chain(tasks).collect();
     if !text.is_empty() {
         let search = signed_in::<dyn SearchAdmin>()?;
         let product = product();

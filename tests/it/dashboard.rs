@@ -24,8 +24,14 @@ impl<'a> Browser<'a> {
 
     /// Returns a browser in which the first administrator is signed in.
     pub(crate) async fn signed_in(app: &'a TestApp) -> Self {
-        let form = "sign-in-email=ana%40example.com&sign-in-password=correct+horse+battery+staple";
-        let answer = Self::new(app).post("/dashboard/login", form).await;
+        Self::signed_in_as(app, EMAIL).await
+    }
+
+    /// Returns a browser in which a user with the tests' password is signed in.
+    pub(crate) async fn signed_in_as(app: &'a TestApp, email: &str) -> Self {
+        let email = email.replace('@', "%40");
+        let form = format!("sign-in-email={email}&sign-in-password=correct+horse+battery+staple");
+        let answer = Self::new(app).post("/dashboard/login", &form).await;
         let answer = answer.expect(StatusCode::SEE_OTHER);
         let cookie = answer.header("set-cookie").split(';').next();
         Self {

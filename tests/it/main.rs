@@ -36,6 +36,7 @@ mod flags;
 mod grants;
 mod hardening;
 mod instances;
+mod joint_reverts;
 mod metrics;
 mod migrations;
 mod monitoring;

@@ -5,6 +5,7 @@
     reason = "a component owns its properties, whether it gives them away or only reads them"
 )]
 
+pub mod action_row;
 pub mod client_table;
 pub mod confirm;
 pub mod confirm_change;

@@ -36,7 +36,7 @@ pub fn EffectBeforeSave(
     /// The change that the form makes.
     change: ProposedChange,
 ) -> impl IntoView {
-    let root = NodeRef::<leptos::html::Section>::new();
+    let root = NodeRef::<leptos::html::Div>::new();
     let html = RwSignal::new(String::new());
     let configs = RwSignal::new(None);
     let failure = RwSignal::new(None::<AdminError>);
@@ -90,11 +90,11 @@ pub fn EffectBeforeSave(
         on_cleanup(move || listener.remove());
     });
     view! {
-        <section class="effect scripts" node_ref=root aria-label="Effect of this change">
+        <div class="effect scripts" node_ref=root role="group" aria-label="Effect of this change">
             <div class="effect-words" role="status" inner_html=html></div>
             <p class="hint">{move || failure.get().map(|error| error.to_string())}</p>
             <Sample configs/>
-        </section>
+        </div>
     }
 }
 

@@ -181,7 +181,12 @@ fn List(
         }
     };
     html! {
-        <PageHead title="Audit" count=pagination.total>{export}</PageHead>
+        <PageHead title="Audit" count=pagination.total>
+            <div class="page-actions">
+                <LinkButton href=routes::INCIDENT label="Recent changes" icon=Icon::CLOCK/>
+                {export}
+            </div>
+        </PageHead>
         <Filters filter environments actors role/>
         {list}
     }

@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_model::{
-    id::AuditId,
+    flag::FlagKey,
+    id::{AuditId, EnvironmentId},
     plan::{Plan, PlannedChange, PlannedEffect},
 };
 
@@ -24,7 +25,7 @@ use crate::{
     error::AdminError,
     form::Form,
     form_page::{FormState, handle_form, redirect},
-    html::{Html, html},
+    html::{Html, IntoHtml as _, html},
     model::Naming,
     port::{
         audit::{AuditAdmin, Record, Reversal},
@@ -35,7 +36,7 @@ use crate::{
 };
 
 /// The maximum number of changes and of flag configurations on the page.
-const SHOWN: usize = 20;
+pub(super) const SHOWN: usize = 20;
 
 /// The preview of a revert, with a form that posts to this page.
 #[component]
@@ -88,7 +89,7 @@ fn Preview(reversal: Reversal, naming: Naming, error: Option<AdminError>) -> imp
     let entries = entries.map(|record| view! { <Entry record naming/> });
     let entries = entries.collect_view();
     let plan = match plan {
-        Ok(plan) => html! { <Planned plan naming back error/> },
+        Ok(plan) => html! { <Planned plan naming verb="Revert".to_owned() back error/> },
         Err(obstacle) => html! {
             <Notice weight=Weight::Warning>
                 <strong>"This cannot be reverted. "</strong>
@@ -113,8 +114,20 @@ fn Preview(reversal: Reversal, naming: Naming, error: Option<AdminError>) -> imp
     }
 }
 
+/// The changes of a planned revert, and the form that makes them.
 #[component]
-fn Planned(plan: Plan, naming: Naming, back: String, error: Option<AdminError>) -> impl IntoView {
+pub fn Planned(
+    /// The plan.
+    plan: Plan,
+    /// The naming scheme of environments.
+    naming: Naming,
+    /// The label of the button, without the environment.
+    verb: String,
+    /// The address of the page to which the form can be left.
+    back: String,
+    /// The error of the form.
+    error: Option<AdminError>,
+) -> impl IntoView {
     let Plan {
         changes,
         effects,
@@ -132,17 +145,13 @@ fn Planned(plan: Plan, naming: Naming, back: String, error: Option<AdminError>) 
         .iter()
         .any(|each| may_turn_on(&each.before, &each.after));
     let button = match &*affected_environments(&effects, naming) {
-        [] => "Revert".to_owned(),
-        [environment] => format!("Revert in {environment}"),
-        environments => format!("Revert in {} environments", environments.len()),
+        [] => verb,
+        [environment] => format!("{verb} in {environment}"),
+        environments => format!("{verb} in {} environments", environments.len()),
     };
     let omitted = omitted(effects.len(), "more flag configurations");
-    let is_described = described_by(&effects);
-    let rest = changes
-        .iter()
-        .filter(|change| !is_described(change))
-        .take(SHOWN);
-    let rest = rest.map(member_changes).collect_view();
+    let several = !is_about_one(&changes);
+    let rest = other_changes(&changes, &effects, several, naming);
     let safeguarded = effects.iter().map(|each| &each.environment);
     let safeguarded = safeguarded
         .filter(|environment| environment.has_safeguards())
@@ -151,7 +160,6 @@ fn Planned(plan: Plan, naming: Naming, back: String, error: Option<AdminError>) 
     let confirmed = safeguarded.map(|environment| {
         view! { <ConfirmedFields environment id="reason"/> }
     });
-    let several = effects.len() > 1;
     let effects = effects.into_iter().take(SHOWN).map(|effect| {
         let heading = several.then(|| {
             let environment = naming.name_of(&effect.environment);
@@ -195,8 +203,57 @@ fn Planned(plan: Plan, naming: Naming, back: String, error: Option<AdminError>) 
     }
 }
 
+/// Returns true if all changes concern the same object.
+fn is_about_one(changes: &[PlannedChange]) -> bool {
+    let mut objects = changes.iter().map(object_of);
+    let first = objects.next();
+    objects.all(|object| Some(object) == first)
+}
+
+/// Returns the flag and the environment of a change.
+fn object_of(change: &PlannedChange) -> (Option<&FlagKey>, Option<EnvironmentId>) {
+    let environment = change.environment.as_ref();
+    (change.flag.as_ref(), environment.map(|each| each.id))
+}
+
+/// Renders the changes that the descriptions of effects do not cover, with the names of their objects if there are
+/// several.
+fn other_changes(
+    changes: &[PlannedChange],
+    effects: &[PlannedEffect],
+    several: bool,
+    naming: Naming,
+) -> Html {
+    let is_described = described_by(effects);
+    let others = changes.iter().filter(|change| !is_described(change));
+    let others: Vec<_> = others.take(SHOWN).collect();
+    let objects = others.chunk_by(|one, next| object_of(one) == object_of(next));
+    let objects = objects.map(|changes| {
+        let first = changes.first().filter(|_| several);
+        let members = changes.iter().map(|change| member_changes(change));
+        html! {
+            {first.map(|change| heading(change, naming))}
+            {members.collect_view()}
+        }
+    });
+    objects.collect_view().into_html()
+}
+
+/// Renders the name of the object of a change.
+fn heading(change: &PlannedChange, naming: Naming) -> Html {
+    let environment = change.environment.as_ref();
+    let environment = environment.map(|environment| naming.name_of(environment));
+    match (&change.flag, environment) {
+        (None, environment) => html! { <h3>{environment}</h3> },
+        (Some(flag), None) => html! { <h3><code>{flag.to_string()}</code></h3> },
+        (Some(flag), Some(environment)) => {
+            html! { <h3><code>{flag.to_string()}</code> " in " {environment}</h3> }
+        }
+    }
+}
+
 /// Renders the number of items that the page omits, if any.
-fn omitted(all: usize, what: &'static str) -> Option<impl IntoView> {
+pub(super) fn omitted(all: usize, what: &'static str) -> Option<impl IntoView> {
     let omitted = all.saturating_sub(SHOWN);
     (omitted > 0).then(|| view! { <p class="quiet">{format!("… and {omitted} {what}.")}</p> })
 }

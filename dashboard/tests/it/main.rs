@@ -9,6 +9,7 @@ mod fake_flag;
 mod fake_people;
 mod flags;
 mod grants;
+mod incident;
 mod products;
 mod public_environments;
 mod session;

@@ -210,6 +210,9 @@ async fn links_and_forms_keep_the_selected_product() {
         "/dashboard/try?flag=nothing&as=json&",
         "/dashboard/audit?",
         "/dashboard/audit?flagKey=checkout&",
+        "/dashboard/incident?",
+        "/dashboard/incident?last=4h&by=flag&",
+        "/dashboard/incident/revert?entry=00000000-0000-0000-0000-000000000014&",
         "/dashboard/help?",
         "/dashboard/nowhere?",
     ] {

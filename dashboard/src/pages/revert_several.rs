@@ -1,0 +1,131 @@
+//! The revert of several actions as one: a preview, and a button.
+
+use leptos::prelude::*;
+use pennon_model::id::AuditId;
+
+use super::{
+    incident::{ENTRY, View},
+    revert::{Planned, SHOWN, omitted},
+};
+use crate::{
+    components::{
+        action_row::ActionRow,
+        frame::Section,
+        link_button::LinkButton,
+        notice::{Notice, Weight},
+        page::page,
+        page_head::PageHead,
+    },
+    error::AdminError,
+    form::Form,
+    form_page::{FormState, handle_form, redirect},
+    html::{Html, html},
+    model::Naming,
+    port::{
+        audit::{AuditAdmin, JointReversal, SelectedAction},
+        environments::EnvironmentAdmin,
+        local, query, signed_in, visit,
+    },
+    routes,
+};
+
+/// The preview of the revert of several actions, with a form that posts to this page.
+///
+/// The address names an entry of each action. A period would be shorter, but select other actions after each change;
+/// these stay the same while the user reads. If the objects of these actions change meanwhile, or if the revert would omit
+/// other actions than the preview, the fingerprint of the plan differs, and nothing is reverted.
+#[component]
+pub fn RevertSeveral() -> impl IntoView {
+    let query = query();
+    page(Section::Audit, "Revert changes · Audit", async move {
+        let view = View::of(&query);
+        let ids = query.texts(ENTRY);
+        let ids: Option<Vec<AuditId>> = ids.iter().map(|id| id.parse().ok()).collect();
+        let ids = ids.filter(|ids| !ids.is_empty());
+        let ids = &ids.ok_or(AdminError::NotFound)?;
+        let render = async move |state: FormState| {
+            let reversal = signed_in::<dyn AuditAdmin>()?.joint_reversal(ids).await?;
+            let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
+            Ok(view! { <Preview reversal naming view error=state.error/> })
+        };
+        handle_form(|form| revert(ids, view, form), render).await
+    })
+}
+
+async fn revert(ids: &[AuditId], view: View, form: Form) -> Result<Html, AdminError> {
+    let audit = signed_in::<dyn AuditAdmin>()?;
+    audit.revert_jointly(ids, &form.text("fingerprint")).await?;
+    redirect(&view.address(routes::INCIDENT, []))
+}
+
+#[component]
+fn Preview(
+    reversal: JointReversal,
+    naming: Naming,
+    view: View,
+    error: Option<AdminError>,
+) -> impl IntoView {
+    let JointReversal { actions, plan } = reversal;
+    let (kept, reverted): (Vec<_>, Vec<_>) = actions
+        .into_iter()
+        .partition(|action| action.omitted.is_some());
+    let changes = match reverted.len() {
+        1 => "1 change".to_owned(),
+        count => format!("{count} changes"),
+    };
+    let back = view.address(routes::INCIDENT, []);
+    let kept = (!kept.is_empty()).then(|| {
+        html! {
+            <section class="panel reversal-part" aria-labelledby="kept">
+                <h2 id="kept">"Cannot be reverted"</h2>
+                <ol class="action-list">{rows(kept, naming)}</ol>
+            </section>
+        }
+    });
+    let more = omitted(reverted.len(), "more");
+    let was = (!reverted.is_empty()).then(|| {
+        html! {
+            <section class="panel reversal-part" aria-labelledby="was">
+                <h2 id="was">"What changed"</h2>
+                <ol class="action-list">{rows(reverted, naming)}</ol>
+                {more}
+            </section>
+        }
+    });
+    let plan = match plan {
+        Ok(plan) => {
+            let verb = format!("Revert {changes}");
+            html! { <Planned plan naming verb back error/> }
+        }
+        Err(obstacle) => html! {
+            <Notice weight=Weight::Warning>
+                <strong>"Nothing can be reverted. "</strong>
+                {obstacle}
+            </Notice>
+            <div class="form-actions">
+                <LinkButton href=back label="Back to the changes"/>
+            </div>
+        },
+    };
+    html! {
+        <PageHead above=Section::Audit title=format!("Revert {changes}")/>
+        <div class="reversal">
+            {kept}
+            {was}
+            {plan}
+        </div>
+    }
+}
+
+/// Renders the first actions.
+fn rows(actions: Vec<SelectedAction>, naming: Naming) -> impl IntoView {
+    let today = visit().map(|visit| local(visit.now()).day).ok();
+    let rows = actions.into_iter().take(SHOWN).map(|action| {
+        let SelectedAction { records, omitted } = action;
+        let newest = records.first();
+        let with_date =
+            newest.is_none_or(|newest| Some(local(newest.entry.occurred_at).day) != today);
+        html! { <ActionRow records naming with_date with_revert=false note=omitted/> }
+    });
+    rows.collect_view()
+}

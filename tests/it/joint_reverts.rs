@@ -1,0 +1,347 @@
+//! Reverting several actions as one, on the page for an incident.
+
+use pennon_tests::{Answer, Caller, EMAIL, TestApp};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::dashboard::{Browser, html};
+
+/// Returns the ids of the newest audit entries, newest first.
+async fn newest(caller: &Caller<'_>, count: usize) -> Vec<String> {
+    let log = caller.get(&format!("/audit?limit={count}")).await;
+    let log = log.expect(StatusCode::OK).json();
+    let items = log["items"].as_array().expect("a list has items").iter();
+    let ids = items.map(|entry| entry["id"].as_str().unwrap_or_default().to_owned());
+    ids.collect()
+}
+
+/// Returns the address of the page that reverts the actions of these entries.
+fn address(entries: &[String]) -> String {
+    let entries: Vec<_> = entries.iter().map(|id| format!("entry={id}")).collect();
+    format!("/dashboard/incident/revert?{}", entries.join("&"))
+}
+
+/// Returns the body of the form of a preview.
+fn form(preview: &Answer) -> String {
+    let html = html(preview);
+    let (_, rest) = html
+        .split_once("name=\"fingerprint\" value=\"")
+        .expect("the preview has a form");
+    let fingerprint = rest.split('"').next().unwrap_or_default();
+    format!("fingerprint={fingerprint}&confirmed=yes")
+}
+
+/// Reverts the actions of these entries as previewed, and returns the preview.
+async fn revert(browser: &Browser<'_>, entries: &[String]) -> String {
+    let address = address(entries);
+    let preview = browser.get(&address).await.expect(StatusCode::OK);
+    let reverted = browser.post(&address, &form(&preview)).await;
+    let reverted = reverted.expect(StatusCode::SEE_OTHER);
+    assert_eq!(reverted.header("location"), "/dashboard/incident");
+    html(&preview)
+}
+
+async fn set_rollout(caller: &Caller<'_>, path: &str, percentage: u8) {
+    let rollout = json!({ "percentage": percentage, "strategy": "per_user" });
+    let set = caller.put(&format!("{path}/rollout"), rollout).await;
+    assert!(set.status.is_success());
+}
+
+async fn percentage(caller: &Caller<'_>, path: &str) -> Value {
+    let rollout = caller.get(&format!("{path}/rollout")).await.json();
+    rollout["percentage"].clone()
+}
+
+async fn is_enabled(caller: &Caller<'_>, path: &str) -> Value {
+    caller.get(path).await.json()["isEnabled"].clone()
+}
+
+#[tokio::test]
+async fn two_changes_of_a_flag_are_reverted_to_the_state_before_both_in_one_action() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let other = admin.flag("search").await;
+    set_rollout(&admin, &pair.path, 10).await;
+    set_rollout(&admin, &pair.path, 30).await;
+    admin.switch(&other, &pair.environment, true).await;
+    set_rollout(&admin, &pair.path, 70).await;
+    let mut entries = newest(&admin, 3).await;
+    // The order in the address does not matter, and an action may occur twice.
+    entries.rotate_left(1);
+    entries.push(entries[0].clone());
+    let browser = Browser::signed_in(&app).await;
+    let preview = revert(&browser, &entries).await;
+    assert!(preview.contains("Revert 3 changes in prod"));
+    assert!(!preview.contains("It has been changed again since."));
+    assert_eq!(percentage(&admin, &pair.path).await, 10);
+    let path = format!("/flags/{other}/environments/{}", pair.environment);
+    assert_eq!(is_enabled(&admin, &path).await, false);
+
+    let written = admin.get("/audit?limit=2").await.json();
+    let groups = [0, 1].map(|index| &written["items"][index]["groupId"]);
+    assert_eq!(groups[0], groups[1]);
+    // That action can be reverted like any other one.
+    let undone = newest(&admin, 1).await;
+    revert(&browser, &undone).await;
+    assert_eq!(percentage(&admin, &pair.path).await, 70);
+    assert_eq!(is_enabled(&admin, &path).await, true);
+}
+
+#[tokio::test]
+async fn changes_and_their_revert_leave_nothing_to_revert() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    admin.switch(&pair.flag, &pair.environment, false).await;
+    let entries = newest(&admin, 2).await;
+    let browser = Browser::signed_in(&app).await;
+    let preview = html(&browser.get(&address(&entries)).await.expect(StatusCode::OK));
+    assert!(preview.contains("These changes are already reverted."));
+    assert!(!preview.contains("name=\"fingerprint\""));
+    let refused = browser.post(&address(&entries), "fingerprint=x").await;
+    refused.expect(StatusCode::CONFLICT);
+}
+
+#[tokio::test]
+async fn a_mixed_selection_restores_flags_rules_and_environments() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let environment = format!("/environments/{}", pair.environment);
+    for name in ["live", "main"] {
+        let renamed = admin.patch(&environment, json!({ "name": name })).await;
+        renamed.expect(StatusCode::OK);
+    }
+    let rule = json!({
+        "priority": 1, "logic": "and", "value": true,
+        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
+    });
+    let rules = format!("{}/rules", pair.path);
+    let added = admin
+        .post(&rules, rule.clone())
+        .await
+        .expect(StatusCode::CREATED);
+    let deleted = admin.delete(&format!("/rules/{}", added.text("/id"))).await;
+    deleted.expect(StatusCode::NO_CONTENT);
+    admin.post(&rules, rule).await.expect(StatusCode::CREATED);
+    let renamed = admin
+        .patch(&format!("/flags/{}", pair.flag), json!({ "name": "Till" }))
+        .await;
+    renamed.expect(StatusCode::OK);
+    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
+    archived.expect(StatusCode::NO_CONTENT);
+    let created = admin.flag("search").await;
+    admin.switch(&created, &pair.environment, true).await;
+
+    let entries = newest(&admin, 9).await;
+    let preview = revert(&Browser::signed_in(&app).await, &entries).await;
+    assert!(preview.contains("Revert 9 changes"));
+    assert!(!preview.contains("Cannot be reverted"));
+    assert_eq!(admin.get(&environment).await.text("/name"), "prod");
+    let flag = admin.get(&format!("/flags/{}", pair.flag)).await.json();
+    assert_eq!(
+        [&flag["name"], &flag["archivedAt"]],
+        [&json!("checkout"), &Value::Null]
+    );
+    assert_eq!(admin.get(&rules).await.json(), json!([]));
+    let search = admin.get(&format!("/flags/{created}")).await.json();
+    assert_ne!(search["archivedAt"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_flag_leaves_the_environments_in_which_it_was_turned_on() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (_, _) = admin.environment("shop", "prod").await;
+    let (blog, _) = admin.environment("blog", "prod").await;
+    let body =
+        json!({ "key": "banner", "name": "Banner", "type": "boolean", "products": ["shop"] });
+    let flag = admin.post("/flags", body).await.expect(StatusCode::CREATED);
+    let flag = flag.text("/id");
+    let path = format!("/flags/{flag}");
+    let widened = admin
+        .patch(&path, json!({ "products": ["shop", "blog"] }))
+        .await;
+    widened.expect(StatusCode::OK);
+    admin.switch(&flag, &blog, true).await;
+    let [switched, widened] = <[String; 2]>::try_from(newest(&admin, 2).await).expect("two");
+    let browser = Browser::signed_in(&app).await;
+    // Without the switch, the flag would still be on where it is taken out.
+    let alone = browser.get(&address(std::slice::from_ref(&widened))).await;
+    let alone = html(&alone.expect(StatusCode::OK));
+    assert!(alone.contains("The flag is still enabled in blog/prod; disable it there first."));
+    revert(&browser, &[switched, widened]).await;
+    assert_eq!(admin.get(&path).await.json()["products"], json!(["shop"]));
+}
+
+#[tokio::test]
+async fn an_action_that_cannot_be_reverted_is_named_and_the_others_are_reverted() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let archived = admin.flag("search").await;
+    let path = format!("/flags/{archived}/environments/{}", pair.environment);
+    set_rollout(&admin, &path, 20).await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    let (_, _) = admin.environment("shop", "staging").await;
+    let entries = newest(&admin, 3).await;
+    let removed = admin.delete(&format!("/flags/{archived}")).await;
+    removed.expect(StatusCode::NO_CONTENT);
+    let browser = Browser::signed_in(&app).await;
+    let preview = revert(&browser, &entries).await;
+    assert!(preview.contains("Cannot be reverted"));
+    assert!(preview.contains("The flag is archived; restore it first."));
+    assert!(preview.contains("The creation of an environment cannot be reverted"));
+    assert!(preview.contains("Revert 1 change in prod"));
+    assert_eq!(is_enabled(&admin, &pair.path).await, false);
+}
+
+#[tokio::test]
+async fn changes_since_the_preview_are_not_overwritten() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let other = admin.flag("search").await;
+    let path = format!("/flags/{other}/environments/{}", pair.environment);
+    set_rollout(&admin, &pair.path, 10).await;
+    admin.switch(&other, &pair.environment, true).await;
+    let address = address(&newest(&admin, 2).await);
+    let browser = Browser::signed_in(&app).await;
+    let seen = form(&browser.get(&address).await);
+    set_rollout(&admin, &pair.path, 55).await;
+    let stale = browser
+        .post(&address, &seen)
+        .await
+        .expect(StatusCode::CONFLICT);
+    assert!(html(&stale).contains("Somebody else changed this first."));
+    assert!(html(&stale).contains("It has been changed again since."));
+    assert_eq!(percentage(&admin, &pair.path).await, 55);
+    assert_eq!(is_enabled(&admin, &path).await, true);
+    // The refused page shows the current plan.
+    let reverted = browser.post(&address, &form(&stale)).await;
+    reverted.expect(StatusCode::SEE_OTHER);
+    assert_eq!(is_enabled(&admin, &path).await, false);
+}
+
+#[tokio::test]
+async fn an_action_that_becomes_revertible_is_not_reverted_without_a_preview() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let renamed = admin
+        .patch(&format!("/flags/{}", pair.flag), json!({ "name": "Till" }))
+        .await;
+    renamed.expect(StatusCode::OK);
+    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
+    archived.expect(StatusCode::NO_CONTENT);
+    let other = admin.flag("search").await;
+    admin.switch(&other, &pair.environment, true).await;
+    let entries = newest(&admin, 4).await;
+    // Everything but the creation and the archiving.
+    let address = address(&[entries[0].clone(), entries[3].clone()]);
+    let browser = Browser::signed_in(&app).await;
+    let preview = browser.get(&address).await.expect(StatusCode::OK);
+    assert!(html(&preview).contains("Revert 1 change in prod"));
+    let restored = admin
+        .send(admin.request(
+            reqwest::Method::POST,
+            &format!("/flags/{}/restore", pair.flag),
+        ))
+        .await;
+    restored.expect(StatusCode::OK);
+    let stale = browser.post(&address, &form(&preview)).await;
+    let stale = stale.expect(StatusCode::CONFLICT);
+    assert!(html(&stale).contains("Revert 2 changes"));
+}
+
+#[tokio::test]
+async fn a_joint_revert_needs_the_roles_of_its_changes() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    let environment = format!("/environments/{}", pair.environment);
+    let renamed = admin.patch(&environment, json!({ "name": "live" })).await;
+    renamed.expect(StatusCode::OK);
+    let entries = newest(&admin, 2).await;
+    let address = address(&entries);
+    for (email, role) in [("vic@example.com", "viewer"), ("eve@example.com", "editor")] {
+        admin.user(email, role).await;
+    }
+    let viewer = Browser::signed_in_as(&app, "vic@example.com").await;
+    viewer.get(&address).await.expect(StatusCode::FORBIDDEN);
+    let refused = viewer.post(&address, "fingerprint=x&confirmed=yes").await;
+    refused.expect(StatusCode::FORBIDDEN);
+    assert_eq!(is_enabled(&admin, &pair.path).await, true);
+    let listed = html(
+        &viewer
+            .get("/dashboard/incident")
+            .await
+            .expect(StatusCode::OK),
+    );
+    assert!(listed.contains("checkout") && !listed.contains("Revert"));
+
+    let editor = Browser::signed_in_as(&app, "eve@example.com").await;
+    let preview = revert(&editor, &entries).await;
+    assert!(preview.contains("The role admin is required."));
+    assert_eq!(is_enabled(&admin, &pair.path).await, false);
+    assert_eq!(admin.get(&environment).await.text("/name"), "live");
+    let written = admin.get("/audit?limit=1").await.json();
+    assert_eq!(written["items"][0]["actorIdentity"], "eve@example.com");
+}
+
+#[tokio::test]
+async fn protected_environments_and_reasons_hold_for_several_actions() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    set_rollout(&admin, &pair.path, 10).await;
+    let entries = newest(&admin, 2).await;
+    let address = address(&entries);
+    let safeguards = json!({ "protected": true, "reasonRequired": true });
+    let environment = format!("/environments/{}", pair.environment);
+    let guarded = admin.patch(&environment, safeguards);
+    guarded.await.expect(StatusCode::OK);
+    let browser = Browser::signed_in(&app).await;
+    let preview = browser.get(&address).await.expect(StatusCode::OK);
+    assert!(html(&preview).contains("name=\"reason\""));
+    let fields = form(&preview);
+    let asked = browser.post(&address, &fields).await;
+    assert!(html(&asked).contains("Reason for the change in shop/prod"));
+    assert_eq!(is_enabled(&admin, &pair.path).await, true);
+    let reverted = browser
+        .post(&address, &format!("{fields}&reason=Payments+fail"))
+        .await;
+    reverted.expect(StatusCode::SEE_OTHER);
+    assert_eq!(is_enabled(&admin, &pair.path).await, false);
+    let written = admin.get("/audit?limit=1").await.json();
+    assert_eq!(written["items"][0]["reason"], "Payments fail");
+    assert_eq!(written["items"][0]["actorIdentity"], EMAIL);
+}
+
+#[tokio::test]
+async fn at_most_fifty_actions_are_reverted_together() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    for round in 0..51 {
+        let is_on = round % 2 == 0;
+        admin.switch(&pair.flag, &pair.environment, is_on).await;
+    }
+    let entries = newest(&admin, 51).await;
+    let browser = Browser::signed_in(&app).await;
+    let preview = browser.get(&address(&entries)).await.expect(StatusCode::OK);
+    assert!(html(&preview).contains("At most 50 actions can be reverted together"));
+    let listed = html(
+        &browser
+            .get("/dashboard/incident")
+            .await
+            .expect(StatusCode::OK),
+    );
+    assert!(listed.contains("These are the newest 50 actions."));
+    revert(&browser, &entries[..49]).await;
+    assert_eq!(is_enabled(&admin, &pair.path).await, false);
+}
