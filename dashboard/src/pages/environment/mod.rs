@@ -40,7 +40,7 @@ use crate::{
     error::{AdminError, FieldError},
     form::{Form, actions},
     form_page::{FormState, handle_form, redirect},
-    html::{Html, html},
+    html::{Html, IntoHtml as _, html},
     model::Naming,
     port::{
         Expected,
@@ -232,13 +232,16 @@ fn Page(
             {manage}
         }
     } else {
-        html! {
+        ().into_html()
+    };
+    let revoked = (!active).then(|| {
+        view! {
             <Notice weight=Weight::Warning>
                 <strong>"This environment is revoked. "</strong>
                 "Its key never works again, and nothing in it can be changed. If the key was rotated, use the active environment of the same name."
             </Notice>
         }
-    };
+    });
     html! {
         <Title text=format!("{name} · Environments")/>
         <header class="page-head">
@@ -246,6 +249,7 @@ fn Page(
             <h1>{name} " " <span class=class>{status}</span> " " {public} " " {protected}</h1>
             {clone}
         </header>
+        {revoked}
         <Facts environment polling active/>
         {rest}
     }

@@ -75,11 +75,14 @@ fn names(
     let public = flag.is_public.then(|| {
         view! { <PublicTag title="Exists in public environments, too"/> }
     });
+    let archived = page
+        .is_archived()
+        .then(|| view! { " " <span class="tag">"Archived"</span> });
     html! {
         <header class="page-head flag-head">
             <Crumbs section=Section::Flags/>
             <div class="flag-names">
-                <h1>{flag.name.to_string()}</h1>
+                <h1>{flag.name.to_string()} {archived}</h1>
                 <div class="flag-key">
                     <code>{flag.key.to_string()}</code>
                     {copy}
