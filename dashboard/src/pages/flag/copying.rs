@@ -25,12 +25,8 @@ pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html
     let Edit::Copy(to) = page.edit else {
         return None;
     };
-    let choices = page
-        .detail
-        .environments
-        .iter()
-        .filter(|(other, cell)| other.id != environment.id && cell.is_some());
-    let choices = choices.map(|(other, _)| (other.id.to_string(), page.name_of(other)));
+    let choices = targets(page, environment.id);
+    let choices = choices.map(|other| (other.id.to_string(), page.name_of(other)));
     let chosen = to.map(|to| to.to_string()).unwrap_or_default();
     let stale = page.is_stale().then(|| {
         conflict_notice("Nothing was copied. See below what would change now.".to_owned())
@@ -67,6 +63,14 @@ pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html
         </section>
     };
     Some(panel.into_html())
+}
+
+/// Returns the environments to which the configuration in an environment can be copied.
+pub(super) fn targets(page: &PageData, from: EnvironmentId) -> impl Iterator<Item = &Environment> {
+    let environments = page.detail.environments.iter();
+    let configured = environments.filter(|(_, cell)| cell.is_some());
+    let environments = configured.map(|(environment, _)| environment);
+    environments.filter(move |environment| environment.id != from)
 }
 
 /// Renders the differences, and the button that copies.

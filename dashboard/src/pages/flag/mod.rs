@@ -191,6 +191,10 @@ async fn load(
     if !details_only && !page.may_edit() {
         page.edit = Edit::None;
     }
+    if let (Edit::Copy(None), Some(from)) = (page.edit, environment) {
+        let only = exactly_one(copying::targets(&page, from).map(|target| target.id));
+        page.edit = Edit::Copy(only);
+    }
     match (page.edit, environment) {
         (Edit::Details, _) | (_, None) => page.products = known_products().await,
         (Edit::NewRule | Edit::Rule(_) | Edit::Recipe, Some(environment)) => {
@@ -206,6 +210,12 @@ async fn load(
         _ => {}
     }
     Ok(page)
+}
+
+/// Returns the only item; none if there are several or none.
+fn exactly_one<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let first = items.next();
+    first.filter(|_| items.next().is_none())
 }
 
 impl PageData {
@@ -277,7 +287,12 @@ impl PageData {
     }
 
     fn render(self) -> Html {
-        let title = format!("{} · Flags", self.detail.flag.key);
+        let archived = if self.is_archived() {
+            " (archived)"
+        } else {
+            ""
+        };
+        let title = format!("{}{archived} · Flags", self.detail.flag.key);
         let error = self.error().filter(|_| !self.form_shows_error()).cloned();
         let body = match (&self.detail.environment, &self.detail.configuration) {
             (None, _) => self.no_environment(),
