@@ -19,7 +19,7 @@ use crate::{
 const SHOWN_FLAGS: usize = 3;
 const SHOWN: usize = 8;
 
-/// What a command does with a flag.
+/// The action of a command on a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
     /// Asks to switch the flag on or off in an environment.

@@ -57,7 +57,7 @@ test("an empty installation lists the first steps, and marks each as done when i
   await expect(page.getByRole("row", { name: "production" })).toContainText(/just now|min ago/);
 });
 
-test("a viewer is told whom to ask", async ({ page, server, api }) => {
+test("a viewer reads that an admin takes the first step", async ({ page, server, api }) => {
   await signIn(page, await api.createUser("vera@example.com", "viewer"));
   await expect(page.getByText("Ask an admin to create one.")).toBeVisible();
   await expect(page.getByRole("link", { name: /^New/ })).toHaveCount(0);
