@@ -36,9 +36,9 @@ pub fn Undo() -> impl IntoView {
 
 async fn undo(form: Form) -> Result<Html, AdminError> {
     let audit = signed_in::<dyn AuditAdmin>()?;
-    let entry = match form.parsed::<AuditId>("entry") {
-        Some(entry) => entry,
-        None => own_last_entry(&*audit).await?,
+    let entry = match form.text("entry").as_str() {
+        "" => own_last_entry(&*audit).await?,
+        entry => entry.parse().map_err(|_| AdminError::NotFound)?,
     };
     let reversal = audit.reversal(entry).await?;
     match reversal.plan {

@@ -13,8 +13,9 @@ use crate::store;
 /// database first, so that a first request is known at once instead of a minute later.
 pub(crate) async fn first_steps(admin: &Admin, _actor: &Actor) -> Result<FirstSteps, Error> {
     let mut found = store::first_steps::find(&mut admin.db.read().await?).await?;
-    if found.environment_id.is_some() && found.requests == 0 {
-        admin.flush_usage().await?;
+    let is_awaited = found.environment_id.is_some() && found.requests == 0;
+    // If the counts cannot be written, they are kept, and only the step appears later.
+    if is_awaited && admin.flush_usage().await.is_ok() {
         found = store::first_steps::find(&mut admin.db.read().await?).await?;
     }
     Ok(FirstSteps {
