@@ -93,13 +93,11 @@ fn parse(text: &str) -> Option<(Verb, String)> {
 
 /// Returns the possible meanings of a text as a flag and an environment, the most likely first.
 fn objects(text: &str) -> Vec<(&str, &str)> {
-    match text.rsplit_once(" in ") {
-        Some((flag, environment)) => vec![(flag.trim(), environment.trim()), (text, "")],
-        None => {
-            let last = text.rsplit_once(' ');
-            std::iter::once((text, "")).chain(last).collect()
-        }
+    if let Some((flag, environment)) = text.rsplit_once(" in ") {
+        return vec![(flag.trim(), environment.trim()), (text, "")];
     }
+    let last = text.rsplit_once(' ');
+    std::iter::once((text, "")).chain(last).collect()
 }
 
 fn destinations(verb: Verb, flags: &[Flag], environments: &[Environment]) -> Vec<Destination> {

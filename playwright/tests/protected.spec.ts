@@ -33,7 +33,7 @@ test("every change of a protected environment is confirmed, and nothing changes 
   await page.getByRole("button", { name: "Save rollout" }).click();
   await reasonField(page).fill("Second wave");
   await page.getByRole("button", { name: "Confirm change" }).click();
-  await expect(page.locator("#rollout")).toContainText("30% of users are ON");
+  await expect(page.locator("#rollout")).toContainText("30% of everyone left is ON");
 
   await page.goto(`${address}/history`);
   const newest = page.locator(".timeline").getByRole("listitem").first();

@@ -18,9 +18,11 @@ use crate::{
 /// The time after the first environment's creation for which the complete list stays, in milliseconds.
 const PERIOD: i64 = 60 * 60 * 1000;
 
-/// A step: its text, and its action while it is the next one.
+/// A step: its text, and its action while it is to do.
 struct Step {
     is_done: bool,
+    /// True if the steps that it needs are done.
+    is_possible: bool,
     text: &'static str,
     action: Html,
 }
@@ -46,10 +48,9 @@ pub fn FirstStepList(
     let all = all(&steps, role);
     let done = all.iter().filter(|step| step.is_done).count();
     let count = all.len();
-    let next = all.iter().position(|step| !step.is_done);
-    let items = all.into_iter().enumerate().map(|(index, step)| {
+    let items = all.into_iter().map(|step| {
         let state = if step.is_done { "Done: " } else { "To do: " };
-        let action = (next == Some(index)).then_some(step.action);
+        let action = (step.is_possible && !step.is_done).then_some(step.action);
         let mark = step.is_done.then(|| view! { <Drawing icon=Icon::CHECK/> });
         html! {
             <li class="first-step" class:done=step.is_done>
@@ -90,6 +91,7 @@ fn all(steps: &FirstSteps, role: Role) -> Vec<Step> {
         .flag_key
         .as_deref()
         .map(|key| scoped(routes::flag(key)));
+    let (has_environment, has_flag) = (steps.environment.is_some(), flag.is_some());
     let has_stored_key = visit().is_ok_and(|visit| visit.has_stored_key());
     let create_environment = if role >= Role::Admin {
         html! {
@@ -110,12 +112,14 @@ fn all(steps: &FirstSteps, role: Role) -> Vec<Step> {
     };
     vec![
         Step {
-            is_done: steps.environment.is_some(),
+            is_done: has_environment,
+            is_possible: true,
             text: "Create an environment, such as production. Each has its own SDK key and its own switch for every flag.",
             action: create_environment,
         },
         Step {
-            is_done: steps.environment.is_some() && (has_stored_key || steps.has_request),
+            is_done: has_environment && (has_stored_key || steps.has_request),
+            is_possible: has_environment,
             text: "Copy its SDK key, which is shown only once.",
             action: html! {
                 <p class="hint">
@@ -126,12 +130,14 @@ fn all(steps: &FirstSteps, role: Role) -> Vec<Step> {
             },
         },
         Step {
-            is_done: steps.flag_key.is_some(),
+            is_done: has_flag,
+            is_possible: has_environment,
             text: "Create a flag. It is off everywhere at first.",
             action: create_flag,
         },
         Step {
             is_done: steps.has_request,
+            is_possible: has_environment && has_flag,
             text: "Send the first request with the key, from your application or with curl.",
             action: html! {
                 <p class="hint">
@@ -142,6 +148,7 @@ fn all(steps: &FirstSteps, role: Role) -> Vec<Step> {
         },
         Step {
             is_done: steps.is_flag_on,
+            is_possible: has_environment && has_flag,
             text: "Turn the flag on, and send the request again.",
             action: flag.map_or_else(
                 || ().into_html(),

@@ -31,14 +31,13 @@ pub fn UndoToast() -> impl IntoView {
         query => format!("{path}?{}", query.trim_start_matches('?')),
     };
     let toast = Suspend::new(async move {
-        let records = last_action().await.unwrap_or_default();
-        let is_revertible = records.iter().all(|record| record.revertible);
-        let newest = records.first().filter(|_| is_revertible)?;
-        Some(toast(newest, records.len(), back))
+        let records = last_action().await?;
+        Some(toast(records.first()?, records.len(), back))
     });
     view! { <Suspense>{toast}</Suspense> }.into_any()
 }
 
+/// Returns the entries of the user's last action, if it was a moment ago and can be reverted.
 async fn last_action() -> Option<Vec<Record>> {
     let visit = visit().ok()?;
     if !visit.offers_undo() {
@@ -46,7 +45,10 @@ async fn last_action() -> Option<Vec<Record>> {
     }
     let since = Timestamp::from_millis(visit.now().millis().saturating_sub(PERIOD));
     let audit = signed_in::<dyn AuditAdmin>().ok()?;
-    audit.own_last_action(since).await.ok()
+    let records = audit.own_last_action(since).await.ok()?;
+    let newest = records.first()?.entry.id;
+    audit.reversal(newest).await.ok()?.plan.ok()?;
+    Some(records)
 }
 
 fn toast(newest: &Record, count: usize, back: String) -> Html {

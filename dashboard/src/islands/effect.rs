@@ -52,7 +52,7 @@ pub fn EffectBeforeSave(
                 Ok(preview) => {
                     failure.set(None);
                     html.set(preview.html);
-                    configs.set(preview.change.and_then(read));
+                    configs.set(preview.change.as_ref().and_then(read));
                 }
                 Err(error) => failure.set(Some(error)),
             }
@@ -68,7 +68,7 @@ pub fn EffectBeforeSave(
         let attribute = |name| container.as_ref()?.get_attribute(name);
         if let Some((before, after)) = attribute("data-before").zip(attribute("data-after")) {
             let strict = None;
-            configs.set(read(ConfigChange {
+            configs.set(read(&ConfigChange {
                 before,
                 after,
                 strict,
@@ -99,7 +99,7 @@ pub fn EffectBeforeSave(
 }
 
 /// Parses a flag before and after a change.
-fn read(change: ConfigChange<String>) -> Option<ConfigChange<FlagConfig>> {
+fn read(change: &ConfigChange<String>) -> Option<ConfigChange<FlagConfig>> {
     let strict = change.strict.as_deref().map(playground::read);
     Some(ConfigChange {
         before: playground::read(&change.before)?,
@@ -179,9 +179,11 @@ fn SampleResult(effect: SampleEffect) -> impl IntoView {
         off,
         affected,
     } = effect;
-    let joined = (joined > 0)
-        .then(|| format!(", {joined} of them only because an attribute is missing"))
-        .unwrap_or_default();
+    let joined = if joined > 0 {
+        format!(", {joined} of them only because an attribute is missing")
+    } else {
+        String::new()
+    };
     let same = total.saturating_sub(on).saturating_sub(off);
     let invalid = (invalid > 0).then(|| format!(" {invalid} could not be read as a context."));
     let more = on.saturating_add(off).saturating_sub(affected.len());
