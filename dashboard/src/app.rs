@@ -12,13 +12,30 @@ use crate::{
     components::mark::icon_url,
     model::Theme,
     pages::{
-        account::Account, audit::Audit, change_flags::ChangeFlags,
-        clone_environment::CloneEnvironmentPage, environment::EnvironmentPage,
-        environments::Environments, flag::FlagPage, flag_usage::FlagUsagePage, flags::Flags,
-        help::Help, history::History, home::Home, incident::Incident,
-        new_environment::NewEnvironmentPage, new_flag::NewFlagPage, new_person::NewPersonPage,
-        not_found::NotFound, people::People, person::PersonPage, playground::PlaygroundPage,
-        revert::Revert, revert_several::RevertSeveral, sign_in::SignIn, undo::Undo,
+        account::Account,
+        audit::Audit,
+        change_flags::ChangeFlags,
+        clone_environment::CloneEnvironmentPage,
+        environment::EnvironmentPage,
+        environments::Environments,
+        flag::{FlagPage, compare::Compare},
+        flag_usage::FlagUsagePage,
+        flags::Flags,
+        help::Help,
+        history::History,
+        home::Home,
+        incident::Incident,
+        new_environment::NewEnvironmentPage,
+        new_flag::NewFlagPage,
+        new_person::NewPersonPage,
+        not_found::NotFound,
+        people::People,
+        person::PersonPage,
+        playground::PlaygroundPage,
+        revert::Revert,
+        revert_several::RevertSeveral,
+        sign_in::SignIn,
+        undo::Undo,
     },
     port::visit,
 };
@@ -83,6 +100,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/new-flag") view=NewFlagPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/change-flags") view=ChangeFlags ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/try") view=PlaygroundPage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/flags/:key/compare") view=Compare ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key/usage") view=FlagUsagePage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key") view=FlagPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments") view=Environments ssr=ssr.clone()/>
@@ -146,6 +164,7 @@ mod tests {
             routes::NEW_FLAG.to_owned(),
             routes::CHANGE_FLAGS.to_owned(),
             routes::flag(":key"),
+            routes::flag_comparison(":key"),
             routes::flag_usage(":key"),
             routes::flag_history(":key"),
             routes::PLAYGROUND.to_owned(),

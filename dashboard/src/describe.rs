@@ -472,7 +472,7 @@ mod tests {
         );
         assert_eq!(
             flag(true, &rules, some),
-            "ON when country is DE; otherwise 25% of users are ON, by userId; everyone else is OFF."
+            "ON when country is DE; otherwise 25% of everyone left is ON, by userId; everyone else is OFF."
         );
         assert_eq!(
             flag(true, &[], Some(share(0, Strategy::PerUser))),

@@ -71,6 +71,11 @@ pub fn flag_usage(key: &str) -> String {
     format!("{FLAGS}/{key}/usage")
 }
 
+/// Returns the address of the comparison of the environments of the flag with this key.
+pub fn flag_comparison(key: &str) -> String {
+    format!("{FLAGS}/{key}/compare")
+}
+
 /// Returns the address of the history of the flag with this key.
 pub fn flag_history(key: &str) -> String {
     format!("{FLAGS}/{key}/history")

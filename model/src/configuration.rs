@@ -3,6 +3,7 @@
 use pennon_core::FlagConfig;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::Rule;
+use pennon_core::string_enum;
 use pennon_core::ttl::Ttl;
 use serde::Serialize;
 
@@ -172,6 +173,31 @@ pub enum Part {
     Rule(Rule),
     /// The rollout.
     Rollout(Rollout),
+}
+
+string_enum! {
+    /// The part of a flag's configuration that a copy changes.
+    pub enum ConfigurationPart {
+        /// Enabled or not.
+        Switch = "switch",
+        /// The targeting rules.
+        Rules = "rules",
+        /// The rollout.
+        Rollout = "rollout",
+        /// The TTL.
+        Ttl = "ttl",
+    }
+    else "must be `switch`, `rules`, `rollout` or `ttl`"
+}
+
+/// A flag's configurations in all environments.
+#[derive(Clone, Debug)]
+pub struct FlagComparison {
+    /// The flag.
+    pub flag: Flag,
+    /// The active environments by product, in the order of each, each with the configuration there; none where the flag
+    /// is not configured.
+    pub environments: Vec<(Environment, Option<FlagConfiguration>)>,
 }
 
 /// The differences between two environments, and the revisions of the flag's configuration in both.

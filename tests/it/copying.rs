@@ -133,6 +133,47 @@ async fn after_a_copy_both_environments_serve_the_same_and_each_change_is_audite
 }
 
 #[tokio::test]
+async fn a_part_of_a_configuration_can_be_copied_alone() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (pair, other) = two_configurations(&admin).await;
+    for (part, expected) in [
+        ("switch", vec!["FLAG_ENVIRONMENT_UPDATED"]),
+        ("ttl", vec!["FLAG_ENVIRONMENT_UPDATED"]),
+        ("rollout", vec!["ROLLOUT_CONFIGURED"]),
+        (
+            "rules",
+            vec!["RULE_UPDATED", "RULE_DELETED", "RULE_CREATED"],
+        ),
+    ] {
+        let path = format!("{}/copy-from/{}?part={part}", pair.path, other.id);
+        let before = served(&app, &pair.sdk_key).await;
+        let copied = admin.send(admin.request(Method::POST, &path)).await;
+        let copied = copied.expect(StatusCode::OK).json();
+        let differences = copied["differences"].as_array().expect("a list").iter();
+        let actions: Vec<&Value> = differences.map(|one| &one["action"]).collect();
+        assert_eq!(actions, expected, "{part}");
+        let after = served(&app, &pair.sdk_key).await;
+        let member = match part {
+            "switch" => "enabled",
+            "ttl" => "ttlOverrideSeconds",
+            part => part,
+        };
+        for (name, value) in after["flags"][0].as_object().expect("a flag") {
+            let is_same = before["flags"][0][name] == *value;
+            assert_eq!(is_same, name != member, "{part}: {name}");
+        }
+    }
+    assert_eq!(
+        served(&app, &pair.sdk_key).await["flags"],
+        served(&app, &other.sdk_key).await["flags"]
+    );
+    let path = format!("{}/copy-from/{}?part=all", pair.path, other.id);
+    let refused = admin.send(admin.request(Method::POST, &path)).await;
+    refused.expect(StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
 async fn a_copy_needs_two_existing_environments_and_a_writable_target() {
     let app = TestApp::start().await;
     let admin = app.admin().await;

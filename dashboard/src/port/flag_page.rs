@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use pennon_core::ttl::Ttl;
 use pennon_model::{
-    configuration::{ConfigurationDiff, FlagEnvironmentId, FlagOverview},
+    configuration::{
+        ConfigurationDiff, ConfigurationPart, FlagComparison, FlagEnvironmentId, FlagOverview,
+    },
     id::{EnvironmentId, FlagId, RuleId},
 };
 
@@ -29,6 +31,13 @@ pub trait FlagPageAdmin: Send + Sync {
         environment: Option<EnvironmentId>,
         product: Option<&str>,
     ) -> Result<FlagOverview, AdminError>;
+
+    /// Returns a flag and its configurations in all environments. With a product, only its environments are listed.
+    async fn comparison(
+        &self,
+        key: &str,
+        product: Option<&str>,
+    ) -> Result<FlagComparison, AdminError>;
 
     /// Returns the custom attributes that rules of the environment use, most recently used first.
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError>;
@@ -124,7 +133,7 @@ pub struct ExpectedTargeting {
     pub rollout: Option<i64>,
 }
 
-/// A copy of a flag's whole configuration.
+/// A copy of a flag's configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConfigurationCopy {
     /// The flag.
@@ -133,6 +142,8 @@ pub struct ConfigurationCopy {
     pub from: EnvironmentId,
     /// The environment to change.
     pub to: EnvironmentId,
+    /// The only part to copy; none for the whole configuration.
+    pub part: Option<ConfigurationPart>,
 }
 
 /// The revisions of the flag's configuration in the two environments of a copy.

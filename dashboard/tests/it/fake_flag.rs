@@ -21,7 +21,8 @@ use pennon_model::{
     audit::{AuditAction, AuditEntry, AuditFilter},
     client::Client,
     configuration::{
-        Configuration, FlagConfiguration, FlagEnvironment, FlagEnvironmentId, FlagOverview,
+        Configuration, FlagComparison, FlagConfiguration, FlagEnvironment, FlagEnvironmentId,
+        FlagOverview,
     },
     environment::Environment,
     flag::Flag,
@@ -91,6 +92,10 @@ impl FlagPageAdmin for Fake {
             environments,
             configuration,
         })
+    }
+
+    async fn comparison(&self, _: &str, _: Option<&str>) -> Result<FlagComparison, AdminError> {
+        Err(AdminError::Internal)
     }
 
     async fn attributes(&self, _: EnvironmentId) -> Result<Vec<String>, AdminError> {

@@ -10,7 +10,9 @@ use pennon_dashboard::port::flag_page::{
 };
 use pennon_dashboard::recipe_form::{Audience, RecipeForm};
 use pennon_dashboard::rule_form::{RolloutForm, RuleForm};
-use pennon_model::configuration::{ConfigurationDiff, FlagEnvironmentId, FlagOverview};
+use pennon_model::configuration::{
+    ConfigurationDiff, FlagComparison, FlagEnvironmentId, FlagOverview,
+};
 use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_model::targeting::TargetingRule;
@@ -34,6 +36,14 @@ impl FlagPageAdmin for SignedIn {
     ) -> Result<FlagOverview, AdminError> {
         let choose = |active: &[Environment]| environment.or_else(|| default_environment(active));
         Ok(targeting::overview(&self.admin, &self.actor, key, product, choose).await?)
+    }
+
+    async fn comparison(
+        &self,
+        key: &str,
+        product: Option<&str>,
+    ) -> Result<FlagComparison, AdminError> {
+        Ok(targeting::comparison(&self.admin, &self.actor, key, product).await?)
     }
 
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError> {
@@ -268,7 +278,16 @@ impl SignedIn {
             flag: copy.flag,
             environment: copy.to,
         };
-        Ok(targeting::copy(&self.admin, &actor, to, copy.from, preconditions, dry_run).await?)
+        Ok(targeting::copy(
+            &self.admin,
+            &actor,
+            to,
+            copy.from,
+            copy.part,
+            preconditions,
+            dry_run,
+        )
+        .await?)
     }
 }
 

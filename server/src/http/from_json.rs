@@ -6,6 +6,7 @@ use pennon_core::rule::{Attribute, Integer, Logic, OperandText, Operator, Priori
 use pennon_core::ttl::Ttl;
 use pennon_model::audit::{AuditAction, AuditExtra, ChangeReason};
 use pennon_model::bulk::BulkActionName;
+use pennon_model::configuration::ConfigurationPart;
 use pennon_model::environment::{
     ClientRules, EnvironmentName, EnvironmentSort, EnvironmentStatus, ProductName, Visibility,
 };
@@ -229,7 +230,7 @@ from_json! {
     |value| String::from_json(value)?.parse().map_err(|_| "must be the id of a rule") => RuleId;
     // Enumerations.
     |value| Self::parse(&String::from_json(value)?).map_err(Invalid::detail) =>
-        AuditAction, AuditExtra, BulkActionName, ClientRules, EnvironmentSort, EnvironmentStatus, FlagExtra, FlagKind,
+        AuditAction, AuditExtra, BulkActionName, ClientRules, ConfigurationPart, EnvironmentSort, EnvironmentStatus, FlagExtra, FlagKind,
         FlagOrder, FlagState, FlagType, Logic, Operator, Role, Strategy, ValueType, Visibility;
     // Integers with a range.
     |value| Self::try_from(integer(&value)?).map_err(Invalid::detail) => Integer, Percentage, Priority, Ttl;

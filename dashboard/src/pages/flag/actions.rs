@@ -2,7 +2,7 @@
 
 use pennon_core::ttl::Ttl;
 use pennon_model::{
-    configuration::FlagEnvironmentId,
+    configuration::{ConfigurationPart, FlagEnvironmentId},
     id::{EnvironmentId, FlagId, RuleId},
     targeting::TargetingRule,
 };
@@ -68,7 +68,7 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
     let admin = signed_in::<dyn FlagPageAdmin>()?;
     let flag: FlagId = field(form, "flag")?;
     let revision = || field(form, "revision");
-    let to = |anchor: &str| Outcome::Done(format!("{}#{anchor}", address.href()));
+    let to = |anchor: &str| Outcome::Done(address.at(anchor));
     let here = || Outcome::Done(address.href());
     match Action::of(form).ok_or_else(|| unreadable("do"))? {
         Action::Details => {
@@ -102,25 +102,7 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
                 .await?;
             Ok(here())
         }
-        Action::Rule => {
-            let input = RuleForm::read(|name| form.texts(name));
-            if let Some(input) = edit_conditions(form, &input) {
-                return Ok(Outcome::Redraw(input));
-            }
-            let id = flag_environment(form, flag)?;
-            let rule = match form.parsed::<RuleId>("rule") {
-                None => {
-                    admin
-                        .add_rule(id, &read_expected_rules(form), &input)
-                        .await?
-                }
-                Some(rule) => {
-                    admin.replace_rule(id, rule, revision()?, &input).await?;
-                    rule
-                }
-            };
-            Ok(to(&rule_anchor(rule)))
-        }
+        Action::Rule => save_rule(form, address).await,
         Action::DeleteRule => {
             admin.delete_rule(field(form, "rule")?, revision()?).await?;
             Ok(to("rules"))
@@ -132,20 +114,7 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             admin.reorder_rules(id, &expected, &order).await?;
             Ok(to(&moved.map_or_else(|| "rules".to_owned(), rule_anchor)))
         }
-        Action::Recipe => {
-            let input = RecipeForm::read(|name| form.texts(name));
-            if let Some(conditions) = edit_conditions(form, &input.rule) {
-                return Ok(Outcome::Redraw(conditions));
-            }
-            let expected = ExpectedTargeting {
-                rules: read_expected_rules(form),
-                rollout: form.parsed("revision"),
-            };
-            admin
-                .apply_recipe(flag_environment(form, flag)?, &expected, &input)
-                .await?;
-            Ok(to("rollout"))
-        }
+        Action::Recipe => apply_recipe(form, address).await,
         Action::Rollout => {
             let input = RolloutForm::read(|name| form.texts(name));
             let (id, expected) = (flag_environment(form, flag)?, form.parsed("revision"));
@@ -163,6 +132,7 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
                 flag,
                 from: field(form, "environment")?,
                 to: field(form, "to")?,
+                part: part(form)?,
             };
             let expected = CopyRevisions {
                 from: revision()?,
@@ -172,6 +142,46 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             Ok(Outcome::Done(address.within(copy.to).href()))
         }
     }
+}
+
+/// Adds or replaces a rule, or adds or removes a condition of its form.
+async fn save_rule(form: &Form, address: &Address) -> Result<Outcome, AdminError> {
+    let input = RuleForm::read(|name| form.texts(name));
+    if let Some(input) = edit_conditions(form, &input) {
+        return Ok(Outcome::Redraw(input));
+    }
+    let admin = signed_in::<dyn FlagPageAdmin>()?;
+    let id = flag_environment(form, field(form, "flag")?)?;
+    let rule = match form.parsed::<RuleId>("rule") {
+        None => {
+            admin
+                .add_rule(id, &read_expected_rules(form), &input)
+                .await?
+        }
+        Some(rule) => {
+            let revision = field(form, "revision")?;
+            admin.replace_rule(id, rule, revision, &input).await?;
+            rule
+        }
+    };
+    Ok(Outcome::Done(address.at(&rule_anchor(rule))))
+}
+
+/// Applies a recipe, or adds or removes a condition of its form.
+async fn apply_recipe(form: &Form, address: &Address) -> Result<Outcome, AdminError> {
+    let input = RecipeForm::read(|name| form.texts(name));
+    if let Some(conditions) = edit_conditions(form, &input.rule) {
+        return Ok(Outcome::Redraw(conditions));
+    }
+    let expected = ExpectedTargeting {
+        rules: read_expected_rules(form),
+        rollout: form.parsed("revision"),
+    };
+    let id = flag_environment(form, field(form, "flag")?)?;
+    signed_in::<dyn FlagPageAdmin>()?
+        .apply_recipe(id, &expected, &input)
+        .await?;
+    Ok(Outcome::Done(address.at("rollout")))
 }
 
 impl From<&Form> for FlagDetails {
@@ -218,6 +228,16 @@ fn edit_conditions(form: &Form, input: &RuleForm) -> Option<RuleForm> {
         input.conditions.remove(index);
     }
     Some(input)
+}
+
+/// Returns the part of the configuration to copy; none for the whole.
+fn part(form: &Form) -> Result<Option<ConfigurationPart>, AdminError> {
+    match form.text("part").as_str() {
+        "" => Ok(None),
+        part => ConfigurationPart::parse(part)
+            .map(Some)
+            .map_err(|_| unreadable("part")),
+    }
 }
 
 /// Returns the requested order: the current one, with one rule moved by one position.

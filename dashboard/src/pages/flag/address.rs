@@ -1,6 +1,7 @@
 //! The address of a flag's page, and the form that is open on it.
 
 use pennon_model::{
+    configuration::ConfigurationPart,
     environment::Environment,
     id::{EnvironmentId, RuleId},
 };
@@ -44,8 +45,8 @@ pub(super) enum Edit {
     Rollout,
     /// The confirmation to remove the rollout.
     RemoveRollout,
-    /// The copy to another environment; none until one is selected.
-    Copy(Option<EnvironmentId>),
+    /// The copy of the configuration, or of a part, to another environment; none until one is selected.
+    Copy(Option<EnvironmentId>, Option<ConfigurationPart>),
 }
 
 impl Edit {
@@ -62,13 +63,17 @@ impl Edit {
             ("recipe", _) => Self::Recipe,
             ("rollout", _) => Self::Rollout,
             ("remove-rollout", _) => Self::RemoveRollout,
-            ("copy", _) => Self::Copy(form.parsed("to")),
+            ("copy", _) => {
+                let part = ConfigurationPart::parse(&form.text("part")).ok();
+                Self::Copy(form.parsed("to"), part)
+            }
             _ => Self::None,
         }
     }
 
-    /// Returns the parameter `edit`, and the one that names its object.
+    /// Returns the parameter `edit`, and those that name its object.
     fn parameters(self) -> Vec<(&'static str, Option<String>)> {
+        let mut part = None;
         let (edit, object) = match self {
             Self::None => return Vec::new(),
             Self::Details => ("details", None),
@@ -80,10 +85,13 @@ impl Edit {
             Self::Recipe => ("recipe", None),
             Self::Rollout => ("rollout", None),
             Self::RemoveRollout => ("remove-rollout", None),
-            Self::Copy(to) => ("copy", to.map(|to| ("to", to.to_string()))),
+            Self::Copy(to, of) => {
+                part = of.map(|part| ("part", part.to_string()));
+                ("copy", to.map(|to| ("to", to.to_string())))
+            }
         };
         let edit = ("edit", edit.to_owned());
-        let parameters = std::iter::once(edit).chain(object);
+        let parameters = std::iter::once(edit).chain(object).chain(part);
         parameters
             .map(|(name, value)| (name, Some(value)))
             .collect()
@@ -94,6 +102,11 @@ impl Address {
     /// Returns the address of the page without an open form.
     pub(super) fn href(&self) -> String {
         self.editing(Edit::None)
+    }
+
+    /// Returns the address of an element of the page.
+    pub(super) fn at(&self, anchor: &str) -> String {
+        format!("{}#{anchor}", self.href())
     }
 
     /// Returns the address of the page with a form open.

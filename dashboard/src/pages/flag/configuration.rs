@@ -118,7 +118,7 @@ fn time_to_live(page: &PageData, current: &FlagConfiguration) -> impl IntoView +
         let several = page.detail.environments.len() > 1;
         let copy = several.then(|| {
             view! {
-                <LinkButton href=page.address.editing(Edit::Copy(None)) icon=Icon::COPY label="Copy to…"/>
+                <LinkButton href=page.address.editing(Edit::Copy(None, None)) icon=Icon::COPY label="Copy to…"/>
             }
         });
         view! {

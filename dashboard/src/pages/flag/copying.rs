@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use pennon_model::{
-    configuration::{Difference, Part, Switch},
+    configuration::{ConfigurationPart, Difference, Part, Switch},
     environment::Environment,
     id::EnvironmentId,
 };
@@ -22,7 +22,7 @@ use crate::{
 
 /// Renders the choice of the environment, then the differences.
 pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html> {
-    let Edit::Copy(to) = page.edit else {
+    let Edit::Copy(to, part) = page.edit else {
         return None;
     };
     let choices = targets(page, environment.id);
@@ -33,21 +33,30 @@ pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html
     });
     let error = page.error().filter(|_| !page.is_stale()).cloned();
     let preview = to.zip(page.preview.as_ref());
-    let preview = preview.map(|(to, preview)| confirmation(page, environment, to, preview));
+    let preview = preview.map(|(to, preview)| confirmation(page, environment, (to, part), preview));
     // The form keeps the context of the playground, as links do.
     let context = page.address.context.clone();
     let context = context.map(|context| hidden("context", context));
+    let part_field = part.map(|part| hidden("part", part.to_string()));
+    let copied = match part {
+        None => "Copies the switch, cache, rules and rollout from here.",
+        Some(ConfigurationPart::Switch) => "Copies only the switch from here.",
+        Some(ConfigurationPart::Rules) => "Copies only the rules from here.",
+        Some(ConfigurationPart::Rollout) => "Copies only the rollout from here.",
+        Some(ConfigurationPart::Ttl) => "Copies only the cache time from here.",
+    };
     let panel = view! {
         <section class="step-editor copy-panel" aria-labelledby="copy-title">
             <h3 id="copy-title">"Copy to another environment"</h3>
             <p class="quiet">
-                "Copies the switch, cache, rules and rollout from here. Other environments do not change."
+                {copied} " Other environments do not change."
             </p>
             {stale}
             <RefusalNotice error/>
             <form class="copy-choice" method="get" action=routes::flag(&page.address.key)>
                 <input type="hidden" name="environment" value=environment.id.to_string()/>
                 <input type="hidden" name="edit" value="copy"/>
+                {part_field}
                 {scope_field()}
                 {context}
                 <label class="visually-hidden" for="copy-to">
@@ -77,7 +86,7 @@ pub(super) fn targets(page: &PageData, from: EnvironmentId) -> impl Iterator<Ite
 fn confirmation(
     page: &PageData,
     environment: &Environment,
-    to: EnvironmentId,
+    (to, part): (EnvironmentId, Option<ConfigurationPart>),
     preview: &CopyPreview,
 ) -> Html {
     let mut environments = page.detail.environments.iter().map(|(each, _)| each);
@@ -103,6 +112,7 @@ fn confirmation(
             <form method="post" action=page.address.editing(page.edit)>
                 {page.hidden(Action::Copy, Some(preview.diff.from))}
                 <input type="hidden" name="to" value=to.to_string()/>
+                {part.map(|part| hidden("part", part.to_string()))}
                 <input type="hidden" name="to-revision" value=preview.diff.to.to_string()/>
                 {confirmed}
                 <button class="button primary">{format!("Copy to {name}")}</button>

@@ -5,6 +5,7 @@
 
 mod actions;
 mod address;
+pub mod compare;
 mod configuration;
 mod copying;
 mod head;
@@ -191,19 +192,24 @@ async fn load(
     if !details_only && !page.may_edit() {
         page.edit = Edit::None;
     }
-    if let (Edit::Copy(None), Some(from)) = (page.edit, environment) {
+    if let (Edit::Copy(None, part), Some(from)) = (page.edit, environment) {
         let only = exactly_one(copying::targets(&page, from).map(|target| target.id));
-        page.edit = Edit::Copy(only);
+        page.edit = Edit::Copy(only, part);
     }
     match (page.edit, environment) {
         (Edit::Details, _) | (_, None) => page.products = known_products().await,
         (Edit::NewRule | Edit::Rule(_) | Edit::Recipe, Some(environment)) => {
             page.suggestions = admin.attributes(environment).await?;
         }
-        (Edit::Copy(Some(to)), Some(from)) if to != from => {
+        (Edit::Copy(Some(to), part), Some(from)) if to != from => {
             let flag = page.detail.flag.id;
             let preview = admin
-                .preview_copy(ConfigurationCopy { flag, from, to })
+                .preview_copy(ConfigurationCopy {
+                    flag,
+                    from,
+                    to,
+                    part,
+                })
                 .await?;
             page.preview = Some(preview);
         }

@@ -65,8 +65,11 @@ pub(super) fn tabs(page: &PageData) -> Html {
 /// Renders the links to the flag's other pages.
 pub(super) fn more(page: &PageData) -> Html {
     let key = &page.address.key;
+    let several = page.detail.environments.len() > 1;
+    let compare = scoped(routes::flag_comparison(key));
     html! {
         <nav class="flag-more" aria-label="More about this flag">
+            {several.then(|| view! { <a href=compare>"Compare"</a> })}
             <a href=scoped(routes::flag_usage(key))>"Usage"</a>
             <a href=scoped(routes::flag_history(key))>"History"</a>
         </nav>

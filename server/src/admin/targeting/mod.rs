@@ -18,7 +18,7 @@ use pennon_model::id::EnvironmentId;
 pub(crate) use self::by_name::by_name;
 pub(crate) use self::configuration::{ConfigurationPatch, configuration, configure};
 pub(crate) use self::explain::{explain, flag_config};
-pub(crate) use self::overview::{attributes, overview};
+pub(crate) use self::overview::{attributes, comparison, overview};
 pub(crate) use self::preview::{MAX_CONTEXTS, Preview, Proposal, preview};
 pub(crate) use self::reconcile::{
     ConfigurationContent, CopyPreconditions, add_rule_and_set_rollout, copy,

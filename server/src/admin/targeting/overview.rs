@@ -3,15 +3,16 @@
 use std::collections::HashSet;
 
 use pennon_core::rule::Attribute;
-use pennon_model::configuration::{FlagEnvironmentId, FlagOverview};
+use pennon_model::configuration::{FlagComparison, FlagEnvironmentId, FlagOverview};
 use pennon_model::environment::{self, Environment};
+use pennon_model::flag::Flag;
 use pennon_model::id::EnvironmentId;
 
 use super::with_targeting;
 use crate::admin::{Admin, environments, flags};
 use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
-use crate::store;
+use crate::store::{self, Tx};
 
 /// Returns the flag with this key, its state in the active environments of its products, and its configuration in the
 /// one that `choose` picks. With a `product`, only its environments are listed.
@@ -25,11 +26,7 @@ pub(crate) async fn overview(
     let mut tx = admin.db.read().await?;
     let flag = flags::find_by_key(&mut tx, key).await?;
     let flag = flag.ok_or(Error::NotFound(Entity::Flag))?;
-    let mut active = store::environments::active(&mut tx).await?;
-    active.retain(|environment| {
-        flag.exists_in(environment)
-            && product.is_none_or(|product| environment.product.as_str() == product)
-    });
+    let mut active = active_with(&mut tx, &flag, product).await?;
     let cells = store::configurations::cells(&mut tx, &[flag.id]).await?;
     let environment = match choose(&active) {
         Some(id) => Some(environments::find(&mut tx, id).await?),
@@ -58,6 +55,48 @@ pub(crate) async fn overview(
         environment,
         configuration,
     })
+}
+
+/// Returns the flag with this key, and its configurations in the active environments of its products. With a `product`,
+/// only its environments are listed.
+pub(crate) async fn comparison(
+    admin: &Admin,
+    _actor: &Actor,
+    key: &str,
+    product: Option<&str>,
+) -> Result<FlagComparison, Error> {
+    let mut tx = admin.db.read().await?;
+    let flag = flags::find_by_key(&mut tx, key).await?;
+    let flag = flag.ok_or(Error::NotFound(Entity::Flag))?;
+    let mut active = active_with(&mut tx, &flag, product).await?;
+    environment::sort(&mut active);
+    let mut environments = Vec::new();
+    for environment in active {
+        let id = FlagEnvironmentId {
+            flag: flag.id,
+            environment: environment.id,
+        };
+        let configuration = match store::configurations::find(&mut tx, id).await? {
+            Some(target) => Some(with_targeting(&mut tx, target).await?),
+            None => None,
+        };
+        environments.push((environment, configuration));
+    }
+    Ok(FlagComparison { flag, environments })
+}
+
+/// Returns the active environments in which a flag exists; with a `product`, only its environments.
+async fn active_with(
+    tx: &mut Tx,
+    flag: &Flag,
+    product: Option<&str>,
+) -> Result<Vec<Environment>, Error> {
+    let mut active = store::environments::active(tx).await?;
+    active.retain(|environment| {
+        flag.exists_in(environment)
+            && product.is_none_or(|product| environment.product.as_str() == product)
+    });
+    Ok(active)
 }
 
 /// Returns the custom attributes in the newest rules of an environment, newest first.

@@ -4,7 +4,7 @@ use pennon_core::FlagConfig;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::{MAX_RULES, Rule};
 use pennon_model::configuration::{
-    ConfigurationDiff, FlagConfiguration, FlagEnvironmentId, Switch,
+    ConfigurationDiff, ConfigurationPart, FlagConfiguration, FlagEnvironmentId, Switch,
 };
 use pennon_model::id::{EnvironmentId, RuleId};
 use serde::Serialize;
@@ -33,6 +33,36 @@ impl From<FlagConfiguration> for ConfigurationContent {
             switch: whole.target.configuration.switch(),
             rules: whole.rules.into_iter().map(|rule| rule.rule).collect(),
             rollout: whole.rollout.map(|rollout| rollout.rollout),
+        }
+    }
+}
+
+impl ConfigurationContent {
+    /// Returns the configuration with a part of another one.
+    fn with_part_of(self, other: Self, part: ConfigurationPart) -> Self {
+        match part {
+            ConfigurationPart::Switch => Self {
+                switch: Switch {
+                    is_enabled: other.switch.is_enabled,
+                    ..self.switch
+                },
+                ..self
+            },
+            ConfigurationPart::Ttl => Self {
+                switch: Switch {
+                    ttl: other.switch.ttl,
+                    ..self.switch
+                },
+                ..self
+            },
+            ConfigurationPart::Rules => Self {
+                rules: other.rules,
+                ..self
+            },
+            ConfigurationPart::Rollout => Self {
+                rollout: other.rollout,
+                ..self
+            },
         }
     }
 }
@@ -76,13 +106,14 @@ pub(crate) struct CopyPreconditions {
     pub(crate) to: Precondition,
 }
 
-/// Copies a flag's configuration from one environment to another, and returns the differences. A dry run changes
-/// nothing.
+/// Copies a flag's configuration, or a part of it, from one environment to another, and returns the differences. A dry
+/// run changes nothing.
 pub(crate) async fn copy(
     admin: &Admin,
     actor: &AnyEditor,
     to: FlagEnvironmentId,
     from: EnvironmentId,
+    part: Option<ConfigurationPart>,
     preconditions: &CopyPreconditions,
     dry_run: bool,
 ) -> Result<ConfigurationDiff, Error> {
@@ -101,8 +132,12 @@ pub(crate) async fn copy(
     let to = target.configuration.config_revision;
     preconditions.from.check(from)?;
     preconditions.to.check(to)?;
-    let wanted = with_targeting(&mut tx, source).await?.into();
+    let source: ConfigurationContent = with_targeting(&mut tx, source).await?.into();
     let current = with_targeting(&mut tx, target).await?;
+    let wanted = match part {
+        None => source,
+        Some(part) => ConfigurationContent::from(current.clone()).with_part_of(source, part),
+    };
     let steps = steps_to_content(admin, &current, &wanted);
     let target = &current.target;
     if !dry_run && !steps.is_empty() {

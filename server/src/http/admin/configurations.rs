@@ -2,7 +2,9 @@
 
 use axum::extract::State;
 use pennon_core::Context;
-use pennon_model::configuration::{Configuration, Difference, FlagEnvironmentId};
+use pennon_model::configuration::{
+    Configuration, ConfigurationPart, Difference, FlagEnvironmentId,
+};
 use pennon_model::id::EnvironmentId;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -102,12 +104,13 @@ async fn copy(
         body.read().await?;
         query.read()
     };
-    let ((pair, other), CopyOptions { dry_run }) = target.with(&admin, &actor, reading).await?;
+    let ((pair, other), options) = target.with(&admin, &actor, reading).await?;
+    let CopyOptions { part, dry_run } = options;
     let seen = CopyPreconditions {
         to: precondition,
         ..CopyPreconditions::default()
     };
-    let copied = targeting::copy(&admin, &actor, pair, other, &seen, dry_run).await?;
+    let copied = targeting::copy(&admin, &actor, pair, other, part, &seen, dry_run).await?;
     let source = FlagEnvironmentId {
         environment: other,
         ..pair
@@ -163,11 +166,14 @@ from_fields! {
 
 /// The options of a copy.
 struct CopyOptions {
+    part: Option<ConfigurationPart>,
     dry_run: bool,
 }
 
 from_fields! {
     CopyOptions {
+        /// The only part to copy; the whole configuration if absent.
+        part: optional("part"),
         /// If true, the differences are returned and nothing is changed; `false` if absent.
         dry_run: or_default("dryRun"),
     }

@@ -1,0 +1,51 @@
+import { expectAccessible } from "../support/accessible.ts";
+import { address, country, shop } from "../support/flag-page.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+test("differences between environments are marked, and copied one by one or as a whole", async ({
+  page,
+  server,
+  api,
+  javaScriptEnabled,
+}) => {
+  const { flag, staging, production } = await shop(api);
+  await api.addRule(flag, staging, country("DE", 1));
+  await api.setRollout(flag, staging, 25);
+  await api.setRollout(flag, production, 5);
+  await api.setTtl(flag, production, 300);
+  await signIn(page, server);
+  await page.goto(`${address}?environment=${staging.id}`);
+  await page.getByRole("link", { name: "Compare" }).click();
+
+  const row = page.getByRole("row", { name: /^production/ });
+  await expect(page.getByRole("row", { name: /^staging/ })).toContainText(
+    "Compared with the others",
+  );
+  await expect(row.locator(".differs")).toHaveText([/None/, /5% of users are ON/, /5 min/]);
+  if (javaScriptEnabled) {
+    await expectAccessible(page);
+  }
+  await row.getByRole("link", { name: /: rollout in production/ }).click();
+  await expect(page.getByText("Copies only the rollout from here.")).toBeVisible();
+  await expect(page.locator(".differences li")).toHaveCount(1);
+  await page.getByRole("button", { name: "Copy to production" }).click();
+  await expect(page.locator("#rollout")).toContainText("25% of users");
+  expect(await api.rules(flag, production)).toEqual([]);
+
+  await page.goto(`${address}/compare`);
+  await expect(row.locator(".differs")).toHaveText([/None/, /5 min/]);
+  await row.getByRole("link", { name: /everything in production/ }).click();
+  await page.getByRole("button", { name: "Copy to production" }).click();
+  await page.goto(`${address}/compare?with=${production.id}`);
+  await expect(page.getByRole("row", { name: /^staging/ })).toContainText("Same as production");
+  await expect(page.locator(".differs")).toHaveCount(0);
+});
+
+test("a viewer compares, and changes nothing", async ({ page, api }) => {
+  const { flag, staging } = await shop(api);
+  await api.setRollout(flag, staging, 25);
+  await signIn(page, await api.createUser("vera@example.com", "viewer"));
+  await page.goto(`${address}/compare`);
+  await expect(page.locator(".differs")).toHaveCount(1);
+  await expect(page.getByRole("link", { name: /^Make like/ })).toHaveCount(0);
+});
