@@ -26,7 +26,9 @@ pub async fn set_enabled(
     let cell = signed_in::<dyn FlagAdmin>()?
         .set_enabled(flag, environment, enabled, revision)
         .await?;
-    visit()?.offer_undo();
+    if let Ok(visit) = visit() {
+        visit.offer_undo();
+    }
     let drawn = label.map(|label| view! { <SwitchFields label cell/> }.to_html());
     Ok(drawn.unwrap_or_default())
 }

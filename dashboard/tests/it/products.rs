@@ -261,7 +261,12 @@ async fn the_palette_finds_pages_of_the_selected_product() {
     );
     assert_eq!(
         *fake.calls(),
-        ["find check None", "find check Some(\"Web shop\")"]
+        [
+            "find check None",
+            "people",
+            "find check Some(\"Web shop\")",
+            "people"
+        ]
     );
 }
 
