@@ -15,6 +15,8 @@ pub mod api;
 #[cfg(feature = "ssr")]
 pub mod app;
 #[cfg(feature = "ssr")]
+pub mod audit_summary;
+#[cfg(feature = "ssr")]
 pub mod audit_text;
 #[cfg(feature = "ssr")]
 mod commands;

@@ -65,7 +65,7 @@ test("a novice rolls out to 10% of the customers in one country, in staging and 
   const undo = new Mouse();
   await undo.click(page.locator(".toast").getByRole("button", { name: "Undo" }));
   await expect(page.locator(".toast")).toContainText(
-    "Removed the rollout of checkout_v2 in production",
+    "Made 3 changes to checkout_v2 in production.",
   );
   expect(undo.clicks).toBeLessThanOrEqual(3);
   expect(await api.configuration(flag, production)).toEqual(before);

@@ -25,7 +25,7 @@ const changes: readonly {
 }[] = [
   {
     name: "a new rule",
-    message: "Added a rule to checkout_v2 in production.",
+    message: "Added a rule to checkout_v2 in production",
     make: async (page) => {
       await page.goto(`${address}?edit=rule`);
       const form = page.locator("#rule-form");
@@ -36,7 +36,7 @@ const changes: readonly {
   },
   {
     name: "a deleted rule",
-    message: "Deleted a rule of checkout_v2 in production.",
+    message: "Deleted a rule of checkout_v2 in production: it was ON when country is DE.",
     make: async (page) => {
       await page.goto(address);
       await page.getByRole("link", { name: "Delete" }).first().click();
@@ -45,7 +45,7 @@ const changes: readonly {
   },
   {
     name: "an audience",
-    message: "Set the rollout of checkout_v2 to 10% in production, and 1 more change.",
+    message: "Made 2 changes to checkout_v2 in production.",
     make: async (page) => {
       await page.goto(`${address}?edit=recipe`);
       await page.getByLabel("A percentage of users where …").check();
@@ -57,7 +57,7 @@ const changes: readonly {
   },
   {
     name: "a rollout",
-    message: "Set the rollout of checkout_v2 to 60% in production.",
+    message: "Changed the rollout of checkout_v2 from 25% to 60% in production.",
     make: async (page) => {
       await page.goto(`${address}?edit=rollout`);
       await page.getByLabel("Percentage", { exact: true }).fill("60");
@@ -66,7 +66,7 @@ const changes: readonly {
   },
   {
     name: "a removed rollout",
-    message: "in production.",
+    message: "Removed the rollout of checkout_v2 in production",
     make: async (page) => {
       await page.goto(`${address}?edit=remove-rollout`);
       await page.getByRole("button", { name: "Remove rollout" }).click();
@@ -74,7 +74,7 @@ const changes: readonly {
   },
   {
     name: "the order of rules",
-    message: "in production, and 1 more change.",
+    message: "Made 2 changes to checkout_v2 in production.",
     make: async (page) => {
       await page.goto(address);
       await page.getByRole("button", { name: "Move up" }).last().click();
@@ -86,7 +86,7 @@ const changes: readonly {
   },
   {
     name: "a copy",
-    message: "more changes.",
+    message: "changes to checkout_v2 in production.",
     make: async (page, staging) => {
       await page.goto(`${address}?environment=${staging.id}&edit=copy`);
       await page.getByLabel("Target environment").selectOption("production");
@@ -96,7 +96,7 @@ const changes: readonly {
   },
   {
     name: "a TTL",
-    message: "Changed the time to live of checkout_v2 in production.",
+    message: "Changed the time to live of checkout_v2 in production",
     make: async (page) => {
       await page.goto(`${address}?edit=ttl`);
       await page.getByLabel("Cache time in seconds").fill("30");
@@ -136,7 +136,7 @@ test("the message follows to other pages, and undoing returns to the page that i
   await page.goto("/dashboard/environments");
   await undo(page);
   await expect(page).toHaveURL("/dashboard/environments");
-  await expect(page.locator(".toast")).toContainText("Added a rule to checkout_v2 in production.");
+  await expect(page.locator(".toast")).toContainText("Added a rule to checkout_v2 in production");
   await page.goto(address);
   await expect(ruleLines(page)).toHaveText(["ON when country is DE", "everyone else is ON"]);
 });
@@ -215,6 +215,6 @@ test("Ctrl Z undoes the last change, but not while something is typed", {
   expect(await api.rules(flag, production)).toHaveLength(0);
   await page.getByRole("heading", { level: 1 }).click();
   await page.keyboard.press("ControlOrMeta+z");
-  await expect(page.locator(".toast")).toContainText("Added a rule to checkout_v2 in production.");
+  await expect(page.locator(".toast")).toContainText("Added a rule to checkout_v2 in production");
   expect(await api.rules(flag, production)).toHaveLength(1);
 });

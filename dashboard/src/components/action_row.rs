@@ -9,7 +9,8 @@ use super::{
     timeline::{flag_address, only_environment},
 };
 use crate::{
-    audit_text::{Piece, summary_of},
+    audit_summary::summary_of,
+    audit_text::Piece,
     html::{Html, IntoHtml as _, html},
     model::Naming,
     port::audit::Record,

@@ -2,11 +2,12 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
-use pennon_model::time::Timestamp;
+use pennon_model::{id::AuditId, time::Timestamp};
 
 use super::icon::{Drawing, Icon};
 use crate::{
-    audit_text::{Piece, sentence_of},
+    audit_summary::summary_of,
+    audit_text::Piece,
     describe,
     html::{Html, hidden, html},
     port::{
@@ -17,7 +18,8 @@ use crate::{
     scope::scoped,
 };
 
-/// The age of the last change up to which the message appears, in milliseconds.
+/// The age of the last change up to which the message appears, in milliseconds. The cookie ends before; the rest is for
+/// the redirect and the next page.
 const PERIOD: i64 = 15_000;
 
 /// The message about a change that the user has just made, with a button to undo it. It follows the user to other pages
@@ -32,7 +34,8 @@ pub fn UndoToast() -> impl IntoView {
     };
     let toast = Suspend::new(async move {
         let records = last_action().await?;
-        Some(toast(records.first()?, records.len(), back))
+        let newest = records.first()?.entry.id;
+        Some(toast(newest, &records, back))
     });
     view! { <Suspense>{toast}</Suspense> }.into_any()
 }
@@ -51,24 +54,16 @@ async fn last_action() -> Option<Vec<Record>> {
     Some(records)
 }
 
-fn toast(newest: &Record, count: usize, back: String) -> Html {
-    let pieces = sentence_of(&newest.entry)
-        .into_iter()
-        .map(|piece| match piece {
-            Piece::Text(text) | Piece::Flag(text) | Piece::Environment(text) => text,
-        });
-    let more = match count.saturating_sub(1) {
-        0 => String::new(),
-        1 => ", and 1 more change".to_owned(),
-        more => format!(", and {more} more changes"),
-    };
-    let sentence = format!("{}{more}.", pieces.collect::<String>());
+fn toast(newest: AuditId, records: &[Record], back: String) -> Html {
+    let entries: Vec<_> = records.iter().map(|record| &record.entry).collect();
+    let pieces = summary_of(&entries).into_iter();
+    let summary: String = pieces.map(Piece::into_text).collect();
     html! {
         <div class="toasts" role="status">
             <div class="toast" data-undo>
-                <p>{describe::capitalize(&sentence)}</p>
+                <p>{describe::capitalize(&summary)} "."</p>
                 <form method="post" action=scoped(routes::UNDO)>
-                    {hidden("entry", newest.entry.id.to_string())}
+                    {hidden("entry", newest.to_string())}
                     {hidden("back", back)}
                     <button class="button">"Undo"</button>
                 </form>
