@@ -56,6 +56,14 @@ async fn is_enabled(caller: &Caller<'_>, path: &str) -> Value {
     caller.get(path).await.json()["isEnabled"].clone()
 }
 
+async fn rename_and_archive(admin: &Caller<'_>, flag: &str) {
+    let path = format!("/flags/{flag}");
+    let renamed = admin.patch(&path, json!({ "name": "Till" })).await;
+    renamed.expect(StatusCode::OK);
+    let archived = admin.delete(&path).await;
+    archived.expect(StatusCode::NO_CONTENT);
+}
+
 #[tokio::test]
 async fn two_changes_of_a_flag_are_reverted_to_the_state_before_both_in_one_action() {
     let app = TestApp::start().await;
@@ -126,12 +134,7 @@ async fn a_mixed_selection_restores_flags_rules_and_environments() {
     let deleted = admin.delete(&format!("/rules/{}", added.text("/id"))).await;
     deleted.expect(StatusCode::NO_CONTENT);
     admin.post(&rules, rule).await.expect(StatusCode::CREATED);
-    let renamed = admin
-        .patch(&format!("/flags/{}", pair.flag), json!({ "name": "Till" }))
-        .await;
-    renamed.expect(StatusCode::OK);
-    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    rename_and_archive(&admin, &pair.flag).await;
     let created = admin.flag("search").await;
     admin.switch(&created, &pair.environment, true).await;
 
@@ -230,12 +233,7 @@ async fn an_action_that_becomes_revertible_is_not_reverted_without_a_preview() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let pair = admin.pair().await;
-    let renamed = admin
-        .patch(&format!("/flags/{}", pair.flag), json!({ "name": "Till" }))
-        .await;
-    renamed.expect(StatusCode::OK);
-    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    rename_and_archive(&admin, &pair.flag).await;
     let other = admin.flag("search").await;
     admin.switch(&other, &pair.environment, true).await;
     let entries = newest(&admin, 4).await;

@@ -90,15 +90,7 @@ fn Preview(reversal: Reversal, naming: Naming, error: Option<AdminError>) -> imp
     let entries = entries.collect_view();
     let plan = match plan {
         Ok(plan) => html! { <Planned plan naming verb="Revert".to_owned() back error/> },
-        Err(obstacle) => html! {
-            <Notice weight=Weight::Warning>
-                <strong>"This cannot be reverted. "</strong>
-                {obstacle}
-            </Notice>
-            <div class="form-actions">
-                <LinkButton href=back label="Back to the changes"/>
-            </div>
-        },
+        Err(obstacle) => not_reverted("This cannot be reverted. ", obstacle, back),
     };
     html! {
         <PageHead above=Section::Audit title="Revert a change"/>
@@ -110,6 +102,19 @@ fn Preview(reversal: Reversal, naming: Naming, error: Option<AdminError>) -> imp
                 {omitted}
             </section>
             {plan}
+        </div>
+    }
+}
+
+/// Renders the reason that a revert is impossible.
+pub(super) fn not_reverted(lead: &'static str, obstacle: String, back: String) -> Html {
+    html! {
+        <Notice weight=Weight::Warning>
+            <strong>{lead}</strong>
+            {obstacle}
+        </Notice>
+        <div class="form-actions">
+            <LinkButton href=back label="Back to the changes"/>
         </div>
     }
 }

@@ -5,17 +5,10 @@ use pennon_model::id::AuditId;
 
 use super::{
     incident::{ENTRY, View},
-    revert::{Planned, SHOWN, omitted},
+    revert::{Planned, SHOWN, not_reverted, omitted},
 };
 use crate::{
-    components::{
-        action_row::ActionRow,
-        frame::Section,
-        link_button::LinkButton,
-        notice::{Notice, Weight},
-        page::page,
-        page_head::PageHead,
-    },
+    components::{action_row::ActionRow, frame::Section, page::page, page_head::PageHead},
     error::AdminError,
     form::Form,
     form_page::{FormState, handle_form, redirect},
@@ -97,15 +90,7 @@ fn Preview(
             let verb = format!("Revert {changes}");
             html! { <Planned plan naming verb back error/> }
         }
-        Err(obstacle) => html! {
-            <Notice weight=Weight::Warning>
-                <strong>"Nothing can be reverted. "</strong>
-                {obstacle}
-            </Notice>
-            <div class="form-actions">
-                <LinkButton href=back label="Back to the changes"/>
-            </div>
-        },
+        Err(obstacle) => not_reverted("Nothing can be reverted. ", obstacle, back),
     };
     html! {
         <PageHead above=Section::Audit title=format!("Revert {changes}")/>

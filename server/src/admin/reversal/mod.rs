@@ -145,15 +145,24 @@ pub(crate) async fn preview(admin: &Admin, actor: &Actor, id: AuditId) -> Result
     let entries = action(&mut tx, actor, id).await?;
     let pending = pending(admin, &mut tx, actor, &entries).await;
     drop(tx);
-    let plan = match pending {
+    let plan = previewed(admin, actor, pending).await?;
+    Ok(Reversal { entries, plan })
+}
+
+/// Returns the plan of a preview, with the clients that cannot read the result, or the obstacle.
+async fn previewed(
+    admin: &Admin,
+    actor: &Actor,
+    pending: Result<(PendingRevert, Plan), RevertError>,
+) -> Result<Result<Plan, Obstacle>, Error> {
+    match pending {
         Ok((_, mut plan)) => {
             add_outdated_clients(admin, actor, &mut plan).await?;
-            Ok(plan)
+            Ok(Ok(plan))
         }
-        Err(RevertError::Obstacle(obstacle)) => Err(obstacle),
-        Err(RevertError::Failed(error)) => return Err(error),
-    };
-    Ok(Reversal { entries, plan })
+        Err(RevertError::Obstacle(obstacle)) => Ok(Err(obstacle)),
+        Err(RevertError::Failed(error)) => Err(error),
+    }
 }
 
 /// Reverts the action that wrote an entry. Fails if the state has changed since a preview with this fingerprint.

@@ -9,10 +9,10 @@ use pennon_model::id::AuditId;
 use pennon_model::plan::Plan;
 use sha2::{Digest, Sha256};
 
-use super::super::desired::{Applied, add_outdated_clients, carry_out, check_fingerprint};
+use super::super::desired::{Applied, carry_out, check_fingerprint};
 use super::super::{Admin, audit};
 use super::undo::PendingRevert;
-use super::{MAX_ENTRIES, Obstacle, RevertError, entries_of};
+use super::{MAX_ENTRIES, Obstacle, RevertError, entries_of, previewed};
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Error};
 use crate::store::Tx;
@@ -46,14 +46,7 @@ pub(crate) async fn preview(
     let mut actions = selected(&mut tx, actor, ids).await?;
     let pending = pending(admin, &mut tx, actor, &mut actions).await;
     drop(tx);
-    let plan = match pending {
-        Ok((_, mut plan)) => {
-            add_outdated_clients(admin, actor, &mut plan).await?;
-            Ok(plan)
-        }
-        Err(RevertError::Obstacle(obstacle)) => Err(obstacle),
-        Err(RevertError::Failed(error)) => return Err(error),
-    };
+    let plan = previewed(admin, actor, pending).await?;
     Ok(JointReversal { actions, plan })
 }
 
