@@ -114,8 +114,11 @@ pub fn rollout(rollout: Rollout) -> String {
     describe_rollout(rollout, &nobody, &everyone, &format!("{many} are"))
 }
 
-/// Describes a rollout after rules, which decides for the rest: `25% of everyone left is ON, by userId`.
-pub fn rollout_of_rest(rollout: Rollout) -> String {
+/// Describes a rollout where it decides. After rules, that is for the rest: `25% of everyone left is ON, by userId`.
+pub fn rollout_after(has_rules: bool, rollout: Rollout) -> String {
+    if !has_rules {
+        return self::rollout(rollout);
+    }
     let (nobody, everyone, all) = match rollout.strategy {
         Strategy::PerUser => ("nobody left", "everyone left", "everyone left is"),
         Strategy::PerTenant => (
@@ -181,12 +184,7 @@ pub fn flag<'r>(
     if !has_rules && rollout.is_none() {
         return "ON for everyone.".to_owned();
     }
-    let describe_rollout = if has_rules {
-        rollout_of_rest
-    } else {
-        self::rollout
-    };
-    parts.extend(rollout.map(describe_rollout));
+    parts.extend(rollout.map(|rollout| rollout_after(has_rules, rollout)));
     let rest = fallthrough(has_rules, rollout);
     let sentence = format!("{}; {rest}", parts.join("; otherwise "));
     format!("{}.", capitalize(&sentence))

@@ -10,6 +10,9 @@ declare global {
 /** The time between the keys of a sequence such as `g f`, in milliseconds. */
 const sequenceDelay = 1_000;
 
+/** The rows of all lists. */
+const rowSelector = "main :is(tbody tr, .timeline > li, .action-list > li)";
+
 /** The sections that `g` and a letter open. */
 const sections: Readonly<Record<string, string>> = {
   f: "flags",
@@ -119,13 +122,13 @@ function focusSearch(): boolean {
 
 /** Returns the links of the rows of the list on this page: the first of each row. */
 function rowLinks(): HTMLAnchorElement[] {
-  const rows = document.querySelectorAll("main :is(tbody tr, .timeline > li)");
+  const rows = document.querySelectorAll(rowSelector);
   return [...rows].flatMap((row) => row.querySelector<HTMLAnchorElement>("a[href]") ?? []);
 }
 
 /** Returns the index of the row with the focus, or -1. */
 function focusedRow(links: readonly HTMLAnchorElement[]): number {
-  const row = document.activeElement?.closest("main :is(tbody tr, .timeline > li)");
+  const row = document.activeElement?.closest(rowSelector);
   return links.findIndex((link) => row?.contains(link));
 }
 

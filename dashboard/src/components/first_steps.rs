@@ -28,7 +28,7 @@ struct Step {
 }
 
 /// Returns true if the list of steps should be shown: some are missing, or the last one was taken a short time ago.
-pub fn are_pending(steps: &FirstSteps) -> bool {
+pub fn are_shown(steps: &FirstSteps) -> bool {
     let now = visit().map_or(0, |visit| visit.now().millis());
     let is_new = |started: Timestamp| now.saturating_sub(started.millis()) < PERIOD;
     !steps.are_complete() || steps.started_at.is_some_and(is_new)
@@ -84,6 +84,7 @@ pub fn FirstStepList(
     }
 }
 
+/// Returns all steps, in the order in which most people take them.
 fn all(steps: &FirstSteps, role: Role) -> Vec<Step> {
     let environment = steps.environment.map(|id| scoped(routes::environment(id)));
     let environment = environment.unwrap_or_default();

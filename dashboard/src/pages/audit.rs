@@ -203,12 +203,9 @@ fn Filters(
 ) -> impl IntoView {
     let filtered = is_filtered(&filter) || filter.accounts;
     let naming = Naming::of_environments(&environments);
-    let names = environments.iter();
-    let names = names.map(|each| view! { <option value=naming.name_of(each)></option> });
-    let names = names.collect_view();
-    let actors = actors.into_iter();
-    let actors = actors.map(|each| view! { <option value=each></option> });
-    let actors = actors.collect_view();
+    let names = environments.iter().map(|each| naming.name_of(each));
+    let names: Vec<_> = names.collect();
+    let actors: Vec<_> = actors.into_iter().collect();
     // Only administrators see entries about accounts, and only on request.
     let listed = AuditAction::ALL.iter();
     let listed = listed.filter(|action| filter.accounts || !action.is_about_accounts());
@@ -233,32 +230,8 @@ fn Filters(
                     value=filter.flag_key.unwrap_or_default()
                     optional=true
                 />
-                <div class="field">
-                    <label for="environment">"Environment"</label>
-                    <input
-                        class="input"
-                        id="environment"
-                        name="environment"
-                        list="environments"
-                        autocomplete="off"
-                        value=filter.environment
-                    />
-                    <datalist id="environments">{names}</datalist>
-                </div>
-                <div class="field">
-                    <label for="actor">"Person"</label>
-                    <input
-                        class="input"
-                        id="actor"
-                        name="actor"
-                        list="actors"
-                        autocomplete="off"
-                        autocapitalize="off"
-                        spellcheck="false"
-                        value=filter.actor
-                    />
-                    <datalist id="actors">{actors}</datalist>
-                </div>
+                <Suggested name="environment" label="Environment" value=filter.environment options=names/>
+                <Suggested name="actor" label="Person" value=filter.actor options=actors/>
                 <div class="field">
                     <label for="action">"Action"</label>
                     <select class="input" id="action" name="action">
@@ -280,6 +253,36 @@ fn Filters(
                 </div>
             </form>
         </search>
+    }
+}
+
+/// A field for an exact text, with suggestions.
+#[component]
+fn Suggested(
+    name: &'static str,
+    label: &'static str,
+    value: Option<String>,
+    /// The suggestions.
+    options: Vec<String>,
+) -> impl IntoView {
+    let list = format!("{name}s");
+    let options = options.into_iter();
+    let options = options.map(|each| view! { <option value=each></option> });
+    view! {
+        <div class="field">
+            <label for=name>{label}</label>
+            <input
+                class="input"
+                id=name
+                name=name
+                list=list.clone()
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck="false"
+                value=value
+            />
+            <datalist id=list>{options.collect_view()}</datalist>
+        </div>
     }
 }
 

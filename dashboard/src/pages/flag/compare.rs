@@ -67,7 +67,7 @@ pub fn Compare() -> impl IntoView {
             return Ok(html! {
                 <Head flag/>
                 <Empty title="Not configured anywhere">
-                    <p>"The flag exists in no active environment here, so there is nothing to compare."</p>
+                    <p>"The flag exists in no active environment here."</p>
                 </Empty>
             });
         }
@@ -198,13 +198,15 @@ impl Comparison {
         let copy = Edit::Copy(Some(environment.id), part);
         let href = self.address(&self.reference.0).editing(copy);
         let label = format!("Make like {}", self.naming.name_of(&self.reference.0));
-        let what = part.and_then(|part| PARTS.into_iter().find(|(each, _)| *each == part));
-        let what = what.map_or("everything", |(_, label)| label).to_lowercase();
-        let where_ = format!(": {what} in {}", self.naming.name_of(environment));
+        let column = part.and_then(|part| PARTS.into_iter().find(|(each, _)| *each == part));
+        let copied = column
+            .map_or("everything", |(_, label)| label)
+            .to_lowercase();
+        let object = format!(": {copied} in {}", self.naming.name_of(environment));
         Some(html! {
             <a class="make-equal" href=href>
                 {label}
-                <span class="visually-hidden">{where_}</span>
+                <span class="visually-hidden">{object}</span>
             </a>
         })
     }

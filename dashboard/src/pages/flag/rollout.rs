@@ -53,13 +53,9 @@ fn add_button(page: &PageData) -> Option<impl IntoView + use<>> {
     })
 }
 
-fn line(page: &PageData, rollout: &FlagRollout, is_rest: bool) -> Html {
+fn line(page: &PageData, rollout: &FlagRollout, has_rules: bool) -> Html {
     let rollout = rollout.rollout;
-    let description = if is_rest {
-        describe::rollout_of_rest(rollout)
-    } else {
-        describe::rollout(rollout)
-    };
+    let description = describe::rollout_after(has_rules, rollout);
     let percentage = rollout.percentage.get();
     let actions = (page.may_edit() && page.edit == Edit::None).then(|| {
         view! {

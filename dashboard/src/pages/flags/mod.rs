@@ -23,7 +23,7 @@ use self::{
 };
 use crate::{
     components::{
-        first_steps::{FirstStepList, are_pending},
+        first_steps::{FirstStepList, are_shown},
         flag_switch::SwitchDialogs,
         flag_table::{FlagTable, is_selectable},
         frame::Section,
@@ -53,7 +53,7 @@ pub fn Flags() -> impl IntoView {
         } else {
             None
         };
-        let steps = steps.filter(are_pending);
+        let steps = steps.filter(are_shown);
         Ok(view! { <List query table user steps/> })
     })
 }
