@@ -376,6 +376,7 @@ test("a revert restores an environment's name, and works after a key rotation", 
   await page.goto(`/dashboard/environments/${environment.id}`);
   await page.getByLabel("Name", { exact: true }).fill("live");
   await page.getByRole("button", { name: "Rename" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("live");
   await page.goto("/dashboard/audit");
   await expect(entries(page).first()).toContainText("renamed the environment production to live");
   await revertNewest(page);
@@ -387,6 +388,7 @@ test("a revert restores an environment's name, and works after a key rotation", 
   await page.getByRole("button", { name: "Rotate key" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("production has a new key");
   await page.getByRole("link", { name: "I have stored the key" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("Active");
   await page.goto("/dashboard/audit");
   await expect(entries(page).first()).toContainText("rotated the SDK key of production");
   await expect(entries(page).first().getByRole("link", { name: "Revert" })).toHaveCount(0);

@@ -36,6 +36,7 @@ test("differences between environments are marked, and copied one by one or as a
   await expect(row.locator(".differs")).toHaveText([/None/, /5 min/]);
   await row.getByRole("link", { name: /everything in production/ }).click();
   await page.getByRole("button", { name: "Copy to production" }).click();
+  await expect(page.locator(".toast")).toBeVisible();
   await page.goto(`${address}/compare?with=${production.id}`);
   await expect(page.getByRole("row", { name: /^staging/ })).toContainText("Same as production");
   await expect(page.locator(".differs")).toHaveCount(0);

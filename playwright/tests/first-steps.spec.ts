@@ -27,6 +27,7 @@ test("an empty installation lists the first steps, and marks each as done when i
     const form = page.locator("form[data-form]");
     await form.getByLabel("Name").fill("Fast search");
     await form.getByRole("button", { name: "Create flag" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Fast search");
     await page.goto("/dashboard/flags");
     await steps.getByRole("link", { name: "Show the code" }).click();
     await expect(page.locator("pre").first()).toContainText('{"flagKey": "fast_search"');

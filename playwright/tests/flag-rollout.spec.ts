@@ -89,6 +89,7 @@ test("a percentage of the users in one country takes one form, and can be undone
   await page.goto(`${address}/history`);
   await page.getByRole("link", { name: "Revert" }).first().click();
   await page.getByRole("button", { name: "Revert in production" }).click();
+  await expect(page.locator(".toast")).toBeVisible();
   await page.goto(address);
   await expect(ruleLines(page)).toHaveText(["everyone is ON"]);
 });

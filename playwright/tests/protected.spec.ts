@@ -88,6 +88,7 @@ test("a new environment is protected if its name suggests production, and that c
       await page.getByLabel("Ask before changes").selectOption({ label: protection });
     }
     await page.getByRole("button", { name: "Create environment" }).click();
+    await expect(page.locator(".secret code")).toBeVisible();
     await page.goto("/dashboard/environments");
     await page.getByRole("link", { name, exact: true }).click();
     await expect(page.getByLabel("Protected")).toBeChecked({ checked: isProtected });

@@ -161,6 +161,7 @@ test("a change of several flags and a revert can be undone, too", async ({ page,
   await page.goto("/dashboard/audit");
   await page.getByRole("link", { name: "Revert" }).first().click();
   await page.getByRole("button", { name: "Revert", exact: true }).click();
+  await expect(page.locator(".toast")).toBeVisible();
   await page.goto("/dashboard/flags");
   await expect(page.locator(".flag-tags")).toHaveCount(2);
   await undo(page);
@@ -194,6 +195,7 @@ test("a protected environment asks before a change is undone", async ({ page, se
   await api.protect(production);
   await undo(page);
   await page.getByRole("button", { name: "Confirm change" }).click();
+  await expect(page.locator(".toast")).toBeVisible();
   await page.goto(address);
   await expect(ruleLines(page).first()).toHaveText("ON when country is DE");
 });
