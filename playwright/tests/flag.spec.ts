@@ -151,7 +151,7 @@ test("the TTL of a flag can be overridden and reset", async ({
   await expect(seconds).toHaveValue("half an hour");
   await seconds.fill("1800");
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByText("30 min")).toBeVisible();
+  await expect(page.getByText("for up to 30 min")).toBeVisible();
 
   await page.getByRole("link", { name: "Change how long clients keep the flag" }).click();
   await seconds.fill("");
