@@ -5,6 +5,9 @@ use std::fmt::Display;
 /// The page to sign in.
 pub const SIGN_IN: &str = "/dashboard/login";
 
+/// The start, which leads to the list of flags.
+pub const HOME: &str = "/dashboard";
+
 /// The list of flags.
 pub const FLAGS: &str = "/dashboard/flags";
 

@@ -7,7 +7,7 @@
 
 use crate::{
     html::{Html, hidden},
-    port::{environments::EnvironmentAdmin, query, signed_in},
+    port::{account::OwnAccount, environments::EnvironmentAdmin, query, signed_in},
 };
 
 /// The parameter of the address.
@@ -40,6 +40,19 @@ pub(crate) async fn known_products() -> Vec<String> {
         Ok(environments) => environments.products().await.unwrap_or_default(),
         Err(_) => Vec::new(),
     }
+}
+
+/// Returns the product to which the user has limited the dashboard last, if it still exists. Pages work without it.
+pub(crate) async fn remembered_product() -> Option<String> {
+    let remembered = signed_in::<dyn OwnAccount>()
+        .ok()?
+        .remembered_product()
+        .await;
+    let remembered = remembered.ok().flatten()?;
+    known_products()
+        .await
+        .contains(&remembered)
+        .then_some(remembered)
 }
 
 fn with_product(href: String, product: &str) -> String {

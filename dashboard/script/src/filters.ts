@@ -41,7 +41,7 @@ export function followFilters(): void {
 }
 
 /** Returns the address to which a form leads, without empty fields. */
-export function addressOf(form: HTMLFormElement): string {
+function addressOf(form: HTMLFormElement): string {
   const filled = new URLSearchParams([...fieldsOf(form)].filter(([, value]) => value !== ""));
   const path = form.getAttribute("action") ?? "";
   return filled.size === 0 ? path : `${path}?${filled}`;

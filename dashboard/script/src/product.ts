@@ -1,12 +1,11 @@
 import { on } from "./dom.ts";
-import { addressOf } from "./filters.ts";
 
 const switcher = ".product-switcher";
 
 /** Opens the section for another product as soon as it is chosen. Without scripts, a button submits the form. */
 export function followProduct(): void {
   on("change", switcher, (form: HTMLFormElement) => {
-    location.href = addressOf(form);
+    form.requestSubmit();
   });
   // A page that the browser has kept would show the product that was chosen before leaving it.
   addEventListener("pageshow", ({ persisted }) => {

@@ -86,6 +86,13 @@ impl Section {
         }
     }
 
+    /// Returns the section with this path.
+    pub(crate) fn at(path: &str) -> Option<Self> {
+        Self::LISTED
+            .into_iter()
+            .find(|section| section.path() == path)
+    }
+
     /// Returns the sections that are useful to this role, in the order of the sidebar.
     fn listed(role: Option<Role>) -> impl Iterator<Item = Self> {
         let admin = role == Some(Role::Admin);

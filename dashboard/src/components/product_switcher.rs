@@ -1,15 +1,16 @@
 //! The choice of the product to which the dashboard is limited.
 
-use leptos::prelude::*;
+use leptos::{prelude::*, server_fn::ServerFn as _};
 
 use super::{frame::Section, select::options};
 use crate::{
+    api::session::ChooseProduct,
     html::{Html, html},
     scope::{known_products, product},
 };
 
 /// A select with the products, if there are several or the address names one. A choice opens the section for the
-/// product, without its other filters. Without scripts, a button submits the form.
+/// product, without its other filters, and is where the next session begins. Without scripts, a button submits the form.
 ///
 /// The page waits for the products, but does not fail if they cannot be read.
 #[component]
@@ -40,10 +41,11 @@ fn form(section: Option<Section>, mut products: Vec<String>, chosen: Option<Stri
     html! {
         <form
             class="product-switcher"
-            method="get"
-            action=Section::with_products(section).path()
+            method="post"
+            action=ChooseProduct::url()
             autocomplete="off"
         >
+            <input type="hidden" name="section" value=Section::with_products(section).path()/>
             <select class=class name="product" aria-label="Product">
                 {options(all.into_iter().chain(products), &chosen)}
             </select>

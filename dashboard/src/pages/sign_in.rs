@@ -102,7 +102,7 @@ fn destination(next: String) -> String {
     if inside && !next.contains(['\\', '\r', '\n']) {
         next
     } else {
-        routes::FLAGS.to_owned()
+        routes::HOME.to_owned()
     }
 }
 
@@ -169,7 +169,7 @@ mod tests {
             "/dashboard/\r\nx",
             "/dashboard/../..//evil.example",
         ] {
-            assert_eq!(leads(elsewhere), "/dashboard/flags");
+            assert_eq!(leads(elsewhere), "/dashboard");
         }
     }
 }

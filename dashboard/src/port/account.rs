@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use pennon_model::{
+    environment::ProductName,
     grant::GrantScope,
     id::TokenId,
     token::{CreatedToken, Token},
@@ -20,6 +21,12 @@ pub trait OwnAccount: Send + Sync {
 
     /// Creates a token. Only this result contains its secret.
     async fn create_token(&self, new: NewToken) -> Result<CreatedToken, AdminError>;
+
+    /// Returns the product to which the user has limited the dashboard, which may no longer exist; none for all products.
+    async fn remembered_product(&self) -> Result<Option<String>, AdminError>;
+
+    /// Remembers the product to which the user limits the dashboard; none for all products.
+    async fn remember_product(&self, product: Option<&ProductName>) -> Result<(), AdminError>;
 
     /// Revokes a token, effective immediately.
     async fn revoke_token(&self, token: TokenId) -> Result<(), AdminError>;

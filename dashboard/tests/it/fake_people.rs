@@ -6,6 +6,7 @@ use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::account::{NewToken, OwnAccount, PasswordChange};
 use pennon_dashboard::port::people::{NewGrant, NewPerson, PeopleAdmin, UserCredentials, UserRow};
 use pennon_model::{
+    environment::ProductName,
     grant::GrantScope,
     id::{TokenId, UserId},
     page::{Page, PageRequest},
@@ -133,6 +134,15 @@ impl OwnAccount for Fake {
             token: self.token(),
             secret: Secret::new("pnt_A".to_owned()),
         })
+    }
+
+    async fn remembered_product(&self) -> Result<Option<String>, AdminError> {
+        Ok(None)
+    }
+
+    async fn remember_product(&self, product: Option<&ProductName>) -> Result<(), AdminError> {
+        let product = product.map(ProductName::as_str);
+        self.record_call(format!("remember {product:?}"))
     }
 
     async fn revoke_token(&self, token: TokenId) -> Result<(), AdminError> {

@@ -8,7 +8,7 @@ use leptos::{
     reactive::computed::ScopedFuture,
 };
 use pennon_dashboard::{
-    api::destinations::destinations,
+    api::{destinations::destinations, session::choose_product},
     error::{AdminError, FieldError},
 };
 use pennon_model::{environment::ProductName, flag::FlagProducts};
@@ -64,6 +64,7 @@ fn switcher(html: &str) -> &str {
 /// Returns the products to choose from, and the selected one.
 fn choices(html: &str) -> (Vec<String>, String) {
     let form = switcher(html);
+    let (_, form) = form.split_once("<select").expect("a select");
     let values = attributes(form, "value").into_iter().map(str::to_owned);
     let (before, _) = form.split_once(" selected").expect("a selected option");
     let selected = attributes(before, "value").pop().unwrap_or_default();
@@ -107,8 +108,52 @@ async fn a_choice_opens_the_section_of_the_page_or_else_the_flags() {
     ] {
         let page = get(&fake, url).await;
         let form = switcher(&page.html);
-        assert_eq!(attributes(form, "action"), [section], "{url}");
+        assert!(form.contains("method=\"post\""));
+        assert_eq!(
+            attributes(form, "action"),
+            ["/dashboard/api/choose-product"]
+        );
+        assert_eq!(attributes(form, "value")[0], section, "{url}");
     }
+}
+
+#[tokio::test]
+async fn a_choice_is_remembered_and_shown_in_its_section() {
+    let fake = Arc::new(Fake::two_products());
+    for (product, section, location) in [
+        (
+            "Web shop",
+            "/dashboard/try",
+            "/dashboard/try?product=Web+shop",
+        ),
+        ("", "/dashboard/audit", "/dashboard/audit"),
+        ("Gone", "/dashboard/help", "/dashboard/flags"),
+        (
+            "Blog",
+            "https://evil.example",
+            "/dashboard/flags?product=Blog",
+        ),
+    ] {
+        let response = Arc::default();
+        let choice = Owner::new().with(|| {
+            let url = "/dashboard/api/choose-product";
+            provide_context(visit(url, None, Arc::clone(&response)));
+            fake.sign_in();
+            ScopedFuture::new(choose_product(product.to_owned(), section.to_owned()))
+        });
+        choice.await.expect("a choice");
+        let response = response.lock().expect("the response");
+        assert_eq!(response.location.as_deref(), Some(location));
+    }
+    assert_eq!(
+        *fake.calls(),
+        [
+            "remember Some(\"Web shop\")",
+            "remember None",
+            "remember None",
+            "remember Some(\"Blog\")"
+        ]
+    );
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ pub(crate) mod lint;
 pub(crate) mod packages;
 pub(crate) mod patch;
 pub(crate) mod precondition;
+pub(crate) mod preferences;
 pub(crate) mod previous_keys;
 pub(crate) mod provisioning;
 pub(crate) mod reversal;

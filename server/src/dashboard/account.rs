@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use pennon_core::Invalid;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::account::{NewToken, OwnAccount, PasswordChange};
+use pennon_model::environment::ProductName;
 use pennon_model::grant::{Grant, GrantScope, Grants};
 use pennon_model::id::TokenId;
 use pennon_model::time::Timestamp;
@@ -11,9 +12,9 @@ use pennon_model::token::{CreatedToken, Token};
 use pennon_model::user::Role;
 
 use super::{Form, SignedIn, scope_refused};
-use crate::admin::tokens;
 use crate::admin::tokens::TokenSelector;
 use crate::admin::users::{self, AccountSelector, CurrentPassword};
+use crate::admin::{preferences, tokens};
 use crate::auth::password::NewPassword;
 use crate::error::Error;
 
@@ -58,6 +59,14 @@ impl OwnAccount for SignedIn {
             }
             created => created.map_err(|error| scope_refused(error.into())),
         }
+    }
+
+    async fn remembered_product(&self) -> Result<Option<String>, AdminError> {
+        Ok(preferences::product(&self.admin, &self.actor).await?)
+    }
+
+    async fn remember_product(&self, product: Option<&ProductName>) -> Result<(), AdminError> {
+        Ok(preferences::remember_product(&self.admin, &self.actor, product).await?)
     }
 
     async fn revoke_token(&self, token: TokenId) -> Result<(), AdminError> {

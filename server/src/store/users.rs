@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use pennon_model::environment::ProductName;
 use pennon_model::grant::Grants;
 use pennon_model::id::UserId;
 use pennon_model::page::{Page, PageRequest};
@@ -125,6 +126,26 @@ pub(crate) async fn replace_password(
          returning revision",
     ).bind(id.uuid()).bind(old_hash).bind(new_hash).fetch_optional(conn).await)?;
     Ok(revision.is_some())
+}
+
+/// Returns the product to which a user has limited the dashboard.
+pub(crate) async fn dashboard_product(tx: &mut Tx, id: UserId) -> Result<Option<String>, Error> {
+    let product: Option<Option<String>> = on_conn!(tx, conn => sqlx::query_scalar(
+        "select dashboard_product from users where id = $1",
+    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    Ok(product.flatten())
+}
+
+/// Stores the product to which a user limits the dashboard; none for all products.
+pub(crate) async fn set_dashboard_product(
+    tx: &mut Tx,
+    id: UserId,
+    product: Option<&ProductName>,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("update users set dashboard_product = $2 where id = $1")
+        .bind(id.uuid())
+        .bind(product.map(ProductName::as_str))
+        .execute(conn).await.map(drop))
 }
 
 /// Deletes a user, with all sessions and tokens.
