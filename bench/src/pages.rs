@@ -47,11 +47,12 @@ const PAGES: [(&str, &str); 15] = [
 /// The numbers of products, of environments of each, and of flags in a large company.
 const MANY_PRODUCTS: usize = 8;
 const ENVIRONMENTS_OF_EACH: usize = 5;
-const MANY_FLAGS: usize = 10_000;
+const MANY_FLAGS: [usize; 2] = [2_000, 10_000];
 
 /// The pages that show all environments.
-const WIDE_PAGES: [(&str, &str); 5] = [
+const WIDE_PAGES: [(&str, &str); 6] = [
     ("flags", "/dashboard/flags"),
+    ("flags of a product", "/dashboard/flags?product=product-3"),
     ("flags that contain a text", "/dashboard/flags?q=seeded_77"),
     ("flags that are on for some", "/dashboard/flags?is=partly"),
     ("a flag", "/dashboard/flags/seeded_7"),
@@ -86,13 +87,18 @@ pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
             (_, sdk_key) = service.environment_of(&product, &name).await?;
         }
     }
-    seeds::flags(&service, &database, 1..=MANY_FLAGS, &sdk_key).await?;
-    database.execute(&[ENABLE, ROLL_OUT, SEE]).await?;
     let environments = MANY_PRODUCTS.saturating_mul(ENVIRONMENTS_OF_EACH);
-    let among =
-        format!("{MANY_FLAGS} flags in {environments} environments of {MANY_PRODUCTS} products");
-    table(&service, &among, &WIDE_PAGES).await?;
-    lists(&service, &among).await
+    let mut first = 1;
+    for size in MANY_FLAGS {
+        seeds::flags(&service, &database, first..=size, &sdk_key).await?;
+        database.execute(&[ENABLE, ROLL_OUT, SEE]).await?;
+        first = size + 1;
+        let among =
+            format!("{size} flags in {environments} environments of {MANY_PRODUCTS} products");
+        table(&service, &among, &WIDE_PAGES).await?;
+        lists(&service, &among).await?;
+    }
+    Ok(())
 }
 
 /// Measures the lists of the API.
@@ -124,20 +130,30 @@ async fn environments(
 async fn table(service: &Service, among: &str, pages: &[(&str, &str)]) -> Result<()> {
     let cookie = service.cookie().await?;
     println!("\n### Pages among {among}\n");
-    println!("| | samples | p50 ms | p99 ms | compressed |");
-    println!("|---|--:|--:|--:|--:|");
+    println!("| | samples | p50 ms | p99 ms | compressed | HTML | elements |");
+    println!("|---|--:|--:|--:|--:|--:|--:|");
     for (what, path) in pages {
+        let html = service.html(path, &cookie).await?;
         let bytes = service.page(path, &cookie).await?;
         let calls = Samples::of(50, async |_| service.page(path, &cookie).await.map(drop));
         let calls = calls.await?;
         println!(
-            "| {what} | {} | {:.2} | {:.2} | {bytes} bytes |",
+            "| {what} | {} | {:.2} | {:.2} | {bytes} bytes | {} bytes | {} |",
             calls.len(),
             calls.quantile(0.5),
-            calls.quantile(0.99)
+            calls.quantile(0.99),
+            html.len(),
+            elements(&html)
         );
     }
     Ok(())
+}
+
+/// Counts the elements of a page by their start tags.
+fn elements(html: &str) -> usize {
+    let tags = html.split('<').skip(1);
+    tags.filter(|tag| tag.starts_with(|first: char| first.is_ascii_alphabetic()))
+        .count()
 }
 
 /// Turns on two of three flags.

@@ -157,6 +157,16 @@ impl Service {
         Ok(response.bytes().await?.len())
     }
 
+    /// Gets a page, and returns its HTML.
+    pub(crate) async fn html(&self, path: &str, cookie: &str) -> Result<String> {
+        let request = self.http.get(format!("{}{path}", self.base_url));
+        let request = request
+            .header("cookie", cookie)
+            .header("accept", "text/html");
+        let response = request.send().await?.error_for_status()?;
+        Ok(response.text().await?)
+    }
+
     /// Sends a request with a JSON body. Any status other than success is an error.
     pub(crate) async fn send(&self, method: Method, path: &str, body: Value) -> Result<Value> {
         let request = self

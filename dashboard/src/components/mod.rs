@@ -18,6 +18,7 @@ pub mod fact;
 pub mod failure;
 pub mod field;
 pub mod first_steps;
+mod flag_columns;
 pub mod flag_switch;
 pub mod flag_table;
 pub mod form_actions;

@@ -1,7 +1,7 @@
 //! The current request and response, as pages access them.
 
 use async_trait::async_trait;
-use pennon_model::time::Timestamp;
+use pennon_model::{id::EnvironmentId, time::Timestamp};
 
 use crate::{error::AdminError, form::Form, model::Theme};
 
@@ -77,6 +77,12 @@ pub trait Visit: Send + Sync {
 
     /// Returns true if this browser has copied or stored an SDK key from the page that shows it.
     fn has_stored_key(&self) -> bool;
+
+    /// Makes the lists of flags in this browser show this environment where they have space for one.
+    fn prefer_environment(&self, id: EnvironmentId);
+
+    /// Returns the environment to show where there is space for one.
+    fn preferred_environment(&self) -> Option<EnvironmentId>;
 
     /// Makes the browser submit the same form to another address of the dashboard, instead of the page that is being
     /// rendered.

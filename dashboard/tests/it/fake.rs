@@ -523,6 +523,12 @@ impl Visit for Request {
         false
     }
 
+    fn prefer_environment(&self, _: EnvironmentId) {}
+
+    fn preferred_environment(&self) -> Option<EnvironmentId> {
+        None
+    }
+
     fn forward_form(&self, path: &str) {
         self.redirect(path);
     }

@@ -12,7 +12,12 @@ use crate::{
     scope::product,
 };
 
-/// Returns the number of flags, or audit entries, on a page.
+/// Returns the number of flags on a page: with many environments, each has a dozen elements per environment.
+fn flags_on_page() -> Limit {
+    30.try_into().unwrap_or_default()
+}
+
+/// Returns the number of audit entries on a page.
 pub(in crate::pages) fn page_length() -> Limit {
     50.try_into().unwrap_or_default()
 }
@@ -59,7 +64,7 @@ pub(super) fn from_address(form: &Form) -> FlagTableQuery {
             kind: FlagKind::parse(&form.text("kind")).ok(),
         },
         order: FlagTableOrder::parse(&form.text("sort")).unwrap_or_default(),
-        page: page_request(form, page_length()),
+        page: page_request(form, flags_on_page()),
     }
 }
 

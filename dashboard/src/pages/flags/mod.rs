@@ -34,7 +34,9 @@ use crate::{
     },
     form::Form,
     html::html,
-    port::{environments::EnvironmentAdmin, flags::FlagAdmin, query, signed_in, signed_in_user},
+    port::{
+        environments::EnvironmentAdmin, flags::FlagAdmin, query, signed_in, signed_in_user, visit,
+    },
 };
 
 /// The number of flags up to which an installation may be new.
@@ -47,6 +49,7 @@ pub fn Flags() -> impl IntoView {
     page(Section::Flags, "Flags", async move {
         let user = signed_in_user()?;
         let table = signed_in::<dyn FlagAdmin>()?.flags(query.clone()).await?;
+        let preferred = preferred_environment(&query, &table);
         let may_be_new = is_default(&query) && table.flags.pagination.total <= FEW;
         let steps = if may_be_new {
             Some(signed_in::<dyn EnvironmentAdmin>()?.first_steps().await?)
@@ -54,7 +57,7 @@ pub fn Flags() -> impl IntoView {
             None
         };
         let steps = steps.filter(are_shown);
-        Ok(view! { <List query table user steps/> })
+        Ok(view! { <List query table user preferred steps/> })
     })
 }
 
@@ -63,6 +66,7 @@ fn List(
     query: FlagTableQuery,
     table: Table,
     user: User,
+    preferred: Option<EnvironmentId>,
     steps: Option<FirstSteps>,
 ) -> impl IntoView {
     let total = table.flags.pagination.total;
@@ -79,7 +83,7 @@ fn List(
         html! {
             {warning}
             <Filters query=query.clone() environments=table.environments.clone()/>
-            <Results query table user/>
+            <Results query table user preferred/>
             <SwitchDialogs/>
         }
     };
@@ -106,7 +110,12 @@ fn List(
 
 /// The flags that match the query. With scripts, this part changes while the user types.
 #[component]
-fn Results(query: FlagTableQuery, table: Table, user: User) -> impl IntoView {
+fn Results(
+    query: FlagTableQuery,
+    table: Table,
+    user: User,
+    preferred: Option<EnvironmentId>,
+) -> impl IntoView {
     let pagination = table.flags.pagination;
     let state_hint = (query.state.is_some() && query.environment.is_none())
         .then(|| view! { <p class="hint">"In at least one environment."</p> });
@@ -117,7 +126,7 @@ fn Results(query: FlagTableQuery, table: Table, user: User) -> impl IntoView {
         let table = keep_environment(table, query.environment);
         let bar = is_selectable(&user).then(|| html! { <SelectionBar list=address(&query)/> });
         html! {
-            <FlagTable table user/>
+            <FlagTable table user preferred/>
             {bar}
         }
     };
@@ -143,6 +152,18 @@ fn note(pagination: Pagination) -> String {
         1 => "1 flag".to_owned(),
         total => format!("{total} flags"),
     }
+}
+
+/// Returns the environment that cards show: the one that the reader chose last, in this query or in an earlier one.
+fn preferred_environment(query: &FlagTableQuery, table: &Table) -> Option<EnvironmentId> {
+    let visit = visit().ok()?;
+    let mut listed = table.environments.iter();
+    let chosen = query.environment;
+    let chosen = chosen.filter(|chosen| listed.any(|environment| environment.id == *chosen));
+    if let Some(chosen) = chosen {
+        visit.prefer_environment(chosen);
+    }
+    chosen.or_else(|| visit.preferred_environment())
 }
 
 /// Returns the table with only this environment, if the table has it.

@@ -23,6 +23,9 @@ pub(super) const STORED_KEY: &str = "pennon_stored_key";
 /// The cookie of a browser that has just made a change. It contains nothing.
 pub(super) const CHANGED: &str = "pennon_changed";
 
+/// The cookie with the environment that lists of flags show where they have space for one.
+pub(super) const ENVIRONMENT: &str = "pennon_environment";
+
 /// Returns the name of the session cookie. It depends only on the settings, so that requests find the cookie
 /// independently of what a proxy reports.
 pub(super) fn of_session(settings: &Settings) -> &'static str {

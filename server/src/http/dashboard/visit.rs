@@ -10,6 +10,7 @@ use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::Theme;
 use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
+use pennon_model::id::EnvironmentId;
 use pennon_model::time::Timestamp;
 
 use super::super::base_url::{base_url, is_https};
@@ -24,6 +25,7 @@ use crate::state::Service;
 const REDIRECT: HeaderName = HeaderName::from_static("serverfnredirect");
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
+const YEAR_SECONDS: i64 = 365 * DAY_SECONDS;
 
 /// The time for which pages offer to undo a change.
 const UNDO_SECONDS: i64 = 10;
@@ -103,8 +105,7 @@ impl Visit for CurrentVisit {
     }
 
     fn set_theme(&self, theme: Theme) {
-        let year = DAY_SECONDS.saturating_mul(365);
-        self.set_cookie(cookie::THEME, theme.as_str(), year, "");
+        self.set_cookie(cookie::THEME, theme.as_str(), YEAR_SECONDS, "");
     }
 
     fn redirect(&self, path: &str) {
@@ -130,6 +131,21 @@ impl Visit for CurrentVisit {
 
     fn has_stored_key(&self) -> bool {
         cookie::value(&self.parts.headers, cookie::STORED_KEY).is_some()
+    }
+
+    fn prefer_environment(&self, id: EnvironmentId) {
+        self.set_cookie(
+            cookie::ENVIRONMENT,
+            &id.to_string(),
+            YEAR_SECONDS,
+            "; HttpOnly",
+        );
+    }
+
+    fn preferred_environment(&self) -> Option<EnvironmentId> {
+        cookie::value(&self.parts.headers, cookie::ENVIRONMENT)?
+            .parse()
+            .ok()
     }
 
     fn forward_form(&self, path: &str) {
