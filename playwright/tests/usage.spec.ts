@@ -27,10 +27,25 @@ test("usage is shown by reason, as a chart and as a table", async ({ page, serve
   ]);
   await expect(numbers.getByRole("row").nth(1).getByRole("cell")).toHaveText(["2", "1", "3"]);
 
-  await page.getByRole("link", { name: "production" }).click();
+  // The changes are marked at their times, and listed.
+  const changes = page.locator(".usage-changes li");
+  await expect(changes).toHaveText([
+    /turned new_checkout on in production/,
+    /created new_checkout/,
+  ]);
+  const mark = page.locator(".chart-mark").first();
+  await expect(mark).toHaveAccessibleName(/^\d{4}-\d\d-\d\d \d\d:\d\d: \S+ turned new_checkout on/);
+  const sentence = changes.first().locator(".action-sentence");
+  await expect(mark).toHaveAttribute("href", `#${await sentence.getAttribute("id")}`);
+
+  await page.getByRole("link", { name: "production", exact: true }).click();
   await expect(
     page.getByRole("img", { name: "2 evaluations in production in the last 24 hours" }),
   ).toBeVisible();
+  await expect(changes).toHaveCount(2);
+  await page.goto(page.url().replace(production.id, staging.id));
+  await expect(changes).toHaveText([/created new_checkout/]);
+  await page.goBack();
   await page.getByRole("link", { name: "30d" }).click();
   await expect(page).toHaveURL(/environment=[0-9a-f-]{36}&period=30d$/);
   await expect(

@@ -1,7 +1,7 @@
 //! Actions of the audit log as compact rows.
 
 use leptos::prelude::*;
-use pennon_model::audit::AuditEntry;
+use pennon_model::{audit::AuditEntry, id::AuditId};
 
 use super::{
     icon::{Drawing, Icon},
@@ -37,7 +37,7 @@ pub fn ActionRow(
         let AuditEntry {
             id, occurred_at, ..
         } = newest;
-        let sentence_id = format!("action-{id}");
+        let sentence_id = action_id(id);
         let revert = with_revert && is_revertible(&records);
         let revert = revert.then(|| {
             html! {
@@ -73,6 +73,28 @@ pub fn ActionRow(
     })
 }
 
+/// Returns the id of the sentence of an action with this entry, for links to it.
+pub(crate) fn action_id(newest: AuditId) -> String {
+    format!("action-{newest}")
+}
+
+/// Returns the sentence of an action as plain text.
+pub(crate) fn plain_sentence(records: &[Record], naming: Naming) -> String {
+    let (pieces, product) = pieces(records);
+    let pieces = pieces.into_iter().map(|piece| match piece {
+        Piece::Environment(name) => naming.name(&product, &name),
+        piece => piece.into_text(),
+    });
+    pieces.collect()
+}
+
+/// Returns the pieces of the sentence of an action, and the product of its environment.
+fn pieces(records: &[Record]) -> (Vec<Piece>, String) {
+    let entries: Vec<_> = records.iter().map(|record| &record.entry).collect();
+    let product = entries.iter().find_map(|entry| entry.product.clone());
+    (summary_of(&entries), product.unwrap_or_default())
+}
+
 /// Returns true if the user's role allows reverting an action.
 pub(crate) fn is_revertible(records: &[Record]) -> bool {
     records.iter().all(|record| record.revertible)
@@ -80,11 +102,9 @@ pub(crate) fn is_revertible(records: &[Record]) -> bool {
 
 /// Renders the sentence of an action. The flag is a link to the flag in the environment of the action.
 fn sentence(records: &[Record], naming: Naming) -> Html {
-    let entries: Vec<_> = records.iter().map(|record| &record.entry).collect();
-    let product = entries.iter().find_map(|entry| entry.product.clone());
-    let product = product.unwrap_or_default();
+    let (pieces, product) = pieces(records);
     let environment = only_environment(records);
-    let pieces = summary_of(&entries).into_iter().map(|piece| match piece {
+    let pieces = pieces.into_iter().map(|piece| match piece {
         Piece::Text(text) => text.into_html(),
         Piece::Flag(key) => {
             let href = flag_address(&key, environment);

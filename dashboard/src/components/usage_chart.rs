@@ -23,6 +23,9 @@ pub const REASONS: [(Reason, &str, &str); 5] = [
 const STEP: usize = 10;
 const WIDTH: usize = 8;
 
+/// The width within which a mark reacts to the pointer.
+const MARK_WIDTH: u32 = 6;
+
 /// The height of the chart.
 const HEIGHT: f64 = 100.0;
 
@@ -35,6 +38,17 @@ pub struct Bar {
     pub counts: [i64; REASONS.len()],
     /// The part of them that clients reported.
     pub reported: [i64; REASONS.len()],
+}
+
+/// A mark on the chart at the time of a change.
+#[derive(Clone, Debug)]
+pub struct ChartMark {
+    /// The time of the change.
+    pub at: Timestamp,
+    /// The change and who made it, as a sentence.
+    pub label: String,
+    /// The address of its description.
+    pub href: String,
 }
 
 /// The label of the evaluations that clients reported.
@@ -59,11 +73,15 @@ fn sum(counts: &[i64]) -> i64 {
 }
 
 /// A bar chart of stacked reasons, and the same data as a table. The evaluations that clients reported have a lighter
-/// tone. Hovering over a bar shows its numbers.
+/// tone. Hovering over a bar shows its numbers; a mark shows a change.
 #[component]
 pub fn UsageChart(
     /// The bars, in order.
     bars: Vec<Bar>,
+    /// The changes in the same period.
+    marks: Vec<ChartMark>,
+    /// The end of the last bar.
+    end: Timestamp,
     /// A summary of the chart for screen readers.
     summary: String,
     /// True if the bars are days, so that times of day are left out.
@@ -100,7 +118,13 @@ pub fn UsageChart(
             </li>
         }
     });
-    let marks = [0, bars.len() / 2, bars.len().saturating_sub(1)]
+    let starts: Vec<_> = bars.iter().map(|bar| bar.from).collect();
+    let changes = marks.into_iter().filter_map(|mark| {
+        let x = position(mark.at, &starts, end)?;
+        Some(change_mark(x, mark))
+    });
+    let changes = changes.collect_view();
+    let times = [0, bars.len() / 2, bars.len().saturating_sub(1)]
         .into_iter()
         .filter_map(|index| bars.get(index))
         .map(|bar| view! { <span>{format_start(bar.from, days)}</span> })
@@ -119,11 +143,14 @@ pub fn UsageChart(
                 <span>{format_count(top / 2)}</span>
                 <span>"0"</span>
             </div>
-            <svg class="chart-bars" viewBox=view_box preserveAspectRatio="none" role="img" aria-label=summary>
+            <svg class="chart-bars" viewBox=view_box.clone() preserveAspectRatio="none" role="img" aria-label=summary>
                 {drawn}
             </svg>
+            <svg class="chart-marks" viewBox=view_box.clone() preserveAspectRatio="none">
+                {changes}
+            </svg>
             <div class="chart-times" aria-hidden="true">
-                {marks}
+                {times}
             </div>
         </figure>
         <Numbers bars used days has_reported/>
@@ -226,6 +253,38 @@ fn stack(index: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
     }
 }
 
+/// Draws a mark: a line with a dot, which is a link.
+fn change_mark(x: f64, ChartMark { label, href, .. }: ChartMark) -> impl IntoView {
+    let half = f64::from(MARK_WIDTH) / 2.0;
+    html! {
+        <a class="chart-mark" href=href aria-label=label.clone()>
+            <title>{label.clone()}</title>
+            <rect
+                x=format!("{:.2}", x - half)
+                y="-8"
+                width=MARK_WIDTH.to_string()
+                height=(HEIGHT + 8.0).to_string()
+            ></rect>
+            <path d=format!("M{x:.2} {HEIGHT}V0")></path>
+            <path class="chart-mark-dot" d=format!("M{x:.2} 0h0")></path>
+        </a>
+    }
+}
+
+/// Returns the horizontal position of a time among the starts of bars; none before the first.
+fn position(at: Timestamp, starts: &[Timestamp], end: Timestamp) -> Option<f64> {
+    let index = starts
+        .partition_point(|start| *start <= at)
+        .checked_sub(1)?;
+    let start = starts.get(index)?.millis();
+    let next = index.checked_add(1).and_then(|next| starts.get(next));
+    let length = next.copied().unwrap_or(end).millis().saturating_sub(start);
+    let passed = at.millis().saturating_sub(start).min(length);
+    let index = i64::try_from(index).unwrap_or_default();
+    let step = i64::try_from(STEP).unwrap_or_default();
+    Some(share(index.saturating_mul(step), 1) + share(passed.saturating_mul(step), length))
+}
+
 #[expect(
     clippy::cast_precision_loss,
     reason = "the difference is invisible in a drawing"
@@ -261,8 +320,22 @@ fn format_start(at: Timestamp, days: bool) -> String {
 #[cfg(test)]
 mod tests {
     use pennon_core::Reason;
+    use pennon_model::time::Timestamp;
 
-    use super::{REASONS, scale};
+    use super::{REASONS, position, scale};
+
+    #[test]
+    fn a_change_is_marked_at_its_time_within_its_bar() {
+        let at = Timestamp::from_millis;
+        let starts = [at(1_000), at(2_000), at(4_000)];
+        let position = |millis| position(at(millis), &starts, at(5_000));
+        assert_eq!(position(999), None);
+        assert_eq!(position(1_000), Some(0.0));
+        assert_eq!(position(1_500), Some(5.0));
+        assert_eq!(position(3_000), Some(15.0));
+        assert_eq!(position(4_900), Some(29.0));
+        assert_eq!(position(9_000), Some(30.0));
+    }
 
     #[test]
     fn every_reason_is_drawn_once() {

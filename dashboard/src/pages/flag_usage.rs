@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_model::{
+    audit::AuditFilter,
     id::EnvironmentId,
     time::Timestamp,
     usage::{FlagEnvironmentUsage, FlagHour},
@@ -10,6 +11,7 @@ use pennon_model::{
 
 use crate::{
     components::{
+        action_row::{ActionRow, action_id, plain_sentence},
         empty::Empty,
         frame::Section,
         number::format_count,
@@ -19,18 +21,22 @@ use crate::{
         table::{Table, heads},
         time::time_or,
         title::Title,
-        usage_chart::{Bar, REASONS, UsageChart},
+        usage_chart::{Bar, ChartMark, REASONS, UsageChart},
     },
+    error::AdminError,
     form::{Form, with_query},
     html::html,
     model::Naming,
     port::{
-        Visit, query, signed_in,
+        Visit,
+        audit::{AuditAdmin, RecentActions, Record},
+        environments::EnvironmentAdmin,
+        local, query, signed_in,
         usage::{FlagUsage, UsageAdmin},
         visit,
     },
     routes,
-    scope::product,
+    scope::{product, scoped},
 };
 
 const HOUR: i64 = 60 * 60 * 1000;
@@ -136,12 +142,29 @@ pub fn FlagUsagePage() -> impl IntoView {
         let usage = signed_in::<dyn UsageAdmin>()?
             .flag_usage(&key, Timestamp::from_millis(from))
             .await?;
+        let changes = changes_since(&usage, Timestamp::from_millis(from)).await?;
+        let naming = match product() {
+            Some(_) => Naming::default(),
+            None => signed_in::<dyn EnvironmentAdmin>()?.naming().await?,
+        };
         let usage = FlagUsage {
             environments: of_product(usage.environments, product().as_ref()),
             ..usage
         };
-        Ok(view! { <Usage usage view bar_starts/> })
+        Ok(view! { <Usage usage view bar_starts changes naming/> })
     })
+}
+
+/// Returns the changes of a flag since a time, newest first, as far as the selected product has them.
+async fn changes_since(usage: &FlagUsage, from: Timestamp) -> Result<RecentActions, AdminError> {
+    let filter = AuditFilter {
+        flag_key: Some(usage.flag.key.to_string()),
+        product: product(),
+        flags_of_product: true,
+        from: Some(from),
+        ..AuditFilter::default()
+    };
+    signed_in::<dyn AuditAdmin>()?.recent_actions(&filter).await
 }
 
 /// Returns the usage in the environments of the selected product; none means every product.
@@ -154,15 +177,24 @@ fn of_product(
 }
 
 #[component]
-fn Usage(usage: FlagUsage, view: View, bar_starts: Vec<i64>) -> impl IntoView {
+fn Usage(
+    usage: FlagUsage,
+    view: View,
+    bar_starts: Vec<i64>,
+    changes: RecentActions,
+    naming: Naming,
+) -> impl IntoView {
     let FlagUsage { flag, environments } = usage;
     let chosen = environments
         .iter()
         .find(|environment| Some(environment.environment_id) == view.environment);
-    let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
     let in_environment =
         chosen.map(|chosen| format!(" in {}", naming.name(&chosen.product, &chosen.environment)));
     let in_environment = in_environment.unwrap_or_default();
+    let changes = RecentActions {
+        actions: in_place(changes.actions, chosen),
+        ..changes
+    };
     let selected = chosen.map_or(environments.as_slice(), std::slice::from_ref);
     let bars = bars(selected, &bar_starts);
     let sum = bars.iter().map(Bar::sum).fold(0, i64::saturating_add);
@@ -190,17 +222,22 @@ fn Usage(usage: FlagUsage, view: View, bar_starts: Vec<i64>) -> impl IntoView {
             }
         } else {
             let days = view.period == Period::Month;
+            let marks = marks(&changes.actions, naming);
+            let (length, _) = view.period.bars();
+            let last = bar_starts.last().copied().unwrap_or_default();
+            let end = Timestamp::from_millis(last.saturating_add(length));
             html! {
                 <section class="panel usage-panel" aria-labelledby="usage-sum">
                     <h2 id="usage-sum">{summary.clone()}</h2>
-                    <UsageChart bars summary=description.clone() days/>
+                    <UsageChart bars marks end summary=description.clone() days/>
                 </section>
             }
         };
         html! {
             <PeriodLinks key=key.clone() view/>
             {chart}
-            <EnvironmentTable key=key.clone() environments view/>
+            <Changes changes naming key=key.clone()/>
+            <EnvironmentTable key=key.clone() environments view naming/>
         }
     };
     view! {
@@ -211,6 +248,70 @@ fn Usage(usage: FlagUsage, view: View, bar_starts: Vec<i64>) -> impl IntoView {
         </header>
         {body}
     }
+}
+
+/// Returns the actions that changed the flag itself or its configuration in an environment; in all if it is none.
+fn in_place(
+    mut actions: Vec<Vec<Record>>,
+    environment: Option<&FlagEnvironmentUsage>,
+) -> Vec<Vec<Record>> {
+    // By names, because the rotation of a key changes the id.
+    let is_there = |Record { entry, .. }: &Record| {
+        environment.is_none_or(|chosen| {
+            let name = entry.environment.as_ref();
+            let is_it = |name| {
+                name == &chosen.environment && entry.product.as_ref() == Some(&chosen.product)
+            };
+            name.is_none_or(is_it)
+        })
+    };
+    actions.retain(|action| action.iter().any(is_there));
+    actions
+}
+
+/// Returns a mark for each action, which leads to its row.
+fn marks(actions: &[Vec<Record>], naming: Naming) -> Vec<ChartMark> {
+    let mark = |records: &Vec<Record>| {
+        let entry = &records.first()?.entry;
+        let at = local(entry.occurred_at);
+        let label = format!(
+            "{} {}: {} {}",
+            at.date,
+            at.hour_and_minute(),
+            entry.actor_identity,
+            plain_sentence(records, naming)
+        );
+        Some(ChartMark {
+            at: entry.occurred_at,
+            label,
+            href: format!("#{}", action_id(entry.id)),
+        })
+    };
+    actions.iter().filter_map(mark).collect()
+}
+
+/// The changes in the period of the chart, newest first.
+#[component]
+fn Changes(changes: RecentActions, naming: Naming, key: String) -> impl IntoView {
+    let RecentActions { actions, has_more } = changes;
+    let count = actions.len();
+    let rows = actions.into_iter().map(|records| {
+        html! { <ActionRow records naming with_date=true with_revert=true note=None/> }
+    });
+    let rows = rows.collect_view();
+    let more = has_more.then(|| {
+        let history = scoped(routes::flag_history(&key));
+        html! { <p class="hint">"Older changes are in the " <a href=history>"history"</a> "."</p> }
+    });
+    (count > 0).then(|| {
+        html! {
+            <section class="action-group usage-changes">
+                <h2>"Changes " <span class="count">{count}</span></h2>
+                <ol class="action-list">{rows}</ol>
+                {more}
+            </section>
+        }
+    })
 }
 
 /// The links that select the period.
@@ -237,8 +338,8 @@ fn EnvironmentTable(
     key: String,
     environments: Vec<FlagEnvironmentUsage>,
     view: View,
+    naming: Naming,
 ) -> impl IntoView {
-    let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
     let all_environments = View {
         environment: None,
         ..view
