@@ -432,6 +432,55 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   });
 });
 
+test("a browser without a network says so, and switches nothing", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/Failed to load|ERR_/);
+  await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await page.context().setOffline(true);
+  await expect(page.locator(".bars")).toContainText(
+    /You are offline. This page shows the state of \d\d:\d\d/,
+  );
+  await page.getByRole("switch").click();
+  await expect(page.getByRole("alert")).toContainText("Not switched. You are offline.");
+  await expect(page.getByRole("switch")).not.toBeChecked();
+  await page.context().setOffline(false);
+  await expect(page.locator(".bars")).toBeEmpty();
+  await page.getByRole("switch").click();
+  await expect(page.getByRole("switch")).toBeChecked();
+});
+
+test("a switch that waits for its answer says so", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  let answer = () => {};
+  const mayAnswer = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/set-enabled", async (route) => {
+    await mayAnswer;
+    await route.fallback();
+  });
+  await page.getByRole("switch").click();
+  await expect(page.locator(".toast")).toContainText(
+    "Waiting for the answer. New checkout in staging has not been switched yet.",
+  );
+  answer();
+  await expect(page.locator(".toast")).toContainText("New checkout is on in staging.");
+});
+
 test.describe("the stream of events", { tag: "@scripts" }, () => {
   /** Makes the page listen to the stream, and returns a function that reads the events received so far. */
   async function listen(page: Page): Promise<() => Promise<string>> {

@@ -41,10 +41,7 @@ export function keepUpToDate(
 
   const setVisible = connect((message) => {
     if (message.kind === "lost") {
-      unreachableTimer ??= setTimeout(
-        () => bars.show("lost", "Pennon cannot be reached. This page may be out of date."),
-        unreachableDelay,
-      );
+      unreachableTimer ??= setTimeout(showLost, unreachableDelay);
       return;
     }
     clearTimeout(unreachableTimer);
@@ -67,6 +64,17 @@ export function keepUpToDate(
       refreshSoon();
     }
   });
+
+  /** Reports that the page is not updated, and since when. */
+  function showLost(): void {
+    const reason = navigator.onLine ? "Pennon cannot be reached." : "You are offline.";
+    const time = new Date(renderedAt).toLocaleTimeString("en-GB", {
+      hour: "2-digit",
+      minute: "2-digit",
+    });
+    const age = isFormResponse ? "may be out of date" : `shows the state of ${time}`;
+    bars.show("lost", `${reason} This page ${age}.`);
+  }
 
   function refreshSoon(delay = refreshDelay): void {
     isDue = true;
@@ -188,6 +196,14 @@ export function keepUpToDate(
     reportVisibility();
   });
   addEventListener("pagehide", () => setVisible(false));
+  addEventListener("offline", showLost);
+  addEventListener("online", () => {
+    // The stream may have survived the interruption, or still be broken.
+    if (unreachableTimer === undefined) {
+      bars.hide("lost");
+      refreshSoon();
+    }
+  });
   reportVisibility();
   if (isOutdated && !isFormResponse) {
     refreshSoon(0);

@@ -6,6 +6,9 @@ export const ownRequests = new Set<string>();
 
 const endpoint = "/dashboard/api/set-enabled";
 
+/** The time for which a switch waits for its answer before a message says so, in milliseconds. */
+const patience = 3_000;
+
 /** A flag in an environment. */
 type FlagEnvironment = {
   readonly flag: string;
@@ -131,7 +134,13 @@ async function switchTo(
   };
   closeMessage();
   setState(target, on, true);
+  const place = `${target.name} in ${target.environmentName}`;
+  const waiting = setTimeout(
+    () => showMessage(`Waiting for the answer. ${place} has not been switched yet.`, {}),
+    patience,
+  );
   const result = await send(fields, reason);
+  clearTimeout(waiting);
   if (typeof result === "string") {
     for (const form of formsOf(target)) {
       updateForm(form, result);
@@ -164,6 +173,18 @@ async function send(
       headers["x-change-reason"] = encodeURIComponent(reason);
     }
     const response = await post(endpoint, fields, headers);
+    return await answerOf(response);
+  } catch {
+    return {
+      message: navigator.onLine
+        ? "No answer arrived, so the change may have happened or not. The page shows the state as soon as Pennon can be reached."
+        : "You are offline. Try again once you are connected.",
+    };
+  }
+}
+
+async function answerOf(response: Response): Promise<string | Failure> {
+  try {
     return (await response.json()) as string | Failure;
   } catch {
     return {
