@@ -1,7 +1,7 @@
 //! The document around every page, and the routes of the pages.
 
 use leptos::{config::LeptosOptions, nonce::use_nonce, prelude::*};
-use leptos_meta::{MetaTags, provide_meta_context};
+use leptos_meta::{Meta, MetaTags, provide_meta_context};
 use leptos_router::{
     SsrMode,
     components::{FlatRoutes, Route, Router},
@@ -74,6 +74,7 @@ pub fn shell(
                 <meta name="viewport" content="width=device-width, initial-scale=1"/>
                 <meta name="color-scheme" content="light dark"/>
                 <link rel="icon" type="image/svg+xml" href=icon_url()/>
+                <link rel="apple-touch-icon" href="/dashboard/assets/touch-icon.png"/>
                 <link rel="stylesheet" href=stylesheet/>
                 {script}
                 <script nonce=use_nonce() inner_html=EARLY_KEYS></script>
@@ -91,7 +92,13 @@ pub fn shell(
 pub fn App() -> impl IntoView {
     provide_meta_context();
     let ssr = SsrMode::Async;
+    // Chats and other readers of previews need an absolute address.
+    let base_url = visit().map_or_else(|_| String::new(), |visit| visit.base_url());
+    let social_card = format!("{base_url}/dashboard/assets/social-card.png");
     view! {
+        <Meta property="og:title" content="Pennon"/>
+        <Meta property="og:description" content="Feature flags on your own servers"/>
+        <Meta property="og:image" content=social_card/>
         <Router>
             <FlatRoutes fallback=NotFound>
                 <Route path=path!("/dashboard") view=Home ssr=ssr.clone()/>

@@ -43,8 +43,33 @@ pub(super) fn reference_script() -> String {
     format!("/{FOLDER}/{}", REFERENCE_SCRIPT.unwrap_or("reference.js"))
 }
 
+/// The images, whose names do not change: the icon of a bookmark on a phone, and the preview of a link to the dashboard.
+const IMAGES: [(&str, &[u8]); 2] = [
+    (
+        "touch-icon.png",
+        include_bytes!("../../../dashboard/images/touch-icon.png"),
+    ),
+    (
+        "social-card.png",
+        include_bytes!("../../../dashboard/images/social-card.png"),
+    ),
+];
+
+/// Returns an image, which clients may cache for a day.
+fn image(name: &str) -> Option<Response> {
+    let (_, content) = IMAGES.into_iter().find(|(each, _)| *each == name)?;
+    let headers = [
+        (CONTENT_TYPE, "image/png"),
+        (CACHE_CONTROL, "public, max-age=86400"),
+    ];
+    Some((headers, content).into_response())
+}
+
 /// Serves a file. Its name changes with its content, so clients may cache it forever.
 pub(super) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    if let Some(image) = image(&name) {
+        return image;
+    }
     let kind = match name.rsplit('.').next() {
         Some("js") => "text/javascript; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
