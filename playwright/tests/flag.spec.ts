@@ -156,7 +156,7 @@ test("the TTL of a flag can be overridden and reset", async ({
   await page.getByRole("link", { name: "Change how long clients keep the flag" }).click();
   await seconds.fill("");
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByText("60 s (default)")).toBeVisible();
+  await expect(page.getByText("for up to 60 s (default)")).toBeVisible();
 });
 
 test("the context of the playground is kept when the environment changes", {

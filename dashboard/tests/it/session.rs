@@ -10,7 +10,7 @@ const LOGIN: &str = "/dashboard/login";
 async fn the_right_password_leads_to_the_requested_page() {
     let form = Some("sign-in-email=ana%40example.com&sign-in-password=correct+horse");
     let page = render(None, LOGIN, form).await;
-    assert_eq!(page.location.as_deref(), Some("/dashboard/flags"));
+    assert_eq!(page.location.as_deref(), Some("/dashboard"));
     let page = render(
         None,
         "/dashboard/login?next=%2Fdashboard%2Fenvironments",
