@@ -196,9 +196,49 @@ async fn every_moved_environment_is_recorded_and_an_unchanged_order_is_not() {
         "/audit/{}/revert",
         items[0]["id"].as_str().unwrap_or_default()
     );
+    admin.post(&path, json!({})).await.expect(StatusCode::OK);
+    let again = admin.post(&path, json!({})).await;
+    again.expect_problem(StatusCode::CONFLICT, "ALREADY_REVERTED");
+}
+
+#[tokio::test]
+async fn an_order_can_be_reverted_unless_its_environments_have_been_moved_since() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let one = environment(&admin, "Shop", "one").await;
+    let two = environment(&admin, "Shop", "two").await;
+    let three = environment(&admin, "Shop", "three").await;
+    let before = ordered(&admin).await;
+    let order = put(&admin, "Shop", &[&three, &one, &two]).await;
+    order.expect(StatusCode::OK);
+    let newest = admin.get("/audit?limit=1").await.json();
+    let path = format!(
+        "/audit/{}/revert",
+        newest["items"][0]["id"].as_str().unwrap_or_default()
+    );
+    // A new environment is after all others, and stays there.
+    let four = environment(&admin, "Shop", "four").await;
+    let planned = admin.post(&format!("{path}?dryRun=true"), json!({})).await;
+    let planned = planned.expect(StatusCode::OK).json();
+    assert_eq!(planned["changes"].as_array().map(Vec::len), Some(3));
+    admin.post(&path, json!({})).await.expect(StatusCode::OK);
+    assert_eq!(ordered(&admin).await[..3], before);
+    assert_eq!(ordered(&admin).await[3], "Shop/four");
+
+    let order = put(&admin, "Shop", &[&two, &one, &three, &four]).await;
+    order.expect(StatusCode::OK);
+    let first = admin.get("/audit?limit=1").await.json();
+    let order = put(&admin, "Shop", &[&three, &two, &one, &four]).await;
+    order.expect(StatusCode::OK);
+    let before = ordered(&admin).await;
+    let path = format!(
+        "/audit/{}/revert",
+        first["items"][0]["id"].as_str().unwrap_or_default()
+    );
     let refused = admin.post(&path, json!({})).await;
     let refused = refused.expect_problem(StatusCode::CONFLICT, "NOT_REVERTIBLE");
-    assert!(refused.text("/detail").contains("order of environments"));
+    assert!(refused.text("/detail").contains("moved again since"));
+    assert_eq!(ordered(&admin).await, before);
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::audit::value;
 use super::changes::{self, EnvironmentChange};
+use super::environment_order::{self, Positioned};
 use super::environments::EnvironmentDetails;
 use super::flags::FlagDetails;
 use super::scope::Enabled;
@@ -52,7 +53,9 @@ impl DesiredState {
     fn fingerprint(&self) -> String {
         let environments = self.environments.iter();
         let environments =
-            environments.map(|one| format!("{} {}", one.before.id, one.before.revision));
+            environments.map(|BeforeAfter { before, .. }| {
+                format!("{} {} {:?}", before.id, before.revision, before.position)
+            });
         let flags = self.flags.iter();
         let flags = flags.map(|flag| format!("{} {}", flag.before.id, flag.before.revision));
         let configurations = self.configurations.iter();
@@ -69,12 +72,23 @@ impl DesiredState {
     pub(super) fn plan(&self, admin: &Admin) -> Result<Plan, Error> {
         let mut changes = Vec::new();
         for BeforeAfter { before, after } in &self.environments {
-            if before != after {
-                changes.push(PlannedChange {
-                    environment: Some(after.clone()),
-                    ..planned(AuditAction::EnvironmentUpdated, Some(before), Some(after))?
-                });
+            let action = AuditAction::EnvironmentUpdated;
+            let moved = Environment {
+                position: after.position,
+                ..before.clone()
+            };
+            let mut steps = Vec::new();
+            if moved != *before {
+                let (old, new) = (Positioned::of(before), Positioned::of(&moved));
+                steps.push(planned(action, Some(&old), Some(&new))?);
             }
+            if moved != *after {
+                steps.push(planned(action, Some(&moved), Some(after))?);
+            }
+            changes.extend(steps.into_iter().map(|step| PlannedChange {
+                environment: Some(after.clone()),
+                ..step
+            }));
         }
         for BeforeAfter { before, after } in &self.flags {
             let goes = before.archived_at.is_none() && after.archived_at.is_some();
@@ -130,11 +144,15 @@ impl DesiredState {
     ) -> Result<Vec<EnvironmentChange>, Error> {
         let mut changes = Vec::new();
         for BeforeAfter { before, after } in self.environments {
-            if before != after {
-                let actor = actor.any_administrator()?.of(&before)?;
-                let details = EnvironmentDetails::of(&after);
-                let (_, change) =
-                    environments::rewrite(admin, tx, &actor, &before, details).await?;
+            if before == after {
+                continue;
+            }
+            let actor = actor.any_administrator()?.of(&before)?;
+            let moved =
+                environment_order::move_to(admin, tx, &actor, before, after.position).await?;
+            let details = EnvironmentDetails::of(&after);
+            if EnvironmentDetails::of(&moved) != details {
+                let (_, change) = environments::rewrite(admin, tx, &actor, &moved, details).await?;
                 changes.extend(change);
             }
         }

@@ -1,12 +1,14 @@
 //! The order of the environments of a product, in which the dashboard lists them.
 
+use std::collections::HashSet;
+
 use pennon_model::audit::AuditAction;
 use pennon_model::environment::{self, Environment, ProductName};
 use pennon_model::id::EnvironmentId;
 use serde::Serialize;
 
 use super::{Admin, audit, changes};
-use crate::auth::authority::AnyAdministrator;
+use crate::auth::authority::{AnyAdministrator, EnvironmentAdministrator};
 use crate::error::{Error, Fault};
 use crate::store::{self, Tx};
 
@@ -18,7 +20,7 @@ pub(crate) struct EnvironmentOrder {
 
 /// A moved environment in the audit log.
 #[derive(Serialize)]
-struct Positioned<'e> {
+pub(super) struct Positioned<'e> {
     #[serde(flatten)]
     environment: &'e Environment,
     position: Option<i64>,
@@ -39,23 +41,49 @@ pub(crate) async fn set(
     }
     let mut environments = Vec::new();
     for (position, old) in (1..).zip(ordered) {
-        let new = Environment {
-            position: Some(position),
-            ..old.clone()
-        };
-        if new != old {
-            store::environments::set_position(&mut tx, old.id, position).await?;
-            audit::Entry::of(AuditAction::EnvironmentUpdated)
-                .environment(&new)
-                .from(Some(&Positioned::of(&old)))?
-                .to(&Positioned::of(&new))?
-                .record(admin, &mut tx, &actor)
-                .await?;
-        }
-        environments.push(new);
+        environments.push(move_to(admin, &mut tx, &actor, old, Some(position)).await?);
     }
     changes::commit(admin, tx, &actor, Vec::new()).await?;
     Ok(at_now(admin, environments))
+}
+
+/// Moves an environment to a position, within a transaction, unless it is there.
+pub(super) async fn move_to(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &EnvironmentAdministrator,
+    old: Environment,
+    position: Option<i64>,
+) -> Result<Environment, Error> {
+    let new = Environment {
+        position,
+        ..old.clone()
+    };
+    if new != old {
+        store::environments::set_position(tx, old.id, position).await?;
+        audit::Entry::of(AuditAction::EnvironmentUpdated)
+            .environment(&new)
+            .from(Some(&Positioned::of(&old)))?
+            .to(&Positioned::of(&new))?
+            .record(admin, tx, actor)
+            .await?;
+    }
+    Ok(new)
+}
+
+/// Returns true if two of these active environments would have the same place in a product, once some have moved.
+pub(super) async fn is_ambiguous(tx: &mut Tx, moved: &[&Environment]) -> Result<bool, Error> {
+    let mut environments = store::environments::active(tx).await?;
+    for environment in &mut environments {
+        let new = moved.iter().find(|moved| moved.id == environment.id);
+        environment.position = new.map_or(environment.position, |new| new.position);
+    }
+    let mut places = HashSet::new();
+    let affected = environments
+        .iter()
+        .filter(|environment| moved.iter().any(|moved| moved.product == environment.product));
+    let mut placed = affected.filter_map(|each| Some((&each.product, each.position?)));
+    Ok(!placed.all(|place| places.insert(place)))
 }
 
 /// Returns the active environments of a product, in their order.
@@ -93,7 +121,7 @@ fn at_now(admin: &Admin, environments: Vec<Environment>) -> Vec<Environment> {
 }
 
 impl<'e> Positioned<'e> {
-    fn of(environment: &'e Environment) -> Self {
+    pub(super) fn of(environment: &'e Environment) -> Self {
         Self {
             environment,
             position: environment.position,

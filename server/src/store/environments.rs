@@ -255,11 +255,11 @@ pub(crate) async fn update(tx: &mut Tx, environment: &Environment) -> Result<(),
         .ok_or_else(|| Conflict::EnvironmentNameTaken.into())
 }
 
-/// Moves an environment to a position in its product.
+/// Moves an environment to a position in its product; none is after all others.
 pub(crate) async fn set_position(
     tx: &mut Tx,
     id: EnvironmentId,
-    position: i64,
+    position: Option<i64>,
 ) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("update environments set position = $2 where id = $1")
         .bind(id.uuid()).bind(position).execute(conn).await.map(drop))

@@ -40,7 +40,7 @@ pub(crate) enum Obstacle {
     NewEnvironment,
     #[error("a revoked or rotated key cannot be restored")]
     KeyGone,
-    #[error("the order of environments cannot be reverted; move them on their page instead")]
+    #[error("the environments have been moved again since; move them on their page instead")]
     Order,
     #[error("this change is already reverted")]
     AlreadyReverted,

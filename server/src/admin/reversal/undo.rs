@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::super::desired::{BeforeAfter, DesiredState};
 use super::super::targeting::{self, DesiredConfiguration};
-use super::super::{Admin, flags};
+use super::super::{Admin, environment_order, flags};
 use super::{Obstacle, RevertError};
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Error};
@@ -62,6 +62,7 @@ impl PendingRevert {
         }
         self.check_products(actor)?;
         self.check_scope(admin)?;
+        self.check_order(tx).await?;
         let mut configurations = self.desired.configurations.iter();
         if configurations.any(|configuration| has_two_in_one_place(&configuration.after)) {
             return Err(Obstacle::PositionTaken.into());
@@ -130,6 +131,17 @@ impl PendingRevert {
         Ok(())
     }
 
+    /// Fails if two environments would have the same place in a product, because they have been moved again since.
+    async fn check_order(&self, tx: &mut Tx) -> Result<(), RevertError> {
+        let environments = self.desired.environments.iter();
+        let moved = environments.filter(|each| each.before.position != each.after.position);
+        let moved: Vec<_> = moved.map(|each| &each.after).collect();
+        if !moved.is_empty() && environment_order::is_ambiguous(tx, &moved).await? {
+            return Err(Obstacle::Order.into());
+        }
+        Ok(())
+    }
+
     /// Fails if the actor may not change the flags as they will be.
     fn check_products(&self, actor: &Actor) -> Result<(), Error> {
         for flag in &self.desired.flags {
@@ -159,10 +171,6 @@ impl PendingRevert {
                 let (old, new) = member(entry, "previousKey");
                 if old != new {
                     return Err(Obstacle::KeyGone.into());
-                }
-                let (old, new) = member(entry, "position");
-                if old != new {
-                    return Err(Obstacle::Order.into());
                 }
                 let environment = current(tx, recorded.environment).await?;
                 actor.any_administrator()?.of(&environment)?;
@@ -279,7 +287,7 @@ async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, 
     Ok(environment)
 }
 
-/// Restores the name, the client rules and the safeguards of an environment, and returns true if this overwrites later
+/// Restores the name, the client rules, the safeguards and the place of an environment, and returns true if this overwrites later
 /// changes.
 fn undo_environment(
     environment: &mut Environment,
@@ -289,7 +297,8 @@ fn undo_environment(
     let client_rules = restore(entry, "clientRules", &mut environment.client_rules)?;
     let is_protected = restore(entry, "protected", &mut environment.is_protected)?;
     let reason = restore(entry, "reasonRequired", &mut environment.is_reason_required)?;
-    Ok(name || client_rules || is_protected || reason)
+    let position = restore(entry, "position", &mut environment.position)?;
+    Ok(name || client_rules || is_protected || reason || position)
 }
 
 /// Undoes an entry about a flag, and returns true if this overwrites later changes.
