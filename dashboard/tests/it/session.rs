@@ -19,7 +19,7 @@ async fn the_right_password_leads_to_the_requested_page() {
     .await;
     assert_eq!(page.location.as_deref(), Some("/dashboard/environments"));
     let page = render(None, "/dashboard/login?next=%2F%2Fevil.example", form).await;
-    assert_eq!(page.location.as_deref(), Some("/dashboard/flags"));
+    assert_eq!(page.location.as_deref(), Some("/dashboard"));
 }
 
 #[tokio::test]
