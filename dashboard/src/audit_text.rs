@@ -146,6 +146,9 @@ fn template(entry: &AuditEntry) -> String {
         AuditAction::UserUpdated if changed("role") => {
             format!("made `account` {}", with_article(&text(new, "role")))
         }
+        AuditAction::UserUpdated if changed("grants") => {
+            "changed the roles of `account` in single products and environments".to_owned()
+        }
         AuditAction::UserUpdated => "reset the password of `account`".to_owned(),
         AuditAction::UserDeleted => "deleted the account `account`".to_owned(),
         AuditAction::PasswordChanged => "changed their own password".to_owned(),
@@ -214,7 +217,7 @@ fn environment_template(old: Option<&Value>, new: Option<&Value>) -> String {
         };
     }
     if changed("position") {
-        return "moved `environment` in the order of its environments".to_owned();
+        return "moved `environment` in the order of environments".to_owned();
     }
     let template = match (changed("name"), changed("clientRules")) {
         (false, true) => "set the client rules of `environment` to `client rules`",

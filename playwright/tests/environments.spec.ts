@@ -88,7 +88,7 @@ test("environments are moved with buttons, and flags follow their order", async 
   const columns = page.getByRole("columnheader", { name: /^(demo|staging|production)/ });
   await expect(columns).toHaveText([/demo/, /staging/, /production/]);
   await page.goto("/dashboard/audit");
-  await expect(page.getByRole("main")).toContainText("in the order of its environments");
+  await expect(page.getByRole("main")).toContainText("in the order of environments");
 });
 
 test("environments are dragged to their place", { tag: "@scripts" }, async ({

@@ -78,12 +78,14 @@ pub(super) async fn is_ambiguous(tx: &mut Tx, moved: &[&Environment]) -> Result<
         let new = moved.iter().find(|moved| moved.id == environment.id);
         environment.position = new.map_or(environment.position, |new| new.position);
     }
-    let mut places = HashSet::new();
-    let affected = environments
-        .iter()
-        .filter(|environment| moved.iter().any(|moved| moved.product == environment.product));
-    let mut placed = affected.filter_map(|each| Some((&each.product, each.position?)));
-    Ok(!placed.all(|place| places.insert(place)))
+    let mut taken = HashSet::new();
+    let affected = environments.iter().filter(|environment| {
+        moved
+            .iter()
+            .any(|moved| moved.product == environment.product)
+    });
+    let mut places = affected.filter_map(|each| Some((&each.product, each.position?)));
+    Ok(!places.all(|place| taken.insert(place)))
 }
 
 /// Returns the active environments of a product, in their order.
