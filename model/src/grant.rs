@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use pennon_core::Invalid;
 
@@ -12,8 +12,8 @@ use crate::id::EnvironmentId;
 use crate::user::Role;
 
 /// A role in one product or in one environment.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(into = "GrantRecord")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "GrantRecord", try_from = "GrantRecord")]
 pub struct Grant {
     /// The product or the environment.
     pub scope: GrantScope,
@@ -31,7 +31,7 @@ pub enum GrantScope {
 }
 
 /// A grant, as it is serialized.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", schema(as = Grant))]
@@ -61,6 +61,19 @@ impl From<Grant> for GrantRecord {
     }
 }
 
+impl TryFrom<GrantRecord> for Grant {
+    type Error = Invalid;
+
+    fn try_from(record: GrantRecord) -> Result<Self, Invalid> {
+        let scope = match (record.product, record.environment_id) {
+            (Some(product), None) => GrantScope::Product(product),
+            (None, Some(environment)) => GrantScope::Environment(environment),
+            _ => return Err(Invalid::new("must name a product or an environment")),
+        };
+        Self::new(scope, record.role)
+    }
+}
+
 impl Grant {
     /// Creates a grant. Fails for the role `viewer`, which would have no effect.
     pub fn new(scope: GrantScope, role: Role) -> Result<Self, Invalid> {
@@ -85,7 +98,8 @@ impl Grant {
 }
 
 /// The grants of a user or token: at most 100, with at most one for each product and environment, sorted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Grant>")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", schema(value_type = Vec<GrantRecord>, max_items = 100))]
 pub struct Grants(Vec<Grant>);

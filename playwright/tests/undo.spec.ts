@@ -168,6 +168,45 @@ test("a change of several flags and a revert can be undone, too", async ({ page,
   await expect(page.locator(".flag-tags")).toHaveCount(0);
 });
 
+test("the order of environments and the role of a user can be undone, too", async ({
+  page,
+  server,
+  api,
+}) => {
+  for (const name of ["demo", "staging"]) {
+    await api.createEnvironment("Web shop", name);
+  }
+  const ben = await api.createUser("ben@example.com", "viewer");
+  await signIn(page, server);
+  await page.goto("/dashboard/environments");
+  const names = page.getByRole("table", { name: "Active environments" }).locator("tbody a");
+  await expect(names).toHaveText(["demo", "staging"]);
+  await page.getByRole("button", { name: "Move staging up" }).click();
+  await expect(names).toHaveText(["staging", "demo"]);
+  await expect(page.locator(".toast")).toContainText(
+    "Moved 2 environments in the order of environments.",
+  );
+  await undo(page);
+  await expect(names).toHaveText(["demo", "staging"]);
+
+  await page.goto("/dashboard/people");
+  const row = page.getByRole("row", { name: ben.email });
+  await row.getByRole("combobox").selectOption("editor");
+  await row.getByRole("button", { name: "Change role" }).click();
+  await expect(page.locator(".toast")).toContainText(`Made ${ben.email} an editor.`);
+  await undo(page);
+  await expect(row.getByRole("combobox")).toHaveValue("viewer");
+  await expect(page.locator(".toast")).toContainText(`Made ${ben.email} a viewer.`);
+
+  await page.goto(`/dashboard/people/${ben.id}`);
+  await page.getByLabel("Where").selectOption("Web shop / staging");
+  await page.getByLabel("Role", { exact: true }).selectOption("admin");
+  await page.getByRole("button", { name: "Add role" }).click();
+  await expect(page.locator(".toast")).toContainText(`Changed the roles of ${ben.email}`);
+  await undo(page);
+  await expect(page.getByText("the same role everywhere")).toBeVisible();
+});
+
 test("if somebody else has changed the rule since, undoing asks first", async ({
   page,
   server,

@@ -148,3 +148,67 @@ async fn a_revert_needs_the_role_of_the_change() {
     let refused = revert(&admin, &account, "").await;
     refused.expect_problem(StatusCode::CONFLICT, "NOT_REVERTIBLE");
 }
+
+#[tokio::test]
+async fn the_roles_of_a_user_can_be_restored_but_not_a_password() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    admin.pair().await;
+    let id = admin.user("eve@example.com", "viewer").await;
+    let created = newest(&admin).await;
+    let path = format!("/users/{id}");
+    let grants = json!([{ "product": "shop", "role": "editor" }]);
+    let roles = json!({ "role": "editor", "grants": grants });
+    admin.patch(&path, roles).await.expect(StatusCode::OK);
+    let changed = newest(&admin).await;
+    let planned = revert(&admin, &changed, "?dryRun=true").await;
+    let planned = planned.expect(StatusCode::OK).json();
+    assert_eq!(planned["changes"][0]["action"], "USER_UPDATED");
+    assert_eq!(planned["changes"][0]["newValue"]["role"], "viewer");
+    revert(&admin, &changed, "").await.expect(StatusCode::OK);
+    let user = admin.get(&path).await.json();
+    assert_eq!(
+        (&user["role"], &user["grants"]),
+        (&json!("viewer"), &json!(null))
+    );
+    // The revert can be reverted, too.
+    let reverted = newest(&admin).await;
+    revert(&admin, &reverted, "").await.expect(StatusCode::OK);
+    let user = admin.get(&path).await.json();
+    assert_eq!(user["role"], "editor");
+    assert_eq!(user["grants"][0]["product"], "shop");
+
+    let reset = json!({ "password": "another long password" });
+    admin.patch(&path, reset).await.expect(StatusCode::OK);
+    let reset = newest(&admin).await;
+    for entry in [&created, &reset] {
+        let refused = revert(&admin, entry, "").await;
+        refused.expect_problem(StatusCode::CONFLICT, "NOT_REVERTIBLE");
+    }
+    let gone = admin.delete(&path).await;
+    gone.expect(StatusCode::NO_CONTENT);
+    let refused = revert(&admin, &changed, "").await;
+    refused.expect_problem(StatusCode::CONFLICT, "NOT_REVERTIBLE");
+}
+
+#[tokio::test]
+async fn a_revert_keeps_an_administrator() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let id = admin.user("eve@example.com", "viewer").await;
+    let promoted = admin
+        .patch(&format!("/users/{id}"), json!({ "role": "admin" }))
+        .await;
+    promoted.expect(StatusCode::OK);
+    let promoted = newest(&admin).await;
+    let eve = app.signed_in("eve@example.com").await;
+    let own = admin.get("/users/me").await.text("/id");
+    let demoted = eve
+        .patch(&format!("/users/{own}"), json!({ "role": "editor" }))
+        .await;
+    demoted.expect(StatusCode::OK);
+    let refused = revert(&eve, &promoted, "").await;
+    refused.expect_problem(StatusCode::CONFLICT, "LAST_ADMIN");
+    let forbidden = revert(&admin, &promoted, "").await;
+    forbidden.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+}

@@ -22,7 +22,7 @@ pub trait AuditAdmin: Send + Sync {
     ) -> Result<Page<Record>, AdminError>;
 
     /// Returns the entries of the user's own last action since a time, newest first, up to 100; empty if there is none.
-    /// Changes of accounts do not count.
+    /// Of changes of accounts, only those of roles count.
     async fn own_last_action(&self, since: Timestamp) -> Result<Vec<Record>, AdminError>;
 
     /// Returns the newest actions that a filter selects, as many as can be reverted together. Entries about accounts

@@ -11,6 +11,7 @@ use pennon_model::environment::Environment;
 use pennon_model::flag::Flag;
 use pennon_model::id::{AuditId, EnvironmentId};
 use pennon_model::plan::{Plan, PlannedChange, PlannedEffect};
+use pennon_model::user::User;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -21,6 +22,7 @@ use super::environments::EnvironmentDetails;
 use super::flags::FlagDetails;
 use super::scope::Enabled;
 use super::targeting::{self, DesiredConfiguration, differences};
+use super::users::{self, Rights};
 use super::{Admin, environments, flags, usage};
 use crate::auth::actor::Actor;
 use crate::error::Error;
@@ -36,6 +38,7 @@ pub(super) struct BeforeAfter<Before, After = Before> {
 /// All objects that an action concerns.
 #[derive(Clone, Default)]
 pub(super) struct DesiredState {
+    pub(super) users: Vec<BeforeAfter<User>>,
     pub(super) environments: Vec<BeforeAfter<Environment>>,
     pub(super) flags: Vec<BeforeAfter<Flag>>,
     pub(super) configurations: Vec<BeforeAfter<FlagConfiguration, DesiredConfiguration>>,
@@ -51,11 +54,12 @@ pub(crate) struct Applied {
 impl DesiredState {
     /// Returns a fingerprint of the current state of all objects.
     fn fingerprint(&self) -> String {
+        let users = self.users.iter();
+        let users = users.map(|user| format!("{} {}", user.before.id, user.before.revision));
         let environments = self.environments.iter();
-        let environments =
-            environments.map(|BeforeAfter { before, .. }| {
-                format!("{} {} {:?}", before.id, before.revision, before.position)
-            });
+        let environments = environments.map(|BeforeAfter { before, .. }| {
+            format!("{} {} {:?}", before.id, before.revision, before.position)
+        });
         let flags = self.flags.iter();
         let flags = flags.map(|flag| format!("{} {}", flag.before.id, flag.before.revision));
         let configurations = self.configurations.iter();
@@ -64,13 +68,26 @@ impl DesiredState {
             let revision = configuration.before.target.configuration.config_revision;
             format!("{flag} {environment} {revision}")
         });
-        let all: Vec<String> = environments.chain(flags).chain(configurations).collect();
+        let all: Vec<String> = users
+            .chain(environments)
+            .chain(flags)
+            .chain(configurations)
+            .collect();
         URL_SAFE_NO_PAD.encode(Sha256::digest(all.join("\n")))
     }
 
     /// Returns the changes that lead to the desired state.
     pub(super) fn plan(&self, admin: &Admin) -> Result<Plan, Error> {
         let mut changes = Vec::new();
+        for BeforeAfter { before, after } in &self.users {
+            if before != after {
+                changes.push(planned(
+                    AuditAction::UserUpdated,
+                    Some(before),
+                    Some(after),
+                )?);
+            }
+        }
         for BeforeAfter { before, after } in &self.environments {
             let action = AuditAction::EnvironmentUpdated;
             let moved = Environment {
@@ -143,6 +160,12 @@ impl DesiredState {
         actor: &Actor,
     ) -> Result<Vec<EnvironmentChange>, Error> {
         let mut changes = Vec::new();
+        for BeforeAfter { before, after } in self.users {
+            if before != after {
+                let (actor, rights) = (&actor.administrator()?, Rights::of(after));
+                users::rewrite(admin, tx, actor, &before, rights, None).await?;
+            }
+        }
         for BeforeAfter { before, after } in self.environments {
             if before == after {
                 continue;

@@ -51,6 +51,22 @@ pub(crate) struct UserPatch {
     pub(crate) current: Option<CurrentPassword>,
 }
 
+/// The role of a user that applies everywhere, and those in single products and environments.
+pub(super) struct Rights {
+    pub(super) role: Role,
+    pub(super) grants: Grants,
+}
+
+impl Rights {
+    /// Returns the rights of a user.
+    pub(super) fn of(user: User) -> Self {
+        Self {
+            role: user.role,
+            grants: user.grants,
+        }
+    }
+}
+
 /// A change of the caller's own password.
 pub(crate) struct PasswordChange {
     pub(crate) current: CurrentPassword,
@@ -204,9 +220,24 @@ pub(crate) async fn update(
     if role == old.role && grants == old.grants && hash.is_none() {
         return Ok(old);
     }
-    grants::check(&mut tx, &old.grants, &grants).await?;
+    let rights = Rights { role, grants };
+    let new = rewrite(admin, &mut tx, actor, &old, rights, hash.as_deref()).await?;
+    tx.commit().await?;
+    Ok(new)
+}
+
+/// Stores other rights of a user, and the hash of a new password if there is one, within a transaction.
+pub(super) async fn rewrite(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Administrator,
+    old: &User,
+    Rights { role, grants }: Rights,
+    hash: Option<&str>,
+) -> Result<User, Error> {
+    grants::check(tx, &old.grants, &grants).await?;
     if role != Role::Admin {
-        keep_an_administrator(&mut tx, &old).await?;
+        keep_an_administrator(tx, old).await?;
     }
     let new = User {
         role,
@@ -221,15 +252,14 @@ pub(crate) async fn update(
     // Recorded before the change, because callers who change their own account may lose the right to change it.
     audit::Entry::of(AuditAction::UserUpdated)
         .user(new.id)
-        .from(Some(&old))?
+        .from(Some(old))?
         .to(&updated)?
-        .record(admin, &mut tx, actor)
+        .record(admin, tx, actor)
         .await?;
-    store::users::update(&mut tx, &new, hash.as_deref()).await?;
+    store::users::update(tx, &new, hash).await?;
     if hash.is_some() {
-        store::sessions::end_all(&mut tx, new.id, None, admin.clock.now()).await?;
+        store::sessions::end_all(tx, new.id, None, admin.clock.now()).await?;
     }
-    tx.commit().await?;
     Ok(new)
 }
 

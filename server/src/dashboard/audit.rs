@@ -86,7 +86,7 @@ impl SignedIn {
     }
 
     fn record(&self, recorded: AuditRecord) -> Record {
-        let needed = reversal::needed(recorded.entry.action);
+        let needed = reversal::needed(&recorded.entry);
         Record {
             revertible: needed.is_some_and(|role| self.actor.highest_role() >= role),
             environment: recorded.environment,

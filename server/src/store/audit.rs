@@ -246,7 +246,8 @@ pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<ChangeEven
     rows.into_iter().map(ChangeEvent::try_from).collect()
 }
 
-/// Returns the newest entry that a user caused since a time, except entries about accounts.
+/// Returns the newest entry that a user caused since a time. Of entries about accounts, only those about changes of
+/// roles count.
 pub(crate) async fn newest_by(
     tx: &mut Tx,
     actor: UserId,
@@ -256,7 +257,7 @@ pub(crate) async fn newest_by(
         "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
                 product, old_value, new_value, reason, flag_id, environment_id, rule_id
          from audit_entries
-         where occurred_at >= $1 and not about_accounts and actor_id = $2
+         where occurred_at >= $1 and (not about_accounts or action = 'USER_UPDATED') and actor_id = $2
          order by occurred_at desc, id desc limit 1",
     ).bind(since.millis()).bind(actor.uuid()).fetch_optional(conn).await)?;
     row.map(AuditRecord::try_from).transpose()

@@ -7,7 +7,7 @@
 pub(crate) mod several;
 mod undo;
 
-use pennon_model::audit::{AuditAction, AuditRecord};
+use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
 use pennon_model::id::AuditId;
 use pennon_model::plan::Plan;
 use pennon_model::user::Role;
@@ -114,9 +114,9 @@ impl From<Obstacle> for Conflict {
     }
 }
 
-/// Returns the role that is required to revert an action of this kind; none if it cannot be reverted.
-pub(crate) fn needed(action: AuditAction) -> Option<Role> {
-    match action {
+/// Returns the role that is required to revert the action of an entry; none if it cannot be reverted.
+pub(crate) fn needed(entry: &AuditEntry) -> Option<Role> {
+    match entry.action {
         AuditAction::FlagCreated
         | AuditAction::FlagUpdated
         | AuditAction::FlagArchived
@@ -127,11 +127,11 @@ pub(crate) fn needed(action: AuditAction) -> Option<Role> {
         | AuditAction::RolloutConfigured
         | AuditAction::RolloutDeleted => Some(Role::Editor),
         AuditAction::EnvironmentUpdated => Some(Role::Admin),
+        AuditAction::UserUpdated => (!undo::has_new_password(entry)).then_some(Role::Admin),
         AuditAction::EnvironmentCreated
         | AuditAction::EnvironmentRevoked
         | AuditAction::SdkKeyRotated
         | AuditAction::UserCreated
-        | AuditAction::UserUpdated
         | AuditAction::UserDeleted
         | AuditAction::PasswordChanged
         | AuditAction::TokenCreated
@@ -184,11 +184,7 @@ pub(crate) async fn revert(
 async fn action(tx: &mut Tx, actor: &Actor, id: AuditId) -> Result<Vec<AuditRecord>, Error> {
     let one = audit::find(tx, actor, id).await?;
     let entries = entries_of(tx, one.entry.group_id).await?;
-    match entries
-        .iter()
-        .filter_map(|each| needed(each.entry.action))
-        .max()
-    {
+    match entries.iter().filter_map(|each| needed(&each.entry)).max() {
         Some(Role::Admin) => actor.any_administrator().map(drop)?,
         Some(Role::Editor) => actor.any_editor().map(drop)?,
         Some(Role::Viewer) | None => {}

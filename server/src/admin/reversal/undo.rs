@@ -8,9 +8,10 @@ use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
 use pennon_model::configuration::{FlagConfiguration, FlagEnvironment, FlagEnvironmentId};
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
-use pennon_model::id::{EnvironmentId, FlagId, RuleId};
+use pennon_model::id::{EnvironmentId, FlagId, RuleId, UserId};
 use pennon_model::metadata::FlagMetadata;
 use pennon_model::plan::Plan;
+use pennon_model::user::User;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -189,12 +190,20 @@ impl PendingRevert {
                 self.overwrites |= overwrites;
                 Ok(())
             }
+            AuditAction::UserUpdated if has_new_password(entry) => Err(Obstacle::Never.into()),
+            AuditAction::UserUpdated => {
+                actor.administrator()?;
+                let (_, id) = member(entry, "id");
+                let user = self.user(tx, read(id)?).await?;
+                let overwrites = undo_rights(user, entry)?;
+                self.overwrites |= overwrites;
+                Ok(())
+            }
             AuditAction::EnvironmentCreated => Err(Obstacle::NewEnvironment.into()),
             AuditAction::EnvironmentRevoked | AuditAction::SdkKeyRotated => {
                 Err(Obstacle::KeyGone.into())
             }
             AuditAction::UserCreated
-            | AuditAction::UserUpdated
             | AuditAction::UserDeleted
             | AuditAction::PasswordChanged
             | AuditAction::TokenCreated
@@ -218,6 +227,18 @@ impl PendingRevert {
         let mut flags = self.desired.flags.iter_mut();
         let flag = flags.find(|known| known.before.id == id);
         Ok(&mut flag.ok_or(Obstacle::Gone)?.after)
+    }
+
+    /// Returns the desired state of a user.
+    async fn user(&mut self, tx: &mut Tx, id: UserId) -> Result<&mut User, RevertError> {
+        if self.desired.users.iter().all(|known| known.before.id != id) {
+            let before = store::users::find(tx, id).await?.ok_or(Obstacle::Gone)?;
+            let after = before.clone();
+            self.desired.users.push(BeforeAfter { before, after });
+        }
+        let mut users = self.desired.users.iter_mut();
+        let user = users.find(|known| known.before.id == id);
+        Ok(&mut user.ok_or(Obstacle::Gone)?.after)
     }
 
     /// Returns the desired state of an environment.
@@ -299,6 +320,21 @@ fn undo_environment(
     let reason = restore(entry, "reasonRequired", &mut environment.is_reason_required)?;
     let position = restore(entry, "position", &mut environment.position)?;
     Ok(name || client_rules || is_protected || reason || position)
+}
+
+/// Returns true if an entry is about a new password, whose predecessor is not recorded.
+pub(super) fn has_new_password(entry: &AuditEntry) -> bool {
+    member(entry, "passwordReset").1 == true
+}
+
+/// Restores the rights of a user, and returns true if this overwrites later changes.
+fn undo_rights(user: &mut User, entry: &AuditEntry) -> Result<bool, RevertError> {
+    let role = restore(entry, "role", &mut user.role)?;
+    // An object without grants omits them.
+    let mut grants = Some(user.grants.clone()).filter(|grants| !grants.is_empty());
+    let overwrites = restore(entry, "grants", &mut grants)?;
+    user.grants = grants.unwrap_or_default();
+    Ok(role || overwrites)
 }
 
 /// Undoes an entry about a flag, and returns true if this overwrites later changes.

@@ -35,6 +35,7 @@ pub(super) fn routes() -> Routes {
         Code::EnvironmentNameTaken,
         Code::PriorityTaken,
         Code::TooManyRules,
+        Code::LastAdmin,
         Code::Stale,
     ]))
 }

@@ -31,7 +31,7 @@ pub(super) struct Reverted {
 /// All entries with the same `groupId` are reverted in one transaction, which restores what they changed and nothing
 /// else. A revert is recorded like any other change. With `dryRun`, nothing is changed.
 ///
-/// Requires the role `admin` if an environment was renamed.
+/// Requires the role `admin` if an environment or the roles of an account were changed.
 #[utoipa::path(post, path = "/audit/{entry}/revert")]
 pub(super) async fn revert(
     State(admin): State<Admin>,
