@@ -12,18 +12,12 @@ use pennon_model::audit::{AuditAction, ChangeEvent, RequestId};
 use pennon_model::id::EnvironmentId;
 use pennon_model::time::Timestamp;
 use serde::Serialize;
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::event_stream::{EventResult, event_stream};
+use super::stream_session::StreamSession;
 use crate::admin::audit::newest;
 use crate::auth::actor::Person;
-use crate::feed::Notification;
 use crate::state::Service;
-
-/// The interval between checks of the session. A notification that a session has ended causes an additional check.
-const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The delay before a browser reconnects after the end of the stream.
 const RETRY: Duration = Duration::from_secs(1);
@@ -31,9 +25,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// The stream for one browser. It ends with the session, after a change of the role, and when the service stops.
 pub(super) struct Events {
     service: Service,
-    person: Person,
-    notifications: Receiver<Notification>,
-    checks: Interval,
+    session: StreamSession,
     /// True after the first event was sent.
     begun: bool,
 }
@@ -66,15 +58,11 @@ struct StreamPosition {
 
 impl Events {
     pub(super) fn new(service: Service, person: Person) -> Self {
-        let mut checks = interval(CHECK_INTERVAL);
-        checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // Subscribe before creating the first event, so that no change is missed in between.
-        let notifications = service.admin.feed.subscribe();
+        // The session subscribes before the first event is created, so that no change is missed in between.
+        let session = StreamSession::new(service.clone(), person);
         Self {
             service,
-            person,
-            notifications,
-            checks,
+            session,
             begun: false,
         }
     }
@@ -86,31 +74,17 @@ impl Events {
             return self.position().await;
         }
         loop {
-            tokio::select! {
-                notification = self.notifications.recv() => match notification {
-                    Ok(Notification::Changed(change)) => {
-                        if change.user.is_some() && !self.is_signed_in().await {
-                            return None;
-                        }
-                        if let Some(event) = self.event(&change) {
-                            return Some(event);
-                        }
-                    }
-                    Ok(Notification::SignedOut) if self.is_signed_in().await => {}
-                    // A subscriber that fell behind must reconnect. It then finds that something changed.
-                    Ok(Notification::SignedOut) | Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
-                },
-                _ = self.checks.tick() => {
-                    if !self.is_signed_in().await {
-                        return None;
-                    }
-                }
+            let change = self.session.next_change().await?;
+            if let Some(event) = self.event(&change) {
+                return Some(event);
             }
         }
     }
 
     async fn position(&self) -> Option<EventResult> {
-        let newest = newest(&self.service.admin, &self.person).await.ok()?;
+        let newest = newest(&self.service.admin, self.session.person())
+            .await
+            .ok()?;
         let position = StreamPosition {
             at: newest.map(Timestamp::millis),
         };
@@ -122,17 +96,9 @@ impl Events {
         )
     }
 
-    /// Returns true if the session is still valid. While the database is unavailable, no session can end.
-    async fn is_signed_in(&self) -> bool {
-        self.person
-            .is_signed_in(&self.service.auth)
-            .await
-            .unwrap_or(true)
-    }
-
     /// Returns the event for a change; none if this user may not see it.
     fn event(&self, change: &ChangeEvent) -> Option<EventResult> {
-        if change.action.is_about_accounts() && self.person.administrator().is_err() {
+        if change.action.is_about_accounts() && self.session.person().administrator().is_err() {
             return None;
         }
         let message = ChangeMessage {

@@ -35,6 +35,7 @@ mod reference;
 mod request_id;
 mod respond;
 mod sdk;
+mod stream_session;
 mod timing;
 
 use std::any::Any;
