@@ -49,6 +49,11 @@ pub enum AdminError {
     /// 429: too many failed attempts; the detail is the number of seconds to wait.
     #[error("Too many attempts. Try again in {0} s.")]
     TooManyAttempts(u64),
+    /// 429: too many pages show live evaluations.
+    #[error(
+        "Eight pages show live evaluations of this instance, and no more are possible. Stop one of them, then try again."
+    )]
+    TooManyWatchers,
     /// 503: the service cannot reach its database.
     #[error(
         "The service cannot reach its database. It still serves the last known flags; try again in a moment."
@@ -100,7 +105,7 @@ impl AdminError {
             | Self::UnchangeableFlags(_)
             | Self::Stale
             | Self::Unconfirmed { .. } => 409,
-            Self::TooManyAttempts(_) => 429,
+            Self::TooManyAttempts(_) | Self::TooManyWatchers => 429,
             Self::Internal => 500,
             Self::Unavailable | Self::StorageFull | Self::Overloaded => 503,
         }

@@ -41,6 +41,9 @@ pub const UNDO: &str = "/dashboard/undo";
 /// The stream of change events.
 pub const EVENTS: &str = "/dashboard/events";
 
+/// The stream of live evaluations.
+pub const EVALUATION_EVENTS: &str = "/dashboard/events/evaluations";
+
 /// The recent changes, to take them back during an incident.
 pub const INCIDENT: &str = "/dashboard/incident";
 
@@ -92,6 +95,16 @@ pub fn environment(id: impl Display) -> String {
 /// Returns the address of the form that clones an environment.
 pub fn clone_environment(id: impl Display) -> String {
     format!("{ENVIRONMENTS}/{id}/clone")
+}
+
+/// Returns the address of the live evaluations of an environment.
+pub fn live_evaluations(environment: impl Display) -> String {
+    format!("{ENVIRONMENTS}/{environment}/live")
+}
+
+/// Returns the address of the live evaluations of the flag with this key in an environment.
+pub fn live_evaluations_of(key: &str, environment: impl Display) -> String {
+    format!("{}?flag={key}", live_evaluations(environment))
 }
 
 /// Returns the address of an account.

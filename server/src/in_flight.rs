@@ -12,6 +12,8 @@ pub(crate) struct InFlightLimits {
     pub(crate) requests: InFlight,
     /// Bytes of request bodies from callers who are not authenticated yet.
     pub(crate) unauthenticated: Budget,
+    /// Pages that show live evaluations.
+    pub(crate) live_evaluations: InFlight,
 }
 
 /// The number of permits in use.

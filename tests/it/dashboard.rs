@@ -15,7 +15,8 @@ pub(crate) struct Browser<'a> {
 }
 
 impl<'a> Browser<'a> {
-    fn new(app: &'a TestApp) -> Self {
+    /// Returns a browser in which nobody is signed in.
+    pub(crate) fn new(app: &'a TestApp) -> Self {
         Self {
             caller: app.anonymous(),
             cookie: String::new(),
@@ -40,9 +41,9 @@ impl<'a> Browser<'a> {
         }
     }
 
-    /// Opens the stream of changes.
-    pub(crate) async fn listen(&self) -> Response {
-        let request = self.caller.request(Method::GET, "/dashboard/events");
+    /// Opens a stream.
+    pub(crate) async fn listen(&self, path: &str) -> Response {
+        let request = self.caller.request(Method::GET, path);
         let request = request.header(COOKIE, &self.cookie);
         request.send().await.expect("an answer")
     }

@@ -12,26 +12,32 @@ use crate::dashboard::Browser;
 /// The time limit for an expected event.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The open event stream of a browser.
-struct Listener {
+/// An open event stream of a browser.
+pub(crate) struct Listener {
     response: Response,
-    received: String,
+    pub(crate) received: String,
 }
 
 impl Listener {
+    /// Opens the stream of changes.
     async fn open(browser: &Browser<'_>) -> Self {
-        let response = browser.listen().await;
-        assert_eq!(response.status(), StatusCode::OK);
-        let mut listener = Self {
-            response,
-            received: String::new(),
-        };
+        let mut listener = Self::open_at(browser, "/dashboard/events").await;
         listener.until("event: position").await;
         listener
     }
 
+    /// Opens the stream at a path.
+    pub(crate) async fn open_at(browser: &Browser<'_>, path: &str) -> Self {
+        let response = browser.listen(path).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        Self {
+            response,
+            received: String::new(),
+        }
+    }
+
     /// Reads until the stream has contained a text.
-    async fn until(&mut self, text: &str) {
+    pub(crate) async fn until(&mut self, text: &str) {
         let received = timeout(TIMEOUT, async {
             while !self.received.contains(text) {
                 assert!(
@@ -45,7 +51,7 @@ impl Listener {
     }
 
     /// Reads until the stream ends.
-    async fn until_the_end(&mut self) {
+    pub(crate) async fn until_the_end(&mut self) {
         while self.read_chunk().await {}
     }
 

@@ -37,6 +37,7 @@ mod grants;
 mod hardening;
 mod instances;
 mod joint_reverts;
+mod live_evaluations;
 mod metrics;
 mod migrations;
 mod monitoring;

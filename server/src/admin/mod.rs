@@ -17,6 +17,7 @@ pub(crate) mod flag_table;
 pub(crate) mod flags;
 pub(crate) mod grants;
 pub(crate) mod lint;
+pub(crate) mod live_evaluations;
 pub(crate) mod packages;
 pub(crate) mod patch;
 pub(crate) mod precondition;

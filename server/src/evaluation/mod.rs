@@ -11,7 +11,7 @@ use self::explanation::Explained;
 use self::sdk_environment::{RevealedEnvironment, SdkEnvironment};
 pub(crate) use self::serving::{CommittedFlags, Serving};
 use crate::error::{Entity, Error};
-use crate::snapshot::Decision;
+use crate::snapshot::{Decision, ServedFlag};
 
 /// Evaluates one flag. Fails if the environment does not have the flag.
 pub(crate) fn evaluate(
@@ -28,9 +28,14 @@ pub(crate) fn explain(
     key: &str,
     context: &Context<'_>,
 ) -> Result<Explained, Error> {
-    let flag = environment.snapshot().flag(key);
+    let snapshot = environment.snapshot();
+    let flag = snapshot.flag(key);
     let flag = flag.ok_or(Error::NotFound(Entity::Flag))?;
     let (explanation, rules) = flag.explain(context);
+    snapshot
+        .usage()
+        .watchers()
+        .evaluated(key, explanation.evaluation, context);
     Ok(Explained::new(explanation, rules))
 }
 
@@ -53,10 +58,34 @@ pub(crate) fn decide(
     key: &str,
     context: &Context<'_>,
 ) -> Option<Decision> {
-    let flag = environment.snapshot().flag(key)?;
+    let snapshot = environment.snapshot();
+    let flag = snapshot.flag(key)?;
     let decision = flag.decide(context);
     flag.count(decision.evaluation.reason, 1);
+    snapshot
+        .usage()
+        .watchers()
+        .evaluated(key, decision.evaluation, context);
     Some(decision)
+}
+
+/// Evaluates all active flags, in the order of their keys. `result` converts each evaluation.
+pub(crate) fn decide_all<T>(
+    environment: &SdkEnvironment,
+    context: &Context<'_>,
+    result: impl Fn(&str, &ServedFlag, Decision) -> T,
+) -> Vec<T> {
+    let snapshot = environment.snapshot();
+    let flags = snapshot.active_flags().into_iter();
+    let results = flags.map(|(key, flag)| {
+        let decision = flag.decide(context);
+        snapshot
+            .usage()
+            .watchers()
+            .evaluated(key, decision.evaluation, context);
+        result(key, flag, decision)
+    });
+    results.collect()
 }
 
 fn find_and_evaluate(
@@ -64,8 +93,13 @@ fn find_and_evaluate(
     key: &str,
     context: &Context<'_>,
 ) -> Option<Evaluation> {
-    let flag = environment.snapshot().flag(key)?;
+    let snapshot = environment.snapshot();
+    let flag = snapshot.flag(key)?;
     let evaluation = flag.evaluate(context);
     flag.count(evaluation.reason, 1);
+    snapshot
+        .usage()
+        .watchers()
+        .evaluated(key, evaluation, context);
     Some(evaluation)
 }

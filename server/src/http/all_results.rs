@@ -13,6 +13,7 @@ use super::if_none_match::{Caching, IfNoneMatch};
 use super::openapi::{Answer, Answered, Schemas, unless_known};
 use super::respond::Json;
 use crate::error::Error;
+use crate::evaluation::decide_all;
 use crate::evaluation::sdk_environment::SdkEnvironment;
 use crate::snapshot::{Decision, Document, ServedFlag};
 
@@ -36,16 +37,13 @@ impl<T> AllResults<T> {
     where
         T: From<Vec<I>>,
     {
-        let snapshot = environment.snapshot();
-        let document = snapshot.document().await;
+        let document = environment.snapshot().document().await;
         let etag = etag(&document, question);
         let caching = caching(&etag)?;
         if known.has(&etag) {
             return Ok(Self::Unchanged(caching));
         }
-        let flags = snapshot.active_flags().into_iter();
-        let results = flags.map(|(key, flag)| result(key, flag, flag.decide(context)));
-        let results: Vec<I> = results.collect();
+        let results = decide_all(environment, context, result);
         Ok(Self::Evaluated(caching, results.into()))
     }
 

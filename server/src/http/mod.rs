@@ -25,6 +25,7 @@ mod grants;
 mod health;
 mod if_match;
 mod if_none_match;
+mod live_evaluations;
 mod malformed;
 mod npm;
 mod ofrep;

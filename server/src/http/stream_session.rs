@@ -64,6 +64,11 @@ impl StreamSession {
         }
     }
 
+    /// Waits until the session has ended, or the role or the grants have changed.
+    pub(super) async fn ended(mut self) {
+        while self.next_change().await.is_some() {}
+    }
+
     /// Returns true if the session is still valid. While the database is unavailable, no session can end.
     async fn is_signed_in(&self) -> bool {
         self.person

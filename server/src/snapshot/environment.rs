@@ -116,7 +116,7 @@ impl EnvironmentSnapshot {
         counts.is_empty() || self.usage.reported(id, counts)
     }
 
-    /// Returns the usage counters and rate limiters of the environment.
+    /// Returns the usage counters, rate limiters and watchers of the environment.
     pub(crate) fn usage(&self) -> &Arc<EnvironmentUsage> {
         &self.usage
     }

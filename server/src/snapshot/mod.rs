@@ -13,6 +13,7 @@ mod rate_limiter;
 mod rotation;
 mod served;
 mod usage;
+mod watchers;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub(crate) use rate_limiter::RateLimiter;
 pub(crate) use rotation::Rotation;
 pub(crate) use served::{Follower, OpenStreams};
 pub(crate) use usage::{Counts, EnvironmentUsage, Origin, UsageReport};
+pub(crate) use watchers::Watch;
 
 use self::faults::{Faults, Found, Unreadable};
 use self::keys::{Access, Keys};
@@ -118,6 +120,19 @@ impl Snapshots {
         Some(access.follow())
     }
 
+    /// Watches the evaluations of one flag of an environment, or of all. Returns none if the environment is not served.
+    pub(crate) fn watch(&self, environment: EnvironmentId, flag: Option<String>) -> Option<Watch> {
+        let served = self.by_id(environment)?;
+        let watchers = Arc::clone(served.current().usage().watchers());
+        Some(watchers.watch(flag, Arc::clone(&self.clock), served.follow(None)))
+    }
+
+    fn by_id(&self, environment: EnvironmentId) -> Option<Arc<Served>> {
+        let keys = self.by_key.load();
+        let mut served = keys.values().map(|access| &access.served);
+        served.find(|served| served.id == environment).cloned()
+    }
+
     /// Takes the counts since the last call.
     pub(crate) fn take_usage(&self) -> Counts {
         self.usage.take()
@@ -167,9 +182,7 @@ impl Snapshots {
         revision: i64,
     ) -> bool {
         let _turn = self.refilled.lock().await;
-        let known = self.by_key.load();
-        let known = known.values().map(|access| &access.served);
-        let Some(served) = known.into_iter().find(|served| served.id == environment) else {
+        let Some(served) = self.by_id(environment) else {
             return false;
         };
         let current = served.current();

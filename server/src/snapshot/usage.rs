@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::clients::{ClientCounts, ClientUsage, OpenStream};
 use super::rate_limiter::RateLimiters;
+use super::watchers::Watchers;
 
 /// The maximum number of counts to keep in memory from reports with an ID, about 40 bytes each. Counts without an ID
 /// are summed, and are not limited.
@@ -48,6 +49,7 @@ pub(crate) struct EnvironmentUsage {
     /// The clients that use a previous key, by the environment to which it gives access.
     previous_keys: Mutex<HashMap<EnvironmentId, Arc<ClientUsage>>>,
     pub(crate) rate_limiters: RateLimiters,
+    watchers: Arc<Watchers>,
 }
 
 /// The number of evaluations of a flag, by origin and reason.
@@ -115,6 +117,7 @@ impl Usage {
             clients: Arc::default(),
             previous_keys: Mutex::default(),
             rate_limiters: RateLimiters::default(),
+            watchers: Arc::default(),
         });
         self.environments.lock().push(Arc::clone(&usage));
         usage
@@ -184,6 +187,11 @@ impl EnvironmentUsage {
     /// Counts a stream of changes, which is open until the result is dropped.
     pub(crate) fn streamed(&self, client: Client) -> OpenStream {
         self.clients.opened(client)
+    }
+
+    /// Returns the watchers of evaluations.
+    pub(crate) fn watchers(&self) -> &Arc<Watchers> {
+        &self.watchers
     }
 
     fn take(&self, counts: &mut Counts) {

@@ -15,7 +15,7 @@ mod zone;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{RawQuery, Request};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
@@ -29,6 +29,7 @@ use leptos_axum::{
     LeptosRoutes, ResponseOptions, generate_route_list, render_app_async_with_context,
 };
 use pennon_dashboard::app::{App, shell};
+use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::port::Visit;
 use pennon_dashboard::routes;
@@ -42,6 +43,7 @@ use self::visit::CurrentVisit;
 use super::body::received;
 use super::client_address::ClientAddress;
 use super::events::Events;
+use super::live_evaluations::LiveEvaluations;
 use super::{assets, audit_export};
 use crate::auth::actor::Actor;
 use crate::dashboard::SignedIn;
@@ -83,9 +85,14 @@ pub(super) fn router(service: &Service) -> Router<Service> {
     };
     let listening = service.clone();
     let events = async move |Extension(session): Extension<Session>| events(listening, session);
+    let watching = service.clone();
+    let evaluations = async move |Extension(session): Extension<Session>, RawQuery(query)| {
+        evaluations(watching, session, query).await
+    };
     router
         .route(routes::AUDIT_EXPORT, get(export))
         .route(routes::EVENTS, get(events))
+        .route(routes::EVALUATION_EVENTS, get(evaluations))
         .route("/dashboard/{*nowhere}", any(render))
         .layer(from_fn_with_state(service.clone(), session::find))
         .layer(from_fn(status::of_failure))
@@ -102,10 +109,31 @@ pub(super) fn router(service: &Service) -> Router<Service> {
 fn events(service: Service, Session(session): Session) -> Response {
     match session {
         Ok(person) => Events::new(service, person).into_response(),
-        Err(error) => StatusCode::from_u16(error.status())
-            .unwrap_or(StatusCode::UNAUTHORIZED)
-            .into_response(),
+        Err(error) => refused(&error),
     }
+}
+
+/// Returns the stream of live evaluations, for editors of the environment in the query.
+async fn evaluations(
+    service: Service,
+    Session(session): Session,
+    query: Option<String>,
+) -> Response {
+    let query = Form::parse(query.unwrap_or_default().as_bytes());
+    let begun = match session {
+        Ok(person) => LiveEvaluations::begin(service, person, &query).await,
+        Err(error) => Err(error),
+    };
+    match begun {
+        Ok(evaluations) => evaluations.into_response(),
+        Err(error) => refused(&error),
+    }
+}
+
+/// Returns the refusal of a stream, with its text for scripts.
+fn refused(error: &AdminError) -> Response {
+    let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::UNAUTHORIZED);
+    (status, error.to_string()).into_response()
 }
 
 /// Reads a form that was posted to a page, then renders the page, which gets the form from its [`Visit`].

@@ -8,7 +8,7 @@ use http::header::REFERER;
 use http::{HeaderMap, HeaderValue, Method};
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
-use pennon_dashboard::routes::{EVENTS, SIGN_IN};
+use pennon_dashboard::routes::{EVALUATION_EVENTS, EVENTS, SIGN_IN};
 
 use super::super::body::received;
 use super::{cookie, not_received, wants_html};
@@ -20,9 +20,10 @@ use crate::state::Service;
 const LIMIT: usize = 64 * 1024;
 
 /// The paths that need no session, or that report a missing session themselves.
-const WITHOUT_SESSION: [&str; 4] = [
+const WITHOUT_SESSION: [&str; 5] = [
     SIGN_IN,
     EVENTS,
+    EVALUATION_EVENTS,
     "/dashboard/api/sign-out",
     "/dashboard/api/set-theme",
 ];
