@@ -212,6 +212,22 @@ test("every page", async ({ page, server, api, browserErrors, viewport }, { proj
   await page.getByText("Revoke environment…").click();
   await page.getByText("Next.js").first().click();
   await shoot("environment");
+  await page.getByRole("link", { name: "Live evaluations" }).click();
+  await shoot("live-evaluations-empty");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByRole("region", { name: "Evaluations" }).getByText("Live.").waitFor();
+  for (let user = 1; user <= 12; user++) {
+    const country = user % 3 === 0 ? "DE" : "FR";
+    const customAttributes = user % 2 === 0 ? {} : { planLevel: user % 5 };
+    const context = { userId: `u-${user}`, country, customAttributes };
+    const keys = ["checkout_v2", "search_suggestions", "pay_by_invoice", "return_portal"];
+    await evaluate(server, production.sdkKey, keys[user % 4] ?? "", user === 5 ? {} : context);
+  }
+  await page.getByText("12 evaluations.").waitFor();
+  await shoot("live-evaluations");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.goBack();
+  await page.getByText("Revoke environment…").click();
   await page.getByLabel("Environment name").last().fill("staging");
   await page.getByRole("button", { name: "Revoke environment" }).click();
   await shoot("environment-refused");

@@ -25,6 +25,7 @@ use crate::{
         history::History,
         home::Home,
         incident::Incident,
+        live_evaluations::LiveEvaluations,
         new_environment::NewEnvironmentPage,
         new_flag::NewFlagPage,
         new_person::NewPersonPage,
@@ -114,6 +115,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/environments/new") view=NewEnvironmentPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments/:id") view=EnvironmentPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments/:id/clone") view=CloneEnvironmentPage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/environments/:id/live") view=LiveEvaluations ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key/history") view=History ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/audit") view=Audit ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/audit/:id") view=Revert ssr=ssr.clone()/>
@@ -179,6 +181,7 @@ mod tests {
             routes::NEW_ENVIRONMENT.to_owned(),
             routes::environment(":id"),
             routes::clone_environment(":id"),
+            routes::live_evaluations(":id"),
             routes::AUDIT.to_owned(),
             routes::audit_entry(":id"),
             routes::INCIDENT.to_owned(),

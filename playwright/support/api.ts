@@ -65,6 +65,10 @@ export class Api {
     await send(this.#server, "PATCH", `/environments/${environment.id}`, this.#token, { name });
   }
 
+  async revoke(environment: Environment): Promise<void> {
+    await send(this.#server, "POST", `/environments/${environment.id}/revoke`, this.#token);
+  }
+
   /** Creates a flag, in the environments of these products only if there are any. */
   async createFlag(
     key: string,

@@ -57,6 +57,7 @@ test(
       "/dashboard/flags/flag_1/usage",
       "/dashboard/try?flag=flag_1&userId=u-1042",
       "/dashboard/environments",
+      `/dashboard/environments/${environments[0]?.id}/live`,
       "/dashboard/audit",
     ]) {
       const bytes = await measure(path);

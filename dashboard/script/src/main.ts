@@ -12,6 +12,7 @@ import { Hub } from "./hub.ts";
 import { hydrate } from "./islands.ts";
 import { listenToKeys } from "./keys.ts";
 import { askBeforeLeavingKey } from "./leave.ts";
+import { listenToEvaluations } from "./live-evaluations.ts";
 import { listenToMessages } from "./messages.ts";
 import { keepUpToDate } from "./page.ts";
 import { listenToPresets } from "./presets.ts";
@@ -48,6 +49,7 @@ if (typeof document === "undefined") {
   listenToEnvironmentOrder();
   listenToPresets();
   listenToSelection();
+  listenToEvaluations();
   followFilters();
   followProduct();
   openFormsInDialogs();

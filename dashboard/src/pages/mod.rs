@@ -18,6 +18,7 @@ pub mod help;
 pub mod history;
 pub mod home;
 pub mod incident;
+pub mod live_evaluations;
 pub mod new_environment;
 pub mod new_flag;
 pub mod new_person;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pennon_dashboard::error::AdminError;
 use pennon_model::client::{Client, Version};
+use pennon_model::environment::EnvironmentStatus;
 use pennon_model::grant::{Grant, GrantScope, Grants};
 use pennon_model::previous_key::{PreviousKey, PreviousKeyClient, PreviousKeyUsage};
 use pennon_model::user::Role;
@@ -134,6 +135,49 @@ async fn only_an_admin_can_change_an_environment() {
         assert!(page.html.contains("pnk_your_key"));
         assert_eq!(page.html.contains("Rotate key"), offered);
     }
+}
+
+#[tokio::test]
+async fn only_an_editor_can_open_the_live_evaluations_of_an_active_environment() {
+    let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002");
+    let live = format!("{url}/live");
+    for (role, status) in [
+        (Role::Viewer, Some(403)),
+        (Role::Editor, None),
+        (Role::Admin, None),
+    ] {
+        let fake = Arc::new(Fake {
+            role,
+            ..Fake::shop()
+        });
+        let page = get(&fake, &live).await;
+        assert_eq!(page.status, status, "{role}");
+        assert_eq!(page.html.contains("data-live="), status.is_none());
+        let page = get(&fake, &url).await;
+        let link = format!("href=\"{live}\"");
+        assert_eq!(page.html.contains(&link), status.is_none(), "{role}");
+    }
+    let mut revoked = environment(1, "shop", "production");
+    revoked.status = EnvironmentStatus::Revoked;
+    let fake = Arc::new(Fake {
+        environments: vec![revoked],
+        ..Fake::default()
+    });
+    let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000001");
+    let live = format!("{url}/live");
+    assert_eq!(get(&fake, &live).await.status, Some(404));
+    assert!(!get(&fake, &url).await.html.contains(&live));
+}
+
+#[tokio::test]
+async fn live_evaluations_of_a_flag_name_it_in_the_address_of_the_stream() {
+    let live = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002/live");
+    let page = get(&Arc::new(Fake::shop()), &format!("{live}?flag=checkout")).await;
+    let stream = "/dashboard/events/evaluations\
+         ?environment=00000000-0000-0000-0000-000000000002&amp;flag=checkout";
+    assert!(page.html.contains(stream), "{}", page.html);
+    let page = get(&Arc::new(Fake::shop()), &format!("{live}?flag=nothing")).await;
+    assert_eq!(page.status, Some(404));
 }
 
 #[tokio::test]

@@ -209,6 +209,9 @@ fn Page(
     let clone = (active && may_clone).then(|| {
         view! { <LinkButton href=routes::clone_environment(environment.id) label="Clone"/> }
     });
+    let live = (active && role >= Role::Editor).then(|| {
+        view! { <LinkButton href=routes::live_evaluations(environment.id) label="Live evaluations"/> }
+    });
     let rest = if active {
         html! {
             {previous_key}
@@ -247,7 +250,7 @@ fn Page(
         <header class="page-head">
             <Crumbs section=Section::Environments/>
             <h1>{name} " " <span class=class>{status}</span> " " {public} " " {protected}</h1>
-            {clone}
+            <div class="page-actions">{live} {clone}</div>
         </header>
         {revoked}
         <Facts environment polling active/>

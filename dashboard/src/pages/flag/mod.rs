@@ -240,6 +240,12 @@ impl PageData {
         self.is_editor && configured && !self.is_archived() && !self.is_revoked()
     }
 
+    /// Returns true if the reader may watch the flag's evaluations in this environment.
+    fn is_live(&self) -> bool {
+        let is_configured = self.detail.configuration.is_some();
+        self.is_editor && is_configured && !self.is_revoked()
+    }
+
     /// Returns true if the open confirmation has lost its purpose: the object is gone, or already has the requested
     /// state.
     fn is_obsolete(&self) -> bool {

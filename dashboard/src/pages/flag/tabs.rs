@@ -67,10 +67,16 @@ pub(super) fn more(page: &PageData) -> Html {
     let key = &page.address.key;
     let several = page.detail.environments.len() > 1;
     let compare = scoped(routes::flag_comparison(key));
+    let live = page.is_live().then_some(page.address.environment).flatten();
+    let live = live.map(|environment| {
+        let href = scoped(routes::live_evaluations_of(key, environment));
+        view! { <a href=href>"Live"</a> }
+    });
     html! {
         <nav class="flag-more" aria-label="More about this flag">
             {several.then(|| view! { <a href=compare>"Compare"</a> })}
             <a href=scoped(routes::flag_usage(key))>"Usage"</a>
+            {live}
             <a href=scoped(routes::flag_history(key))>"History"</a>
         </nav>
     }
