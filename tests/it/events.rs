@@ -52,7 +52,8 @@ impl Listener {
 
     /// Reads until the stream ends.
     pub(crate) async fn until_the_end(&mut self) {
-        while self.read_chunk().await {}
+        let ended = timeout(TIMEOUT, async { while self.read_chunk().await {} });
+        assert!(ended.await.is_ok(), "the stream does not end");
     }
 
     async fn read_chunk(&mut self) -> bool {
