@@ -13,7 +13,7 @@ async fn an_asset_is_the_same_in_every_content_encoding() {
     let page = String::from_utf8(page.bytes.clone()).expect("the page is text");
     let quoted = page.split('"');
     let assets: Vec<&str> = quoted
-        .filter(|text| text.starts_with("/dashboard/assets/"))
+        .filter(|text| text.starts_with("/dashboard/assets/") && !text.ends_with(".png"))
         .collect();
     assert!(
         assets.len() > 1,
@@ -31,4 +31,22 @@ async fn an_asset_is_the_same_in_every_content_encoding() {
             assert_eq!(decompressed(coding, &answer.bytes), plain.bytes, "{asset}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_page_names_its_images_for_phones_and_previews() {
+    let app = TestApp::start().await;
+    let browser = app.anonymous();
+    let page = browser.get("/dashboard/login").await.expect(StatusCode::OK);
+    let page = String::from_utf8(page.bytes.clone()).expect("the page is text");
+    for name in ["touch-icon.png", "social-card.png"] {
+        let path = format!("/dashboard/assets/{name}");
+        assert!(page.contains(&path), "{name}");
+        let image = browser.get(&path).await.expect(StatusCode::OK);
+        assert_eq!(image.header("content-type"), "image/png");
+        assert!(image.bytes.starts_with(b"\x89PNG"));
+    }
+    // Readers of previews need an absolute address.
+    let card = format!("http://{}/dashboard/assets/social-card.png", app.address());
+    assert!(page.contains(&card), "{page}");
 }

@@ -79,10 +79,10 @@ async fn every_page_of_a_filtered_list_shows_the_total() {
     }
     let browser = Browser::signed_in(&app).await;
     for (query, shown) in [
-        ("is=off", "1 to 50 of 60"),
-        ("is=off&page=2", "51 to 60 of 60"),
+        ("is=off", "1 to 30 of 60"),
+        ("is=off&page=2", "31 to 60 of 60"),
         ("is=off&page=3", "Page 3 is past the end of 60"),
-        ("page=2", "51 to 61 of 61"),
+        ("page=2", "31 to 60 of 61"),
         ("q=off_1&page=2", "Page 2 is past the end of 11"),
     ] {
         let page = browser.get(&format!("/dashboard/flags?{query}")).await;
