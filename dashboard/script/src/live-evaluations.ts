@@ -30,8 +30,8 @@ let stop: (() => void) | undefined;
 
 /** Shows the evaluations of the server from a click on the button until the next one. */
 export function listenToEvaluations(): void {
-  on("click", "[data-live] button", (button) => {
-    const section = button.closest<HTMLElement>("[data-live]");
+  on("click", "[data-evaluations] button", (button) => {
+    const section = button.closest<HTMLElement>("[data-evaluations]");
     if (stop !== undefined) {
       stop();
     } else if (section !== null) {
@@ -47,7 +47,7 @@ async function show(section: HTMLElement, button: HTMLElement): Promise<void> {
   button.textContent = "Stop";
   button.classList.remove("primary");
   list.showStatus("Connecting…");
-  const outcome = await receive(section.dataset.live ?? "", stopping.signal, list);
+  const outcome = await receive(section.dataset.evaluations ?? "", stopping.signal, list);
   stop = undefined;
   button.textContent = "Start";
   button.classList.add("primary");

@@ -117,7 +117,7 @@ fn Live(
 ) -> impl IntoView {
     let code = format!("{}#ask", routes::environment(environment));
     html! {
-        <section class="live scripts" aria-label="Evaluations" data-unit data-live=events>
+        <section class="live scripts" aria-label="Evaluations" data-unit data-evaluations=events>
             <div class="live-bar">
                 <button class="button primary" type="button">"Start"</button>
                 <p class="live-status quiet" data-status>"Stops by itself after 10 minutes."</p>

@@ -152,7 +152,7 @@ async fn only_an_editor_can_open_the_live_evaluations_of_an_active_environment()
         });
         let page = get(&fake, &live).await;
         assert_eq!(page.status, status, "{role}");
-        assert_eq!(page.html.contains("data-live="), status.is_none());
+        assert_eq!(page.html.contains("data-evaluations="), status.is_none());
         let page = get(&fake, &url).await;
         let link = format!("href=\"{live}\"");
         assert_eq!(page.html.contains(&link), status.is_none(), "{role}");
