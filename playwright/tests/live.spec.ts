@@ -37,7 +37,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     // The updated content is interactive: the existing switch still works, and so does the new one.
     await flagSwitch.click();
     await expect(flagSwitch).not.toBeChecked();
-    await expect(theirs).toBeChecked();
+    await expect(theirs).not.toBeChecked();
     await other.getByRole("heading", { level: 1 }).click();
     await api.switch(flag, staging, true);
     await page.getByRole("heading", { level: 1 }).click();
