@@ -475,7 +475,7 @@ test("a switch that waits for its answer says so", { tag: "@scripts" }, async ({
   });
   await page.getByRole("switch").click();
   await expect(page.locator(".toast")).toContainText(
-    "Waiting for the answer. New checkout in staging has not been switched yet.",
+    "Waiting for an answer. New checkout in staging may not be switched yet.",
   );
   answer();
   await expect(page.locator(".toast")).toContainText("New checkout is on in staging.");

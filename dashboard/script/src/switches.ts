@@ -136,7 +136,7 @@ async function switchTo(
   setState(target, on, true);
   const place = `${target.name} in ${target.environmentName}`;
   const waiting = setTimeout(
-    () => showMessage(`Waiting for the answer. ${place} has not been switched yet.`, {}),
+    () => showMessage(`Waiting for an answer. ${place} may not be switched yet.`, {}),
     patience,
   );
   const result = await send(fields, reason);

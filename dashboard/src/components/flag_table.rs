@@ -66,7 +66,7 @@ pub fn FlagTable(
     let hint = main.map(|name| {
         view! {
             <p class="hint narrow-only">
-                "Cards show " <bdi>{name}</bdi> ". Choose another environment above once, and they show that one."
+                "Cards show " <bdi>{name}</bdi> ". Choose another environment above, and this browser remembers it."
             </p>
         }
     });

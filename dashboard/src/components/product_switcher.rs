@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A select with the products, if there are several or the address names one. A choice opens the section for the
-/// product, without its other filters, and is where the next session begins. Without scripts, a button submits the form.
+/// product, without its other filters, and the account remembers it. Without scripts, a button submits the form.
 ///
 /// The page waits for the products, but does not fail if they cannot be read.
 #[component]
