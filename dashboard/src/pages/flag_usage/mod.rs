@@ -1,17 +1,18 @@
 //! The usage of one flag, by reason.
 
+pub mod changes;
+
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_model::{
-    audit::AuditFilter,
     id::EnvironmentId,
     time::Timestamp,
     usage::{FlagEnvironmentUsage, FlagHour},
 };
 
+use self::changes::{Changes, changes_since, in_place, marks};
 use crate::{
     components::{
-        action_row::{ActionRow, action_id, plain_sentence},
         empty::Empty,
         frame::Section,
         number::format_count,
@@ -21,22 +22,21 @@ use crate::{
         table::{Table, heads},
         time::time_or,
         title::Title,
-        usage_chart::{Bar, ChartMark, REASONS, UsageChart},
+        usage_chart::{Bar, REASONS, UsageChart},
     },
-    error::AdminError,
     form::{Form, with_query},
     html::html,
     model::Naming,
     port::{
         Visit,
-        audit::{AuditAdmin, RecentActions, Record},
+        audit::RecentActions,
         environments::EnvironmentAdmin,
-        local, query, signed_in,
+        query, signed_in,
         usage::{FlagUsage, UsageAdmin},
         visit,
     },
     routes,
-    scope::{product, scoped},
+    scope::product,
 };
 
 const HOUR: i64 = 60 * 60 * 1000;
@@ -155,18 +155,6 @@ pub fn FlagUsagePage() -> impl IntoView {
     })
 }
 
-/// Returns the changes of a flag since a time, newest first, as far as the selected product has them.
-async fn changes_since(usage: &FlagUsage, from: Timestamp) -> Result<RecentActions, AdminError> {
-    let filter = AuditFilter {
-        flag_key: Some(usage.flag.key.to_string()),
-        product: product(),
-        flags_of_product: true,
-        from: Some(from),
-        ..AuditFilter::default()
-    };
-    signed_in::<dyn AuditAdmin>()?.recent_actions(&filter).await
-}
-
 /// Returns the usage in the environments of the selected product; none means every product.
 fn of_product(
     mut environments: Vec<FlagEnvironmentUsage>,
@@ -248,70 +236,6 @@ fn Usage(
         </header>
         {body}
     }
-}
-
-/// Returns the actions that changed the flag itself or its configuration in an environment; in all if it is none.
-fn in_place(
-    mut actions: Vec<Vec<Record>>,
-    environment: Option<&FlagEnvironmentUsage>,
-) -> Vec<Vec<Record>> {
-    // By names, because the rotation of a key changes the id.
-    let is_there = |Record { entry, .. }: &Record| {
-        environment.is_none_or(|chosen| {
-            let name = entry.environment.as_ref();
-            let is_it = |name| {
-                name == &chosen.environment && entry.product.as_ref() == Some(&chosen.product)
-            };
-            name.is_none_or(is_it)
-        })
-    };
-    actions.retain(|action| action.iter().any(is_there));
-    actions
-}
-
-/// Returns a mark for each action, which leads to its row.
-fn marks(actions: &[Vec<Record>], naming: Naming) -> Vec<ChartMark> {
-    let mark = |records: &Vec<Record>| {
-        let entry = &records.first()?.entry;
-        let at = local(entry.occurred_at);
-        let label = format!(
-            "{} {}: {} {}",
-            at.date,
-            at.hour_and_minute(),
-            entry.actor_identity,
-            plain_sentence(records, naming)
-        );
-        Some(ChartMark {
-            at: entry.occurred_at,
-            label,
-            href: format!("#{}", action_id(entry.id)),
-        })
-    };
-    actions.iter().filter_map(mark).collect()
-}
-
-/// The changes in the period of the chart, newest first.
-#[component]
-fn Changes(changes: RecentActions, naming: Naming, key: String) -> impl IntoView {
-    let RecentActions { actions, has_more } = changes;
-    let count = actions.len();
-    let rows = actions.into_iter().map(|records| {
-        html! { <ActionRow records naming with_date=true with_revert=true note=None/> }
-    });
-    let rows = rows.collect_view();
-    let more = has_more.then(|| {
-        let history = scoped(routes::flag_history(&key));
-        html! { <p class="hint">"Older changes are in the " <a href=history>"history"</a> "."</p> }
-    });
-    (count > 0).then(|| {
-        html! {
-            <section class="action-group usage-changes">
-                <h2>"Changes " <span class="count">{count}</span></h2>
-                <ol class="action-list">{rows}</ol>
-                {more}
-            </section>
-        }
-    })
 }
 
 /// The links that select the period.
