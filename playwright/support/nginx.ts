@@ -28,6 +28,8 @@ async function freePorts(): Promise<Ports> {
   return { https, http };
 }
 
+const url = ({ https }: Ports) => `https://127.0.0.1:${https}`;
+
 type Fixtures = {
   ports: Ports;
   /** nginx in front of the test's server. */
@@ -38,24 +40,22 @@ type Fixtures = {
 export const test = base.extend<Fixtures>({
   ignoreHTTPSErrors: true,
   ports: async ({}, use) => use(await freePorts()),
-  baseURL: async ({ ports }, use) => use(`https://127.0.0.1:${ports.https}`),
-  server: async ({ baseURL }, use, { parallelIndex }) => {
+  server: async ({ ports }, use, { parallelIndex }) => {
     const server = await Server.create(parallelIndex, {
-      PENNON_PUBLIC_URL: baseURL ?? "",
+      PENNON_PUBLIC_URL: url(ports),
       PENNON_TRUSTED_PROXIES: "127.0.0.1",
     });
     await use(server);
     await server.dispose();
     expect(server.panics).toEqual([]);
   },
-  nginx: [
-    async ({ ports, server }, use) => {
-      const nginx = await Nginx.start(ports, server.url);
-      await use(nginx);
-      await nginx.stop();
-    },
-    { auto: true },
-  ],
+  nginx: async ({ ports, server }, use) => {
+    const nginx = await Nginx.start(ports, server.url);
+    await use(nginx);
+    await nginx.stop();
+  },
+  // The page depends on this fixture and so is closed before nginx stops. A page that is still open would fail to load.
+  baseURL: async ({ ports, nginx: _ }, use) => use(url(ports)),
 });
 
 // `cargo xtask playwright` reports it if nginx is missing.
