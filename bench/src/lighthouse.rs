@@ -1,4 +1,4 @@
-//! Lighthouse scores of dashboard pages.
+//! Lighthouse scores of dashboard pages, and the time until a list is visible.
 
 use std::path::Path;
 
@@ -6,11 +6,14 @@ use anyhow::{Result, ensure};
 use tokio::process::Command;
 
 use crate::database::Database;
-use crate::pages::{ENVIRONMENTS, use_flags};
+use crate::pages::{ENVIRONMENTS, company, products, use_flags};
 use crate::seeds;
 use crate::service::Service;
 
-/// The number of flags.
+/// The script that runs Lighthouse.
+const LIGHTHOUSE: &str = "measure.js";
+
+/// The number of flags in use in three environments.
 const FLAGS: usize = 1_000;
 
 /// The pages.
@@ -21,8 +24,22 @@ const PAGES: [&str; 4] = [
     "/dashboard/flags/seeded_7/usage",
 ];
 
-/// Runs Lighthouse on the pages of a server with a thousand flags in use. The script prints a table.
-pub(crate) async fn measure(server: &Path, database: &Database, script: &Path) -> Result<()> {
+/// The number of flags of a large company.
+const MANY_FLAGS: usize = 2_000;
+
+/// The pages that show its environments.
+const WIDE_PAGES: [&str; 3] = [
+    "/dashboard/flags",
+    "/dashboard/flags?product=product-3",
+    "/dashboard/flags/seeded_7",
+];
+
+/// The lists of flags among them.
+const WIDE_LISTS: [&str; 2] = ["/dashboard/flags", "/dashboard/flags?product=product-3"];
+
+/// Measures a server with a thousand flags in use, and that of a large company. `scripts` is the folder of the scripts,
+/// which print the tables.
+pub(crate) async fn measure(server: &Path, database: &Database, scripts: &Path) -> Result<()> {
     let service = Service::start(server, database).await?;
     let mut sdk_key = String::new();
     for name in ENVIRONMENTS {
@@ -30,13 +47,29 @@ pub(crate) async fn measure(server: &Path, database: &Database, script: &Path) -
     }
     seeds::flags(&service, database, 1..=FLAGS, &sdk_key).await?;
     use_flags(database).await?;
+    println!("### {FLAGS} flags in {} environments\n", ENVIRONMENTS.len());
+    run(&scripts.join(LIGHTHOUSE), &service, &PAGES).await?;
+    drop(service);
+
+    let database = database.beside("company").await?;
+    let service = Service::start(server, &database).await?;
+    let sdk_key = products(&service).await?;
+    company(&service, &database, 1..=MANY_FLAGS, &sdk_key).await?;
+    println!("\n### {MANY_FLAGS} flags of a large company\n");
+    run(&scripts.join(LIGHTHOUSE), &service, &WIDE_PAGES).await?;
+    println!("\n### From the last byte until the first row is visible\n");
+    run(&scripts.join("first-row.js"), &service, &WIDE_LISTS).await
+}
+
+/// Runs a script on pages of a server.
+async fn run(script: &Path, service: &Service, pages: &[&str]) -> Result<()> {
     let status = Command::new("node")
         .arg(script)
-        .args(PAGES)
+        .args(pages)
         .env("PENNON_URL", format!("http://{}", service.address()))
         .env("PENNON_COOKIE", service.cookie().await?)
         .status()
         .await?;
-    ensure!(status.success(), "Lighthouse failed: {status}");
+    ensure!(status.success(), "{} failed: {status}", script.display());
     Ok(())
 }

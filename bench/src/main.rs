@@ -77,9 +77,9 @@ enum Command {
         /// The server's binary
         #[arg(long)]
         server: PathBuf,
-        /// The script that runs Lighthouse
+        /// The folder of the scripts
         #[arg(long)]
-        script: PathBuf,
+        scripts: PathBuf,
     },
     /// Measure the cost of requests to the Evaluation API, compared with a bare server of the same libraries
     Server {
@@ -110,8 +110,8 @@ async fn main() -> Result<()> {
             soak::measure(&server, &database, minutes).await
         }
         Command::Pages { server } => pages::measure(&server, folder.path()).await,
-        Command::Lighthouse { server, script } => {
-            lighthouse::measure(&server, &Database::sqlite(folder.path()), &script).await
+        Command::Lighthouse { server, scripts } => {
+            lighthouse::measure(&server, &Database::sqlite(folder.path()), &scripts).await
         }
         Command::Server { server } => server::measure(&server, folder.path()).await,
         Command::Bare { document } => server::serve(document).await,

@@ -1,5 +1,6 @@
 //! The duration and the size of dashboard pages, with increasing numbers of flags.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use anyhow::Result;
@@ -73,10 +74,24 @@ pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
     }
     drop(service);
 
-    let wide = folder.join("wide");
-    std::fs::create_dir(&wide)?;
-    let database = Database::sqlite(&wide);
+    let database = database.beside("company").await?;
     let service = Service::start(server, &database).await?;
+    let sdk_key = products(&service).await?;
+    let environments = MANY_PRODUCTS.saturating_mul(ENVIRONMENTS_OF_EACH);
+    let mut first = 1;
+    for size in MANY_FLAGS {
+        company(&service, &database, first..=size, &sdk_key).await?;
+        first = size + 1;
+        let among =
+            format!("{size} flags in {environments} environments of {MANY_PRODUCTS} products");
+        table(&service, &among, &WIDE_PAGES).await?;
+        lists(&service, &among).await?;
+    }
+    Ok(())
+}
+
+/// Creates the environments of a large company, and returns the key of the last one.
+pub(crate) async fn products(service: &Service) -> Result<String> {
     let mut sdk_key = String::new();
     for product in 1..=MANY_PRODUCTS {
         for number in 1..=ENVIRONMENTS_OF_EACH {
@@ -87,18 +102,18 @@ pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
             (_, sdk_key) = service.environment_of(&product, &name).await?;
         }
     }
-    let environments = MANY_PRODUCTS.saturating_mul(ENVIRONMENTS_OF_EACH);
-    let mut first = 1;
-    for size in MANY_FLAGS {
-        seeds::flags(&service, &database, first..=size, &sdk_key).await?;
-        database.execute(&[ENABLE, ROLL_OUT, SEE]).await?;
-        first = size + 1;
-        let among =
-            format!("{size} flags in {environments} environments of {MANY_PRODUCTS} products");
-        table(&service, &among, &WIDE_PAGES).await?;
-        lists(&service, &among).await?;
-    }
-    Ok(())
+    Ok(sdk_key)
+}
+
+/// Adds the flags of a large company, which has used them.
+pub(crate) async fn company(
+    service: &Service,
+    database: &Database,
+    numbers: RangeInclusive<usize>,
+    sdk_key: &str,
+) -> Result<()> {
+    seeds::flags(service, database, numbers, sdk_key).await?;
+    database.execute(&[ENABLE, ROLL_OUT, SEE]).await
 }
 
 /// Measures the lists of the API.

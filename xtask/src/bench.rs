@@ -57,8 +57,8 @@ pub(crate) fn lighthouse(workspace: &Workspace) -> Result<Outcome> {
     let mut bench = workspace.cargo();
     bench
         .args(["run", "--quiet", "--release", "--package", "pennon-bench"])
-        .args(["--", "lighthouse", "--script"])
-        .arg(folder.join("measure.js"))
+        .args(["--", "lighthouse", "--scripts"])
+        .arg(folder)
         .arg("--server")
         .arg(Profile::Release.binary(workspace))
         .env("CHROME_PATH", browser)
