@@ -227,7 +227,41 @@ test("letters open sections and rows", { tag: "@scripts" }, async ({ page, serve
   await expect(page.getByRole("searchbox")).toHaveValue("gf");
 });
 
-test("help is a page too", async ({ page, server }) => {
+test("shortcuts of a single key can be turned off", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  const ready = page.locator("#jump[data-ready=true]");
+  await expect(ready).toBeVisible();
+  await page.keyboard.press("?");
+  const choice = page.getByLabel("Use shortcuts without Ctrl");
+  await choice.uncheck();
+  await page.keyboard.press("Escape");
+  await page.reload();
+  await expect(ready).toBeVisible();
+  const help = page.getByRole("dialog", { name: "Shortcuts" });
+  await page.keyboard.press("?");
+  await page.keyboard.press("/");
+  await expect(help).toBeHidden();
+  await expect(page.getByRole("searchbox")).not.toBeFocused();
+  await page.keyboard.press("Control+K");
+  await expect(page.getByRole("combobox", { name: "Jump to" })).toBeFocused();
+  await page.keyboard.press("Escape");
+
+  await page.goto("/dashboard/help");
+  const shown = page.getByRole("main").getByLabel("Use shortcuts without Ctrl");
+  await expect(shown).not.toBeChecked();
+  await shown.check();
+  await shown.blur();
+  await page.keyboard.press("?");
+  await expect(help).toBeVisible();
+});
+
+test("help is a page too", async ({ page, server, api }) => {
+  await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
   if (await page.getByRole("button", { name: "Menu" }).isVisible()) {
     await page.getByRole("button", { name: "Menu" }).click();

@@ -1,6 +1,7 @@
 import { isTyping, on } from "./dom.ts";
 import { undoLastChange } from "./messages.ts";
 import { Palette } from "./palette.ts";
+import { hasSingleKeys } from "./single-keys.ts";
 
 declare global {
   /** The keys that were pressed before this script ran, from the head of the page. */
@@ -59,7 +60,7 @@ export function listenToKeys(): void {
       }
       return false;
     }
-    if (ctrlKey || metaKey || altKey || isTyping()) {
+    if (ctrlKey || metaKey || altKey || isTyping() || !hasSingleKeys()) {
       return false;
     }
     const isSequence = timeStamp - sequenceStart < sequenceDelay;

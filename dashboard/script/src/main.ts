@@ -19,6 +19,7 @@ import { listenToPresets } from "./presets.ts";
 import { followProduct } from "./product.ts";
 import { listenToRuleOrder } from "./rule-order.ts";
 import { listenToSelection } from "./selection.ts";
+import { listenToSingleKeys } from "./single-keys.ts";
 import { listenToSwitches } from "./switches.ts";
 import { listenToTheme } from "./theme.ts";
 import { storeZone } from "./zone.ts";
@@ -40,6 +41,7 @@ if (typeof document === "undefined") {
     // Records the page as the server rendered it, so it must run before anything changes the page.
     keepUpToDate(main, connect, isInOtherZone);
   }
+  listenToSingleKeys();
   listenToKeys();
   listenToSwitches();
   listenToMessages();

@@ -24,7 +24,7 @@ const SHORTCUTS: [(&[&str], &str); 10] = [
     (&["Esc"], "Close the open dialog or menu"),
 ];
 
-/// The list of keys that work everywhere. On a Mac, Cmd replaces Ctrl.
+/// The list of keys that work everywhere, and a checkbox that turns off those without Ctrl. On a Mac, Cmd replaces Ctrl.
 #[component]
 pub fn Shortcuts() -> impl IntoView {
     let rows = SHORTCUTS.map(|(keys, does)| {
@@ -39,5 +39,11 @@ pub fn Shortcuts() -> impl IntoView {
             </div>
         }
     });
-    html! { <dl class="shortcuts">{rows.collect_view()}</dl> }
+    html! {
+        <dl class="shortcuts">{rows.collect_view()}</dl>
+        <label class="check single-keys">
+            <input type="checkbox" data-single-keys="" checked/>
+            "Use shortcuts without Ctrl"
+        </label>
+    }
 }
