@@ -7,6 +7,7 @@
 
 import { createServer } from "node:http";
 import { chromium } from "@playwright/test";
+import { median } from "../start/median.js";
 
 const { PENNON_URL = "", PENNON_COOKIE = "", CHROME_PATH } = process.env;
 
@@ -51,10 +52,6 @@ async function visit(page, url) {
     () => performance.getEntriesByType("navigation")[0].responseEnd,
   );
   return (await paint.jsonValue()) - received;
-}
-
-function median(numbers) {
-  return numbers.toSorted((one, next) => one - next)[Math.floor(numbers.length / 2)];
 }
 
 function print(medians) {
