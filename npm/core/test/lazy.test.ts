@@ -138,9 +138,9 @@ describe("usage reports", () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(reports()).toEqual([
       [
-        { flagKey: "beta", reason: "flag_enabled", count: 2 },
-        { flagKey: "ruled", reason: "flag_enabled", count: 2 },
-        { flagKey: "ruled", reason: "targeting_rule", count: 3 },
+        { flagKey: "beta", reason: "flag_enabled", enabled: true, count: 2 },
+        { flagKey: "ruled", reason: "flag_enabled", enabled: true, count: 2 },
+        { flagKey: "ruled", reason: "targeting_rule", enabled: false, count: 3 },
       ],
     ]);
     await vi.advanceTimersByTimeAsync(60_000);
@@ -177,7 +177,9 @@ describe("usage reports", () => {
     await vi.advanceTimersByTimeAsync(59_999);
     expect(reports()).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(reports()).toEqual([[{ flagKey: "beta", reason: "flag_enabled", count: 1 }]]);
+    expect(reports()).toEqual([
+      [{ flagKey: "beta", reason: "flag_enabled", enabled: true, count: 1 }],
+    ]);
     client.isEnabled("beta");
     await client.shutdown();
     expect(reports()).toHaveLength(2);
@@ -256,7 +258,9 @@ describe("usage reports", () => {
     ]);
     expect(reader.read("ruled")).toBe(peeked[1]);
     await client.shutdown();
-    expect(reports()).toEqual([[{ flagKey: "ruled", reason: "targeting_rule", count: 1 }]]);
+    expect(reports()).toEqual([
+      [{ flagKey: "ruled", reason: "targeting_rule", enabled: false, count: 1 }],
+    ]);
     expect(seen).toEqual(["ruled"]);
   });
 
@@ -309,7 +313,9 @@ describe("usage reports", () => {
     const client = await ready(service);
     client.isEnabled("beta");
     await client.shutdown();
-    expect(reports()).toEqual([[{ flagKey: "beta", reason: "flag_enabled", count: 1 }]]);
+    expect(reports()).toEqual([
+      [{ flagKey: "beta", reason: "flag_enabled", enabled: true, count: 1 }],
+    ]);
     expect(service.requests.at(-1)).toMatchObject({ keepalive: true });
 
     const slow = held();
@@ -396,7 +402,9 @@ describe("usage reports", () => {
     client.isEnabled("beta");
     leave();
     await service.requested(2);
-    expect(reports()).toEqual([[{ flagKey: "beta", reason: "flag_enabled", count: 1 }]]);
+    expect(reports()).toEqual([
+      [{ flagKey: "beta", reason: "flag_enabled", enabled: true, count: 1 }],
+    ]);
     await client.shutdown();
     leave();
     expect(service.requests).toHaveLength(2);
@@ -436,7 +444,9 @@ describe("usage reports", () => {
       await vi.advanceTimersByTimeAsync(60_000);
       expect(service.requests.filter(isReport)).toHaveLength(50 * minute);
     }
-    expect(logger.lines).toEqual([expect.stringContaining("50000 pairs of flag and reason")]);
+    expect(logger.lines).toEqual([
+      expect.stringContaining("50000 combinations of flag, reason and result"),
+    ]);
     await client.shutdown();
   });
 });

@@ -173,7 +173,7 @@ describe("a client in remote mode", () => {
     await vi.dynamicImportSettled();
     client.isEnabled("beta");
     await client.flush();
-    const counts = [{ flagKey: "beta", reason: "targeting_rule", count: 1 }];
+    const counts = [{ flagKey: "beta", reason: "targeting_rule", enabled: true, count: 1 }];
     expect(service.bodies.at(-1)).toMatchObject({ counts });
     expect(seen).toEqual([{ key: "beta", context: ada, enabled: true, reason: "targeting_rule" }]);
   });

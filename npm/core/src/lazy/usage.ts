@@ -6,8 +6,8 @@ import type { Logger } from "../logger.js";
 const MAX_COUNTS_PER_REPORT = 1_000;
 
 /**
- * The maximum number of counts, each for one flag and reason, that are kept between reports. They are sent in several
- * reports if necessary.
+ * The maximum number of counts, each for one flag, reason and result, that are kept between reports. They are sent in
+ * several reports if necessary.
  */
 const MAX_COUNTS = 50_000;
 
@@ -29,10 +29,10 @@ const COUNTED: readonly Reason[] = REASONS;
 /** Sends a report, and resolves to the status of the response. */
 type Send = (body: string, keepalive: boolean) => Promise<number>;
 
-/** Counts evaluations by flag and reason, and reports them. */
+/** Counts evaluations by flag, reason and result, and reports them. */
 export class Usage {
   readonly #logger: Logger;
-  /** For each flag, the counts by reason. */
+  /** For each flag, the counts by reason and result: for each reason, first those that are off. */
   #counts = new Map<string, number[]>();
   #size = 0;
   #hasWarned = false;
@@ -49,16 +49,16 @@ export class Usage {
     this.#logger = logger;
   }
 
-  readonly count = (key: string, { reason }: Evaluation): void => {
-    const index = COUNTED.indexOf(reason);
-    const byReason = this.#counts.get(key) ?? COUNTED.map(() => 0);
-    const before = byReason[index];
+  readonly count = (key: string, { reason, enabled }: Evaluation): void => {
+    const index = 2 * COUNTED.indexOf(reason) + Number(enabled);
+    const counts = this.#counts.get(key) ?? COUNTED.flatMap(() => [0, 0]);
+    const before = counts[index];
     if (this.#isOff || before === undefined || (before === 0 && this.#isFull())) {
       return;
     }
     this.#size += before === 0 ? 1 : 0;
-    byReason[index] = Math.min(before + 1, MAX_COUNT);
-    this.#counts.set(key, byReason);
+    counts[index] = Math.min(before + 1, MAX_COUNT);
+    this.#counts.set(key, counts);
   };
 
   /**
@@ -89,10 +89,11 @@ export class Usage {
     if (this.#reports.size >= MAX_REPORTS) {
       return;
     }
-    const counts = [...this.#counts].flatMap(([flagKey, byReason]) =>
-      byReason.flatMap((count, reason) =>
-        count > 0 ? [{ flagKey, reason: COUNTED[reason], count }] : [],
-      ),
+    const counts = [...this.#counts].flatMap(([flagKey, ofFlag]) =>
+      ofFlag.flatMap((count, index) => {
+        const [reason, enabled] = [COUNTED[index >> 1], index % 2 === 1];
+        return count > 0 ? [{ flagKey, reason, enabled, count }] : [];
+      }),
     );
     this.#counts = new Map();
     this.#size = 0;
@@ -132,7 +133,7 @@ export class Usage {
     if (isFull && !this.#hasWarned) {
       this.#hasWarned = true;
       this.#logger.warn(
-        `More than ${MAX_COUNTS} pairs of flag and reason were evaluated since the last report, so some evaluations are not counted`,
+        `More than ${MAX_COUNTS} combinations of flag, reason and result were evaluated since the last report, so some evaluations are not counted`,
       );
     }
     return isFull;
