@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use pennon_core::{Evaluation, Reason, string_enum};
+
 use crate::id::EnvironmentId;
 use crate::time::Timestamp;
-use pennon_core::string_enum;
 
 /// The evaluations of a flag in an environment. Environments that replaced each other by key rotations count as one.
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +38,78 @@ pub struct FlagHour {
     /// The part of them that clients reported, by reason; absent if there is none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub reported: BTreeMap<String, i64>,
+    /// The number of evaluations that returned true.
+    pub enabled: i64,
+    /// The number of evaluations that returned false. The result of the rest is unknown, because the client that
+    /// reported them left it out.
+    pub disabled: i64,
+}
+
+/// The reason of an evaluation, and its result as far as it is known. Evaluations are counted by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Outcome {
+    reason: Reason,
+    enabled: Option<bool>,
+}
+
+impl Outcome {
+    /// All outcomes, in the order of [`index`](Self::index).
+    pub const ALL: [Self; 9] = [
+        Self::of(Reason::FlagEnabled, Some(true)),
+        Self::of(Reason::FlagDisabled, Some(false)),
+        Self::of(Reason::FlagArchived, Some(false)),
+        Self::of(Reason::TargetingRule, Some(true)),
+        Self::of(Reason::TargetingRule, Some(false)),
+        Self::of(Reason::TargetingRule, None),
+        Self::of(Reason::Rollout, Some(true)),
+        Self::of(Reason::Rollout, Some(false)),
+        Self::of(Reason::Rollout, None),
+    ];
+
+    const fn of(reason: Reason, enabled: Option<bool>) -> Self {
+        Self { reason, enabled }
+    }
+
+    /// Returns the outcome of an evaluation with this reason. `enabled` is its result, if it is known; it only matters
+    /// if the reason does not imply the result.
+    pub const fn new(reason: Reason, enabled: Option<bool>) -> Self {
+        match reason {
+            Reason::FlagEnabled => Self::of(reason, Some(true)),
+            Reason::FlagDisabled | Reason::FlagArchived => Self::of(reason, Some(false)),
+            Reason::TargetingRule | Reason::Rollout => Self::of(reason, enabled),
+        }
+    }
+
+    /// Returns the reason.
+    pub const fn reason(self) -> Reason {
+        self.reason
+    }
+
+    /// Returns the result, if it is known.
+    pub const fn enabled(self) -> Option<bool> {
+        self.enabled
+    }
+
+    /// Returns its index in [`Self::ALL`].
+    pub const fn index(self) -> usize {
+        match (self.reason, self.enabled) {
+            (Reason::FlagEnabled, _) => 0,
+            (Reason::FlagDisabled, _) => 1,
+            (Reason::FlagArchived, _) => 2,
+            (Reason::TargetingRule, Some(true)) => 3,
+            (Reason::TargetingRule, Some(false)) => 4,
+            (Reason::TargetingRule, None) => 5,
+            (Reason::Rollout, Some(true)) => 6,
+            (Reason::Rollout, Some(false)) => 7,
+            (Reason::Rollout, None) => 8,
+        }
+    }
+}
+
+impl From<Evaluation> for Outcome {
+    fn from(evaluation: Evaluation) -> Self {
+        Self::new(evaluation.reason, Some(evaluation.enabled))
+    }
 }
 
 /// The number of times that clients fetched a config document.
@@ -100,7 +173,21 @@ string_enum! {
 
 #[cfg(test)]
 mod tests {
-    use super::Polls;
+    use pennon_core::Reason;
+
+    use super::{Outcome, Polls};
+
+    #[test]
+    fn every_reason_and_result_has_its_own_outcome() {
+        for (index, outcome) in Outcome::ALL.into_iter().enumerate() {
+            assert_eq!(outcome.index(), index);
+        }
+        for reason in Reason::ALL {
+            for enabled in [Some(true), Some(false), None] {
+                assert!(Outcome::ALL.contains(&Outcome::new(*reason, enabled)));
+            }
+        }
+    }
 
     #[test]
     fn a_percentage_is_of_clients_with_a_document_and_whole_only_if_all_are_current() {

@@ -1,7 +1,11 @@
 import { evaluate } from "../support/api.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-test("usage is shown by reason, as a chart and as a table", async ({ page, server, api }) => {
+test("usage is shown by result and by reason, as a chart and as a table", async ({
+  page,
+  server,
+  api,
+}) => {
   const staging = await api.createEnvironment("Web shop", "staging");
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("new_checkout", "New checkout");
@@ -19,13 +23,19 @@ test("usage is shown by reason, as a chart and as a table", async ({ page, serve
   await expect(page.getByRole("img", { name: "3 evaluations in the last 24 hours" })).toBeVisible();
   await page.getByText("Numbers").click();
   const numbers = page.getByRole("region", { name: "Numbers" });
+  await expect(numbers.getByRole("columnheader")).toHaveText(["From", "On", "Off", "Total"]);
+  await expect(numbers.getByRole("row").nth(1).getByRole("cell")).toHaveText(["2", "1", "3"]);
+  await page.getByRole("link", { name: "By reason" }).click();
+  await expect(page).toHaveURL(/\?by=reason$/);
+  await page.getByText("Numbers").click();
   await expect(numbers.getByRole("columnheader")).toHaveText([
     "From",
     "On for everyone",
     "Off",
     "Total",
   ]);
-  await expect(numbers.getByRole("row").nth(1).getByRole("cell")).toHaveText(["2", "1", "3"]);
+  await page.getByRole("link", { name: "By result" }).click();
+  await expect(page).toHaveURL(/\/usage$/);
 
   // The changes are marked at their times, and listed.
   const changes = page.locator(".usage-changes li");

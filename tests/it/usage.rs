@@ -43,6 +43,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     app.flush_usage().await;
     let first_hour = json!({
         "hour": HOUR, "evaluations": { "flag_disabled": 4, "flag_enabled": 1 },
+        "enabled": 1, "disabled": 4,
     });
     let expected = json!({
         "from": "2026-02-28T09:00:00.000Z", "to": START,
@@ -62,8 +63,14 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     let admin = app.admin().await;
     let hours = usage(&admin, &flag).await["environments"][0].clone();
     let expected = json!([
-        { "hour": HOUR, "evaluations": { "flag_disabled": 4, "flag_enabled": 2 } },
-        { "hour": "2026-03-01T10:00:00.000Z", "evaluations": { "flag_enabled": 5 } },
+        {
+            "hour": HOUR, "evaluations": { "flag_disabled": 4, "flag_enabled": 2 },
+            "enabled": 2, "disabled": 4,
+        },
+        {
+            "hour": "2026-03-01T10:00:00.000Z", "evaluations": { "flag_enabled": 5 },
+            "enabled": 5, "disabled": 0,
+        },
     ]);
     assert_eq!(hours["hours"], expected);
     assert_eq!(hours["lastEvaluatedAt"], "2026-03-01T10:30:00.000Z");
@@ -158,6 +165,7 @@ async fn applications_can_report_local_evaluations() {
         { "flagKey": "checkout", "reason": "rollout", "count": 0.5 },
         { "flagKey": "checkout", "reason": "rollout", "count": 1_000_000_001 },
         { "flagKey": "checkout" },
+        { "flagKey": "checkout", "reason": "rollout", "enabled": "true", "count": 1 },
     ]);
     let refused = sdk.post("/sdk/v1/usage", json!({ "counts": counts })).await;
     let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
@@ -170,6 +178,7 @@ async fn applications_can_report_local_evaluations() {
         "/counts/3/count",
         "/counts/4/reason",
         "/counts/4/count",
+        "/counts/5/enabled",
     ];
     assert_eq!(refused.faults(), expected);
     for bad in [json!({}), json!({ "counts": [] }), json!({ "counts": 1 })] {
@@ -269,7 +278,7 @@ async fn reported_evaluations_are_part_of_the_count_and_shown_apart() {
     let hour = usage(&admin, &flag).await["environments"][0]["hours"][0].clone();
     assert_eq!(
         hour,
-        json!({ "hour": HOUR, "evaluations": { "flag_disabled": 3 } })
+        json!({ "hour": HOUR, "evaluations": { "flag_disabled": 3 }, "enabled": 0, "disabled": 3 })
     );
     let counts = json!([
         { "flagKey": "checkout", "reason": "flag_disabled", "count": 4 },
@@ -285,6 +294,8 @@ async fn reported_evaluations_are_part_of_the_count_and_shown_apart() {
         "hour": HOUR,
         "evaluations": { "flag_disabled": 11, "rollout": 10 },
         "reported": { "flag_disabled": 8, "rollout": 10 },
+        "enabled": 0,
+        "disabled": 11,
     });
     assert_eq!(hour, expected);
     let environment = format!("/environments/{}", pair.environment);
@@ -293,6 +304,56 @@ async fn reported_evaluations_are_part_of_the_count_and_shown_apart() {
         "polls": { "first": 0, "current": 0, "outdated": 0 },
     }]);
     assert_eq!(usage(&admin, &environment).await["hours"], expected);
+}
+
+#[tokio::test]
+async fn evaluations_are_counted_by_result_as_far_as_it_is_known() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    let rollout = json!({ "percentage": 100, "strategy": "per_user" });
+    let set = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+    set.expect(StatusCode::CREATED);
+    for context in [json!({ "userId": "ada" }), json!({ "userId": "max" })] {
+        let question = json!({ "flagKey": "checkout", "context": context });
+        sdk.post("/sdk/v1/evaluate", question).await;
+    }
+    // Without a user, the rollout excludes the subject.
+    evaluate(&sdk, "checkout", 3).await;
+    let counts = json!([
+        { "flagKey": "checkout", "reason": "rollout", "enabled": true, "count": 10 },
+        { "flagKey": "checkout", "reason": "rollout", "enabled": false, "count": 20 },
+        { "flagKey": "checkout", "reason": "targeting_rule", "enabled": true, "count": 100 },
+        // Without a result, or with one that contradicts the reason.
+        { "flagKey": "checkout", "reason": "rollout", "count": 1000 },
+        { "flagKey": "checkout", "reason": "flag_enabled", "enabled": false, "count": 10_000 },
+    ]);
+    for id in [json!(null), json!("6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41")] {
+        let reported = sdk.post("/sdk/v1/usage", json!({ "id": id, "counts": counts }));
+        reported.await.expect(StatusCode::NO_CONTENT);
+    }
+    app.flush_usage().await;
+    let expected = json!({
+        "hour": HOUR,
+        "evaluations": { "rollout": 2065, "targeting_rule": 200, "flag_enabled": 20_000 },
+        "reported": { "rollout": 2060, "targeting_rule": 200, "flag_enabled": 20_000 },
+        "enabled": 20_222,
+        "disabled": 43,
+    });
+    let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
+    assert_eq!(used["environments"][0]["hours"][0], expected);
+
+    let browser = Browser::signed_in(&app).await;
+    let page = browser.get("/dashboard/flags/checkout/usage").await;
+    let page = html(&page.expect(StatusCode::OK));
+    for text in [
+        "On: 20,222\nOff: 43\nResult unknown: 2,000\nReported by clients: 22,260",
+        "result-unknown",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
 }
 
 #[tokio::test]
@@ -370,7 +431,9 @@ async fn the_chart_shows_reported_evaluations_apart() {
     let page = async || {
         app.flush_usage().await;
         let browser = Browser::signed_in(&app).await;
-        let page = browser.get("/dashboard/flags/checkout/usage").await;
+        let page = browser
+            .get("/dashboard/flags/checkout/usage?by=reason")
+            .await;
         html(&page.expect(StatusCode::OK))
     };
     evaluate(&sdk, "checkout", 3).await;
@@ -499,6 +562,8 @@ async fn counts_are_not_added_twice_after_an_unconfirmed_commit() {
     app.flush_usage().await;
     let flag = usage(&admin, &format!("/flags/{}", pair.flag)).await;
     let hours = &flag["environments"][0]["hours"];
-    let expected = json!([{ "hour": HOUR, "evaluations": { "flag_disabled": 5 } }]);
+    let expected = json!([
+        { "hour": HOUR, "evaluations": { "flag_disabled": 5 }, "enabled": 0, "disabled": 5 },
+    ]);
     assert_eq!(*hours, expected);
 }

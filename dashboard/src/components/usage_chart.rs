@@ -1,23 +1,13 @@
-//! The usage chart, by reason.
+//! The usage chart.
 
 use std::fmt::Write as _;
 
 use leptos::prelude::*;
-use pennon_core::Reason;
 use pennon_model::time::Timestamp;
 
 use super::number::format_count;
 use crate::html::html;
 use crate::port::local;
-
-/// The reasons from the bottom of a bar to its top, each with its label and class.
-pub const REASONS: [(Reason, &str, &str); 5] = [
-    (Reason::FlagEnabled, "On for everyone", "reason-enabled"),
-    (Reason::TargetingRule, "By a rule", "reason-rule"),
-    (Reason::Rollout, "By the rollout", "reason-rollout"),
-    (Reason::FlagDisabled, "Off", "reason-disabled"),
-    (Reason::FlagArchived, "Archived", "reason-archived"),
-];
 
 /// The width of a bar with the gap beside it, and without.
 const STEP: usize = 10;
@@ -29,15 +19,38 @@ const MARK_WIDTH: u32 = 6;
 /// The height of the chart.
 const HEIGHT: f64 = 100.0;
 
+/// The evaluations that have the same place in every bar.
+#[derive(Clone, Copy, Debug)]
+pub struct Series {
+    name: &'static str,
+    class: &'static str,
+}
+
+impl Series {
+    /// Returns a series with this label and class.
+    pub const fn new(name: &'static str, class: &'static str) -> Self {
+        Self { name, class }
+    }
+}
+
 /// A bar of the chart.
 #[derive(Clone, Debug)]
 pub struct Bar {
     /// The start of its period.
     pub from: Timestamp,
-    /// The number of evaluations for each of [`REASONS`].
-    pub counts: [i64; REASONS.len()],
-    /// The part of them that clients reported.
-    pub reported: [i64; REASONS.len()],
+    /// The evaluations of each series.
+    pub parts: Vec<Part>,
+    /// The number of evaluations that clients reported.
+    pub reported: i64,
+}
+
+/// The evaluations of a series in a bar.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Part {
+    /// Their number.
+    pub count: i64,
+    /// The number of those that are drawn as reported by clients.
+    pub reported: i64,
 }
 
 /// A mark on the chart at the time of a change.
@@ -57,25 +70,22 @@ const REPORTED: &str = "Reported by clients";
 impl Bar {
     /// Returns the number of evaluations.
     pub fn sum(&self) -> i64 {
-        sum(&self.counts)
+        let counts = self.parts.iter().map(|part| part.count);
+        counts.fold(0, i64::saturating_add)
     }
 
-    /// Returns the number of evaluations that clients reported.
-    pub fn reported(&self) -> i64 {
-        sum(&self.reported)
+    /// Returns the number of evaluations of a series.
+    fn count(&self, index: usize) -> i64 {
+        self.parts.get(index).map_or(0, |part| part.count)
     }
 }
 
-fn sum(counts: &[i64]) -> i64 {
-    counts
-        .iter()
-        .fold(0, |sum, count| sum.saturating_add(*count))
-}
-
-/// A bar chart of stacked reasons, and the same data as a table. The evaluations that clients reported have a lighter
+/// A bar chart of stacked series, and the same data as a table. The evaluations that clients reported have a lighter
 /// tone. Hovering over a bar shows its numbers; a mark shows a change.
 #[component]
 pub fn UsageChart(
+    /// The series, from the bottom of a bar to its top.
+    series: Vec<Series>,
     /// The bars, in order.
     bars: Vec<Bar>,
     /// The changes in the same period.
@@ -87,28 +97,27 @@ pub fn UsageChart(
     /// True if the bars are days, so that times of day are left out.
     days: bool,
 ) -> impl IntoView {
-    let used: Vec<usize> = (0..REASONS.len())
-        .filter(|index| {
-            bars.iter()
-                .any(|bar| bar.counts.get(*index).is_some_and(|count| *count > 0))
-        })
+    let used: Vec<(usize, Series)> = series
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|(index, _)| bars.iter().any(|bar| bar.count(*index) > 0))
         .collect();
     let top = scale(bars.iter().map(Bar::sum).max().unwrap_or_default());
-    let legend = used
-        .iter()
-        .filter_map(|index| REASONS.get(*index))
-        .map(|(_, name, class)| {
-            view! {
-                <li>
-                    <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
-                        <rect class=*class width="10" height="10" rx="2"></rect>
-                    </svg>
-                    {*name}
-                </li>
-            }
-        });
-    let has_reported = bars.iter().any(|bar| bar.reported() > 0);
-    let reported_legend = has_reported.then(|| {
+    let legend = used.iter().map(|(_, Series { name, class })| {
+        view! {
+            <li>
+                <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+                    <rect class=*class width="10" height="10" rx="2"></rect>
+                </svg>
+                {*name}
+            </li>
+        }
+    });
+    let has_reported = bars.iter().any(|bar| bar.reported > 0);
+    let mut parts = bars.iter().flat_map(|bar| &bar.parts);
+    let has_tone = parts.any(|part| part.reported > 0);
+    let reported_legend = has_tone.then(|| {
         view! {
             <li>
                 <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
@@ -133,7 +142,7 @@ pub fn UsageChart(
     let drawn = bars
         .iter()
         .enumerate()
-        .map(|(index, bar)| stack(index, bar, top, days))
+        .map(|(index, bar)| stack(index, bar, &series, top, days))
         .collect_view();
     html! {
         <figure class="chart">
@@ -159,11 +168,15 @@ pub fn UsageChart(
 
 /// The numbers of the chart as a table.
 #[component]
-fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool, has_reported: bool) -> impl IntoView {
+fn Numbers(
+    bars: Vec<Bar>,
+    used: Vec<(usize, Series)>,
+    days: bool,
+    has_reported: bool,
+) -> impl IntoView {
     let heads = used
         .iter()
-        .filter_map(|index| REASONS.get(*index))
-        .map(|(_, name, _)| view! { <th scope="col">{*name}</th> })
+        .map(|(_, series)| view! { <th scope="col">{series.name}</th> })
         .collect_view();
     let rows = bars
         .into_iter()
@@ -172,10 +185,9 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool, has_reported: bool) -> 
         .map(|bar| {
             let counts = used
                 .iter()
-                .filter_map(|index| bar.counts.get(*index))
-                .map(|count| view! { <td>{format_count(*count)}</td> })
+                .map(|(index, _)| view! { <td>{format_count(bar.count(*index))}</td> })
                 .collect_view();
-            let reported = has_reported.then(|| view! { <td>{format_count(bar.reported())}</td> });
+            let reported = has_reported.then(|| view! { <td>{format_count(bar.reported)}</td> });
             view! {
                 <tr>
                     <th scope="row">{format_start(bar.from, days)}</th>
@@ -207,7 +219,13 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool, has_reported: bool) -> 
 }
 
 /// Draws one bar, with its numbers on hover.
-fn stack(index: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<> {
+fn stack(
+    index: usize,
+    bar: &Bar,
+    series: &[Series],
+    top: i64,
+    days: bool,
+) -> impl IntoView + use<> {
     let x = index.saturating_mul(STEP).to_string();
     let mut floor = HEIGHT;
     let mut title = format!(
@@ -216,7 +234,8 @@ fn stack(index: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
         format_count(bar.sum())
     );
     let mut parts = Vec::new();
-    for (((_, name, class), count), reported) in REASONS.iter().zip(bar.counts).zip(bar.reported) {
+    for (Series { name, class }, part) in series.iter().zip(&bar.parts) {
+        let Part { count, reported } = *part;
         if count == 0 {
             continue;
         }
@@ -241,8 +260,8 @@ fn stack(index: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
             });
         }
     }
-    if bar.reported() > 0 {
-        _ = write!(title, "\n{REPORTED}: {}", format_count(bar.reported()));
+    if bar.reported > 0 {
+        _ = write!(title, "\n{REPORTED}: {}", format_count(bar.reported));
     }
     html! {
         <g>
@@ -319,10 +338,9 @@ fn format_start(at: Timestamp, days: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use pennon_core::Reason;
     use pennon_model::time::Timestamp;
 
-    use super::{REASONS, position, scale};
+    use super::{position, scale};
 
     #[test]
     fn a_change_is_marked_at_its_time_within_its_bar() {
@@ -335,15 +353,6 @@ mod tests {
         assert_eq!(position(3_000), Some(15.0));
         assert_eq!(position(4_900), Some(29.0));
         assert_eq!(position(9_000), Some(30.0));
-    }
-
-    #[test]
-    fn every_reason_is_drawn_once() {
-        let mut drawn = REASONS.map(|(reason, ..)| reason.as_str());
-        let mut reasons: Vec<&str> = Reason::ALL.iter().map(|reason| reason.as_str()).collect();
-        drawn.sort_unstable();
-        reasons.sort_unstable();
-        assert_eq!(drawn.as_slice(), reasons);
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub(crate) fn decide(
     let snapshot = environment.snapshot();
     let flag = snapshot.flag(key)?;
     let decision = flag.decide(context);
-    flag.count(decision.evaluation.reason, 1);
+    flag.count(decision.evaluation);
     snapshot
         .usage()
         .watchers()
@@ -96,7 +96,7 @@ fn find_and_evaluate(
     let snapshot = environment.snapshot();
     let flag = snapshot.flag(key)?;
     let evaluation = flag.evaluate(context);
-    flag.count(evaluation.reason, 1);
+    flag.count(evaluation);
     snapshot
         .usage()
         .watchers()

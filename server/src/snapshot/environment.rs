@@ -5,11 +5,12 @@ use std::sync::Arc;
 use imbl::HashMap;
 use pennon_core::ttl::Ttl;
 use pennon_core::{
-    CompiledFlag, Context, Evaluation, Explanation, MissingBucketingKey, Reason, StandardReason,
-    evaluate, explain,
+    CompiledFlag, Context, Evaluation, Explanation, MissingBucketingKey, StandardReason, evaluate,
+    explain,
 };
 use pennon_model::environment::ClientRules;
 use pennon_model::id::RuleId;
+use pennon_model::usage::Outcome;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -106,11 +107,11 @@ impl EnvironmentSnapshot {
     pub(crate) fn reported<'k>(
         &self,
         id: Uuid,
-        counts: impl Iterator<Item = (&'k str, Reason, u64)>,
+        counts: impl Iterator<Item = (&'k str, Outcome, u64)>,
     ) -> bool {
         let counts: Vec<_> = counts
-            .filter_map(|(key, reason, count)| {
-                Some((self.flags.get(key)?.usage.flag(), reason, count))
+            .filter_map(|(key, outcome, count)| {
+                Some((self.flags.get(key)?.usage.flag(), outcome, count))
             })
             .collect();
         counts.is_empty() || self.usage.reported(id, counts)
@@ -293,14 +294,14 @@ impl ServedFlag {
         self.ttl
     }
 
-    /// Counts evaluations with this reason.
-    pub(crate) fn count(&self, reason: Reason, evaluations: u64) {
-        self.usage.evaluated(reason, Origin::Server, evaluations);
+    /// Counts an evaluation.
+    pub(crate) fn count(&self, evaluation: Evaluation) {
+        self.usage.evaluated(evaluation.into(), Origin::Server, 1);
     }
 
-    /// Counts evaluations with this reason that a client reported.
-    pub(crate) fn reported(&self, reason: Reason, evaluations: u64) {
-        self.usage.evaluated(reason, Origin::Client, evaluations);
+    /// Counts evaluations that a client reported.
+    pub(crate) fn reported(&self, outcome: Outcome, evaluations: u64) {
+        self.usage.evaluated(outcome, Origin::Client, evaluations);
     }
 
     /// Evaluates the flag like [`evaluate`](Self::evaluate), for OpenFeature.

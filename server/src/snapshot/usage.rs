@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use pennon_core::Reason;
 use pennon_model::client::Client;
 use pennon_model::id::{EnvironmentId, FlagId};
-use pennon_model::usage::PollKind;
+use pennon_model::usage::{Outcome, PollKind};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
@@ -52,10 +51,10 @@ pub(crate) struct EnvironmentUsage {
     watchers: Arc<Watchers>,
 }
 
-/// The number of evaluations of a flag, by origin and reason.
+/// The number of evaluations of a flag, by origin and outcome.
 pub(crate) struct FlagUsage {
     flag: FlagId,
-    counts: [[AtomicU64; Reason::ALL.len()]; Origin::ALL.len()],
+    counts: [[AtomicU64; Outcome::ALL.len()]; Origin::ALL.len()],
 }
 
 /// The place where evaluations were made.
@@ -76,7 +75,7 @@ impl Origin {
 pub(crate) struct UsageReport {
     pub(crate) lineage: EnvironmentId,
     pub(crate) id: Uuid,
-    pub(crate) counts: Vec<(FlagId, Reason, u64)>,
+    pub(crate) counts: Vec<(FlagId, Outcome, u64)>,
     /// One permit for each count.
     _places: OwnedSemaphorePermit,
 }
@@ -84,7 +83,7 @@ pub(crate) struct UsageReport {
 /// Counts that were taken out of memory. None is 0.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    pub(crate) evaluations: Vec<((EnvironmentId, FlagId, Reason, Origin), u64)>,
+    pub(crate) evaluations: Vec<((EnvironmentId, FlagId, Outcome, Origin), u64)>,
     pub(crate) polls: Vec<(EnvironmentId, PollKind, u64)>,
     pub(crate) clients: Vec<(EnvironmentId, ClientCounts)>,
     /// The clients that used a previous key, by the environment to which it gives access.
@@ -152,7 +151,7 @@ impl EnvironmentUsage {
     }
 
     /// Keeps a report until it is written to the database. Returns false if too many reports wait.
-    pub(super) fn reported(&self, id: Uuid, counts: Vec<(FlagId, Reason, u64)>) -> bool {
+    pub(super) fn reported(&self, id: Uuid, counts: Vec<(FlagId, Outcome, u64)>) -> bool {
         let size = u32::try_from(counts.len()).unwrap_or(u32::MAX);
         let free = &self.places.free;
         if free.available_permits() < LOW_CAPACITY {
@@ -197,9 +196,9 @@ impl EnvironmentUsage {
     fn take(&self, counts: &mut Counts) {
         for (id, flag) in self.flags.lock().iter() {
             for (origin, of_origin) in Origin::ALL.into_iter().zip(&flag.counts) {
-                for (reason, count) in Reason::ALL.iter().zip(of_origin) {
+                for (outcome, count) in Outcome::ALL.into_iter().zip(of_origin) {
                     if let Some(count) = taken(count) {
-                        let key = (self.lineage, *id, *reason, origin);
+                        let key = (self.lineage, *id, outcome, origin);
                         counts.evaluations.push((key, count));
                     }
                 }
@@ -239,10 +238,10 @@ impl FlagUsage {
         self.flag
     }
 
-    /// Counts evaluations with this reason.
-    pub(crate) fn evaluated(&self, reason: Reason, origin: Origin, count: u64) {
+    /// Counts evaluations with this outcome.
+    pub(crate) fn evaluated(&self, outcome: Outcome, origin: Origin, count: u64) {
         let counts = self.counts.get(origin as usize);
-        if let Some(counted) = counts.and_then(|counts| counts.get(reason as usize)) {
+        if let Some(counted) = counts.and_then(|counts| counts.get(outcome.index())) {
             counted.fetch_add(count, Ordering::Relaxed);
         }
     }
@@ -261,6 +260,7 @@ fn taken(count: &AtomicU64) -> Option<u64> {
 mod tests {
     use std::time::Duration;
 
+    use pennon_core::Reason;
     use tokio::time::timeout;
 
     use super::*;
@@ -270,8 +270,8 @@ mod tests {
         let usage = Usage::default();
         let environment = usage.of_environment(EnvironmentId::new(Uuid::nil()));
         let flag = FlagId::new(Uuid::nil());
-        let report =
-            |size| environment.reported(Uuid::nil(), vec![(flag, Reason::Rollout, 1); size]);
+        let outcome = Outcome::new(Reason::Rollout, None);
+        let report = |size| environment.reported(Uuid::nil(), vec![(flag, outcome, 1); size]);
         let is_time = async || timeout(Duration::ZERO, usage.many_reports()).await.is_ok();
         assert!(report(MAX_REPORTED / 2));
         assert!(report(1));

@@ -19,14 +19,30 @@ struct FlagHoursRow {
     #[sqlx(flatten)]
     hours: Hours,
     reported: String,
+    enabled: String,
+    disabled: String,
 }
 
 /// The evaluations of a flag in an environment for a reason.
 pub(crate) struct FlagHours {
     pub(crate) lineage: EnvironmentId,
     pub(crate) reason: String,
-    /// Hours in milliseconds, in no order, and the number of evaluations in each: all, and those that clients reported.
-    pub(crate) hours: Vec<(i64, i64, i64)>,
+    /// The counts of hours, in no order.
+    pub(crate) hours: Vec<HourCounts>,
+}
+
+/// The evaluations of an hour.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HourCounts {
+    /// The start of the hour, in milliseconds.
+    pub(crate) hour: i64,
+    pub(crate) evaluations: i64,
+    /// The part of them that clients reported.
+    pub(crate) reported: i64,
+    /// The part of them that returned true, and the part that returned false. Both may be 0 if the reason implies the
+    /// result.
+    pub(crate) enabled: i64,
+    pub(crate) disabled: i64,
 }
 
 /// Hours and counts, as two parallel lists in text form, because a row for each hour would cost more than its content.
@@ -44,16 +60,24 @@ macro_rules! hours {
 }
 pub(super) use hours;
 
-/// The sum of the existing and the added number of evaluations in a row, which stops at 9 × 10¹⁸.
-macro_rules! added_to {
-    ($table:literal) => {
+/// Adds a number to a column of an existing row. The sum stops at 9 × 10¹⁸.
+macro_rules! add_to {
+    ($table:literal, $column:literal) => {
         concat!(
-            "case when ",
+            $column,
+            " = case when ",
             $table,
-            ".evaluations > 9000000000000000000 - excluded.evaluations then 9000000000000000000
-             else ",
+            ".",
+            $column,
+            " > 9000000000000000000 - excluded.",
+            $column,
+            " then 9000000000000000000 else ",
             $table,
-            ".evaluations + excluded.evaluations end"
+            ".",
+            $column,
+            " + excluded.",
+            $column,
+            " end"
         )
     };
 }
@@ -63,6 +87,30 @@ impl Hours {
     pub(super) fn iter(&self) -> impl Iterator<Item = (i64, i64)> {
         let pairs = self.hours.split(' ').zip(self.counts.split(' '));
         pairs.filter_map(|(hour, count)| Some((hour.parse().ok()?, count.parse().ok()?)))
+    }
+}
+
+impl From<FlagHoursRow> for FlagHours {
+    fn from(row: FlagHoursRow) -> Self {
+        let parts = row.reported.split(' ').zip(row.enabled.split(' '));
+        let parts = parts.zip(row.disabled.split(' '));
+        let number = |part: &str| part.parse().unwrap_or_default();
+        let hours = row.hours.iter().zip(parts);
+        let hours =
+            hours.map(
+                |((hour, evaluations), ((reported, enabled), disabled))| HourCounts {
+                    hour,
+                    evaluations,
+                    reported: number(reported),
+                    enabled: number(enabled),
+                    disabled: number(disabled),
+                },
+            );
+        Self {
+            lineage: EnvironmentId::new(row.lineage_id),
+            hours: hours.collect(),
+            reason: row.reason,
+        }
     }
 }
 
@@ -76,6 +124,9 @@ pub(crate) struct Evaluations {
     pub(crate) count: u64,
     /// The part of `count` that clients reported.
     pub(crate) reported: u64,
+    /// The part of `count` that returned true, and the part that returned false.
+    pub(crate) enabled: u64,
+    pub(crate) disabled: u64,
 }
 
 /// A flag in an environment, and an hour in milliseconds.
@@ -168,7 +219,7 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
     }
     insert_rows!(
         tx,
-        "insert into usage_hours (lineage_id, flag_id, hour, reason, evaluations, reported) ",
+        "insert into usage_hours (lineage_id, flag_id, hour, reason, evaluations, reported, enabled, disabled) ",
         added,
         |row, one| row
             .push_bind(one.lineage.uuid())
@@ -176,11 +227,17 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
             .push_bind(one.hour.millis())
             .push_bind(one.reason.as_str())
             .push_bind(number(one.count))
-            .push_bind(number(one.reported)),
+            .push_bind(number(one.reported))
+            .push_bind(number(one.enabled))
+            .push_bind(number(one.disabled)),
         concat!(
             " on conflict (flag_id, lineage_id, hour, reason) do update set
-             reported = usage_hours.reported + excluded.reported, evaluations = ",
-            added_to!("usage_hours"),
+             reported = usage_hours.reported + excluded.reported, ",
+            add_to!("usage_hours", "evaluations"),
+            ", ",
+            add_to!("usage_hours", "enabled"),
+            ", ",
+            add_to!("usage_hours", "disabled"),
         )
     )?;
     insert_rows!(
@@ -192,8 +249,8 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
             .push_bind(*hour)
             .push_bind(number(*count)),
         concat!(
-            " on conflict (flag_id, hour) do update set evaluations = ",
-            added_to!("flag_hours"),
+            " on conflict (flag_id, hour) do update set ",
+            add_to!("flag_hours", "evaluations"),
         )
     )
 }
@@ -266,21 +323,13 @@ pub(crate) async fn of_flag(
     to: Timestamp,
 ) -> Result<Vec<FlagHours>, Error> {
     let rows: Vec<FlagHoursRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
-        "select lineage_id, reason, ", hours!(), ", string_agg(cast(reported as text), ' ') as reported
+        "select lineage_id, reason, ", hours!(), ", string_agg(cast(reported as text), ' ') as reported,
+                string_agg(cast(enabled as text), ' ') as enabled,
+                string_agg(cast(disabled as text), ' ') as disabled
          from usage_hours
          where flag_id = $1 and hour >= $2 and hour <= $3 group by lineage_id, reason",
     )).bind(flag.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?;
-    let hours = |row: FlagHoursRow| FlagHours {
-        lineage: EnvironmentId::new(row.lineage_id),
-        reason: row.reason,
-        hours: row
-            .hours
-            .iter()
-            .zip(row.reported.split(' '))
-            .map(|((hour, count), reported)| (hour, count, reported.parse().unwrap_or_default()))
-            .collect(),
-    };
-    Ok(rows.into_iter().map(hours).collect())
+    Ok(rows.into_iter().map(FlagHours::from).collect())
 }
 
 /// Returns the time of the last evaluation of a flag in each environment.
@@ -423,6 +472,8 @@ mod tests {
             reason: Reason::FlagEnabled,
             count: 1,
             reported: 0,
+            enabled: 1,
+            disabled: 0,
         };
         for length in 1..=20 {
             let added: Vec<Evaluations> = (0..length).map(one).collect();

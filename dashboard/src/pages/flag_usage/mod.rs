@@ -1,15 +1,13 @@
-//! The usage of one flag, by reason.
+//! The usage of one flag, by result or by reason.
 
+mod breakdown;
 pub mod changes;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_model::{
-    id::EnvironmentId,
-    time::Timestamp,
-    usage::{FlagEnvironmentUsage, FlagHour},
-};
+use pennon_model::{id::EnvironmentId, time::Timestamp, usage::FlagEnvironmentUsage};
 
+use self::breakdown::Breakdown;
 use self::changes::{Changes, changes_since, in_place, marks};
 use crate::{
     components::{
@@ -22,7 +20,7 @@ use crate::{
         table::{Table, heads},
         time::time_or,
         title::Title,
-        usage_chart::{Bar, REASONS, UsageChart},
+        usage_chart::{Bar, UsageChart},
     },
     form::{Form, with_query},
     html::html,
@@ -96,11 +94,12 @@ impl Period {
     }
 }
 
-/// The selected period and environment.
+/// The selected period, environment and breakdown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct View {
     period: Period,
     environment: Option<EnvironmentId>,
+    breakdown: Breakdown,
 }
 
 impl From<&Form> for View {
@@ -112,6 +111,7 @@ impl From<&Form> for View {
                 .find(|each| each.labels().0 == period)
                 .unwrap_or_default(),
             environment: form.parsed("environment"),
+            breakdown: Breakdown::parse(&form.text("by")),
         }
     }
 }
@@ -121,14 +121,21 @@ impl View {
     fn href(self, key: &str) -> String {
         let period = (self.period != Period::default()).then(|| self.period.labels().0.to_owned());
         let environment = self.environment.map(|environment| environment.to_string());
+        let breakdown = (self.breakdown != Breakdown::default()).then_some(self.breakdown);
+        let breakdown = breakdown.map(|breakdown| breakdown.as_str().to_owned());
         with_query(
             &routes::flag_usage(key),
-            [("environment", environment), ("period", period)],
+            [
+                ("environment", environment),
+                ("period", period),
+                ("by", breakdown),
+            ],
         )
     }
 }
 
-/// A chart of the flag's evaluations, stacked by reason, and the time of the last evaluation in each environment.
+/// A chart of the flag's evaluations, stacked by result or by reason, and the time of the last evaluation in each
+/// environment.
 #[component]
 pub fn FlagUsagePage() -> impl IntoView {
     let key = use_params_map()
@@ -184,9 +191,9 @@ fn Usage(
         ..changes
     };
     let selected = chosen.map_or(environments.as_slice(), std::slice::from_ref);
-    let bars = bars(selected, &bar_starts);
+    let bars = view.breakdown.bars(selected, &bar_starts);
     let sum = bars.iter().map(Bar::sum).fold(0, i64::saturating_add);
-    let reported = bars.iter().map(Bar::reported);
+    let reported = bars.iter().map(|bar| bar.reported);
     let reported = reported.fold(0, i64::saturating_add);
     let (_, _, when) = view.period.labels();
     let summary = format!("{} evaluations{in_environment} {when}", format_count(sum));
@@ -217,12 +224,15 @@ fn Usage(
             html! {
                 <section class="panel usage-panel" aria-labelledby="usage-sum">
                     <h2 id="usage-sum">{summary.clone()}</h2>
-                    <UsageChart bars marks end summary=description.clone() days/>
+                    <UsageChart series=view.breakdown.series() bars marks end summary=description.clone() days/>
                 </section>
             }
         };
         html! {
-            <PeriodLinks key=key.clone() view/>
+            <div class="usage-views">
+                <PeriodLinks key=key.clone() view/>
+                <BreakdownLinks key=key.clone() view/>
+            </div>
             {chart}
             <Changes changes naming key=key.clone()/>
             <EnvironmentTable key=key.clone() environments view naming/>
@@ -250,8 +260,26 @@ fn PeriodLinks(key: String, view: View) -> impl IntoView {
         }
     });
     html! {
-        <nav class="segments usage-periods" aria-label="Period">
+        <nav class="segments" aria-label="Period">
             {periods.collect_view()}
+        </nav>
+    }
+}
+
+/// The links that select the breakdown of the bars.
+#[component]
+fn BreakdownLinks(key: String, view: View) -> impl IntoView {
+    let links = Breakdown::ALL.map(|breakdown| {
+        let href = View { breakdown, ..view }.href(&key);
+        view! {
+            <a href=href aria-current=(breakdown == view.breakdown).then_some("true")>
+                {breakdown.label()}
+            </a>
+        }
+    });
+    html! {
+        <nav class="segments" aria-label="Breakdown">
+            {links.collect_view()}
         </nav>
     }
 }
@@ -318,7 +346,7 @@ fn EnvironmentTable(
             <tbody>
                 <tr>
                     <th class="name" scope="row">
-                        <a href=all_environments.href(&key) aria-current=(view == all_environments).then_some("true")>
+                        <a href=all_environments.href(&key) aria-current=view.environment.is_none().then_some("true")>
                             "All environments"
                         </a>
                     </th>
@@ -354,37 +382,4 @@ fn NeverEvaluated(key: String) -> impl IntoView {
             <Snippet title="Node.js" code/>
         </Empty>
     }
-}
-
-/// Adds up the counts of environments as bars.
-fn bars(environments: &[FlagEnvironmentUsage], bar_starts: &[i64]) -> Vec<Bar> {
-    let bar = |from: &i64| Bar {
-        from: Timestamp::from_millis(*from),
-        counts: [0; REASONS.len()],
-        reported: [0; REASONS.len()],
-    };
-    let mut bars: Vec<_> = bar_starts.iter().map(bar).collect();
-    let hours = environments.iter().flat_map(|each| &each.hours);
-    for FlagHour {
-        hour,
-        evaluations,
-        reported,
-    } in hours
-    {
-        // In time zones with a half-hour offset, an hour belongs to the bar in which it starts.
-        let started = bar_starts.partition_point(|from| *from <= hour.millis());
-        let Some(bar) = started.checked_sub(1).and_then(|index| bars.get_mut(index)) else {
-            continue;
-        };
-        for (sums, counts) in [
-            (&mut bar.counts, evaluations),
-            (&mut bar.reported, reported),
-        ] {
-            for (sum, (reason, ..)) in sums.iter_mut().zip(REASONS) {
-                let count = counts.get(reason.as_str()).copied().unwrap_or_default();
-                *sum = sum.saturating_add(count);
-            }
-        }
-    }
-    bars
 }

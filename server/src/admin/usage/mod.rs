@@ -7,8 +7,8 @@ mod reading;
 use std::pin::pin;
 use std::time::Duration;
 
-use pennon_core::Reason;
 use pennon_model::time::Timestamp;
+use pennon_model::usage::Outcome;
 use tokio::sync::Mutex;
 use tokio::time::MissedTickBehavior;
 use uuid::Uuid;
@@ -45,7 +45,7 @@ pub(crate) struct Pending(Mutex<Sums>);
 /// The local evaluations of one flag that an application reports.
 pub(crate) struct Report {
     pub(crate) flag_key: String,
-    pub(crate) reason: Reason,
+    pub(crate) outcome: Outcome,
     pub(crate) count: u64,
 }
 
@@ -124,14 +124,14 @@ pub(crate) fn report(
     let Some(id) = id else {
         for report in reports {
             if let Some(flag) = snapshot.flag(&report.flag_key) {
-                flag.reported(report.reason, sampling.scale(report.count));
+                flag.reported(report.outcome, sampling.scale(report.count));
             }
         }
         return Ok(());
     };
     let counts = reports.iter().map(|report| {
         let count = sampling.scale(report.count);
-        (report.flag_key.as_str(), report.reason, count)
+        (report.flag_key.as_str(), report.outcome, count)
     });
     let is_kept = snapshot.reported(id, counts);
     is_kept.then_some(()).ok_or(Error::Overloaded)

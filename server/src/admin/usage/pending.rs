@@ -6,7 +6,7 @@ use std::hash::Hash;
 use pennon_core::Reason;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::time::Timestamp;
-use pennon_model::usage::PollKind;
+use pennon_model::usage::{Outcome, PollKind};
 use uuid::Uuid;
 
 use super::clients::{self, ClientSums};
@@ -29,7 +29,7 @@ const MOST: usize = 100_000;
 const MAX_REPORTED: u64 = 2_000_000_000;
 
 /// The evaluations that are counted together within an hour.
-type EvaluationKey = (EnvironmentId, FlagId, Reason, Origin);
+type EvaluationKey = (EnvironmentId, FlagId, Outcome, Origin);
 
 /// Counts that were taken out of memory and may not be in the database yet.
 #[derive(Default)]
@@ -197,8 +197,8 @@ impl Batch {
         for (hour, report) in &self.reports {
             // A second report with the same ID is not counted.
             if new.remove(&(report.lineage, report.id)) {
-                for (flag, reason, count) in &report.counts {
-                    let key = (report.lineage, *flag, *reason, Origin::Client);
+                for (flag, outcome, count) in &report.counts {
+                    let key = (report.lineage, *flag, *outcome, Origin::Client);
                     sums.add(*hour, key, *count);
                 }
             }
@@ -218,7 +218,7 @@ async fn limited(tx: &mut Tx, sums: Hourly<EvaluationKey>) -> Result<Vec<Evaluat
         .collect();
     let mut reported = store::usage::reported(tx, &reported).await?;
     let mut rows: HashMap<(FlagHour, Reason), Evaluations> = HashMap::new();
-    for ((hour, (lineage, flag, reason, origin)), count) in sums.0 {
+    for ((hour, (lineage, flag, outcome, origin)), count) in sums.0 {
         let flag_hour = (lineage, flag, hour);
         let added = match origin {
             Origin::Server => count,
@@ -232,6 +232,7 @@ async fn limited(tx: &mut Tx, sums: Hourly<EvaluationKey>) -> Result<Vec<Evaluat
         if added == 0 {
             continue;
         }
+        let reason = outcome.reason();
         let row = rows.entry((flag_hour, reason)).or_insert(Evaluations {
             lineage,
             flag,
@@ -239,8 +240,15 @@ async fn limited(tx: &mut Tx, sums: Hourly<EvaluationKey>) -> Result<Vec<Evaluat
             reason,
             count: 0,
             reported: 0,
+            enabled: 0,
+            disabled: 0,
         });
         row.count = row.count.saturating_add(added);
+        match outcome.enabled() {
+            Some(true) => row.enabled = row.enabled.saturating_add(added),
+            Some(false) => row.disabled = row.disabled.saturating_add(added),
+            None => {}
+        }
         if origin == Origin::Client {
             row.reported = row.reported.saturating_add(added);
         }

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use pennon_core::Reason;
 use pennon_model::environment::Environment;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::time::Timestamp;
-use pennon_model::usage::{FlagEnvironmentUsage, FlagHour, Polling, Polls};
+use pennon_model::usage::{FlagEnvironmentUsage, FlagHour, Outcome, Polling, Polls};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -82,15 +83,27 @@ pub(crate) async fn of_flag(
     let mut hours: HashMap<EnvironmentId, BTreeMap<i64, FlagHour>> = HashMap::new();
     for row in store::usage::of_flag(&mut tx, id, from, to).await? {
         let lineage = hours.entry(row.lineage).or_default();
-        for (hour, evaluations, reported) in row.hours {
-            let hour = lineage.entry(hour).or_insert_with(|| FlagHour {
-                hour: Timestamp::from_millis(hour),
+        let reason = Reason::parse(&row.reason).ok();
+        let implied = reason.and_then(|reason| Outcome::new(reason, None).enabled());
+        for counts in row.hours {
+            let hour = lineage.entry(counts.hour).or_insert_with(|| FlagHour {
+                hour: Timestamp::from_millis(counts.hour),
                 evaluations: BTreeMap::new(),
                 reported: BTreeMap::new(),
+                enabled: 0,
+                disabled: 0,
             });
-            hour.evaluations.insert(row.reason.clone(), evaluations);
-            if reported > 0 {
-                hour.reported.insert(row.reason.clone(), reported);
+            let (enabled, disabled) = match implied {
+                Some(true) => (counts.evaluations, 0),
+                Some(false) => (0, counts.evaluations),
+                None => (counts.enabled, counts.disabled),
+            };
+            hour.enabled = hour.enabled.saturating_add(enabled);
+            hour.disabled = hour.disabled.saturating_add(disabled);
+            hour.evaluations
+                .insert(row.reason.clone(), counts.evaluations);
+            if counts.reported > 0 {
+                hour.reported.insert(row.reason.clone(), counts.reported);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use pennon_core::Reason;
 use pennon_model::json::Json;
+use pennon_model::usage::Outcome;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use uuid::Uuid;
@@ -84,6 +85,14 @@ fn one(mut item: Json<'_>, pointer: &str, faults: &mut Vec<Fault>) -> Option<Rep
             "must be a reason of evaluations",
         ));
     }
+    let enabled = match item.take("enabled") {
+        Json::Null => Some(None),
+        Json::Boolean(enabled) => Some(Some(enabled)),
+        _ => None,
+    };
+    if enabled.is_none() {
+        faults.push(Fault::member(pointer, "enabled", "must be a boolean"));
+    }
     let count = match item.take("count") {
         Json::Number(number) => integer(number),
         _ => None,
@@ -97,7 +106,7 @@ fn one(mut item: Json<'_>, pointer: &str, faults: &mut Vec<Fault>) -> Option<Rep
     }
     Some(Report {
         flag_key: flag_key?,
-        reason: reason?,
+        outcome: Outcome::new(reason?, enabled?),
         count: count?,
     })
 }
@@ -134,12 +143,18 @@ impl InBody for Counts {
                 .minimum(Some(*COUNT.start()))
                 .maximum(Some(*COUNT.end()))
                 .description(Some("The number of evaluations since the last report."));
+            let enabled = ObjectBuilder::new()
+                .schema_type(Type::Boolean)
+                .description(Some(
+                    "The result. It only matters for the reasons `targeting_rule` and `rollout`, because the others imply it.",
+                ));
             let item = ObjectBuilder::new()
                 .schema_type(Type::Object)
                 .property("flagKey", text("The flag's key."))
                 .required("flagKey")
                 .property("reason", reason)
                 .required("reason")
+                .property("enabled", nullable(enabled.into()))
                 .property("count", count)
                 .required("count");
             let counts = ArrayBuilder::new()
