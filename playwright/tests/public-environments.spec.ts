@@ -253,6 +253,42 @@ test("a page of another origin needs no preflight request for its flags", {
   expect(preflights.filter((path) => !path.endsWith("/stream"))).toEqual([]);
 });
 
+test("in remote mode, a page has its first evaluations before the engine", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const { web, banner } = await fill(api);
+  await using shop = await servePlain(server, web);
+  await page.context().grantPermissions(["local-network-access"]);
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route("**/pennon/engine*", async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.goto(shop.url);
+  const isOn = await page.evaluate(async () => {
+    const { FeatureFlagsClient } = await import("/pennon/index.js" as string);
+    const { default: settings } = await import("/settings.js" as string);
+    const client = new FeatureFlagsClient({ ...settings, mode: "remote" });
+    Object.assign(globalThis, { client });
+    await client.initialize();
+    return client.isEnabled("banner");
+  });
+  expect(isOn).toBe(true);
+  await api.switch(banner, web, false);
+  release();
+  const isStillOn = await page.evaluate(async () => {
+    const { client } = globalThis as unknown as {
+      client: { refresh(): Promise<void>; isEnabled(key: string): boolean };
+    };
+    await client.refresh();
+    return client.isEnabled("banner");
+  });
+  expect(isStillOn).toBe(false);
+});
+
 test("the client takes the flags that a page has preloaded", { tag: "@scripts" }, async ({
   page,
   server,

@@ -124,7 +124,11 @@ async function bundle({ client, instance, wasm, base }, extension) {
     minify: !isForNode,
     // In a CommonJS file, Node.js finds the exported names only if no `import()` of an ES module is kept.
     supported: { "dynamic-import": extension === "js" },
-    define: { PACKAGE_VERSION: JSON.stringify(version) },
+    define: {
+      PACKAGE_VERSION: JSON.stringify(version),
+      // Only workers import compiled modules, and they have no page.
+      RUNS_IN_PAGES: String(wasm === undefined),
+    },
     external: ["./engine.wasm*"],
     inject: ["src/internal/text.ts"],
     plugins: [

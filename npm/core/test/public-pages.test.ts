@@ -1,5 +1,6 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { eventsOf } from "./journal.ts";
 import { flag } from "./scripted.ts";
 
 const key = `pnp_${"p".repeat(43)}`;
@@ -135,6 +136,140 @@ describe("a page with a public key", () => {
     const body = JSON.stringify({ context: ada });
     const request = { url, method: "POST", headers, body, cache: "no-store" };
     expect(requests()).toEqual([request, request]);
+  });
+});
+
+describe("a page in remote mode", () => {
+  const remote = { mode: "remote", context: ada } as const;
+
+  /** Keeps engines from starting until the returned function is called. */
+  function holdEngines(): () => void {
+    const instantiate = WebAssembly.instantiate.bind(WebAssembly);
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const held = async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
+      await released;
+      return instantiate(module, imports);
+    };
+    const spy = vi.spyOn(WebAssembly, "instantiate").mockImplementation(held as never);
+    onTestFinished(() => spy.mockRestore());
+    return release;
+  }
+
+  /** Responds with a flag that is named after the user. */
+  function respondByUser(): void {
+    network.mockImplementation(async (_, { body }) =>
+      response(JSON.parse(String(body)).context.userId),
+    );
+  }
+
+  it("serves the first evaluations before the engine has started", async () => {
+    const start = holdEngines();
+    network.mockImplementation(async () => response("first"));
+    const client = clientOf(remote);
+    const events = eventsOf(client);
+    await client.initialize();
+    expect(client.isReady()).toBe(true);
+    expect(client.evaluate("first", ada)).toEqual({ enabled: true, reason: "flag_enabled" });
+    expect(() => client.evaluate("none")).toThrow("does not exist");
+    network.mockImplementation(async () => response("second"));
+    start();
+    await client.refresh();
+    expect(client.isEnabled("second")).toBe(true);
+    expect(network).toHaveBeenCalledTimes(2);
+    expect(events).toEqual(["ready", "refresh:start", "change first second", "refresh:success"]);
+  });
+
+  it("expires the first evaluations after their TTL", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const start = holdEngines();
+    network.mockImplementation(async () => response("first"));
+    const client = clientOf({ ...remote, cacheTtlMs: 10_000 });
+    await client.initialize();
+    const again = client.initialize();
+    start();
+    await again;
+    network.mockRejectedValue(new TypeError("offline"));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(client.read("first")).toBeUndefined();
+  });
+
+  it("asks for another context once, also before the engine has started", async () => {
+    const start = holdEngines();
+    respondByUser();
+    const client = clientOf(remote);
+    await client.initialize();
+    const changed = client.setContext({ userId: "bob" });
+    expect(client.isEnabled("ada")).toBe(true);
+    start();
+    await changed;
+    expect(client.context).toEqual({ userId: "bob" });
+    expect(client.isEnabled("bob")).toBe(true);
+    expect(client.read("ada")).toBeUndefined();
+    expect(network).toHaveBeenCalledTimes(2);
+  });
+
+  it("does not serve evaluations for a context that has been replaced", async () => {
+    const start = holdEngines();
+    respondByUser();
+    const client = clientOf(remote);
+    const initialized = client.initialize();
+    await Promise.resolve();
+    expect(network).toHaveBeenCalledTimes(1);
+    const changed = client.setContext({ userId: "bob" });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(client.isReady()).toBe(false);
+    start();
+    await Promise.all([initialized, changed]);
+    expect(client.isEnabled("bob")).toBe(true);
+    expect(network).toHaveBeenCalledTimes(2);
+  });
+
+  it("leaves failures to the engine, which retries", async () => {
+    const start = holdEngines();
+    network.mockImplementationOnce(async () => new Response("", { status: 503 }));
+    network.mockImplementation(async () => response("first"));
+    const client = clientOf({ ...remote, retries: 2, retryDelayMs: 1 });
+    const initialized = client.initialize();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(client.isReady()).toBe(false);
+    start();
+    await initialized;
+    expect(client.isEnabled("first")).toBe(true);
+    expect(network).toHaveBeenCalledTimes(2);
+  });
+
+  it("does not wait for a service that does not respond", async () => {
+    network.mockReturnValue(new Promise(() => {}));
+    const client = clientOf({ ...remote, retries: 1, timeoutMs: 10 });
+    await expect(client.initialize()).rejects.toThrow("did not respond in time");
+  });
+
+  it("reports differences from its bootstrap after it is ready", async () => {
+    holdEngines();
+    network.mockImplementation(async () => response("first"));
+    const flags = [{ key: "old", enabled: true, reason: "flag_enabled", targeted: false } as const];
+    const client = clientOf({ ...remote, bootstrap: { version: 1, flags } });
+    const events = eventsOf(client);
+    expect(client.isEnabled("old")).toBe(true);
+    await client.initialize();
+    expect(events).toEqual(["ready", "change old first"]);
+  });
+
+  it("can be shut down before the engine has started", async () => {
+    const start = holdEngines();
+    network.mockImplementation(async () => response("first"));
+    const client = clientOf(remote);
+    const events = eventsOf(client);
+    await client.initialize();
+    await client.shutdown();
+    start();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(events).toEqual(["ready", "shutdown"]);
+    expect(network).toHaveBeenCalledTimes(1);
+    await expect(client.refresh()).rejects.toMatchObject({ code: "NOT_INITIALIZED" });
   });
 });
 

@@ -2,10 +2,8 @@ import type { Evaluation, Explanation } from "../evaluation.js";
 import type { Failure } from "../internal/calls.js";
 import type { Reply } from "../internal/exchange.js";
 import type { ConfiguredFlags } from "../internal/flags.js";
-import type { KeyedContext } from "../internal/keyed-context.js";
 import type { ClientRuntime } from "../internal/runtime.js";
 import type { InitializeOptions, Settings } from "../options.js";
-import { answersIn } from "./answers.js";
 import { optional, type WasmExports } from "./bindings.js";
 import { Evaluator } from "./evaluator.js";
 import { instantiate } from "./instance.js";
@@ -134,15 +132,13 @@ export class ClientCore {
     });
   }
 
-  /** Reports the response to a request for the evaluations for this context. */
+  /** Reports the response to a request for evaluations, and the flags in it, if any. */
   answer(
     request: number,
-    context: KeyedContext,
-    { status, etag, retryAfterMs, body }: Reply,
+    { status, etag, retryAfterMs }: Reply,
+    answers: ConfiguredFlags | undefined,
   ): void {
     this.#report(() => {
-      const found = status === 200 ? answersIn(body) : undefined;
-      const answers = found && this.#host.toFlags(found, context);
       const isUsed = this.#wasm.machine_answered(
         this.#machine,
         request,

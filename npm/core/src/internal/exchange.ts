@@ -2,6 +2,9 @@ import type { EvaluationContext } from "../evaluation.js";
 import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
 
+/** False in the files for workers, from which the build removes what only pages need. */
+declare const RUNS_IN_PAGES: boolean;
+
 /** The maximum time since a config document was preloaded, in milliseconds. */
 const MAX_PRELOAD_AGE_MS = 10_000;
 
@@ -22,12 +25,13 @@ export async function fetchFlags(
   signal: AbortSignal,
 ): Promise<Reply> {
   const { transport, isPublicPage } = settings;
-  const request = isPublicPage ? pageRequest(settings, wanted) : flagRequest(settings, wanted);
-  const reply = toReply(await transport.send({ ...request, signal }));
-  // A browser answers from its cache if the service confirms the content, and does not tell.
-  const isUnchanged =
-    isPublicPage && reply.status === 200 && !!reply.etag && reply.etag === wanted.etag;
-  return isUnchanged ? { ...reply, status: 304 } : reply;
+  if (RUNS_IN_PAGES && isPublicPage) {
+    const reply = toReply(await transport.send({ ...pageRequest(settings, wanted), signal }));
+    // A browser answers from its cache if the service confirms the content, and does not tell.
+    const isUnchanged = reply.status === 200 && !!reply.etag && reply.etag === wanted.etag;
+    return isUnchanged ? { ...reply, status: 304 } : reply;
+  }
+  return toReply(await transport.send({ ...flagRequest(settings, wanted), signal }));
 }
 
 function flagRequest(settings: Settings, { context, etag }: Wanted) {

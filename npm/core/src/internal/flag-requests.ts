@@ -26,22 +26,33 @@ export class FlagRequests {
     this.#evaluations = evaluations;
   }
 
-  /** Sends the first request, for which the next call of `send` returns the reply. */
-  sendEarly(): void {
-    this.#early = this.#send(undefined);
+  /** Sends the first request, which the next call of `send` returns, too. */
+  sendEarly(): FlagRequest {
+    const early = this.#send(undefined);
     // If the engine cannot be loaded, nothing else handles a failure.
-    this.#early.reply.catch(() => {});
+    early.reply.catch(() => {});
+    this.#early = early;
+    return early;
   }
 
   /** Returns the early request, unless it is for another context, or sends a request. */
   send(etag: string | undefined): FlagRequest {
     const early = this.#early;
-    if (early === undefined || early.context !== this.#evaluations.requested) {
-      this.dropEarly();
-      return this.#send(etag);
+    if (early !== undefined && this.takeEarly()) {
+      return early;
     }
-    this.#early = undefined;
-    return early;
+    this.dropEarly();
+    return this.#send(etag);
+  }
+
+  /** Forgets the early request, which is used now. Returns false if there is none for the current context. */
+  takeEarly(): boolean {
+    const isCurrent =
+      this.#early !== undefined && this.#early.context === this.#evaluations.requested;
+    if (isCurrent) {
+      this.#early = undefined;
+    }
+    return isCurrent;
   }
 
   dropEarly(): void {

@@ -1,4 +1,3 @@
-import type { Answers } from "../engine/answers.js";
 import type { ClientCore } from "../engine/client-core.js";
 import { EventKind, FailureKind } from "../engine/protocol.js";
 import { FeatureFlagsError } from "../errors.js";
@@ -10,13 +9,15 @@ import type { Configuration, Snapshot } from "../snapshot.js";
 import { type Call, Calls, type Failure, toError } from "./calls.js";
 import { DocumentStore, type StoredDocument } from "./document-store.js";
 import type { Evaluations } from "./evaluations.js";
+import type { Reply } from "./exchange.js";
 import { FlagRequests } from "./flag-requests.js";
 import type { FlagStore } from "./flag-store.js";
-import { type ConfiguredFlags, EVALUATIONS, storedFlags, storedValue } from "./flags.js";
+import { type ConfiguredFlags, EVALUATIONS } from "./flags.js";
 import { IdleTask } from "./idle-task.js";
 import type { KeyedContext } from "./keyed-context.js";
 import { LazyLoader } from "./lazy-loader.js";
 import type { Publisher } from "./publisher.js";
+import { remoteFlags } from "./remote-flags.js";
 import { Timer } from "./timer.js";
 import { SupportCheck } from "./warnings.js";
 
@@ -25,6 +26,15 @@ const MIN_TRAP_INTERVAL_MS = 1_000;
 
 /** The delay of the restart after traps in faster succession. */
 const RESTART_DELAY_MS = 30_000;
+
+/** False in the files for workers, from which the build removes what only pages need. */
+declare const RUNS_IN_PAGES: boolean;
+
+/**
+ * The time for which the engine of a page waits for the first evaluations, to which it leaves the line. A service that
+ * responds later is slower than the line.
+ */
+const MAX_ENGINE_DELAY_MS = 1_000;
 
 /** Loads the code of the core. */
 type LoadEngine = () => Promise<typeof import("../engine/client-core.js")>;
@@ -50,6 +60,8 @@ export class ClientRuntime {
   #core: ClientCore | undefined;
   /** The start of a page whose bootstrap has the evaluations for its context. */
   #start: IdleTask | undefined;
+  /** In remote mode, the first response with its flags, if they were served before the core was loaded. */
+  #served: { readonly reply: Reply; readonly flags: ConfiguredFlags } | undefined;
   /** The last error of the transport or the engine. */
   #thrown: unknown;
   /** True between `refresh:start` and its outcome. */
@@ -103,8 +115,11 @@ export class ClientRuntime {
     return this.#call("initialize", () => {
       this.#retry = options.retry ?? this.#retry;
       const start = () => {
-        void this.#fetchEarly();
-        this.#load((core) => this.#startCore(core, options));
+        const served = this.#fetchEarly();
+        this.#load(
+          (core) => this.#startCore(core, options),
+          this.#isRemotePage ? served : undefined,
+        );
       };
       if (this.#settings.snapshot?.subject === undefined || this.#loading !== undefined) {
         start();
@@ -135,7 +150,7 @@ export class ClientRuntime {
       return;
     }
     this.#start?.run();
-    const isStarting = this.#core === undefined;
+    const isStarting = this.#core === undefined && this.#served === undefined;
     // A listener may be the caller. The commands that are running then still belong to the previous context, and must
     // not settle this call.
     await this.#loading?.catch(() => {});
@@ -202,26 +217,24 @@ export class ClientRuntime {
 
   fetch(request: number, etag: string | undefined): void {
     const core = this.#core;
+    const served = this.#served;
+    if (served !== undefined) {
+      this.#served = undefined;
+      core?.answer(request, served.reply, served.flags);
+      return;
+    }
     const { context, reply } = this.#requests.send(etag);
     reply.then(
       (reply) =>
-        context === undefined ? core?.reply(request, reply) : core?.answer(request, context, reply),
+        context === undefined
+          ? core?.reply(request, reply)
+          : core?.answer(request, reply, remoteFlags(reply, context)),
       (error) => {
         this.#thrown = error;
         this.#logger.debug("The transport failed", error);
         core?.reportEvent(EventKind.Unreachable, request);
       },
     );
-  }
-
-  /** Returns the service's evaluations for this context as flags. */
-  toFlags({ answers, skipped }: Answers, context: KeyedContext): ConfiguredFlags {
-    const flags = answers.map(({ key, enabled, reason }) => ({
-      key,
-      value: storedValue(enabled, reason, false),
-    }));
-    const ttls = answers.map(({ ttlOverrideSeconds }) => ttlOverrideSeconds ?? 0);
-    return { ...storedFlags(flags, context), ttlSeconds: () => ttls, unsupported: [], skipped };
   }
 
   abort(): void {
@@ -466,9 +479,9 @@ export class ClientRuntime {
     });
   }
 
-  /** Loads the engine if necessary, and then calls `act`. */
-  #load(act: (core: ClientCore) => void): void {
-    this.#loading ??= this.#loadEngine()
+  /** Loads the engine if necessary, but not before `start`, and then calls `act`. */
+  #load(act: (core: ClientCore) => void, start?: Promise<void>): void {
+    this.#loading ??= (start?.then(() => this.#loadEngine()) ?? this.#loadEngine())
       .then(({ load }) => load(this.#settings, this, EVALUATIONS))
       .then((core) => {
         this.#core = this.#ended ? undefined : core;
@@ -480,6 +493,8 @@ export class ClientRuntime {
         this.#thrown = error;
         this.#loading = undefined;
         this.#requests.dropEarly();
+        this.#served = undefined;
+        this.#logUnreported("initialize", { kind: FailureKind.Trapped });
         this.#failCalls();
       },
     );
@@ -539,9 +554,15 @@ export class ClientRuntime {
     }
   }
 
+  /** True if a page asks for evaluations, and can read the first ones without the engine. */
+  get #isRemotePage(): boolean {
+    const { mode, isPublicPage } = this.#settings;
+    return isPublicPage && mode === "remote";
+  }
+
   /**
-   * Requests the flags while the engine is being loaded, so that neither waits for the other. A client that starts with
-   * a config document needs no request.
+   * Requests the flags before the engine is loaded, so that they do not wait for it. A client that starts with a config
+   * document needs no request. In a page in remote mode, resolves when the line is free for the engine.
    */
   async #fetchEarly(): Promise<void> {
     const startsWithRequest = this.#settings.configuration === undefined || this.#hasTriedBootstrap;
@@ -550,8 +571,32 @@ export class ClientRuntime {
     }
     // The caller may set a context or shut the client down in the same tick.
     await undefined;
-    if (!this.#ended) {
-      this.#requests.sendEarly();
+    if (this.#ended) {
+      return;
+    }
+    const { context, reply } = this.#requests.sendEarly();
+    if (RUNS_IN_PAGES && context !== undefined && this.#isRemotePage) {
+      const served = reply.then(
+        (reply) => this.#serveEarly(reply, context),
+        () => {},
+      );
+      const late = new Promise<void>((resolve) => setTimeout(resolve, MAX_ENGINE_DELAY_MS));
+      await Promise.race([served, late]);
+    }
+  }
+
+  /**
+   * Serves the evaluations in the first response, for which a page should not wait until the engine is loaded. The core
+   * reads the response afterwards. Other responses are left to the core.
+   */
+  #serveEarly(reply: Reply, context: KeyedContext): void {
+    const flags = remoteFlags(reply, context);
+    const isStarting = !this.#ended && !this.#evaluations.isReady;
+    if (flags !== undefined && isStarting && this.#requests.takeEarly()) {
+      this.#served = { reply, flags };
+      this.apply(flags);
+      this.emit("ready");
+      this.settle("initialize", undefined);
     }
   }
 }
