@@ -9,7 +9,7 @@ import { chromium } from "@playwright/test";
 import { build } from "esbuild";
 import { pennon } from "./flags.js";
 import { median } from "./median.js";
-import { StandIn } from "./stand-in.js";
+import { PUBLIC_KEY, StandIn } from "./stand-in.js";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 15);
 
@@ -21,7 +21,6 @@ const LINES = [
 ];
 
 const SERVER_KEY = `pnk_${"s".repeat(43)}`;
-const PUBLIC_KEY = `pnp_${"p".repeat(43)}`;
 
 /** The address of the flags of the public key, and that of GrowthBook's. */
 const FLAGS = `/sdk/v1/public/${PUBLIC_KEY}/config`;
@@ -46,6 +45,7 @@ const CLIENTS = [
     flags: FLAGS,
   },
   { name: "`@pennon/core`, server key", script: "pennon", key: SERVER_KEY },
+  { name: '`@pennon/core`, `mode: "remote"`', script: "pennon-remote", key: PUBLIC_KEY },
   { name: "`@pennon/core` with `bootstrap`", script: "pennon-bootstrap", key: PUBLIC_KEY },
   { name: "LaunchDarkly", script: "launchdarkly", key: "client-side-id" },
   { name: "Unleash", script: "unleash", key: "frontend-token" },

@@ -22,6 +22,16 @@ export const pennon = {
   })),
 };
 
+/** Pennon's evaluations for the user. */
+export const pennonRemote = {
+  flags: flags.map(({ key, hasRule }) => ({
+    key,
+    enabled: true,
+    reason: hasRule ? "targeting_rule" : "flag_enabled",
+    ttlOverrideSeconds: null,
+  })),
+};
+
 /** GrowthBook's features. */
 export const growthBook = {
   status: 200,

@@ -3,15 +3,19 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { gzipSync } from "node:zlib";
-import { growthBook, launchDarkly, pennon, unleash } from "./flags.js";
+import { growthBook, launchDarkly, pennon, pennonRemote, unleash } from "./flags.js";
 
 const JAVASCRIPT = "text/javascript";
 const JSON_TYPE = "application/json";
 
+/** A public key of Pennon. */
+export const PUBLIC_KEY = `pnp_${"p".repeat(43)}`;
+
 /** The responses of the services, by the start of the path. */
 const answers = [
   ["/sdk/v1/config", pennon],
-  ["/sdk/v1/public/", pennon],
+  [`/sdk/v1/public/${PUBLIC_KEY}/config`, pennon],
+  [`/sdk/v1/public/${PUBLIC_KEY}/evaluate/all`, pennonRemote],
   ["/api/features/", growthBook],
   ["/sdk/evalx/", launchDarkly],
   ["/api/frontend", unleash],
