@@ -17,6 +17,15 @@ pub struct TtlTimers {
 }
 
 impl TtlTimers {
+    /// The timers of a client without flags.
+    pub const NONE: Self = Self {
+        started_at: 0,
+        age: 0,
+        ttls: Vec::new(),
+        noticed: 0,
+        expired: 0,
+    };
+
     /// Starts the TTL of each flag `age` milliseconds ago, but at most half of the shortest TTL ago: a client whose flags
     /// had already expired would send one request after the other to the cache that keeps them. A TTL is at least one
     /// millisecond.

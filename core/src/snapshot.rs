@@ -66,6 +66,15 @@ impl PartialEq for UnsupportedFlag {
 }
 
 impl Snapshot {
+    /// Creates a snapshot without flags.
+    pub const fn new() -> Self {
+        Self {
+            keys: String::new(),
+            flags: Vec::new(),
+            skipped: 0,
+        }
+    }
+
     /// Reads and compiles a config document. If two flags have the same key, the later one wins.
     ///
     /// A value that this version does not know makes its flag [unsupported](UnsupportedFlag), unless the flag is
@@ -75,7 +84,7 @@ impl Snapshot {
     ///
     /// Fails if the text is not JSON in UTF-8, nests too deeply, or has no array `flags`.
     pub fn parse(text: &[u8]) -> Result<Self, ParseError> {
-        Self::default().parse_next(text)
+        Self::new().parse_next(text)
     }
 
     /// Reads the next document of this environment. The new snapshot shares rules and rollouts with this one where they

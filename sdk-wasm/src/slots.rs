@@ -22,21 +22,21 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    pub(crate) fn new() -> Self {
-        let mut slots = Self {
+    /// Creates an object without slots.
+    pub(crate) const fn new() -> Self {
+        Self {
             heads: Vec::new(),
             numbers: Vec::new(),
-            text: alloc::vec![0; MAX_CONTEXT_BYTES],
-        };
-        slots.reserve(16);
-        slots
+            text: Vec::new(),
+        }
     }
 
-    /// Allocates this many slots and keeps existing values. Never shrinks.
+    /// Allocates this many slots, and the text. Keeps existing values, and never shrinks.
     pub(crate) fn reserve(&mut self, slots: usize) {
         let slots = slots.max(self.heads.len());
         self.heads.resize(slots, [ABSENT, 0]);
         self.numbers.resize(slots, 0.0);
+        self.text.resize(MAX_CONTEXT_BYTES, 0);
     }
 
     pub(crate) fn heads(&self) -> *const [u32; 2] {
@@ -92,6 +92,7 @@ mod tests {
     #[test]
     fn slots_hold_values_of_every_type() {
         let mut slots = Slots::new();
+        slots.reserve(16);
         slots.text[3..7].copy_from_slice("né!".as_bytes());
         slots.heads[..6].copy_from_slice(&[[0, 0], [1, 0], [2, 0], [3, 0], [8, 3], [4, 0]]);
         slots.numbers[3] = 1.5;
@@ -112,6 +113,7 @@ mod tests {
     #[test]
     fn oversized_text_is_absent() {
         let mut slots = Slots::new();
+        slots.reserve(16);
         slots.heads[..2].copy_from_slice(&[[u32::MAX, 0], [9, u32::MAX]]);
         for slot in [0, 1, 1_000] {
             assert_eq!(slots.value(&Attribute::Email, slot), None);

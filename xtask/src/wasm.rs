@@ -56,7 +56,8 @@ pub(crate) const ENGINE: Module<'_> = Module {
     name: "engine",
     typescript: true,
     bare: true,
-    config: None,
+    // The level of the dashboard, "z", would make this module larger.
+    config: Some("profile.wasm.opt-level='s'"),
     // The lowest kilobyte is the end of the stack, so no pointer wraps around to it.
     passes: &["--low-memory-unused", "-Oz", "--converge"],
 };

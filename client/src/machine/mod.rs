@@ -78,7 +78,7 @@ enum Phase {
 
 impl Machine {
     /// Creates a client that has not been initialized.
-    pub fn new(options: Options) -> Self {
+    pub const fn new(options: Options) -> Self {
         Self {
             options,
             phase: Phase::Idle,
@@ -90,7 +90,7 @@ impl Machine {
             is_overdue: false,
             waiting_calls: Vec::new(),
             etag: None,
-            ttl_timers: TtlTimers::default(),
+            ttl_timers: TtlTimers::NONE,
             last_failure: None,
             refusals: 0,
             backoff_until: 0,

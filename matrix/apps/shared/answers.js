@@ -47,7 +47,7 @@ function countInstances() {
   if (instantiate !== undefined) {
     WebAssembly.instantiate = async (...module) => {
       const instance = await instantiate(...module);
-      count += "engine_evaluate" in (instance.exports ?? {}) ? 1 : 0;
+      count += "evaluate" in (instance.exports ?? {}) ? 1 : 0;
       return instance;
     };
   }

@@ -47,7 +47,7 @@ describe("an engine that traps", () => {
 
   it("breaks no read in remote mode, and asks for the evaluations again", async () => {
     let isPoisoned = false;
-    trapsIn("machine_answered", () => isPoisoned);
+    trapsIn("answered", () => isPoisoned);
     const service = new AnsweringService();
     const ada = { userId: "ada" };
     const options = optionsFor(service, { mode: "remote", context: ada });
@@ -110,7 +110,7 @@ describe("an engine that traps", () => {
 
   it("settles a refresh() of the same tick", async () => {
     let isPoisoned = false;
-    trapsIn("engine_evaluate", () => isPoisoned);
+    trapsIn("evaluate", () => isPoisoned);
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
     await client.initialize();
     isPoisoned = true;
@@ -150,7 +150,7 @@ describe("an engine that traps", () => {
 
   it("during an evaluation affects only that one, and restarts at once", async () => {
     let isPoisoned = false;
-    trapsIn("engine_evaluate", () => isPoisoned);
+    trapsIn("evaluate", () => isPoisoned);
     const logger = new Journal();
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { logger }));
     const events = eventsOf(client);
@@ -190,7 +190,7 @@ describe("an engine that traps", () => {
   });
 
   it("because of the bootstrap fails initialize(), and does not load the bootstrap again", async () => {
-    trapsIn("engine_load", () => true);
+    trapsIn("load", () => true);
     const service = new ScriptedService(on);
     const client = new FeatureFlagsClient(optionsFor(service, { bootstrap: { flags: [] } }));
     await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
@@ -201,8 +201,8 @@ describe("an engine that traps", () => {
   });
 
   it.each([
-    ["command", "machine_take"],
-    ["failure", "machine_failure"],
+    ["command", "take_command"],
+    ["failure", "failure"],
   ])("is what an unknown %s is taken for", async (_, name) => {
     let isPoisoned = false;
     trapsIn(

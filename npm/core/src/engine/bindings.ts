@@ -12,9 +12,8 @@ type SliceFunction<Parameters extends readonly number[]> = (
 /**
  * An instance of the wasm module, and the transfer of lists across its boundary.
  *
- * It replaces the glue code of wasm-bindgen, most of which handles JavaScript objects and freed Rust objects. Neither
- * occurs here: all objects are dropped with their instance. The functions of the module are the methods of `Engine` and
- * `Machine` in sdk-wasm, where each is documented; their first parameter is the address of the object.
+ * It replaces the glue code of wasm-bindgen, most of which handles JavaScript objects, which do not occur here. The
+ * functions of the module are documented in sdk-wasm, in `engine.rs` and `machine.rs`.
  */
 export class WasmExports {
   readonly wasm: typeof Exports;

@@ -24,8 +24,6 @@ export async function load(
 export class ClientCore {
   readonly #exports: WasmExports;
   readonly #wasm: WasmExports["wasm"];
-  /** The address of the `Machine` in the wasm's memory. */
-  readonly #machine: number;
   readonly #evaluator: Evaluator;
   readonly #host: ClientRuntime;
   /** In remote mode, the evaluations of the newest response. */
@@ -44,8 +42,7 @@ export class ClientCore {
     [CommandKind.Restore]: () => this.#restore(),
     [CommandKind.Apply]: () => this.#host.apply(this.#answers ?? this.#evaluator.flags()),
     [CommandKind.Renew]: () => this.#host.renew(),
-    [CommandKind.Expire]: () =>
-      this.#host.expire(this.#exports.integers(this.#wasm.machine_flags, this.#machine)),
+    [CommandKind.Expire]: () => this.#host.expire(this.#exports.integers(this.#wasm.expired)),
     [CommandKind.Clear]: () => this.#host.clear(),
     [CommandKind.Listen]: () => this.#host.listen(),
     [CommandKind.Unlisten]: () => this.#host.unlisten(),
@@ -69,7 +66,7 @@ export class ClientCore {
   ) {
     this.#exports = exports;
     this.#wasm = exports.wasm;
-    this.#machine = this.#wasm.machine_new(
+    this.#wasm.configure(
       settings.pollIntervalMs,
       settings.ttlMs,
       settings.retries,
@@ -86,14 +83,14 @@ export class ClientCore {
   initialize({ timeoutMs, retry }: InitializeOptions): void {
     const kind = retry === undefined ? RetryKind.None : RETRIES[retry];
     this.#report(() => {
-      this.#wasm.machine_initialize(this.#machine, ...optional(timeoutMs), kind);
+      this.#wasm.initialize(...optional(timeoutMs), kind);
     });
   }
 
   /** Starts with this config document, without a request. Returns false, and starts nothing, if it is not valid. */
   provide(configuration: string, etag: string | undefined): boolean {
-    return this.#loadAndReport(configuration, (engine) => {
-      this.#wasm.machine_provided(this.#machine, ...this.#exports.copyText(etag), engine);
+    return this.#loadAndReport(configuration, () => {
+      this.#wasm.provided(...this.#exports.copyText(etag));
     });
   }
 
@@ -101,28 +98,26 @@ export class ClientCore {
    * Continues the work of a core that trapped, with its config document. Returns false if the document is not valid.
    */
   resume(configuration: Uint8Array, refreshing: boolean): boolean {
-    return this.#loadAndReport(configuration, (engine) => {
-      this.#wasm.machine_resumed(this.#machine, Number(refreshing), engine);
+    return this.#loadAndReport(configuration, () => {
+      this.#wasm.resumed(Number(refreshing));
     });
   }
 
   /** Reports an event that has no data, or only the number of a request. */
   reportEvent(event: EventKind, request = 0): void {
-    this.#report(() => this.#wasm.machine_happened(this.#machine, event, request));
+    this.#report(() => this.#wasm.happened(event, request));
   }
 
   reply(request: number, { status, etag, retryAfterMs, ageMs, body }: Reply): void {
     this.#report(() => {
-      const { engine, buffer } = this.#evaluator;
+      const { buffer } = this.#evaluator;
       const length = status === 200 ? buffer.write(body) : 0;
-      const isConfigured = this.#wasm.machine_reply(
-        this.#machine,
+      const isConfigured = this.#wasm.reply(
         request,
         status,
         ...this.#exports.copyText(etag),
         ...optional(retryAfterMs),
         ageMs,
-        engine,
         length,
       );
       if (isConfigured) {
@@ -139,8 +134,7 @@ export class ClientCore {
     answers: ConfiguredFlags | undefined,
   ): void {
     this.#report(() => {
-      const isUsed = this.#wasm.machine_answered(
-        this.#machine,
+      const isUsed = this.#wasm.answered(
         request,
         status,
         ...this.#exports.copyText(etag),
@@ -156,13 +150,13 @@ export class ClientCore {
   reportStreamEvent(etag: string, spreadMs: number | undefined): void {
     this.#report(() => {
       const tag = this.#exports.copyText(etag);
-      this.#wasm.machine_streamTold(this.#machine, ...tag, ...optional(spreadMs));
+      this.#wasm.stream_told(...tag, ...optional(spreadMs));
     });
   }
 
   reportStreamEnd(status: number, retryAfterMs: number | undefined): void {
     this.#report(() => {
-      this.#wasm.machine_streamEnded(this.#machine, status, ...optional(retryAfterMs));
+      this.#wasm.stream_ended(status, ...optional(retryAfterMs));
     });
   }
 
@@ -193,7 +187,7 @@ export class ClientCore {
 
   /** Returns the `ETag` of the config document. */
   tag(): string | undefined {
-    return this.#exports.text(this.#wasm.machine_etag, this.#machine);
+    return this.#exports.text(this.#wasm.etag);
   }
 
   #report(event: () => void): void {
@@ -201,7 +195,7 @@ export class ClientCore {
       return;
     }
     try {
-      this.#wasm.machine_at(this.#machine, performance.now(), Math.random() * 2 ** 32);
+      this.#wasm.set_moment(performance.now(), Math.random() * 2 ** 32);
       event();
       this.#runCommands();
     } catch (error) {
@@ -219,7 +213,7 @@ export class ClientCore {
 
   #runCommands(): void {
     while (!this.#hasFailed) {
-      const command: CommandKind = this.#wasm.machine_take(this.#machine);
+      const command: CommandKind = this.#wasm.take_command();
       if (command === CommandKind.None) {
         return;
       }
@@ -233,7 +227,7 @@ export class ClientCore {
     if (!this.#restoreDocument()) {
       const times = this.#host.restore();
       this.#report(() => {
-        this.#wasm.machine_restored(this.#machine, ...this.#exports.copyNumbers(times));
+        this.#wasm.restored(...this.#exports.copyNumbers(times));
       });
     }
   }
@@ -244,9 +238,9 @@ export class ClientCore {
     if (stored === undefined) {
       return false;
     }
-    const isValid = this.#loadAndReport(stored.config, (engine) => {
+    const isValid = this.#loadAndReport(stored.config, () => {
       this.#host.serveStored(this.#evaluator.flags());
-      this.#wasm.machine_stored(this.#machine, stored.ageMs, stored.maxAgeMs, engine);
+      this.#wasm.stored(stored.ageMs, stored.maxAgeMs);
     });
     if (!isValid) {
       this.#host.rejectStored();
@@ -255,12 +249,12 @@ export class ClientCore {
   }
 
   /** Loads a config document and reports it with `event`. Returns false, and reports nothing, if it is not valid. */
-  #loadAndReport(configuration: string | Uint8Array, event: (engine: number) => void): boolean {
+  #loadAndReport(configuration: string | Uint8Array, event: () => void): boolean {
     let isValid = false;
     this.#report(() => {
       isValid = this.#evaluator.load(configuration);
       if (isValid) {
-        event(this.#evaluator.engine);
+        event();
       }
     });
     return isValid;
@@ -268,11 +262,11 @@ export class ClientCore {
 
   /** Returns the number that belongs to the command. */
   #number(): number {
-    return this.#wasm.machine_number(this.#machine);
+    return this.#wasm.command_number();
   }
 
   #failure(): Failure | undefined {
-    const kind: FailureKind = this.#wasm.machine_failure(this.#machine);
+    const kind: FailureKind = this.#wasm.failure();
     if (kind === FailureKind.None) {
       return undefined;
     }

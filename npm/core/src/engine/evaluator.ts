@@ -15,8 +15,6 @@ const MAX_NESTING = 8;
 
 /** Evaluates the flags of the engine's configuration. */
 export class Evaluator {
-  /** The address of the `Engine` in the wasm's memory. */
-  readonly engine: number;
   readonly buffer: ConfigBuffer;
   readonly #exports: WasmExports;
   readonly #wasm: WasmExports["wasm"];
@@ -29,14 +27,13 @@ export class Evaluator {
   /** The names of the attributes that each flag reads from a context, for the flags that have been evaluated. */
   #attributes: (readonly string[] | undefined)[] = [];
 
-  /** Creates an engine. `evaluations` has one object for each number that the engine returns. */
+  /** `evaluations` has one object for each number that the engine returns. */
   constructor(exports: WasmExports, evaluations: readonly Evaluation[]) {
     this.#exports = exports;
     this.#wasm = exports.wasm;
-    this.engine = this.#wasm.engine_new();
-    this.buffer = new ConfigBuffer(this.#wasm, this.engine);
+    this.buffer = new ConfigBuffer(this.#wasm);
     this.#evaluations = evaluations;
-    this.#slots = new Slots(this.#wasm, this.engine);
+    this.#slots = new Slots(this.#wasm);
   }
 
   /** Evaluates the flag at this position, or returns undefined if the configuration does not contain it. */
@@ -45,7 +42,7 @@ export class Evaluator {
     this.#nested += 1;
     this.#write(attributes, this.#nested > MAX_NESTING ? undefined : context);
     this.#nested -= 1;
-    return this.#evaluations[this.#wasm.engine_evaluate(this.engine, flag)];
+    return this.#evaluations[this.#wasm.evaluate(flag)];
   }
 
   /** Writes the attributes of a context to the slots. */
@@ -82,7 +79,7 @@ export class Evaluator {
     if (this.evaluate(flag, context) === undefined) {
       return undefined;
     }
-    const trace = this.#exports.text(this.#wasm.engine_explain, this.engine, flag);
+    const trace = this.#exports.text(this.#wasm.explain, flag);
     const explanation: Explanation = JSON.parse(trace ?? "null");
     const rules = explanation.rules.map((rule) => ({
       ...rule,
@@ -94,7 +91,7 @@ export class Evaluator {
   /** Loads a config document into the engine. Returns true if it is valid. */
   load(configuration: string | Uint8Array): boolean {
     const length = this.buffer.write(configuration);
-    const isValid = this.#wasm.engine_load(this.engine, length) !== 0;
+    const isValid = this.#wasm.load(length) !== 0;
     if (isValid) {
       this.buffer.accept();
     }
@@ -103,24 +100,21 @@ export class Evaluator {
 
   /** Returns the flags of the configuration that the engine has just loaded. */
   flags(): ConfiguredFlags {
-    const [exports, wasm, engine] = [this.#exports, this.#wasm, this.engine];
-    const keys = new KeyIndex(
-      exports.bytes(wasm.engine_keys, engine),
-      exports.integers(wasm.engine_ends, engine),
-    );
+    const [exports, wasm] = [this.#exports, this.#wasm];
+    const keys = new KeyIndex(exports.bytes(wasm.keys), exports.integers(wasm.key_ends));
     // An array of this length stays an array; V8 would turn an empty one into a dictionary, which is slower, at the
     // first write.
     this.#attributes = new Array(keys.size);
-    const defaults = exports.bytes(wasm.engine_defaults, engine);
+    const defaults = exports.bytes(wasm.defaults);
     return {
       size: keys.size,
       key: (position) => keys.key(position),
       value: (position) => this.#toValue(defaults[position], position),
       find: (key) => keys.find(key),
-      ttlSeconds: () => exports.integers(wasm.engine_ttls, engine),
-      changes: () => JSON.parse(exports.text(wasm.engine_changes, engine) || "[]"),
+      ttlSeconds: () => exports.integers(wasm.ttls),
+      changes: () => JSON.parse(exports.text(wasm.changes) || "[]"),
       unsupported: this.#unsupported(defaults, keys),
-      skipped: wasm.engine_skipped(engine),
+      skipped: wasm.skipped(),
     };
   }
 
@@ -137,14 +131,13 @@ export class Evaluator {
 
   /** Returns the value that makes the flag at this position unsupported, as JSON; empty if a member is missing. */
   #unknownValue(position: number): string {
-    const start = this.#wasm.engine_unsupported(this.engine, position);
+    const start = this.#wasm.unsupported(position);
     return VALUE.exec(this.buffer.text(start, 64))?.[0] ?? "";
   }
 
   /** Returns the names of the attributes of this flag, in the order of its slots. */
   #readAttributes(flag: number): readonly string[] {
-    const nameIn = (slot: number) =>
-      this.#exports.text(this.#wasm.engine_attribute, this.engine, flag, slot);
+    const nameIn = (slot: number) => this.#exports.text(this.#wasm.attribute, flag, slot);
     const attributes: string[] = [];
     for (let name = nameIn(0); name !== undefined; name = nameIn(attributes.length)) {
       attributes.push(name);
@@ -185,7 +178,6 @@ function withActual(condition: ConditionTrace, context: unknown): ConditionTrace
  */
 export class ConfigBuffer {
   readonly #wasm: WasmExports["wasm"];
-  readonly #engine: number;
   #address = 0;
   /** The length of the last written text, and its valid length, which is the same or 0. */
   #written = 0;
@@ -193,9 +185,8 @@ export class ConfigBuffer {
   /** A copy of the last valid document, while the memory contains another text. */
   #copy: Uint8Array | undefined;
 
-  constructor(wasm: WasmExports["wasm"], engine: number) {
+  constructor(wasm: WasmExports["wasm"]) {
     this.#wasm = wasm;
-    this.#engine = engine;
   }
 
   /** Writes a text to the engine's input, and returns its length in bytes. */
@@ -238,7 +229,7 @@ export class ConfigBuffer {
   }
 
   #reserve(length: number): Uint8Array {
-    this.#address = this.#wasm.engine_input(this.#engine, length);
+    this.#address = this.#wasm.input(length);
     return this.#view(length);
   }
 

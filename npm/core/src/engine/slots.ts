@@ -11,7 +11,6 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 /** Writes the attributes of a context to the engine's slots. */
 export class Slots {
   readonly #wasm: WasmExports["wasm"];
-  readonly #engine: number;
   readonly #encoder = new TextEncoder();
   /**
    * True for an engine in plain JavaScript. When its memory grows, it moves to another buffer, and the old buffer keeps
@@ -25,9 +24,8 @@ export class Slots {
   #numbers = new Float64Array();
   #text = new Uint8Array();
 
-  constructor(wasm: WasmExports["wasm"], engine: number) {
+  constructor(wasm: WasmExports["wasm"]) {
     this.#wasm = wasm;
-    this.#engine = engine;
     this.#movesOnGrowth = String(wasm.memory) !== "[object WebAssembly.Memory]";
   }
 
@@ -107,13 +105,13 @@ export class Slots {
   }
 
   #reserve(slots: number): void {
-    const [wasm, engine] = [this.#wasm, this.#engine];
-    wasm.engine_reserve(engine, slots);
+    const wasm = this.#wasm;
+    wasm.reserve(slots);
     this.#slots = slots;
     const { buffer } = wasm.memory;
-    this.#heads = new Uint32Array(buffer, wasm.engine_heads(engine), slots * 2);
-    this.#numbers = new Float64Array(buffer, wasm.engine_numbers(engine), slots);
-    this.#text = new Uint8Array(buffer, wasm.engine_text(engine), MAX_CONTEXT_BYTES);
+    this.#heads = new Uint32Array(buffer, wasm.heads(), slots * 2);
+    this.#numbers = new Float64Array(buffer, wasm.numbers(), slots);
+    this.#text = new Uint8Array(buffer, wasm.text(), MAX_CONTEXT_BYTES);
   }
 }
 
