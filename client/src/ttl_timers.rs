@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 /// The TTLs of all flags in a config document. All start at the same time, because a fetch confirms all flags at once.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct TtlTimers {
     started_at: u64,
     /// The age of the flags at that time, in milliseconds.

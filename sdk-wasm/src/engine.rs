@@ -27,6 +27,7 @@ pub(crate) static ENGINE: Mutex<Engine> = Mutex::new(Engine {
     has_loaded: false,
 });
 
+/// A config document, and what the evaluation of its flags needs.
 pub(crate) struct Engine {
     input: Vec<u8>,
     pub(crate) snapshot: Snapshot,
@@ -172,8 +173,8 @@ pub fn text() -> *const u8 {
     engine.slots.text()
 }
 
-/// Evaluates a flag for the subject in the slots. Returns the number of `Evaluation::encode`, or 2^32 - 1 if the
-/// flag is unknown or unsupported.
+/// Evaluates a flag for the subject in the slots. Returns the number of `Evaluation::encode`, or 2^32 - 1 if the flag is
+/// unknown or unsupported.
 #[wasm_bindgen]
 pub fn evaluate(flag: usize) -> u32 {
     let engine = borrow(&ENGINE);
@@ -185,8 +186,8 @@ pub fn evaluate(flag: usize) -> u32 {
     }
 }
 
-/// Explains the evaluation of a flag for the subject in the slots. Returns the complete trace as JSON, with `null`
-/// for the actual values, because the host has them.
+/// Explains the evaluation of a flag for the subject in the slots. Returns the complete trace as JSON, with `null` for
+/// the actual values, because the host has them.
 #[wasm_bindgen]
 pub fn explain(flag: usize) -> Option<String> {
     let engine = borrow(&ENGINE);

@@ -14,7 +14,8 @@ use crate::engine::{self, ENGINE};
 use crate::instance::borrow;
 use crate::protocol::{CommandKind, EventKind, FailureKind, OptionBit, RetryKind};
 
-/// The state machine of this instance. The host sets the time, reports an event, and then takes the commands one by one.
+/// The state machine of this instance. The host first sets its options with [`configure`]. Then, for each event, it sets
+/// the time, reports the event, and takes the commands one by one.
 static MACHINE: Mutex<Machine> = Mutex::new(Machine {
     inner: pennon_client::Machine::new(Options {
         poll_interval: 0,
@@ -96,8 +97,8 @@ pub fn initialize(timeout: Option<f64>, retry: RetryKind) {
     }));
 }
 
-/// Reports that `initialize()` was called with a bootstrap config document, which the engine has loaded. `etag` is
-/// its tag.
+/// Reports that `initialize()` was called with a bootstrap config document, which the engine has loaded. `etag` is its
+/// tag.
 #[wasm_bindgen]
 pub fn provided(etag: Option<String>) {
     let mut machine = borrow(&MACHINE);
@@ -117,8 +118,8 @@ pub fn resumed(refreshing: bool) {
     });
 }
 
-/// Reports the response to a request, whose body is the first `length` bytes of the engine's input. Returns true if
-/// the response is used and the engine has loaded its config document. `retry_after` and `age` are in milliseconds.
+/// Reports the response to a request, whose body is the first `length` bytes of the engine's input. Returns true if the
+/// response is used and the engine has loaded its config document. `retry_after` and `age` are in milliseconds.
 #[wasm_bindgen]
 pub fn reply(
     request: u32,
@@ -141,9 +142,8 @@ pub fn reply(
     is_loaded
 }
 
-/// Reports the response to a request for evaluations, which the host has read. `ttls` has the TTL of each in
-/// seconds, 0 for the client's default; none if the body does not contain evaluations. Returns true if the response
-/// is used.
+/// Reports the response to a request for evaluations, which the host has read. `ttls` has the TTL of each in seconds, 0
+/// for the client's default; none if the body does not contain evaluations. Returns true if the response is used.
 #[wasm_bindgen]
 pub fn answered(
     request: u32,
@@ -208,7 +208,7 @@ pub fn stream_ended(status: u16, retry_after: Option<f64>) {
     });
 }
 
-/// Takes the next command; the methods below return its data.
+/// Takes the next command; the functions below return its data.
 #[wasm_bindgen]
 pub fn take_command() -> CommandKind {
     let mut machine = borrow(&MACHINE);
@@ -241,7 +241,7 @@ pub fn etag() -> Option<String> {
     machine.inner.etag().map(String::from)
 }
 
-/// Returns the flags to stop serving.
+/// Returns the flags that the current command expires.
 #[wasm_bindgen]
 pub fn expired() -> Vec<u32> {
     let machine = borrow(&MACHINE);
@@ -251,7 +251,7 @@ pub fn expired() -> Vec<u32> {
     }
 }
 
-/// Returns the cause of a failure.
+/// Returns the cause if the current command reports a failure.
 #[wasm_bindgen]
 pub fn failure() -> FailureKind {
     let machine = borrow(&MACHINE);

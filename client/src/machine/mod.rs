@@ -286,7 +286,7 @@ impl Machine {
         self.poll_at = None;
         self.report_at = None;
         self.etag = None;
-        self.ttl_timers = TtlTimers::default();
+        self.ttl_timers = TtlTimers::NONE;
         self.commands.push(Command::Clear);
         if matches!(phase, Phase::Initializing | Phase::Restoring { .. }) {
             self.settle_initialize(Err(Failure::ShutDown));
