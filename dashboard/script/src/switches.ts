@@ -15,7 +15,12 @@ type FlagEnvironment = {
   readonly environment: string;
   readonly name: string;
   readonly environmentName: string;
+  /** The switch when it was last seen. The flag may have left the page since, because it no longer matches a filter. */
+  readonly seen: SwitchState;
 };
+
+/** The fields of a switch for the server: the revision that the user saw, and the label of the button to render. */
+type SwitchState = { readonly revision: string; readonly label: string };
 
 /** The options of a switch. */
 type SwitchOptions = {
@@ -49,6 +54,14 @@ function flagEnvironmentOf(form: HTMLFormElement): FlagEnvironment {
     environment: field(form, "environment"),
     name,
     environmentName,
+    seen: stateIn(form),
+  };
+}
+
+function stateIn(form: ParentNode): SwitchState {
+  return {
+    revision: form.querySelector<HTMLInputElement>("[name=revision]")?.value ?? "",
+    label: form.querySelector("button")?.ariaLabel ?? "",
   };
 }
 
@@ -122,15 +135,11 @@ async function switchTo(
   { isUndo = false, reason }: SwitchOptions = {},
 ): Promise<void> {
   const [first] = formsOf(target);
-  if (first === undefined) {
-    return;
-  }
   const fields = {
     flag: target.flag,
     environment: target.environment,
     enabled: String(on),
-    revision: field(first, "revision"),
-    label: buttonOf(first)?.ariaLabel ?? "",
+    ...(first === undefined ? target.seen : stateIn(first)),
   };
   closeMessage();
   setState(target, on, true);
@@ -142,13 +151,16 @@ async function switchTo(
   const result = await send(fields, reason);
   clearTimeout(waiting);
   if (typeof result === "string") {
+    const template = document.createElement("template");
+    template.innerHTML = result;
     for (const form of formsOf(target)) {
-      updateForm(form, result);
+      updateForm(form, template.content);
     }
+    const after = { ...target, seen: stateIn(template.content) };
     showMessage(
       `${target.name} is ${on ? "on" : "off"}${isUndo ? " again" : ""} in ${target.environmentName}.`,
       {
-        undo: isUndo ? undefined : () => void switchTo(target, !on, { isUndo: true, reason }),
+        undo: isUndo ? undefined : () => void switchTo(after, !on, { isUndo: true, reason }),
       },
     );
   } else {
@@ -209,13 +221,11 @@ function setState(target: FlagEnvironment, on: boolean, isBusy: boolean): void {
 }
 
 /** Replaces the fields of a form that differ after switching. */
-function updateForm(form: HTMLFormElement, fields: string): void {
-  const template = document.createElement("template");
-  template.innerHTML = fields;
+function updateForm(form: HTMLFormElement, fields: DocumentFragment): void {
   const button = buttonOf(form);
   const hasFocus = button === document.activeElement;
   form.querySelector("[name=revision]")?.remove();
-  button?.replaceWith(template.content);
+  button?.replaceWith(fields.cloneNode(true));
   if (hasFocus) {
     buttonOf(form)?.focus();
   }
