@@ -1,6 +1,7 @@
 //! Request identifiers, which connect responses with the log.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use uuid::Uuid;
 
 use crate::state::Service;
 
@@ -22,12 +23,7 @@ fn is_valid(id: &HeaderValue) -> bool {
 }
 
 fn generate(service: &Service) -> Option<HeaderValue> {
-    HeaderValue::try_from(
-        service
-            .admin
-            .entropy
-            .id(service.admin.clock.now())
-            .to_string(),
-    )
-    .ok()
+    let id = service.admin.entropy.id(service.admin.clock.now());
+    let mut text = Uuid::encode_buffer();
+    HeaderValue::from_str(id.hyphenated().encode_lower(&mut text)).ok()
 }
