@@ -10,10 +10,10 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
 use pennon_model::json::Json;
-use tokio::time::timeout;
 
 use super::admission::InFlightLimitReached;
 use super::fields::{Fields, FromFields};
+use super::time_limit::within;
 use crate::auth::intent::GivenReason;
 use crate::error::Error;
 use crate::in_flight::{Budget, Held};
@@ -147,7 +147,7 @@ pub(super) async fn received(
     if usize::try_from(declared).map_or(true, |declared| declared > limit) {
         return Err(Error::TooLarge(limit));
     }
-    match timeout(TIME, collected(body, limit, held)).await {
+    match within(TIME, collected(body, limit, held)).await {
         Ok(received) => received,
         Err(_) => Err(Error::TooSlow(TIME.as_secs())),
     }

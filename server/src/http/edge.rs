@@ -20,11 +20,12 @@ use tracing::{Instrument, Level, Span, debug_span, enabled, info_span};
 use super::admission::{admit, refused};
 use super::cors;
 use super::request_id::{X_REQUEST_ID, identify};
+use super::time_limit::limited;
 use crate::auth::secret::is_credential;
 use crate::state::Service;
 
-/// The routes with the features common to all: the in-flight limit, request identifiers, logging, and response headers.
-/// A slash at the end of a path is ignored.
+/// The routes with the features common to all: the in-flight limit, the time limit, a response for panics, request
+/// identifiers, logging, and response headers. A slash at the end of a path is ignored.
 ///
 /// This is one service instead of several layers, because an evaluation costs less than a handful of layers.
 #[derive(Clone)]
@@ -53,7 +54,9 @@ impl Edge {
         } else {
             match admit(&self.service, request) {
                 Some((request, _present)) => {
-                    self.routes.call(request).instrument(span.clone()).await?
+                    limited(self.routes.call(request))
+                        .instrument(span.clone())
+                        .await
                 }
                 None => refused(&self.service),
             }

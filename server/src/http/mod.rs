@@ -37,15 +37,13 @@ mod request_id;
 mod respond;
 mod sdk;
 mod stream_session;
+mod time_limit;
 mod timing;
 
-use std::any::Any;
-
 use axum::Router;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Redirect;
 use axum::routing::get;
 use http::{Method, StatusCode};
-use tower_http::catch_panic::CatchPanicLayer;
 
 pub(crate) use self::admission::OnSpareConnection;
 pub(crate) use self::edge::Edge;
@@ -61,10 +59,12 @@ pub(crate) fn edge(service: Service) -> Edge {
     protected(routes(service.clone()), service)
 }
 
-/// Adds the time limit and a response for panics to routes.
+/// Adds to routes what all requests have in common.
 pub(crate) fn protected(routes: Router, service: Service) -> Edge {
-    let timing = Timing(service.runtime.metrics.clone());
-    let routes = routes.layer((timing, CatchPanicLayer::custom(panicked)));
+    let routes = match service.runtime.metrics.clone() {
+        Some(metrics) => routes.layer(Timing(metrics)),
+        None => routes,
+    };
     Edge::new(routes, service)
 }
 
@@ -106,15 +106,3 @@ async fn other_method(method: Method) -> Result<StatusCode, Error> {
 
 /// The start page of the dashboard.
 const DASHBOARD: &str = "/dashboard";
-
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the signature that the layer expects"
-)]
-fn panicked(panic: Box<dyn Any + Send>) -> Response {
-    let message = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned());
-    Error::Internal(format!("panic: {}", message.unwrap_or_default())).into_response()
-}

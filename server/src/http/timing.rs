@@ -1,10 +1,10 @@
-//! The time limit for responses, and measured response times by route.
+//! Measured response times by route.
 
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -13,9 +13,9 @@ use axum::{Router, http::Method};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use prometheus::Histogram;
-use tokio::time::timeout;
 use tower::{Layer, Service as Tower};
 
+use super::time_limit::limited;
 use crate::error::Error;
 use crate::metrics::{Level, Metrics};
 use crate::state::Service;
@@ -81,13 +81,9 @@ fn number(count: usize) -> f64 {
     u32::try_from(count).unwrap_or(u32::MAX).into()
 }
 
-/// The time limit for a request. At the limit, its writes are rolled back unless they are being committed.
-const TIME: Duration = Duration::from_secs(30);
-
-/// Cancels requests that exceed the time limit and, if metrics are enabled, measures each route. Responses that have
-/// begun are not canceled, so streams continue.
+/// Measures each route.
 #[derive(Clone)]
-pub(super) struct Timing(pub(super) Option<Arc<Metrics>>);
+pub(super) struct Timing(pub(super) Arc<Metrics>);
 
 impl<S> Layer<S> for Timing {
     type Service = Timed<S>;
@@ -95,7 +91,7 @@ impl<S> Layer<S> for Timing {
     fn layer(&self, inner: S) -> Timed<S> {
         Timed {
             inner,
-            metrics: self.0.clone(),
+            metrics: Arc::clone(&self.0),
             route: Arc::default(),
         }
     }
@@ -105,24 +101,24 @@ impl<S> Layer<S> for Timing {
 #[derive(Clone)]
 pub(super) struct Timed<S> {
     inner: S,
-    metrics: Option<Arc<Metrics>>,
+    metrics: Arc<Metrics>,
     route: Arc<OnceLock<Route>>,
 }
 
 impl<S> Timed<S> {
-    /// Starts to measure the time until the response's status is known; none if metrics are disabled.
-    fn stopwatch(&self, request: &Request) -> Option<impl FnOnce(StatusCode) + Send + use<S>> {
-        let (metrics, route) = (self.metrics.clone()?, Arc::clone(&self.route));
+    /// Starts to measure the time until the response's status is known.
+    fn stopwatch(&self, request: &Request) -> impl FnOnce(StatusCode) + Send + use<S> {
+        let (metrics, route) = (Arc::clone(&self.metrics), Arc::clone(&self.route));
         let path = request.extensions().get::<MatchedPath>().cloned();
         let method = known(request.method());
         let since = Instant::now();
-        Some(move |status| {
+        move |status: StatusCode| {
             let path = path.as_ref().map_or("none", MatchedPath::as_str);
             route
                 .get_or_init(|| Route::new(path))
                 .histogram(&metrics, path, method, status)
                 .observe(since.elapsed().as_secs_f64());
-        })
+        }
     }
 }
 
@@ -141,17 +137,12 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let stopwatch = self.stopwatch(&request);
-        // The timeout sets no timer for responses that are ready immediately.
-        let answer = timeout(TIME, self.inner.call(request));
+        let stop = self.stopwatch(&request);
+        let answer = self.inner.call(request);
         Box::pin(async move {
-            let response = match answer.await {
-                Ok(answered) => answered?.into_response(),
-                Err(_) => Error::TimedOut.into_response(),
-            };
-            if let Some(stop) = stopwatch {
-                stop(response.status());
-            }
+            // Here too, so that requests that exceed the limit or panic are measured.
+            let response = limited(async { Ok(answer.await?.into_response()) }).await;
+            stop(response.status());
             Ok(response)
         })
     }
@@ -205,33 +196,5 @@ impl Route {
             metrics.durations(method, path, status.as_str())
         };
         own.map_or_else(look_up, |own| own.get_or_init(look_up).clone())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use axum::Router;
-    use axum::body::Body;
-    use axum::routing::get;
-    use http::StatusCode;
-    use http::header::RETRY_AFTER;
-    use tower::ServiceExt;
-
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn what_takes_too_long_is_given_up() {
-        let app = Router::new()
-            .route("/hangs", get(std::future::pending::<()>))
-            .route("/takes_its_time", get(|| tokio::time::sleep(TIME / 2)))
-            .layer(Timing(None));
-        let ask = async |path: &str| {
-            let request = Request::builder().uri(path).body(Body::empty());
-            app.clone().oneshot(request.unwrap()).await.unwrap()
-        };
-        let given_up = ask("/hangs").await;
-        assert_eq!(given_up.status(), StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(given_up.headers()[RETRY_AFTER], "1");
-        assert_eq!(ask("/takes_its_time").await.status(), StatusCode::OK);
     }
 }
