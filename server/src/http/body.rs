@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::body::{Body as Stream, HttpBody};
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
+use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
 use pennon_model::json::Json;
@@ -218,15 +219,13 @@ fn is_json(request: &Request) -> bool {
 
 /// Returns true if the request has this `Content-Type`, with any parameters.
 fn is_of_type(request: &Request, media_type: &str) -> bool {
-    let declared = request
-        .headers()
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let essence = declared
-        .and_then(|value| value.split(';').next())
-        .unwrap_or_default()
-        .trim();
-    essence.eq_ignore_ascii_case(media_type)
+    let declared = request.headers().get(CONTENT_TYPE);
+    let declared = declared.map_or(&[][..], HeaderValue::as_bytes);
+    let essence = declared.split(|byte| *byte == b';').next();
+    essence.is_some_and(|essence| {
+        let essence = essence.trim_ascii();
+        essence.eq_ignore_ascii_case(media_type.as_bytes())
+    })
 }
 
 /// Returns true if an error of type `E` is the error or one of its sources.
