@@ -20,7 +20,7 @@ use tracing::{Instrument, Level, Span, debug_span, enabled, info_span};
 use super::admission::{admit, refused};
 use super::cors;
 use super::request_id::{X_REQUEST_ID, identify};
-use super::time_limit::limited;
+use super::time_limit::guarded;
 use crate::auth::secret::is_credential;
 use crate::state::Service;
 
@@ -54,7 +54,7 @@ impl Edge {
         } else {
             match admit(&self.service, request) {
                 Some((request, _present)) => {
-                    limited(self.routes.call(request))
+                    guarded(self.routes.call(request))
                         .instrument(span.clone())
                         .await
                 }

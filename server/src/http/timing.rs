@@ -15,7 +15,7 @@ use http::header::CONTENT_TYPE;
 use prometheus::Histogram;
 use tower::{Layer, Service as Tower};
 
-use super::time_limit::limited;
+use super::time_limit::guarded;
 use crate::error::Error;
 use crate::metrics::{Level, Metrics};
 use crate::state::Service;
@@ -140,8 +140,8 @@ where
         let stop = self.stopwatch(&request);
         let answer = self.inner.call(request);
         Box::pin(async move {
-            // Here too, so that requests that exceed the limit or panic are measured.
-            let response = limited(async { Ok(answer.await?.into_response()) }).await;
+            // `Edge` does this for every route. Here, it lets requests that exceed the time limit or panic be measured.
+            let response = guarded(async { Ok(answer.await?.into_response()) }).await;
             stop(response.status());
             Ok(response)
         })
@@ -196,5 +196,39 @@ impl Route {
             metrics.durations(method, path, status.as_str())
         };
         own.map_or_else(look_up, |own| own.get_or_init(look_up).clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::body::Body;
+    use tokio::time::timeout;
+    use tower::ServiceExt as _;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_that_exceed_the_time_limit_or_panic_are_measured() {
+        let metrics = Arc::new(Metrics::new().unwrap());
+        let panics = async || -> &'static str { panic!("a bug") };
+        let app = Router::new()
+            .route("/hangs", get(std::future::pending::<()>))
+            .route("/panics", get(panics))
+            .layer(Timing(Arc::clone(&metrics)));
+        for path in ["/hangs", "/panics"] {
+            let request = Request::builder().uri(path).body(Body::empty());
+            let answer = app.clone().oneshot(request.unwrap());
+            _ = timeout(Duration::from_hours(1), answer).await.unwrap();
+        }
+        let text = metrics.text(&[]).unwrap();
+        let count = "pennon_http_request_duration_seconds_count";
+        for labels in [
+            r#"method="GET",route="/hangs",status="503""#,
+            r#"method="GET",route="/panics",status="500""#,
+        ] {
+            assert!(text.contains(&format!("{count}{{{labels}}} 1")), "{text}");
+        }
     }
 }
