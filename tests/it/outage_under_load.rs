@@ -12,7 +12,8 @@ use reqwest::StatusCode;
 /// The time limit for requests that need the database to fail once it is lost.
 const REFUSED_WITHIN: Duration = Duration::from_secs(2);
 
-/// The time limit for health to report the loss, and for full recovery once the database is back.
+/// The time limit for health to report the loss, and for full recovery once the database is back. Recovery ends when each
+/// operation has succeeded, so it may also take as long as the slowest one took before the loss.
 const NOTICED_WITHIN: Duration = Duration::from_secs(5);
 
 /// The time without the database after which an unknown key gets 503 instead of 401: a second, plus tolerance for a
@@ -94,9 +95,13 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
 
     let (client, exchanges) = load.stop().await;
     print_summary(&exchanges, lost, back);
+    let slowest = slowest_before(lost, &exchanges);
     println!("noticed {:?}", noticed - lost);
-    println!("recovered {recovered:?}, {opened} connections opened");
-    assert!(noticed - lost < NOTICED_WITHIN && recovered < NOTICED_WITHIN);
+    println!(
+        "recovered {recovered:?}, {opened} connections opened, slowest operation before {slowest:?}"
+    );
+    assert!(noticed - lost < NOTICED_WITHIN);
+    assert!(recovered < NOTICED_WITHIN + slowest);
     assert!(opened <= 40, "{opened} connections were opened");
     let during = Outage {
         lost,
@@ -121,6 +126,13 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
             _ => assert!(!exists, "{exchange:?}"),
         }
     }
+}
+
+/// Returns the longest time that an exchange took before the loss, which is longer on a busy machine.
+fn slowest_before(lost: Instant, exchanges: &[Exchange]) -> Duration {
+    let before = exchanges.iter().filter(|exchange| exchange.received < lost);
+    let times = before.map(|exchange| exchange.received - exchange.sent);
+    times.max().unwrap_or_default()
 }
 
 struct Outage {
