@@ -30,18 +30,28 @@ pub trait Subject {
 /// all strings of a context together.
 pub const MAX_CONTEXT_BYTES: usize = 64 * 1024;
 
-/// An evaluation context: built-in attributes, and custom attributes, which never replace built-in ones.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// An evaluation context: built-in attributes, and custom attributes, which never replace built-in ones. It serializes
+/// as the API takes it.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Context<'a> {
     /// `userId`, the bucketing key of `per_user` rollouts.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub user_id: Option<Cow<'a, str>>,
     /// `tenantId`, the bucketing key of `per_tenant` rollouts.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<Cow<'a, str>>,
     /// `email`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<Cow<'a, str>>,
     /// `country`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub country: Option<Cow<'a, str>>,
     /// All other attributes, by name.
+    #[serde(
+        rename = "customAttributes",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub custom: BTreeMap<Cow<'a, str>, CustomValue<'a>>,
 }
 

@@ -18,7 +18,7 @@ use crate::rule::{Attribute, Condition, Logic, Operand, Operator, Priority};
 pub enum MissingBucketingKey {
     /// The rollout excludes the subject. Every evaluation with a caller's context uses this.
     Excluded,
-    /// The rollout is skipped. Only the evaluations that clients compute ahead of time, without a context, use this.
+    /// The rollout is skipped. Only [`evaluate_without_context`] uses this.
     FallsThrough,
 }
 
@@ -29,6 +29,11 @@ pub fn evaluate(
     missing: MissingBucketingKey,
 ) -> Evaluation {
     decide(flag, subject, missing, &mut NoObserver)
+}
+
+/// Evaluates `flag` without a context: targeting rules never match, and a rollout is skipped.
+pub fn evaluate_without_context(flag: &CompiledFlag) -> Evaluation {
+    evaluate(flag, &NoSubject, MissingBucketingKey::FallsThrough)
 }
 
 /// Evaluates `flag` for `subject` as [`evaluate`] does, and also returns the cause, at no extra cost.
@@ -253,6 +258,15 @@ pub trait Observer {
 
     /// Reports that a rollout has been reached, and the subject's bucket.
     fn rollout(&mut self, _strategy: Strategy, _percentage: Percentage, _bucket: Option<u32>) {}
+}
+
+/// A subject without attributes.
+struct NoSubject;
+
+impl Subject for NoSubject {
+    fn value(&self, _: &Attribute, _: usize) -> Option<Value<'_>> {
+        None
+    }
 }
 
 /// The observer of a plain evaluation, which compiles to nothing.

@@ -33,7 +33,8 @@ pub use compiled::CompiledFlag;
 pub use config::{FlagConfig, ParseError};
 pub use context::{Context, Subject, Value};
 pub use evaluate::{
-    Cause, Explanation, MissingBucketingKey, evaluate, evaluate_with_cause, explain,
+    Cause, Explanation, MissingBucketingKey, evaluate, evaluate_with_cause,
+    evaluate_without_context, explain,
 };
 pub use evaluation::{Evaluation, Reason, StandardReason};
 pub use invalid::Invalid;

@@ -13,7 +13,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::instance::borrow;
 use crate::json::{Trace, array};
 use crate::protocol::FlagBit;
-use crate::slots::{EmptySubject, Slots};
+use crate::slots::Slots;
 
 /// The result for an unknown flag.
 const NO_EVALUATION: u32 = u32::MAX;
@@ -201,8 +201,7 @@ pub fn explain(flag: usize) -> Option<String> {
 fn evaluate_without_context(flag: Result<&CompiledFlag, &UnsupportedFlag>) -> u8 {
     let number = match flag {
         Ok(flag) => {
-            let evaluation =
-                evaluate::evaluate(flag, &EmptySubject, MissingBucketingKey::FallsThrough);
+            let evaluation = evaluate::evaluate_without_context(flag);
             let targeted = if flag.is_targeted() {
                 FlagBit::Targeted as u32
             } else {

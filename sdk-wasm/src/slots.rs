@@ -73,15 +73,6 @@ impl Subject for Slots {
     }
 }
 
-/// A subject without attributes.
-pub(crate) struct EmptySubject;
-
-impl Subject for EmptySubject {
-    fn value(&self, _: &Attribute, _: usize) -> Option<Value<'_>> {
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use pennon_core::rule::Attribute;
