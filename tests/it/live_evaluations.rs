@@ -69,6 +69,7 @@ async fn an_editor_gets_every_remote_evaluation_without_a_value() {
         ),
         ("/sdk/v1/explain", question.clone()),
         ("/sdk/v1/evaluate/all", question.clone()),
+        ("/sdk/v1/bootstrap", question.clone()),
     ] {
         sdk.post(path, question).await.expect(StatusCode::OK);
         let expected = "\"flag\":\"checkout\",\"enabled\":true,\"reason\":\"flag_enabled\",\

@@ -10,6 +10,7 @@ mod attached;
 mod audit;
 mod audit_export;
 mod auth;
+mod bootstraps;
 mod bulk;
 mod cli;
 mod client_warnings;

@@ -301,6 +301,9 @@ fn expected(method: &str, path: &str) -> Option<Expected> {
             "counts": [{ "flagKey": "banner", "reason": "flag_enabled", "count": 1 }],
         })),
         ("post", "/sdk/v1/explain") => Refused(question),
+        ("post", "/sdk/v1/bootstrap" | "/sdk/v1/public/{key}/bootstrap") => {
+            Refused(json!({ "context": context }))
+        }
         ("get", "/sdk/v1/config" | "/sdk/v1/public/{key}/config") => Refused(json!(null)),
         ("get", "/sdk/v1/stream") => Stream,
         _ => return None,
@@ -361,7 +364,7 @@ async fn no_route_shows_rules_to_a_key_that_gives_access_to_answers() {
             }
         }
     }
-    assert_eq!(routes, 11);
+    assert_eq!(routes, 13);
     let filtered = sdk.get("/sdk/v1/config?keys[]=banner").await;
     filtered.expect_problem(StatusCode::FORBIDDEN, "CONFIG_NOT_PUBLIC");
     let head = sdk.request(Method::HEAD, "/sdk/v1/config");

@@ -83,7 +83,7 @@ async fn only_working_public_keys_are_accepted_and_all_others_look_alike() {
     let unknown = unknown.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
     assert_eq!(unknown.header("cache-control"), "no-store");
     for refused in [&key, &server_key, "pnk_unknown", "%FF", "%70nk_unknown"] {
-        for suffix in ["config", "evaluate/all"] {
+        for suffix in ["config", "evaluate/all", "bootstrap"] {
             let method = match suffix {
                 "config" => Method::GET,
                 _ => Method::POST,
@@ -197,6 +197,7 @@ async fn the_log_never_contains_the_key() {
         (Method::PUT, format!("/sdk/v1/public/{key}/config")),
         (Method::OPTIONS, format!("/sdk/v1/public/{key}/config")),
         (Method::POST, format!("/sdk/v1/public/{key}/evaluate/all")),
+        (Method::POST, format!("/sdk/v1/public/{key}/bootstrap")),
     ] {
         let url = format!("{}{path}", process.base_url());
         let answer = http.request(method, url).send().await.expect("an answer");

@@ -73,7 +73,7 @@ pub(crate) fn decide(
 pub(crate) fn decide_all<T>(
     environment: &SdkEnvironment,
     context: &Context<'_>,
-    result: impl Fn(&str, &ServedFlag, Decision) -> T,
+    mut result: impl FnMut(&str, &ServedFlag, Decision) -> T,
 ) -> Vec<T> {
     let snapshot = environment.snapshot();
     let flags = snapshot.active_flags().into_iter();

@@ -33,6 +33,11 @@ pub(crate) struct SdkEnvironment(Opened);
 pub(crate) struct RevealedEnvironment(SdkEnvironment);
 
 impl RevealedEnvironment {
+    /// Returns the environment, for evaluations.
+    pub(crate) fn environment(&self) -> &SdkEnvironment {
+        &self.0
+    }
+
     /// Returns the environment's snapshot.
     pub(crate) fn snapshot(&self) -> &Arc<EnvironmentSnapshot> {
         self.0.snapshot()

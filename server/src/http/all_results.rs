@@ -4,7 +4,6 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::StatusCode;
-use pennon_core::Context;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
@@ -13,9 +12,8 @@ use super::if_none_match::{Caching, IfNoneMatch};
 use super::openapi::{Answer, Answered, Schemas, unless_known};
 use super::respond::Json;
 use crate::error::Error;
-use crate::evaluation::decide_all;
 use crate::evaluation::sdk_environment::SdkEnvironment;
-use crate::snapshot::{Decision, Document, ServedFlag};
+use crate::snapshot::Document;
 
 /// The results of all active flags, or 304 if the client already has them.
 pub(super) enum AllResults<T> {
@@ -24,27 +22,22 @@ pub(super) enum AllResults<T> {
 }
 
 impl<T> AllResults<T> {
-    /// Evaluates all active flags for the context of a request, unless the client has the results. `question` is the
-    /// body of the request, and `caching` returns the headers for their tag.
-    pub(super) async fn of<I>(
+    /// Returns what `evaluate` returns, unless the client has these results. `question` is the body of the request, and
+    /// `caching` returns the headers for their tag.
+    pub(super) async fn of(
         environment: &SdkEnvironment,
         known: &IfNoneMatch,
         question: &[u8],
-        context: &Context<'_>,
         caching: impl FnOnce(&str) -> Result<Caching, Error>,
-        result: impl Fn(&str, &ServedFlag, Decision) -> I,
-    ) -> Result<Self, Error>
-    where
-        T: From<Vec<I>>,
-    {
+        evaluate: impl FnOnce() -> T,
+    ) -> Result<Self, Error> {
         let document = environment.snapshot().document().await;
         let etag = etag(&document, question);
         let caching = caching(&etag)?;
         if known.has(&etag) {
             return Ok(Self::Unchanged(caching));
         }
-        let results = decide_all(environment, context, result);
-        Ok(Self::Evaluated(caching, results.into()))
+        Ok(Self::Evaluated(caching, evaluate()))
     }
 
     /// Returns true if the client already has the results.

@@ -7,7 +7,7 @@ use pennon_core::context::EMAIL_PATTERN;
 use pennon_model::context::read_context;
 use pennon_model::json::Json;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{Ref, RefOr, Schema};
 
 use super::openapi::Schemas;
 use super::openapi::shape::{nullable, text};
@@ -26,9 +26,17 @@ pub(super) fn context<'a>(
     })
 }
 
+/// The name of the schema of contexts.
+const SCHEMA: &str = "EvaluationContext";
+
 /// Returns the schema of contexts for the OpenAPI description.
 pub(super) fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
-    schemas.define("EvaluationContext", |_| described().into())
+    schemas.define(SCHEMA, |_| described().into())
+}
+
+/// Returns a reference to the schema of contexts, in the response to a request that has a context, too.
+pub(super) fn reference() -> Ref {
+    Ref::from_schema_name(SCHEMA)
 }
 
 fn described() -> ObjectBuilder {

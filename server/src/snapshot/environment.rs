@@ -6,7 +6,7 @@ use imbl::HashMap;
 use pennon_core::ttl::Ttl;
 use pennon_core::{
     CompiledFlag, Context, Evaluation, Explanation, MissingBucketingKey, StandardReason, evaluate,
-    explain,
+    evaluate_without_context, explain,
 };
 use pennon_model::environment::ClientRules;
 use pennon_model::id::RuleId;
@@ -280,6 +280,16 @@ impl ServedFlag {
     /// Evaluates the flag for a context.
     pub(crate) fn evaluate(&self, context: &Context<'_>) -> Evaluation {
         evaluate(&self.compiled, context, MissingBucketingKey::Excluded)
+    }
+
+    /// Returns true if the flag has rules or a rollout, so that its evaluation can depend on the context.
+    pub(crate) fn is_targeted(&self) -> bool {
+        self.compiled.is_targeted()
+    }
+
+    /// Evaluates the flag without a context, as clients do.
+    pub(crate) fn evaluate_without_context(&self) -> Evaluation {
+        evaluate_without_context(&self.compiled)
     }
 
     /// Evaluates the flag like [`evaluate`](Self::evaluate), and returns every step, with the IDs of the flag's rules

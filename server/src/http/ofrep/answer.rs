@@ -47,13 +47,7 @@ struct Metadata {
 #[derive(Serialize, ToSchema)]
 #[schema(as = OfrepFlags)]
 pub(super) struct Flags {
-    flags: Vec<Flag>,
-}
-
-impl From<Vec<Flag>> for Flags {
-    fn from(flags: Vec<Flag>) -> Self {
-        Self { flags }
-    }
+    pub(super) flags: Vec<Flag>,
 }
 
 impl Flag {

@@ -1,6 +1,6 @@
 //! Evaluates one flag or all flags.
 
-use super::answer::{AllFlags, Flag};
+use super::answer::{AllFlags, Flag, Flags};
 use super::question::{FlagKey, OfrepEnvironment, Question};
 use super::refusal::Refusal;
 use crate::evaluation;
@@ -39,9 +39,12 @@ pub(super) async fn all(
     question: Question,
 ) -> Result<AllFlags, Refusal> {
     let context = question.context()?;
-    let flag = |key: &str, _: &ServedFlag, decision| Flag::new(key, decision);
     let caching = |etag: &str| caching(etag, "Authorization, X-API-Key, Origin");
     let bytes = question.bytes();
-    let results = AllResults::of(&environment, &known, bytes, &context, caching, flag).await?;
+    let flag = |key: &str, _: &ServedFlag, decision| Flag::new(key, decision);
+    let evaluate = || Flags {
+        flags: evaluation::decide_all(&environment, &context, flag),
+    };
+    let results = AllResults::of(&environment, &known, bytes, caching, evaluate).await?;
     Ok(AllFlags(results))
 }

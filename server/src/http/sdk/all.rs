@@ -2,7 +2,7 @@
 
 use pennon_core::context::MAX_CONTEXT_BYTES;
 use pennon_core::ttl::Ttl;
-use pennon_core::{Evaluation, Reason};
+use pennon_core::{Context, Evaluation, Reason};
 use pennon_model::client::Client;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -12,6 +12,7 @@ use utoipa::openapi::{RefOr, Schema};
 use super::client::NamedClient;
 use super::poll_kind;
 use crate::error::Error;
+use crate::evaluation::decide_all;
 use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
 use crate::http::all_results::AllResults;
 use crate::http::body::{Body, object};
@@ -73,16 +74,25 @@ pub(super) async fn answer(
     bytes: &[u8],
     caching: impl FnOnce(&str) -> Result<Caching, Error>,
 ) -> Result<AllResults<FlagResults>, Error> {
-    let mut faults = Vec::new();
-    let context = context(object(bytes)?.take("context"), "/context", &mut faults);
-    if !faults.is_empty() {
-        return Err(Error::Invalid(faults));
-    }
-    let result = FlagResult::new;
-    let results = AllResults::of(environment, known, bytes, &context, caching, result).await?;
+    let context = context_in(bytes)?;
+    let evaluate = || FlagResults {
+        flags: decide_all(environment, &context, FlagResult::new),
+    };
+    let results = AllResults::of(environment, known, bytes, caching, evaluate).await?;
     let kind = poll_kind(known, results.is_unchanged());
     environment.polled(kind, client);
     Ok(results)
+}
+
+/// Reads the context in a request's body.
+pub(super) fn context_in(bytes: &[u8]) -> Result<Context<'_>, Error> {
+    let mut faults = Vec::new();
+    let context = context(object(bytes)?.take("context"), "/context", &mut faults);
+    if faults.is_empty() {
+        Ok(context)
+    } else {
+        Err(Error::Invalid(faults))
+    }
 }
 
 impl FlagResult {
@@ -94,12 +104,6 @@ impl FlagResult {
             reason,
             ttl: flag.ttl(),
         }
-    }
-}
-
-impl From<Vec<FlagResult>> for FlagResults {
-    fn from(flags: Vec<FlagResult>) -> Self {
-        Self { flags }
     }
 }
 

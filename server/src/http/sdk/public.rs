@@ -10,6 +10,7 @@ use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::all::{self, Asker, FlagResults};
+use super::bootstrap::{self, Bootstrap};
 use super::client::ClientInQuery;
 use super::config::{Config, Wanted};
 use crate::error::Error;
@@ -17,7 +18,7 @@ use crate::evaluation::sdk_environment::PublicSdkKey;
 use crate::http::all_results::AllResults;
 use crate::http::body::Body;
 use crate::http::code::Code;
-use crate::http::if_none_match::{IfNoneMatch, caching_by};
+use crate::http::if_none_match::{Caching, IfNoneMatch, caching_by};
 use crate::http::openapi::shape::parameter;
 use crate::http::openapi::{Input, OperationBuilder, WHEN_BUSY};
 use crate::state::Runtime;
@@ -57,8 +58,27 @@ pub(super) async fn public_all(
 ) -> Result<AllResults<FlagResults>, Error> {
     let environment = key.for_all_results()?;
     let bytes = body.bytes_of_json_or_text(MAX_CONTEXT_BYTES).await?;
-    let caching = |etag: &str| caching_by(HeaderValue::from_static("no-store"), etag, "Origin");
-    all::answer(&environment, &known, client, &bytes, caching).await
+    all::answer(&environment, &known, client, &bytes, not_cached).await
+}
+
+/// Evaluates all active flags for the start of a page.
+///
+/// The same as `POST /sdk/v1/bootstrap`, with the body and the caching of `POST /sdk/v1/public/{key}/evaluate/all`.
+#[utoipa::path(post, path = "/public/{key}/bootstrap")]
+pub(super) async fn public_bootstrap(
+    PublicSdkKey(key): PublicSdkKey,
+    known: IfNoneMatch,
+    ClientInQuery(client): ClientInQuery,
+    body: Body<Asker>,
+) -> Result<AllResults<Bootstrap>, Error> {
+    let environment = key.for_all_results()?.revealed()?;
+    let bytes = body.bytes_of_json_or_text(MAX_CONTEXT_BYTES).await?;
+    bootstrap::answer(&environment, &known, client, &bytes, not_cached).await
+}
+
+/// Returns the headers of a response that no cache keeps, because it is one to a `POST`.
+fn not_cached(etag: &str) -> Result<Caching, Error> {
+    caching_by(HeaderValue::from_static("no-store"), etag, "Origin")
 }
 
 /// Returns the header that lets caches serve a response for this many seconds, and for as long again while they ask for

@@ -1,0 +1,137 @@
+//! The flags that pages start with, as the packages for JavaScript take them.
+
+use pennon_core::context::MAX_CONTEXT_BYTES;
+use pennon_core::{Context, Evaluation, Reason};
+use pennon_model::client::Client;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::all::{Asker, context_in};
+use super::client::NamedClient;
+use super::poll_kind;
+use crate::error::Error;
+use crate::evaluation::decide_all;
+use crate::evaluation::sdk_environment::{RevealedEnvironment, SdkEnvironment, SdkKey};
+use crate::http::all_results::AllResults;
+use crate::http::body::Body;
+use crate::http::context;
+use crate::http::if_none_match::{Caching, IfNoneMatch, caching};
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// All active flags, evaluated for a page.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Bootstrap {
+    /// The version of the format, 1.
+    version: u32,
+    /// All active flags, evaluated without a context.
+    flags: Vec<PlainFlag>,
+    subject: SubjectFlags,
+}
+
+/// A flag, evaluated without a context.
+#[derive(Serialize, ToSchema)]
+struct PlainFlag {
+    /// The flag's key.
+    key: String,
+    /// True if the flag is on without a context.
+    enabled: bool,
+    /// The reason for the result.
+    reason: Reason,
+    /// True if the flag has rules or a rollout, so that its evaluation can depend on the context.
+    targeted: bool,
+}
+
+/// The flags with rules or a rollout, evaluated for a context.
+#[derive(Serialize, ToSchema)]
+struct SubjectFlags {
+    /// The context, without members that evaluation ignores.
+    #[schema(schema_with = context::reference)]
+    context: Context<'static>,
+    flags: Vec<SubjectFlag>,
+}
+
+/// A flag with rules or a rollout, evaluated for a context.
+#[derive(Serialize, ToSchema)]
+struct SubjectFlag {
+    /// The flag's key.
+    key: String,
+    /// True if the flag is on for the context.
+    enabled: bool,
+    /// The reason for the result.
+    reason: Reason,
+}
+
+/// Evaluates all active flags for the start of a page.
+///
+/// The response is the option `bootstrap` of the packages for JavaScript. Render it into a page: the page then evaluates
+/// its context without a request and without the engine, which it loads when it is idle. The response has no rules, but
+/// tells which flags have some, so keys that give access only to results are refused. `ETag` and counts are those of
+/// `POST /sdk/v1/evaluate/all`.
+#[utoipa::path(post, path = "/bootstrap")]
+pub(super) async fn bootstrap(
+    key: SdkKey,
+    known: IfNoneMatch,
+    NamedClient(client): NamedClient,
+    body: Body<Asker>,
+) -> Result<AllResults<Bootstrap>, Error> {
+    let environment = key.for_all_results()?.revealed()?;
+    let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
+    let caching = |etag: &str| caching(etag, "Authorization, Origin");
+    answer(&environment, &known, client, &bytes, caching).await
+}
+
+/// Counts the fetch, and returns the flags for the context in a request's body. `caching` returns the headers for their
+/// tag.
+pub(super) async fn answer(
+    environment: &RevealedEnvironment,
+    known: &IfNoneMatch,
+    client: Client,
+    bytes: &[u8],
+    caching: impl FnOnce(&str) -> Result<Caching, Error>,
+) -> Result<AllResults<Bootstrap>, Error> {
+    let context = context_in(bytes)?;
+    let environment = environment.environment();
+    let evaluate = || Bootstrap::of(environment, context);
+    let results = AllResults::of(environment, known, bytes, caching, evaluate).await?;
+    environment.polled(poll_kind(known, results.is_unchanged()), client);
+    Ok(results)
+}
+
+impl Bootstrap {
+    fn of(environment: &SdkEnvironment, context: Context<'_>) -> Self {
+        let mut subject = Vec::new();
+        let flags = decide_all(environment, &context, |key, flag, decision| {
+            let targeted = flag.is_targeted();
+            if targeted {
+                subject.push(SubjectFlag::new(key, decision.evaluation));
+            }
+            let Evaluation { enabled, reason } = flag.evaluate_without_context();
+            PlainFlag {
+                key: key.to_owned(),
+                enabled,
+                reason,
+                targeted,
+            }
+        });
+        Self {
+            version: VERSION,
+            flags,
+            subject: SubjectFlags {
+                context: context.into_owned(),
+                flags: subject,
+            },
+        }
+    }
+}
+
+impl SubjectFlag {
+    fn new(key: &str, Evaluation { enabled, reason }: Evaluation) -> Self {
+        Self {
+            key: key.to_owned(),
+            enabled,
+            reason,
+        }
+    }
+}
