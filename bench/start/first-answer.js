@@ -4,10 +4,9 @@
 // The clients take turns, each in a new browser context, without anything in a cache.
 
 import { basename, join } from "node:path";
-import { FeatureFlagsClient } from "@pennon/core";
 import { chromium } from "@playwright/test";
 import { build } from "esbuild";
-import { pennon } from "./flags.js";
+import { pennonBootstrap } from "./flags.js";
 import { median } from "./median.js";
 import { PUBLIC_KEY, StandIn } from "./stand-in.js";
 
@@ -45,6 +44,8 @@ const CLIENTS = [
     flags: FLAGS,
   },
   { name: "`@pennon/core`, server key", script: "pennon", key: SERVER_KEY },
+  { name: "`@pennon/core` with `bootstrapContext`", script: "pennon-context", key: PUBLIC_KEY },
+  { name: "the same, server key", script: "pennon-context", key: SERVER_KEY },
   { name: '`@pennon/core`, `mode: "remote"`', script: "pennon-remote", key: PUBLIC_KEY },
   { name: "`@pennon/core` with `bootstrap`", script: "pennon-bootstrap", key: PUBLIC_KEY },
   { name: "LaunchDarkly", script: "launchdarkly", key: "client-side-id" },
@@ -60,7 +61,7 @@ try {
     ["From the same origin", site],
     ["From another origin", elsewhere],
   ]) {
-    await addPages(files, service);
+    addPages(files, service);
     const lines = [];
     for (const line of LINES) {
       lines.push(await measure(line));
@@ -102,8 +103,8 @@ async function bundles() {
 }
 
 /** Serves the pages, whose clients use this service. */
-async function addPages(files, { url }) {
-  const bootstrap = JSON.stringify(await snapshot()).replaceAll("<", "\\u003c");
+function addPages(files, { url }) {
+  const bootstrap = JSON.stringify(pennonBootstrap).replaceAll("<", "\\u003c");
   for (const [index, { script, key, engine, flags }] of CLIENTS.entries()) {
     const file = files.get(script).find((name) => name.startsWith("engine"));
     const links = [
@@ -120,19 +121,6 @@ async function addPages(files, { url }) {
         `<script type="module" src="/${script}/${script}.js"></script></head></html>`,
     );
   }
-}
-
-/** Returns what a server renders into the page for `bootstrap`. */
-async function snapshot() {
-  const transport = {
-    send: async () => ({ status: 200, headers: new Headers(), body: JSON.stringify(pennon) }),
-  };
-  const client = new FeatureFlagsClient({ sdkKey: SERVER_KEY, transport });
-  await client.initialize();
-  const context = { userId: "user-1", country: "DE", customAttributes: { plan: "premium" } };
-  const snapshot = client.withContext(context).snapshot();
-  await client.shutdown();
-  return snapshot;
 }
 
 /** Returns the visits to each client's page over this line. */

@@ -32,6 +32,23 @@ export const pennonRemote = {
   })),
 };
 
+/** Pennon's bootstrap for the user. */
+export const pennonBootstrap = {
+  version: 1,
+  flags: flags.map(({ key, hasRule }) => ({
+    key,
+    enabled: true,
+    reason: "flag_enabled",
+    targeted: hasRule,
+  })),
+  subject: {
+    context: { userId: "user-1", country: COUNTRY, customAttributes: { plan: PLAN } },
+    flags: flags
+      .filter(({ hasRule }) => hasRule)
+      .map(({ key }) => ({ key, enabled: true, reason: "targeting_rule" })),
+  },
+};
+
 /** GrowthBook's features. */
 export const growthBook = {
   status: 200,

@@ -3,7 +3,14 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { gzipSync } from "node:zlib";
-import { growthBook, launchDarkly, pennon, pennonRemote, unleash } from "./flags.js";
+import {
+  growthBook,
+  launchDarkly,
+  pennon,
+  pennonBootstrap,
+  pennonRemote,
+  unleash,
+} from "./flags.js";
 
 const JAVASCRIPT = "text/javascript";
 const JSON_TYPE = "application/json";
@@ -16,6 +23,8 @@ const answers = [
   ["/sdk/v1/config", pennon],
   [`/sdk/v1/public/${PUBLIC_KEY}/config`, pennon],
   [`/sdk/v1/public/${PUBLIC_KEY}/evaluate/all`, pennonRemote],
+  ["/sdk/v1/bootstrap", pennonBootstrap],
+  [`/sdk/v1/public/${PUBLIC_KEY}/bootstrap`, pennonBootstrap],
   ["/api/features/", growthBook],
   ["/sdk/evalx/", launchDarkly],
   ["/api/frontend", unleash],

@@ -4,6 +4,7 @@ import { FeatureFlagsError } from "./errors.js";
 import type { Evaluation, EvaluationContext } from "./evaluation.js";
 import type { EventEmitter } from "./events.js";
 import { evaluationOf } from "./internal/flags.js";
+import { keyedContext } from "./internal/keyed-context.js";
 import { type Logger, noopLogger, safeLogger } from "./logger.js";
 import type { Configuration, Snapshot, SubjectFlag } from "./snapshot.js";
 import type { Store } from "./store.js";
@@ -77,6 +78,13 @@ export interface FeatureFlagsClientOptions {
    * With `mode: "remote"`, it must be a snapshot. Evaluations for another context than the client's are left out.
    */
   readonly bootstrap?: Snapshot | Configuration | string | undefined;
+  /**
+   * The context of a page's first evaluations. `initialize()` then requests a bootstrap for it from the service, and
+   * resolves before the engine is loaded. Evaluations for other contexts start the engine, and fail until it is loaded,
+   * as with `bootstrap`. Has no effect with `bootstrap`, outside of pages, and if the service does not return one within
+   * a second. With `mode: "remote"`, use `context`.
+   */
+  readonly bootstrapContext?: EvaluationContext<object> | undefined;
   /**
    * The values to use when a flag is missing or stale, by key. For a flag without a value here, `evaluate` and
    * `isEnabled` throw `FLAG_NOT_FOUND`.
@@ -312,12 +320,14 @@ function fallbacks(given: unknown = {}): ReadonlyMap<string, Evaluation> {
 interface ModeSettings extends Bootstrap {
   readonly mode: "local" | "remote";
   readonly context?: EvaluationContext<object> | null | undefined;
+  /** In a page that has no flags to start with, the context to request them for. */
+  readonly bootstrapContext?: EvaluationContext | undefined;
 }
 
 /** Reads `mode` and the options that depend on it. */
 function modeAndBootstrap(options: FeatureFlagsClientOptions): ModeSettings {
   const { mode = "local", context } = options;
-  const given = bootstrap(options.bootstrap);
+  const given = parseBootstrap(options.bootstrap);
   if (mode === "remote") {
     const { snapshot } = given;
     return { mode, context: remoteContext(options, snapshot), ...(snapshot && { snapshot }) };
@@ -328,16 +338,36 @@ function modeAndBootstrap(options: FeatureFlagsClientOptions): ModeSettings {
   if (context !== undefined) {
     throw invalid('context requires mode: "remote". In the default mode, pass it to evaluate()');
   }
-  return { mode, ...given };
+  const hasFlags = given.snapshot !== undefined || given.configuration !== undefined;
+  const wanted = bootstrapContext(options);
+  const isWanted = wanted !== undefined && !hasFlags && typeof document !== "undefined";
+  return { mode, ...given, ...(isWanted && { bootstrapContext: wanted }) };
+}
+
+/** Copies the option `bootstrapContext`. */
+function bootstrapContext({
+  bootstrapContext: given,
+}: FeatureFlagsClientOptions): EvaluationContext | undefined {
+  if (given === undefined) {
+    return undefined;
+  }
+  const copy = typeof given === "object" ? keyedContext(given) : undefined;
+  if (copy === undefined) {
+    throw invalid("bootstrapContext must be an object, and its getters must not throw");
+  }
+  return copy.context;
 }
 
 /** Returns the context of a client with `mode: "remote"`, and validates the options that differ there. */
 function remoteContext(
-  { context, store, bootstrap }: FeatureFlagsClientOptions,
+  { context, store, bootstrap, bootstrapContext }: FeatureFlagsClientOptions,
   snapshot: Snapshot | undefined,
 ): EvaluationContext<object> | null | undefined {
   if (typeof (context ?? {}) !== "object") {
     throw invalid("context must be an object");
+  }
+  if (bootstrapContext !== undefined) {
+    throw invalid('bootstrapContext is for the default mode. In mode: "remote", use context');
   }
   if (store !== undefined) {
     throw invalid('store keeps rules, which mode: "remote" never sees. Use cache instead');
@@ -354,7 +384,8 @@ interface Bootstrap {
   readonly configuration?: string | undefined;
 }
 
-function bootstrap(given: unknown): Bootstrap {
+/** Validates the option `bootstrap`. Throws `INVALID_OPTIONS`. */
+export function parseBootstrap(given: unknown): Bootstrap {
   if (given === undefined) {
     return {};
   }

@@ -1,5 +1,6 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { holdEngines } from "./engines.ts";
 import { eventsOf } from "./journal.ts";
 import { flag } from "./scripted.ts";
 
@@ -141,22 +142,6 @@ describe("a page with a public key", () => {
 
 describe("a page in remote mode", () => {
   const remote = { mode: "remote", context: ada } as const;
-
-  /** Keeps engines from starting until the returned function is called. */
-  function holdEngines(): () => void {
-    const instantiate = WebAssembly.instantiate.bind(WebAssembly);
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const held = async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
-      await released;
-      return instantiate(module, imports);
-    };
-    const spy = vi.spyOn(WebAssembly, "instantiate").mockImplementation(held as never);
-    onTestFinished(() => spy.mockRestore());
-    return release;
-  }
 
   /** Responds with a flag that is named after the user. */
   function respondByUser(): void {

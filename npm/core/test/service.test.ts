@@ -50,6 +50,22 @@ describe("with the real service", () => {
     await client.shutdown();
   });
 
+  it("client and service return the same bootstrap", async () => {
+    const client = new FeatureFlagsClient({ sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 });
+    await client.initialize();
+    const contexts = [
+      {},
+      { country: "GB" },
+      { userId: "ada", tenantId: "acme", email: "ada@example.com", country: "FR" },
+      { customAttributes: { seats: 10, share: 0.1, plan: "é", beta: false } },
+    ];
+    for (const context of contexts) {
+      const there = await pennon.ask("POST", "/sdk/v1/bootstrap", { context }, sdkKey);
+      expect(client.withContext(context).snapshot()).toEqual(there);
+    }
+    await client.shutdown();
+  });
+
   it("client and service return the same explanations", async () => {
     const client = new FeatureFlagsClient({ sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 });
     await client.initialize();

@@ -12,6 +12,8 @@ const MAX_PRELOAD_AGE_MS = 10_000;
 export interface Wanted {
   /** The context to evaluate all flags for; undefined to ask for the config document. */
   readonly context: EvaluationContext | undefined;
+  /** True to ask for a bootstrap for the context instead. */
+  readonly isBootstrap?: boolean;
   /** The tag of the flags that the client has. */
   readonly etag: string | undefined;
   /** The tag that the stream has announced. */
@@ -34,22 +36,24 @@ export async function fetchFlags(
   return toReply(await transport.send({ ...flagRequest(settings, wanted), signal }));
 }
 
-function flagRequest(settings: Settings, { context, etag }: Wanted) {
+function flagRequest(settings: Settings, wanted: Wanted) {
+  const { context, etag } = wanted;
   const headers = {
     ...headersOf(settings),
     ...(context !== undefined && { "Content-Type": "application/json" }),
     ...(etag !== undefined && { "If-None-Match": etag }),
   };
-  return { ...methodFor(context), url: urlOf(settings, pathFor(context)), headers };
+  return { ...methodFor(context), url: urlOf(settings, pathFor(wanted)), headers };
 }
 
 /**
  * Returns a request that needs no preflight request from a page of another origin: it has the public key in its path
  * and no header of its own. The browser's cache revalidates the config document, unless the page has just preloaded it.
  */
-function pageRequest(settings: Settings, { context, etag, announced }: Wanted) {
+function pageRequest(settings: Settings, wanted: Wanted) {
+  const { context, etag, announced } = wanted;
   const { sdkKey, clientName } = settings;
-  const url = urlOf(settings, `public/${encodeURIComponent(sdkKey)}/${pathFor(context)}`);
+  const url = urlOf(settings, `public/${encodeURIComponent(sdkKey)}/${pathFor(wanted)}`);
   const query = new URLSearchParams({ client: clientName });
   if (context !== undefined) {
     return {
@@ -87,8 +91,11 @@ function methodFor(context: EvaluationContext | undefined) {
     : { method: "POST" as const, body: JSON.stringify({ context }) };
 }
 
-function pathFor(context: EvaluationContext | undefined): string {
-  return context === undefined ? "config" : "evaluate/all";
+function pathFor({ context, isBootstrap }: Wanted): string {
+  if (context === undefined) {
+    return "config";
+  }
+  return isBootstrap ? "bootstrap" : "evaluate/all";
 }
 
 export function urlOf({ baseUrl }: Settings, path: string): string {
@@ -102,6 +109,11 @@ export function headersOf({ sdkKey, clientName }: Settings): Record<string, stri
     Accept: "application/json",
     "X-Pennon-Client": clientName,
   };
+}
+
+/** Returns the body as text. */
+export function textOf({ body }: Reply): string {
+  return typeof body === "string" ? body : new TextDecoder().decode(body);
 }
 
 /** The parts of a response that the client reads. */

@@ -1,6 +1,8 @@
-import type { Settings } from "../options.js";
+import type { EvaluationContext } from "../evaluation.js";
+import { parseBootstrap, type Settings } from "../options.js";
+import type { Snapshot } from "../snapshot.js";
 import type { Evaluations } from "./evaluations.js";
-import { fetchFlags, type Reply } from "./exchange.js";
+import { fetchFlags, type Reply, textOf } from "./exchange.js";
 import type { KeyedContext } from "./keyed-context.js";
 
 /** A request for the flags. */
@@ -24,6 +26,14 @@ export class FlagRequests {
   constructor(settings: Settings, evaluations: Evaluations) {
     this.#settings = settings;
     this.#evaluations = evaluations;
+  }
+
+  /** Requests a bootstrap for this context. Returns undefined, or rejects, if the service does not return one. */
+  async bootstrap(context: EvaluationContext): Promise<Snapshot | undefined> {
+    this.#controller = new AbortController();
+    const wanted = { context, isBootstrap: true, etag: undefined, announced: undefined };
+    const reply = await fetchFlags(this.#settings, wanted, this.#controller.signal);
+    return reply.status === 200 ? parseBootstrap(JSON.parse(textOf(reply))).snapshot : undefined;
   }
 
   /** Sends the first request, which the next call of `send` returns, too. */

@@ -4,12 +4,16 @@ const MAX_WAIT_MS = 2_000;
 /** The time to wait in browsers that do not report idle moments, in milliseconds. */
 const WAIT_MS = 200;
 
-/** Work of a page that waits until the page is idle, or until something needs it. Outside of pages, it runs at once. */
+/** Work that is done once: when a page is idle, or as soon as something needs it. */
 export class IdleTask {
   #work: (() => void) | undefined;
 
   constructor(work: () => void) {
     this.#work = work;
+  }
+
+  /** Does the work when the page is idle. Outside of pages, does it now. */
+  runWhenIdle(): void {
     if (typeof document === "undefined") {
       this.run();
     } else if (typeof requestIdleCallback === "function") {

@@ -1,5 +1,5 @@
 import type { Reason } from "../evaluation.js";
-import type { Reply } from "./exchange.js";
+import { type Reply, textOf } from "./exchange.js";
 import { type ConfiguredFlags, storedFlags, storedValue } from "./flags.js";
 import type { KeyedContext } from "./keyed-context.js";
 
@@ -15,11 +15,8 @@ interface Answer {
  * Reads a response of `POST /sdk/v1/evaluate/all`: the service's evaluations for this context, as flags. Returns
  * undefined if it has none.
  */
-export function remoteFlags(
-  { status, body }: Reply,
-  context: KeyedContext,
-): ConfiguredFlags | undefined {
-  const entries = status === 200 ? entriesIn(body) : undefined;
+export function remoteFlags(reply: Reply, context: KeyedContext): ConfiguredFlags | undefined {
+  const entries = reply.status === 200 ? entriesIn(reply) : undefined;
   if (!Array.isArray(entries)) {
     return undefined;
   }
@@ -37,9 +34,9 @@ export function remoteFlags(
   };
 }
 
-function entriesIn(body: string | Uint8Array): unknown {
+function entriesIn(reply: Reply): unknown {
   try {
-    return JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body))?.flags;
+    return JSON.parse(textOf(reply))?.flags;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { ClientCore } from "../engine/client-core.js";
 import { EventKind, FailureKind } from "../engine/protocol.js";
 import { FeatureFlagsError } from "../errors.js";
-import type { Evaluation } from "../evaluation.js";
+import type { Evaluation, EvaluationContext } from "../evaluation.js";
 import type { LifecycleEventType } from "../events.js";
 import type { Logger } from "../logger.js";
 import type { InitializeOptions, Settings } from "../options.js";
@@ -58,7 +58,7 @@ export class ClientRuntime {
   readonly #supportCheck: SupportCheck;
   #loading: Promise<void> | undefined;
   #core: ClientCore | undefined;
-  /** The start of a page whose bootstrap has the evaluations for its context. */
+  /** The start of the engine in a page whose bootstrap has the evaluations for its context. */
   #start: IdleTask | undefined;
   /** In remote mode, the first response with its flags, if they were served before the core was loaded. */
   #served: { readonly reply: Reply; readonly flags: ConfiguredFlags } | undefined;
@@ -121,11 +121,17 @@ export class ClientRuntime {
           this.#isRemotePage ? served : undefined,
         );
       };
-      if (this.#settings.snapshot?.subject === undefined || this.#loading !== undefined) {
-        start();
-      } else {
+      const { snapshot, bootstrapContext } = this.#settings;
+      const isStarted = this.#start !== undefined || this.#loading !== undefined;
+      if (!isStarted && snapshot?.subject !== undefined) {
         this.#start = new IdleTask(start);
-        this.#evaluations.onUnknown = this.#start.run;
+        this.#startWhenIdle(this.#start);
+      } else if (!isStarted && RUNS_IN_PAGES && bootstrapContext !== undefined) {
+        this.#start = new IdleTask(start);
+        this.#fetchBootstrap(bootstrapContext, this.#start);
+      } else {
+        this.#start?.cancel();
+        start();
       }
     });
   }
@@ -448,8 +454,8 @@ export class ClientRuntime {
     return settled;
   }
 
-  /** Starts with the bootstrap, or else with a request. */
-  #startCore(core: ClientCore, options: InitializeOptions): void {
+  /** Starts with the bootstrap, or else with a request. A timeout applies only until `initialize()` has resolved. */
+  #startCore(core: ClientCore, { timeoutMs, retry }: InitializeOptions): void {
     const { configuration, snapshot } = this.#settings;
     if (configuration !== undefined && !this.#hasTriedBootstrap) {
       this.#hasTriedBootstrap = true;
@@ -464,7 +470,7 @@ export class ClientRuntime {
         "The bootstrap is not a config document, so it is ignored. Pass the body of GET /sdk/v1/config, or a snapshot.",
       );
     }
-    core.initialize(options);
+    core.initialize(this.#calls.isPending("initialize") ? { timeoutMs, retry } : { retry });
   }
 
   /** Continues with a new core. */
@@ -580,9 +586,40 @@ export class ClientRuntime {
         (reply) => this.#serveEarly(reply, context),
         () => {},
       );
-      const late = new Promise<void>((resolve) => setTimeout(resolve, MAX_ENGINE_DELAY_MS));
-      await Promise.race([served, late]);
+      await soon(served);
     }
+  }
+
+  /**
+   * Requests the bootstrap of a page, and serves it. The engine, to which the line is left then, starts when the page is
+   * idle; without a bootstrap, it starts at once.
+   */
+  async #fetchBootstrap(context: EvaluationContext, start: IdleTask): Promise<void> {
+    // The caller may shut the client down in the same tick.
+    await undefined;
+    if (this.#ended) {
+      return;
+    }
+    const served = this.#requests.bootstrap(context).then(
+      (snapshot) => {
+        if (snapshot !== undefined && this.#isStarting) {
+          this.#evaluations.provide(snapshot);
+          this.#startWhenIdle(start);
+          this.#becomeReady();
+        }
+      },
+      () => {},
+    );
+    await soon(served);
+    if (this.#isStarting) {
+      start.run();
+    }
+  }
+
+  /** Starts the engine when the page is idle, or when an evaluation needs it. */
+  #startWhenIdle(start: IdleTask): void {
+    this.#evaluations.onUnknown = start.run;
+    start.runWhenIdle();
   }
 
   /**
@@ -591,12 +628,27 @@ export class ClientRuntime {
    */
   #serveEarly(reply: Reply, context: KeyedContext): void {
     const flags = remoteFlags(reply, context);
-    const isStarting = !this.#ended && !this.#evaluations.isReady;
-    if (flags !== undefined && isStarting && this.#requests.takeEarly()) {
+    if (flags !== undefined && this.#isStarting && this.#requests.takeEarly()) {
       this.#served = { reply, flags };
       this.apply(flags);
-      this.emit("ready");
-      this.settle("initialize", undefined);
+      this.#becomeReady();
     }
   }
+
+  /** True while the client waits for its first flags. */
+  get #isStarting(): boolean {
+    return !this.#ended && !this.#evaluations.isReady;
+  }
+
+  /** Reports the first flags, which are served before the engine is loaded. */
+  #becomeReady(): void {
+    this.emit("ready");
+    this.settle("initialize", undefined);
+  }
+}
+
+/** Resolves when the first evaluations are served, or when that takes longer than the line needs. */
+function soon(served: Promise<void>): Promise<void> {
+  const late = new Promise<void>((resolve) => setTimeout(resolve, MAX_ENGINE_DELAY_MS));
+  return Promise.race([served, late]);
 }

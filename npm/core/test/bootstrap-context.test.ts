@@ -1,0 +1,262 @@
+import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { holdEngines } from "./engines.ts";
+import { eventsOf, Journal } from "./journal.ts";
+import { flag, flagWithRule } from "./scripted.ts";
+
+const key = `pnp_${"p".repeat(43)}`;
+const baseUrl = "https://flags.example.com";
+const french = { userId: "ada", country: "FR" };
+const document = { flags: [flag("plain"), flagWithRule("ruled", "FR")] };
+
+/** The response to the request for a bootstrap. */
+const bootstrap = {
+  version: 1,
+  flags: [
+    { key: "plain", enabled: true, reason: "flag_enabled", targeted: false },
+    { key: "ruled", enabled: true, reason: "flag_enabled", targeted: true },
+  ],
+  subject: {
+    context: french,
+    flags: [{ key: "ruled", enabled: true, reason: "targeting_rule" }],
+  },
+};
+
+/** Stands in for the page's network. */
+const network = vi.fn<(url: string, request: RequestInit) => Promise<Response>>();
+/** The works that the page does when it is idle. */
+const idle: (() => void)[] = [];
+
+beforeEach(() => {
+  vi.stubGlobal("document", {});
+  vi.stubGlobal("fetch", network.mockReset());
+  vi.stubGlobal("requestIdleCallback", (work: () => void) => idle.push(work));
+  idle.length = 0;
+  respond(async () => json(bootstrap));
+});
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+function json(body: unknown): Response {
+  return new Response(JSON.stringify(body), { headers: { ETag: 'W/"1"' } });
+}
+
+/** Responds with the config document, and as given to the request for a bootstrap. */
+function respond(bootstrap: () => Promise<Response>): void {
+  network.mockImplementation(async (url) =>
+    url.includes("/bootstrap") ? bootstrap() : json(document),
+  );
+}
+
+function clientOf(options: Partial<FeatureFlagsClientOptions> = {}): FeatureFlagsClient {
+  const quiet = { pollIntervalMs: 0, reportUsage: false };
+  const wanted = { bootstrapContext: french };
+  const client = new FeatureFlagsClient({ sdkKey: key, baseUrl, ...quiet, ...wanted, ...options });
+  onTestFinished(() => client.shutdown());
+  return client;
+}
+
+/** Returns the last parts of the paths that were requested. */
+function requested(): readonly (string | undefined)[] {
+  return network.mock.calls.map(([url]) => new URL(url).pathname.split("/").pop());
+}
+
+describe("a page with a context for its bootstrap", () => {
+  it("serves the service's evaluations before the engine is loaded", async () => {
+    const start = holdEngines();
+    const client = clientOf();
+    const events = eventsOf(client);
+    await client.initialize();
+    expect(client.isReady()).toBe(true);
+    expect(client.evaluate("ruled", { ...french }).reason).toBe("targeting_rule");
+    expect(client.evaluate("plain", { country: "DE" }).reason).toBe("flag_enabled");
+    expect(client.isEnabled("ruled")).toBe(true);
+    expect(client.getValue("ruled")).toBe("flag_enabled");
+    expect(client.isTargeted("ruled")).toBe(true);
+    expect(() => client.evaluate("none", french)).toThrow("does not exist");
+    expect(requested()[0]).toBe("bootstrap");
+    start();
+    await client.refresh();
+    expect(client.evaluate("ruled", { country: "DE" }).reason).toBe("flag_enabled");
+    expect(events).toEqual(["ready", "change ruled"]);
+  });
+
+  it("asks for it without a preflight request", async () => {
+    await clientOf().initialize();
+    const [url, { method, headers, body }] = network.mock.calls[0] ?? ["", {}];
+    const query = `client=${encodeURIComponent("@pennon/core/0.1.0")}`;
+    expect(url).toBe(`${baseUrl}/sdk/v1/public/${key}/bootstrap?${query}`);
+    expect(method).toBe("POST");
+    expect(headers).toEqual({ "Content-Type": "text/plain" });
+    expect(body).toBe(JSON.stringify({ context: french }));
+  });
+
+  it("also asks for it with the key of a server", async () => {
+    const client = clientOf({ sdkKey: "pnk_test" });
+    await client.initialize();
+    expect(network.mock.calls[0]?.[0]).toBe(`${baseUrl}/sdk/v1/bootstrap`);
+    expect(client.evaluate("ruled", french).reason).toBe("targeting_rule");
+  });
+
+  it("loads the engine when it is idle", async () => {
+    const client = clientOf();
+    await client.initialize();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(requested()).toEqual(["bootstrap"]);
+    const changed = new Promise((resolve) => client.on("change", resolve));
+    for (const work of idle) {
+      work();
+    }
+    await changed;
+    expect(requested()).toEqual(["bootstrap", "config"]);
+    expect(client.evaluate("ruled", { country: "DE" }).reason).toBe("flag_enabled");
+  });
+
+  it("loads the engine when it is asked something else", async () => {
+    const client = clientOf();
+    await client.initialize();
+    expect(client.read("ruled", { country: "DE" })).toBeUndefined();
+    await new Promise((resolve) => client.on("change", resolve));
+    expect(client.read("ruled", { country: "DE" })?.reason).toBe("flag_enabled");
+    expect(requested()).toEqual(["bootstrap", "config"]);
+  });
+
+  it("does not ask for it again if it is initialized again", async () => {
+    const client = clientOf();
+    await client.initialize();
+    await client.initialize();
+    await client.initialize();
+    expect(requested().filter((path) => path === "bootstrap")).toHaveLength(1);
+  });
+
+  it.each<[string, () => Promise<Response>]>([
+    ["the service refuses", async () => new Response("", { status: 403 })],
+    ["an older service has none", async () => new Response("", { status: 404 })],
+    ["the service cannot be reached", async () => Promise.reject(new TypeError("offline"))],
+    ["the response is not a bootstrap", async () => json({ version: 2, flags: [] })],
+    ["the response is not JSON", async () => new Response("<html>")],
+    ["the response is a config document", async () => json(document)],
+  ])("starts with the engine if %s", async (_, response) => {
+    respond(response);
+    const client = clientOf();
+    const events = eventsOf(client);
+    await client.initialize();
+    expect(client.evaluate("ruled", french).reason).toBe("targeting_rule");
+    expect(client.evaluate("ruled", { country: "DE" }).reason).toBe("flag_enabled");
+    expect(events).toEqual(["ready"]);
+  });
+
+  it("does not wait for a service that does not respond", async () => {
+    network.mockReturnValue(new Promise(() => {}));
+    const client = clientOf({ retries: 1, timeoutMs: 10 });
+    await expect(client.initialize()).rejects.toThrow("did not respond in time");
+  });
+
+  it("waits for the flags longer than `initialize()`, which has resolved", async () => {
+    network.mockImplementation(async (url) => {
+      if (url.includes("/bootstrap")) {
+        return json(bootstrap);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return json(document);
+    });
+    const client = clientOf();
+    await client.initialize({ timeoutMs: 20 });
+    const changed = new Promise((resolve) => client.on("change", resolve));
+    for (const work of idle) {
+      work();
+    }
+    await changed;
+    expect(client.evaluate("ruled", { country: "DE" }).reason).toBe("flag_enabled");
+    expect(requested()).toEqual(["bootstrap", "config"]);
+  });
+
+  it("ignores a bootstrap that arrives after the flags", async () => {
+    let arrive = (_: Response) => {};
+    respond(
+      () =>
+        new Promise((resolve) => {
+          arrive = resolve;
+        }),
+    );
+    const client = clientOf();
+    const events = eventsOf(client);
+    await client.initialize();
+    arrive(json({ ...bootstrap, flags: [] }));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(client.isEnabled("plain")).toBe(true);
+    expect(events).toEqual(["ready"]);
+  });
+
+  it("keeps the bootstrap while the service cannot be reached, until the TTL", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const client = clientOf({ retries: 1, cacheTtlMs: 10_000, logger: new Journal() });
+    await client.initialize();
+    network.mockRejectedValue(new TypeError("offline"));
+    for (const work of idle) {
+      work();
+    }
+    await vi.waitFor(() => expect(requested()).toContain("config"));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(client.evaluate("ruled", french).reason).toBe("targeting_rule");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(client.read("ruled", french)).toBeUndefined();
+  });
+
+  it("can be shut down before the bootstrap arrives", async () => {
+    let arrive = (_: Response) => {};
+    respond(
+      () =>
+        new Promise((resolve) => {
+          arrive = resolve;
+        }),
+    );
+    const client = clientOf();
+    const events = eventsOf(client);
+    const initialized = client.initialize();
+    await Promise.resolve();
+    const ended = expect(initialized).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+    await client.shutdown();
+    arrive(json(bootstrap));
+    await ended;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(events).toEqual(["shutdown"]);
+    expect(requested()).toEqual(["bootstrap"]);
+  });
+});
+
+describe("the context for a bootstrap", () => {
+  it("has no effect outside of pages", async () => {
+    vi.stubGlobal("document", undefined);
+    await clientOf().initialize();
+    expect(requested()).toEqual(["config"]);
+  });
+
+  it("has no effect on a client that has a bootstrap", async () => {
+    const client = clientOf({ bootstrap: document });
+    await client.initialize();
+    expect(requested()).toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ["must be an object", { bootstrapContext: "ada" }],
+    [
+      "must not throw",
+      {
+        bootstrapContext: {
+          get userId() {
+            throw new Error("no");
+          },
+        },
+      },
+    ],
+    ['In mode: "remote", use context', { mode: "remote" }],
+  ])("%s", (message, options) => {
+    expect(() => clientOf(options)).toThrow(message);
+  });
+});
