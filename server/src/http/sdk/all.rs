@@ -51,7 +51,8 @@ pub(super) enum Asker {}
 ///
 /// For clients that do not evaluate locally, because they must not see rules. The `ETag` identifies flags and context
 /// together: before the full stop, it has the `id` of the last event of the stream. While both are unchanged, a request
-/// with `If-None-Match` gets 304. The results do not count as evaluations, because a client may use none of them.
+/// with `If-None-Match` gets 304. The results do not count as evaluations, because a client may use none of them. The
+/// response may be compressed.
 #[utoipa::path(post, path = "/evaluate/all")]
 pub(super) async fn all(
     key: SdkKey,
@@ -61,23 +62,27 @@ pub(super) async fn all(
 ) -> Result<AllResults<FlagResults>, Error> {
     let environment = key.for_all_results()?;
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
-    let caching = |etag: &str| caching(etag, "Authorization, Origin");
-    answer(&environment, &known, client, &bytes, caching).await
+    let evaluate = FlagResults::of;
+    answer(&environment, &known, client, &bytes, revalidated, evaluate).await
 }
 
-/// Counts the fetch, and returns the results for the context in a request's body. `caching` returns the headers for
-/// their tag.
-pub(super) async fn answer(
+/// Returns the headers of results that clients may cache but must revalidate.
+pub(super) fn revalidated(etag: &str) -> Result<Caching, Error> {
+    caching(etag, "Authorization, Accept-Encoding, Origin")
+}
+
+/// Counts the fetch, and returns what `evaluate` returns for the context in a request's body. `caching` returns the
+/// headers for its tag.
+pub(super) async fn answer<T>(
     environment: &SdkEnvironment,
     known: &IfNoneMatch,
     client: Client,
     bytes: &[u8],
     caching: impl FnOnce(&str) -> Result<Caching, Error>,
-) -> Result<AllResults<FlagResults>, Error> {
+    evaluate: impl FnOnce(&SdkEnvironment, &Context<'_>) -> T,
+) -> Result<AllResults<T>, Error> {
     let context = context_in(bytes)?;
-    let evaluate = || FlagResults {
-        flags: decide_all(environment, &context, FlagResult::new),
-    };
+    let evaluate = || evaluate(environment, &context);
     let results = AllResults::of(environment, known, bytes, caching, evaluate).await?;
     let kind = poll_kind(known, results.is_unchanged());
     environment.polled(kind, client);
@@ -85,13 +90,21 @@ pub(super) async fn answer(
 }
 
 /// Reads the context in a request's body.
-pub(super) fn context_in(bytes: &[u8]) -> Result<Context<'_>, Error> {
+fn context_in(bytes: &[u8]) -> Result<Context<'_>, Error> {
     let mut faults = Vec::new();
     let context = context(object(bytes)?.take("context"), "/context", &mut faults);
     if faults.is_empty() {
         Ok(context)
     } else {
         Err(Error::Invalid(faults))
+    }
+}
+
+impl FlagResults {
+    pub(super) fn of(environment: &SdkEnvironment, context: &Context<'_>) -> Self {
+        Self {
+            flags: decide_all(environment, context, FlagResult::new),
+        }
     }
 }
 

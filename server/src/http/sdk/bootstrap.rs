@@ -2,20 +2,18 @@
 
 use pennon_core::context::MAX_CONTEXT_BYTES;
 use pennon_core::{Context, Evaluation, Reason};
-use pennon_model::client::Client;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::all::{Asker, context_in};
+use super::all::{Asker, answer, revalidated};
 use super::client::NamedClient;
-use super::poll_kind;
 use crate::error::Error;
 use crate::evaluation::decide_all;
-use crate::evaluation::sdk_environment::{RevealedEnvironment, SdkEnvironment, SdkKey};
+use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
 use crate::http::all_results::AllResults;
 use crate::http::body::Body;
 use crate::http::context;
-use crate::http::if_none_match::{Caching, IfNoneMatch, caching};
+use crate::http::if_none_match::IfNoneMatch;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -67,8 +65,8 @@ struct SubjectFlag {
 ///
 /// The response is the option `bootstrap` of the packages for JavaScript. Render it into a page: the page then evaluates
 /// its context without a request and without the engine, which it loads when it is idle. The response has no rules, but
-/// tells which flags have some, so keys that give access only to results are refused. `ETag` and counts are those of
-/// `POST /sdk/v1/evaluate/all`.
+/// tells which flags have some, so keys that give access only to results are refused. `ETag`, compression and counts are
+/// those of `POST /sdk/v1/evaluate/all`.
 #[utoipa::path(post, path = "/bootstrap")]
 pub(super) async fn bootstrap(
     key: SdkKey,
@@ -77,32 +75,16 @@ pub(super) async fn bootstrap(
     body: Body<Asker>,
 ) -> Result<AllResults<Bootstrap>, Error> {
     let environment = key.for_all_results()?.revealed()?;
-    let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
-    let caching = |etag: &str| caching(etag, "Authorization, Origin");
-    answer(&environment, &known, client, &bytes, caching).await
-}
-
-/// Counts the fetch, and returns the flags for the context in a request's body. `caching` returns the headers for their
-/// tag.
-pub(super) async fn answer(
-    environment: &RevealedEnvironment,
-    known: &IfNoneMatch,
-    client: Client,
-    bytes: &[u8],
-    caching: impl FnOnce(&str) -> Result<Caching, Error>,
-) -> Result<AllResults<Bootstrap>, Error> {
-    let context = context_in(bytes)?;
     let environment = environment.environment();
-    let evaluate = || Bootstrap::of(environment, context);
-    let results = AllResults::of(environment, known, bytes, caching, evaluate).await?;
-    environment.polled(poll_kind(known, results.is_unchanged()), client);
-    Ok(results)
+    let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
+    let evaluate = Bootstrap::of;
+    answer(environment, &known, client, &bytes, revalidated, evaluate).await
 }
 
 impl Bootstrap {
-    fn of(environment: &SdkEnvironment, context: Context<'_>) -> Self {
+    pub(super) fn of(environment: &SdkEnvironment, context: &Context<'_>) -> Self {
         let mut subject = Vec::new();
-        let flags = decide_all(environment, &context, |key, flag, decision| {
+        let flags = decide_all(environment, context, |key, flag, decision| {
             let targeted = flag.is_targeted();
             if targeted {
                 subject.push(SubjectFlag::new(key, decision.evaluation));
@@ -119,7 +101,7 @@ impl Bootstrap {
             version: VERSION,
             flags,
             subject: SubjectFlags {
-                context: context.into_owned(),
+                context: context.clone().into_owned(),
                 flags: subject,
             },
         }

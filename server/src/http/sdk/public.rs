@@ -9,8 +9,8 @@ use pennon_core::context::MAX_CONTEXT_BYTES;
 use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::all::{self, Asker, FlagResults};
-use super::bootstrap::{self, Bootstrap};
+use super::all::{Asker, FlagResults, answer};
+use super::bootstrap::Bootstrap;
 use super::client::ClientInQuery;
 use super::config::{Config, Wanted};
 use crate::error::Error;
@@ -58,7 +58,8 @@ pub(super) async fn public_all(
 ) -> Result<AllResults<FlagResults>, Error> {
     let environment = key.for_all_results()?;
     let bytes = body.bytes_of_json_or_text(MAX_CONTEXT_BYTES).await?;
-    all::answer(&environment, &known, client, &bytes, not_cached).await
+    let evaluate = FlagResults::of;
+    answer(&environment, &known, client, &bytes, not_cached, evaluate).await
 }
 
 /// Evaluates all active flags for the start of a page.
@@ -73,12 +74,18 @@ pub(super) async fn public_bootstrap(
 ) -> Result<AllResults<Bootstrap>, Error> {
     let environment = key.for_all_results()?.revealed()?;
     let bytes = body.bytes_of_json_or_text(MAX_CONTEXT_BYTES).await?;
-    bootstrap::answer(&environment, &known, client, &bytes, not_cached).await
+    let environment = environment.environment();
+    let evaluate = Bootstrap::of;
+    answer(environment, &known, client, &bytes, not_cached, evaluate).await
 }
 
 /// Returns the headers of a response that no cache keeps, because it is one to a `POST`.
 fn not_cached(etag: &str) -> Result<Caching, Error> {
-    caching_by(HeaderValue::from_static("no-store"), etag, "Origin")
+    caching_by(
+        HeaderValue::from_static("no-store"),
+        etag,
+        "Accept-Encoding, Origin",
+    )
 }
 
 /// Returns the header that lets caches serve a response for this many seconds, and for as long again while they ask for
