@@ -17,6 +17,7 @@ mod client_warnings;
 mod clients;
 mod cloning;
 mod compatibility;
+mod compression;
 mod config;
 mod configurations;
 mod conventions;

@@ -1,4 +1,4 @@
-//! The content codings that a client accepts.
+//! The content codings that a client accepts, and compression on the fly.
 
 use std::convert::Infallible;
 
@@ -6,8 +6,22 @@ use axum::extract::FromRequestParts;
 use http::HeaderMap;
 use http::header::ACCEPT_ENCODING;
 use http::request::Parts;
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{And, DefaultPredicate, Predicate, SizeAbove};
 
-use crate::snapshot::Encoding;
+use crate::snapshot::{Encoding, WORTH_COMPRESSING};
+
+/// The level of compression on the fly. Higher levels take more time than they save.
+const LEVEL: CompressionLevel = CompressionLevel::Precise(4);
+
+/// Returns the layer that compresses responses for clients that accept it.
+pub(super) fn compression() -> CompressionLayer<And<DefaultPredicate, SizeAbove>> {
+    let is_worthwhile = DefaultPredicate::new().and(SizeAbove::new(WORTH_COMPRESSING));
+    CompressionLayer::new()
+        .quality(LEVEL)
+        .compress_when(is_worthwhile)
+}
 
 /// The accepted coding that makes the content smallest.
 pub(crate) struct Accepted(pub(crate) Encoding);

@@ -9,9 +9,9 @@ use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use pennon_dashboard::components::mark::icon_url;
-use tower_http::compression::CompressionLayer;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
+use super::coding::compression;
 use super::openapi::{Answer, Answered, Routes, Schemas, WHEN_BUSY, route};
 use super::{assets, dashboard};
 use crate::state::Service;
@@ -30,7 +30,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 pub(super) fn page() -> Router<Service> {
     Router::new()
         .route("/docs", get(show_page))
-        .layer(CompressionLayer::new())
+        .layer(compression())
 }
 
 /// Shows the page in the theme chosen in the dashboard.

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 const BROTLI_QUALITY: i32 = 5;
 
 /// The minimum size to compress, in bytes. Compression does not make smaller bodies smaller.
-const WORTH_COMPRESSING: usize = 512;
+pub(crate) const WORTH_COMPRESSING: u16 = 512;
 
 /// A config document and its compressed forms.
 pub(crate) struct Document {
@@ -66,7 +66,7 @@ impl Document {
 
     /// Returns the coding to send to a client that accepts `accepted`: plain if compression gains nothing.
     pub(crate) fn worthwhile(&self, accepted: Encoding) -> Encoding {
-        if self.plain.len() < WORTH_COMPRESSING {
+        if self.plain.len() < usize::from(WORTH_COMPRESSING) {
             Encoding::Identity
         } else {
             accepted

@@ -26,7 +26,7 @@ use pennon_model::id::EnvironmentId;
 use pennon_model::secret::SecretHash;
 
 pub(crate) use clients::ClientCounts;
-pub(crate) use document::{Document, Encoding};
+pub(crate) use document::{Document, Encoding, WORTH_COMPRESSING};
 pub(crate) use environment::{Decision, EnvironmentSnapshot, ServedFlag};
 pub(crate) use keys::Overlap;
 pub(crate) use rate_limiter::RateLimiter;

@@ -33,8 +33,6 @@ use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::port::Visit;
 use pennon_dashboard::routes;
-use tower_http::CompressionLevel;
-use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
 pub(super) use self::cookie::theme;
@@ -42,6 +40,7 @@ use self::session::Session;
 use self::visit::CurrentVisit;
 use super::body::received;
 use super::client_address::ClientAddress;
+use super::coding::compression;
 use super::events::Events;
 use super::live_evaluations::LiveEvaluations;
 use super::{assets, audit_export};
@@ -98,7 +97,7 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         .layer(from_fn(status::of_failure))
         .layer(map_response(status::add_retry_after))
         .layer(from_fn_with_state(service.clone(), protection::same_origin))
-        .layer(CompressionLayer::new().quality(CompressionLevel::Precise(4)))
+        .layer(compression())
         .layer(RequestBodyLimitLayer::new(FORM_LIMIT))
         .route(&format!("/{}/{{name}}", assets::FOLDER), get(assets::serve))
         .layer(map_response(protection::headers))

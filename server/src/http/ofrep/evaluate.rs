@@ -31,7 +31,7 @@ pub(super) async fn one(
 /// Evaluates all active flags for a context.
 ///
 /// The `ETag` identifies flags and context together. While both are unchanged, a request with `If-None-Match` gets 304
-/// without an evaluation.
+/// without an evaluation. The response may be compressed.
 #[utoipa::path(post, path = "/evaluate/flags")]
 pub(super) async fn all(
     OfrepEnvironment(environment): OfrepEnvironment,
@@ -39,7 +39,7 @@ pub(super) async fn all(
     question: Question,
 ) -> Result<AllFlags, Refusal> {
     let context = question.context()?;
-    let caching = |etag: &str| caching(etag, "Authorization, X-API-Key, Origin");
+    let caching = |etag: &str| caching(etag, "Authorization, X-API-Key, Accept-Encoding, Origin");
     let bytes = question.bytes();
     let flag = |key: &str, _: &ServedFlag, decision| Flag::new(key, decision);
     let evaluate = || Flags {

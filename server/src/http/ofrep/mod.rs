@@ -16,6 +16,6 @@ pub(super) fn routes() -> Routes {
          Pages of any origin can call these paths.",
     )
     .with(route!(evaluate::one))
-    .with(route!(evaluate::all))
+    .with(route!(evaluate::all).compressed())
     .below("/ofrep/v1")
 }

@@ -7,6 +7,7 @@ use utoipa::openapi::path::{HttpMethod, Operation};
 
 use super::{Described, OperationBuilder};
 use crate::http::code::Code;
+use crate::http::coding::compression;
 use crate::state::Service;
 
 /// Creates the route of a handler. Its `#[utoipa::path]` contains the path, method and purpose. The rest follows from
@@ -55,6 +56,12 @@ impl Route {
             handler: on(filter(&method), handler),
             method,
         }
+    }
+
+    /// Compresses the responses for clients that accept it.
+    pub(crate) fn compressed(mut self) -> Self {
+        self.handler = self.handler.layer(compression());
+        self
     }
 
     /// Adds refusals with these codes. The use case causes them, in addition to those of the signature.

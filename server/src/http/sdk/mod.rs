@@ -27,13 +27,21 @@ pub(super) fn routes() -> Routes {
     )
     .with(route!(evaluate::one).refuses(&[Code::FlagNotFound]))
     .with(route!(evaluate::batch))
-    .with(route!(all::all))
-    .with(route!(bootstrap::bootstrap).refuses(&[Code::ConfigNotPublic]))
+    .with(route!(all::all).compressed())
+    .with(
+        route!(bootstrap::bootstrap)
+            .compressed()
+            .refuses(&[Code::ConfigNotPublic]),
+    )
     .with(route!(evaluate::explain).refuses(&[Code::FlagNotFound, Code::ConfigNotPublic]))
     .with(route!(config::config).refuses(&[Code::ConfigNotPublic]))
     .with(route!(public::public_config).refuses(&[Code::ConfigNotPublic]))
-    .with(route!(public::public_all))
-    .with(route!(public::public_bootstrap).refuses(&[Code::ConfigNotPublic]))
+    .with(route!(public::public_all).compressed())
+    .with(
+        route!(public::public_bootstrap)
+            .compressed()
+            .refuses(&[Code::ConfigNotPublic]),
+    )
     .with(route!(stream::stream))
     .with(route!(usage::report))
     .below("/sdk/v1")
