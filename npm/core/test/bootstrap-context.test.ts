@@ -1,11 +1,10 @@
-import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { holdEngines } from "./engines.ts";
 import { eventsOf, Journal } from "./journal.ts";
+import { baseUrl, clientOf as clientOfPage, key, network, runInPage } from "./page.ts";
 import { flag, flagWithRule } from "./scripted.ts";
 
-const key = `pnp_${"p".repeat(43)}`;
-const baseUrl = "https://flags.example.com";
 const french = { userId: "ada", country: "FR" };
 const document = { flags: [flag("plain"), flagWithRule("ruled", "FR")] };
 
@@ -22,21 +21,15 @@ const bootstrap = {
   },
 };
 
-/** Stands in for the page's network. */
-const network = vi.fn<(url: string, request: RequestInit) => Promise<Response>>();
 /** The works that the page does when it is idle. */
 const idle: (() => void)[] = [];
 
+runInPage();
+
 beforeEach(() => {
-  vi.stubGlobal("document", {});
-  vi.stubGlobal("fetch", network.mockReset());
   vi.stubGlobal("requestIdleCallback", (work: () => void) => idle.push(work));
   idle.length = 0;
   respond(async () => json(bootstrap));
-});
-
-afterEach(() => {
-  vi.unstubAllGlobals();
 });
 
 function json(body: unknown): Response {
@@ -51,11 +44,24 @@ function respond(bootstrap: () => Promise<Response>): void {
 }
 
 function clientOf(options: Partial<FeatureFlagsClientOptions> = {}): FeatureFlagsClient {
-  const quiet = { pollIntervalMs: 0, reportUsage: false };
-  const wanted = { bootstrapContext: french };
-  const client = new FeatureFlagsClient({ sdkKey: key, baseUrl, ...quiet, ...wanted, ...options });
-  onTestFinished(() => client.shutdown());
-  return client;
+  return clientOfPage({ bootstrapContext: french, ...options });
+}
+
+/** Does what the page does when it is idle. */
+function beIdle(): void {
+  for (const work of idle) {
+    work();
+  }
+}
+
+/** Holds the response to the request for a bootstrap back, until the returned function is called. */
+function holdBootstrap(): (response: Response) => void {
+  let release = (_: Response) => {};
+  const held = new Promise<Response>((resolve) => {
+    release = resolve;
+  });
+  respond(() => held);
+  return release;
 }
 
 /** Returns the last parts of the paths that were requested. */
@@ -106,9 +112,7 @@ describe("a page with a context for its bootstrap", () => {
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(requested()).toEqual(["bootstrap"]);
     const changed = new Promise((resolve) => client.on("change", resolve));
-    for (const work of idle) {
-      work();
-    }
+    beIdle();
     await changed;
     expect(requested()).toEqual(["bootstrap", "config"]);
     expect(client.evaluate("ruled", { country: "DE" }).reason).toBe("flag_enabled");
@@ -165,22 +169,14 @@ describe("a page with a context for its bootstrap", () => {
     const client = clientOf();
     await client.initialize({ timeoutMs: 20 });
     const changed = new Promise((resolve) => client.on("change", resolve));
-    for (const work of idle) {
-      work();
-    }
+    beIdle();
     await changed;
     expect(client.evaluate("ruled", { country: "DE" }).reason).toBe("flag_enabled");
     expect(requested()).toEqual(["bootstrap", "config"]);
   });
 
   it("ignores a bootstrap that arrives after the flags", async () => {
-    let arrive = (_: Response) => {};
-    respond(
-      () =>
-        new Promise((resolve) => {
-          arrive = resolve;
-        }),
-    );
+    const arrive = holdBootstrap();
     const client = clientOf();
     const events = eventsOf(client);
     await client.initialize();
@@ -192,15 +188,10 @@ describe("a page with a context for its bootstrap", () => {
 
   it("keeps the bootstrap while the service cannot be reached, until the TTL", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
     const client = clientOf({ retries: 1, cacheTtlMs: 10_000, logger: new Journal() });
     await client.initialize();
     network.mockRejectedValue(new TypeError("offline"));
-    for (const work of idle) {
-      work();
-    }
+    beIdle();
     await vi.waitFor(() => expect(requested()).toContain("config"));
     await vi.advanceTimersByTimeAsync(5_000);
     expect(client.evaluate("ruled", french).reason).toBe("targeting_rule");
@@ -209,13 +200,7 @@ describe("a page with a context for its bootstrap", () => {
   });
 
   it("can be shut down before the bootstrap arrives", async () => {
-    let arrive = (_: Response) => {};
-    respond(
-      () =>
-        new Promise((resolve) => {
-          arrive = resolve;
-        }),
-    );
+    const arrive = holdBootstrap();
     const client = clientOf();
     const events = eventsOf(client);
     const initialized = client.initialize();

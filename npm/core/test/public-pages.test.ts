@@ -1,39 +1,20 @@
-import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { FeatureFlagsClientOptions } from "@pennon/core";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { holdEngines } from "./engines.ts";
 import { eventsOf } from "./journal.ts";
+import { baseUrl, clientOf, key, network, runInPage } from "./page.ts";
 import { flag } from "./scripted.ts";
 
-const key = `pnp_${"p".repeat(43)}`;
-const baseUrl = "https://flags.example.com";
 const address = `${baseUrl}/sdk/v1/public/${key}`;
 const ada = { userId: "ada" };
 
-/** Stands in for the page's network and its HTTP cache. */
-const network = vi.fn<(url: string, request: RequestInit) => Promise<Response>>();
-
-beforeEach(() => {
-  vi.stubGlobal("document", {});
-  vi.stubGlobal("fetch", network.mockReset());
-});
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
-});
+runInPage();
 
 /** Returns a response with one flag. */
 function response(name: string, headers: Record<string, string> = {}): Response {
   const answer = { key: name, enabled: true, reason: "flag_enabled", ttlOverrideSeconds: null };
   const body = { flags: [{ ...flag(name), ...answer }] };
   return new Response(JSON.stringify(body), { headers: { ETag: `W/"${name}"`, ...headers } });
-}
-
-function clientOf(options: Partial<FeatureFlagsClientOptions> = {}): FeatureFlagsClient {
-  const quiet = { pollIntervalMs: 0, reportUsage: false };
-  const client = new FeatureFlagsClient({ sdkKey: key, baseUrl, ...quiet, ...options });
-  onTestFinished(() => client.shutdown());
-  return client;
 }
 
 /** Returns the requests, without what is the same for all. */
