@@ -1,7 +1,7 @@
 import type { ClientCore } from "../engine/client-core.js";
 import { EventKind, FailureKind } from "../engine/protocol.js";
 import { FeatureFlagsError } from "../errors.js";
-import type { Evaluation, EvaluationContext } from "../evaluation.js";
+import type { Evaluation } from "../evaluation.js";
 import type { LifecycleEventType } from "../events.js";
 import type { Logger } from "../logger.js";
 import type { InitializeOptions, Settings } from "../options.js";
@@ -9,12 +9,10 @@ import type { Configuration, Snapshot } from "../snapshot.js";
 import { type Call, Calls, type Failure, toError } from "./calls.js";
 import { DocumentStore, type StoredDocument } from "./document-store.js";
 import type { Evaluations } from "./evaluations.js";
-import type { Reply } from "./exchange.js";
+import { FirstFlags, type FirstFlagsClient } from "./first-flags.js";
 import { FlagRequests } from "./flag-requests.js";
 import type { FlagStore } from "./flag-store.js";
 import { type ConfiguredFlags, EVALUATIONS } from "./flags.js";
-import { IdleTask } from "./idle-task.js";
-import type { KeyedContext } from "./keyed-context.js";
 import { LazyLoader } from "./lazy-loader.js";
 import type { Publisher } from "./publisher.js";
 import { remoteFlags } from "./remote-flags.js";
@@ -27,15 +25,6 @@ const MIN_TRAP_INTERVAL_MS = 1_000;
 /** The delay of the restart after traps in faster succession. */
 const RESTART_DELAY_MS = 30_000;
 
-/** False in the files for workers, from which the build removes what only pages need. */
-declare const RUNS_IN_PAGES: boolean;
-
-/**
- * The time for which the engine of a page waits for the first evaluations, to which it leaves the line. A service that
- * responds later is slower than the line.
- */
-const MAX_ENGINE_DELAY_MS = 1_000;
-
 /** Loads the code of the core. */
 type LoadEngine = () => Promise<typeof import("../engine/client-core.js")>;
 
@@ -43,7 +32,7 @@ type LoadEngine = () => Promise<typeof import("../engine/client-core.js")>;
  * The host of a client: network, timer, memory and listeners. It runs the commands of a core, which is loaded when the
  * client is initialized, and leaves all decisions to the core where possible.
  */
-export class ClientRuntime {
+export class ClientRuntime implements FirstFlagsClient {
   readonly #settings: Settings;
   readonly #loadEngine: LoadEngine;
   readonly #logger: Logger;
@@ -51,6 +40,7 @@ export class ClientRuntime {
   readonly #evaluations: Evaluations;
   readonly #flags: FlagStore;
   readonly #requests: FlagRequests;
+  readonly #firstFlags: FirstFlags;
   readonly #timer = new Timer();
   readonly #calls = new Calls();
   readonly #lazy: LazyLoader;
@@ -58,10 +48,6 @@ export class ClientRuntime {
   readonly #supportCheck: SupportCheck;
   #loading: Promise<void> | undefined;
   #core: ClientCore | undefined;
-  /** The start of the engine in a page whose bootstrap has the evaluations for its context. */
-  #start: IdleTask | undefined;
-  /** In remote mode, the first response with its flags, if they were served before the core was loaded. */
-  #served: { readonly reply: Reply; readonly flags: ConfiguredFlags } | undefined;
   /** The last error of the transport or the engine. */
   #thrown: unknown;
   /** True between `refresh:start` and its outcome. */
@@ -93,6 +79,7 @@ export class ClientRuntime {
     this.#evaluations = evaluations;
     this.#flags = evaluations.flags;
     this.#requests = new FlagRequests(settings, evaluations);
+    this.#firstFlags = new FirstFlags(settings, evaluations, this.#requests, this);
     this.#lazy = new LazyLoader(settings);
     const { snapshot, store } = settings;
     this.#documents = store && new DocumentStore(store, settings);
@@ -115,30 +102,16 @@ export class ClientRuntime {
     return this.#call("initialize", () => {
       this.#retry = options.retry ?? this.#retry;
       const start = () => {
-        const served = this.#fetchEarly();
-        this.#load(
-          (core) => this.#startCore(core, options),
-          this.#isRemotePage ? served : undefined,
-        );
+        const lineIsFree = this.#startsWithRequest ? this.#firstFlags.fetch() : undefined;
+        this.#load((core) => this.#startCore(core, options), lineIsFree);
       };
-      const { snapshot, bootstrapContext } = this.#settings;
-      const isStarted = this.#start !== undefined || this.#loading !== undefined;
-      if (!isStarted && snapshot?.subject !== undefined) {
-        this.#start = new IdleTask(start);
-        this.#startWhenIdle(this.#start);
-      } else if (!isStarted && RUNS_IN_PAGES && bootstrapContext !== undefined) {
-        this.#start = new IdleTask(start);
-        this.#fetchBootstrap(bootstrapContext, this.#start);
-      } else {
-        this.#start?.cancel();
-        start();
-      }
+      this.#firstFlags.begin(start, this.#loading === undefined);
     });
   }
 
   refresh(): Promise<void> {
     return this.#call("refresh", () => {
-      this.#start?.run();
+      this.#firstFlags.startNow();
       if (this.#loading === undefined) {
         this.settle("refresh", {
           kind: this.#evaluations.isReady ? FailureKind.Trapped : FailureKind.NotInitialized,
@@ -155,8 +128,8 @@ export class ClientRuntime {
     if (!isOther && this.#servesRequested()) {
       return;
     }
-    this.#start?.run();
-    const isStarting = this.#core === undefined && this.#served === undefined;
+    this.#firstFlags.startNow();
+    const isStarting = this.#core === undefined && !this.#firstFlags.areServed;
     // A listener may be the caller. The commands that are running then still belong to the previous context, and must
     // not settle this call.
     await this.#loading?.catch(() => {});
@@ -172,7 +145,7 @@ export class ClientRuntime {
   }
 
   async shutdown(): Promise<void> {
-    this.#start?.cancel();
+    this.#firstFlags.cancelStart();
     this.#core?.reportEvent(EventKind.Shutdown);
     // A call made in the same tick has not reached the core, so the core cannot settle it.
     this.settle("initialize", { kind: FailureKind.ShutDown });
@@ -219,13 +192,22 @@ export class ClientRuntime {
     return this.#lazy.flush();
   }
 
+  get isEnded(): boolean {
+    return this.#ended;
+  }
+
+  /** Reports the first flags, which are served before the engine is loaded. */
+  becomeReady(): void {
+    this.emit("ready");
+    this.settle("initialize", undefined);
+  }
+
   // The commands of the core. None of them throws.
 
   fetch(request: number, etag: string | undefined): void {
     const core = this.#core;
-    const served = this.#served;
+    const served = this.#firstFlags.takeServed();
     if (served !== undefined) {
-      this.#served = undefined;
       core?.answer(request, served.reply, served.flags);
       return;
     }
@@ -499,7 +481,7 @@ export class ClientRuntime {
         this.#thrown = error;
         this.#loading = undefined;
         this.#requests.dropEarly();
-        this.#served = undefined;
+        this.#firstFlags.takeServed();
         this.#logUnreported("initialize", { kind: FailureKind.Trapped });
         this.#failCalls();
       },
@@ -560,95 +542,9 @@ export class ClientRuntime {
     }
   }
 
-  /** True if a page asks for evaluations, and can read the first ones without the engine. */
-  get #isRemotePage(): boolean {
-    const { mode, isPublicPage } = this.#settings;
-    return isPublicPage && mode === "remote";
+  /** True if the first core starts with a request, because it has no config document. */
+  get #startsWithRequest(): boolean {
+    const hasDocument = this.#settings.configuration !== undefined && !this.#hasTriedBootstrap;
+    return this.#loading === undefined && !hasDocument;
   }
-
-  /**
-   * Requests the flags before the engine is loaded, so that they do not wait for it. A client that starts with a config
-   * document needs no request. In a page in remote mode, resolves when the line is free for the engine.
-   */
-  async #fetchEarly(): Promise<void> {
-    const startsWithRequest = this.#settings.configuration === undefined || this.#hasTriedBootstrap;
-    if (this.#loading !== undefined || !startsWithRequest) {
-      return;
-    }
-    // The caller may set a context or shut the client down in the same tick.
-    await undefined;
-    if (this.#ended) {
-      return;
-    }
-    const { context, reply } = this.#requests.sendEarly();
-    if (RUNS_IN_PAGES && context !== undefined && this.#isRemotePage) {
-      const served = reply.then(
-        (reply) => this.#serveEarly(reply, context),
-        () => {},
-      );
-      await soon(served);
-    }
-  }
-
-  /**
-   * Requests the bootstrap of a page, and serves it. The engine, to which the line is left then, starts when the page is
-   * idle; without a bootstrap, it starts at once.
-   */
-  async #fetchBootstrap(context: EvaluationContext, start: IdleTask): Promise<void> {
-    // The caller may shut the client down in the same tick.
-    await undefined;
-    if (this.#ended) {
-      return;
-    }
-    const served = this.#requests.bootstrap(context).then(
-      (snapshot) => {
-        if (snapshot !== undefined && this.#isStarting) {
-          this.#evaluations.provide(snapshot);
-          this.#startWhenIdle(start);
-          this.#becomeReady();
-        }
-      },
-      () => {},
-    );
-    await soon(served);
-    if (this.#isStarting) {
-      start.run();
-    }
-  }
-
-  /** Starts the engine when the page is idle, or when an evaluation needs it. */
-  #startWhenIdle(start: IdleTask): void {
-    this.#evaluations.onUnknown = start.run;
-    start.runWhenIdle();
-  }
-
-  /**
-   * Serves the evaluations in the first response, for which a page should not wait until the engine is loaded. The core
-   * reads the response afterwards. Other responses are left to the core.
-   */
-  #serveEarly(reply: Reply, context: KeyedContext): void {
-    const flags = remoteFlags(reply, context);
-    if (flags !== undefined && this.#isStarting && this.#requests.takeEarly()) {
-      this.#served = { reply, flags };
-      this.apply(flags);
-      this.#becomeReady();
-    }
-  }
-
-  /** True while the client waits for its first flags. */
-  get #isStarting(): boolean {
-    return !this.#ended && !this.#evaluations.isReady;
-  }
-
-  /** Reports the first flags, which are served before the engine is loaded. */
-  #becomeReady(): void {
-    this.emit("ready");
-    this.settle("initialize", undefined);
-  }
-}
-
-/** Resolves when the first evaluations are served, or when that takes longer than the line needs. */
-function soon(served: Promise<void>): Promise<void> {
-  const late = new Promise<void>((resolve) => setTimeout(resolve, MAX_ENGINE_DELAY_MS));
-  return Promise.race([served, late]);
 }
