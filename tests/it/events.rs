@@ -124,6 +124,25 @@ async fn an_event_has_the_id_of_the_request_that_caused_it() {
 }
 
 #[tokio::test]
+async fn every_change_of_an_environment_is_described_as_one() {
+    let app = TestApp::start().await;
+    app.run_change_feed();
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    for (change, description) in [
+        (json!({ "protected": true }), "changed prod"),
+        (json!({ "name": "live" }), "changed live"),
+    ] {
+        let path = format!("/environments/{environment}");
+        let changed = admin.patch(&path, change).await;
+        changed.expect(StatusCode::OK);
+        let description = format!("\"what\":\"{description}\"");
+        listener.until(&description).await;
+    }
+}
+
+#[tokio::test]
 async fn the_stream_ends_when_the_user_signs_out() {
     let app = TestApp::start().await;
     app.run_change_feed();

@@ -137,7 +137,7 @@ fn description(change: &ChangeEvent) -> String {
         AuditAction::FlagUpdated => format!("changed {flag}"),
         AuditAction::FlagArchived => format!("archived {flag}"),
         AuditAction::EnvironmentCreated => format!("created {environment}"),
-        AuditAction::EnvironmentUpdated => format!("renamed an environment to {environment}"),
+        AuditAction::EnvironmentUpdated => format!("changed {environment}"),
         AuditAction::EnvironmentRevoked => format!("revoked {environment}"),
         AuditAction::SdkKeyRotated => format!("rotated the SDK key of {environment}"),
         AuditAction::FlagEnvironmentUpdated => format!("changed {flag} in {environment}"),
