@@ -32,14 +32,7 @@ pub enum AdminError {
     #[error(
         "This change needs your confirmation or a reason. Nothing was changed; reload the page, then try again."
     )]
-    Unconfirmed {
-        /// The environments, as `product/name`.
-        environments: Vec<String>,
-        /// True if they are protected.
-        is_protected: bool,
-        /// True if a reason is required.
-        needs_reason: bool,
-    },
+    Unconfirmed(UnconfirmedChange),
     /// 409: the object has changed since the page was rendered.
     #[error("Somebody else changed this first. Nothing was saved: review it, then try again.")]
     Stale,
@@ -93,6 +86,17 @@ pub struct UnchangeableFlag {
     pub detail: String,
 }
 
+/// A change that the user has to confirm, or to give a reason for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnconfirmedChange {
+    /// The environments that it changes, as `product/name`.
+    pub environments: Vec<String>,
+    /// True if they are protected.
+    pub is_protected: bool,
+    /// True if a reason is required.
+    pub needs_reason: bool,
+}
+
 impl AdminError {
     /// Returns the status code of a response with this error.
     pub fn status(&self) -> u16 {
@@ -101,10 +105,9 @@ impl AdminError {
             Self::SignedOut | Self::WrongCredentials => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::Conflict(_)
-            | Self::UnchangeableFlags(_)
-            | Self::Stale
-            | Self::Unconfirmed { .. } => 409,
+            Self::Conflict(_) | Self::UnchangeableFlags(_) | Self::Stale | Self::Unconfirmed(_) => {
+                409
+            }
             Self::TooManyAttempts(_) | Self::TooManyWatchers => 429,
             Self::Internal => 500,
             Self::Unavailable | Self::StorageFull | Self::Overloaded => 503,

@@ -51,12 +51,8 @@ where
         }
         Some(form) => match submit(form.clone()).await {
             Ok(page) => return Ok(page),
-            Err(AdminError::Unconfirmed {
-                environments,
-                is_protected,
-                needs_reason,
-            }) => {
-                return Ok(html! { <ConfirmChange form environments is_protected needs_reason/> });
+            Err(AdminError::Unconfirmed(change)) => {
+                return Ok(html! { <ConfirmChange form change/> });
             }
             Err(error) => {
                 visit()?.set_status(error.status());

@@ -5,6 +5,7 @@ use pennon_model::environment::Environment;
 
 use super::{escape::escape, title::Title};
 use crate::{
+    error::UnconfirmedChange,
     form::Form,
     html::{Html, hidden, html},
 };
@@ -28,13 +29,14 @@ pub fn is_confirmed(form: &Form) -> bool {
 pub fn ConfirmChange(
     /// The form.
     form: Form,
-    /// The environments that it changes, as `product/name`.
-    environments: Vec<String>,
-    /// True if the environments are protected.
-    is_protected: bool,
-    /// True if a reason is required.
-    needs_reason: bool,
+    /// Its change.
+    change: UnconfirmedChange,
 ) -> impl IntoView {
+    let UnconfirmedChange {
+        environments,
+        is_protected,
+        needs_reason,
+    } = change;
     let names = environments.join(", ");
     let (title, text, action) = if is_protected {
         let text = if environments.len() == 1 {

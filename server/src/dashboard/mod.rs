@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use leptos::prelude::provide_context;
 use pennon_core::Invalid;
-use pennon_dashboard::error::{AdminError, FieldError, UnchangeableFlag};
+use pennon_dashboard::error::{AdminError, FieldError, UnchangeableFlag, UnconfirmedChange};
 use pennon_dashboard::port::account::OwnAccount;
 use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::EnvironmentAdmin;
@@ -178,16 +178,16 @@ impl From<Error> for AdminError {
             Error::ConfirmationRequired {
                 environments,
                 lacks_reason,
-            } => Self::Unconfirmed {
+            } => Self::Unconfirmed(UnconfirmedChange {
                 environments,
                 is_protected: true,
                 needs_reason: lacks_reason,
-            },
-            Error::ReasonRequired(environments) => Self::Unconfirmed {
+            }),
+            Error::ReasonRequired(environments) => Self::Unconfirmed(UnconfirmedChange {
                 environments,
                 is_protected: false,
                 needs_reason: true,
-            },
+            }),
             Error::Conflict(conflict) => Self::Conflict(sentence(&conflict.to_string())),
             Error::Stale { .. } | Error::StalePreview => Self::Stale,
             Error::OfFlags { flags, .. } => {

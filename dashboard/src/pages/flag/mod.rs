@@ -79,12 +79,8 @@ pub fn FlagPage() -> impl IntoView {
         let (edited_rule, error) = match act(&form, &address).await {
             Ok(Outcome::Done(href)) => return redirect(&href),
             Ok(Outcome::Redraw(rule)) => (Some(rule), None),
-            Err(AdminError::Unconfirmed {
-                environments,
-                is_protected,
-                needs_reason,
-            }) => {
-                return Ok(html! { <ConfirmChange form environments is_protected needs_reason/> });
+            Err(AdminError::Unconfirmed(change)) => {
+                return Ok(html! { <ConfirmChange form change/> });
             }
             Err(error) => (None, Some(error)),
         };
