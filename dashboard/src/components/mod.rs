@@ -6,6 +6,7 @@
 )]
 
 pub mod action_row;
+pub mod check_field;
 pub mod client_table;
 pub mod confirm;
 pub mod confirm_change;

@@ -2,16 +2,11 @@
 
 use leptos::prelude::*;
 
-use super::refusal::Refusal;
-use crate::{form::Form, html::html};
+use super::{check_field::CheckField, refusal::Refusal};
+use crate::html::html;
 
 /// The name of the field.
-const FIELD: &str = "public";
-
-/// Returns true if a form makes the flag public.
-pub(crate) fn is_public(form: &Form) -> bool {
-    form.text(FIELD) == "yes"
-}
+pub(crate) const PUBLIC: &str = "public";
 
 /// A checkbox that makes a flag public.
 #[component]
@@ -21,22 +16,13 @@ pub fn PublicField(
     /// The input of the form.
     refusal: Refusal,
 ) -> impl IntoView {
-    let checked = refusal.form.as_ref().map_or(current, is_public);
     html! {
-        <div class="field public-field">
-            <label class="check">
-                <input
-                    type="checkbox"
-                    name=FIELD
-                    value="yes"
-                    checked=checked
-                    aria-describedby="public-hint"
-                />
-                "Public"
-            </label>
-            <p class="hint" id="public-hint">
-                "Exists in public environments, whose SDK keys everyone can read."
-            </p>
-        </div>
+        <CheckField
+            name=PUBLIC
+            label="Public"
+            hint="Exists in public environments, whose SDK keys everyone can read."
+            current
+            refusal
+        />
     }
 }

@@ -5,6 +5,7 @@ use pennon_model::environment::{ClientRules, Visibility};
 
 use crate::{
     components::{
+        check_field::is_checked,
         field::{Field, Input},
         form_actions::FormActions,
         frame::Section,
@@ -12,7 +13,7 @@ use crate::{
         page::page,
         page_head::PageHead,
         refusal::RefusalNotice,
-        safeguard_fields::{PROTECTED, REASON_REQUIRED, ReasonRequiredField, is_checked},
+        safeguard_fields::{PROTECTED, REASON_REQUIRED, ReasonRequiredField},
         visibility_fields::{CLIENT_RULES, VISIBILITY, VisibilityFields},
     },
     error::AdminError,

@@ -4,13 +4,14 @@ use leptos::prelude::*;
 
 use crate::{
     components::{
+        check_field::is_checked,
         field::{Field, Input},
         frame::Section,
         metadata_fields::MetadataFields,
         page::page,
         page_head::PageHead,
         product_fields::{self, ProductFields, ProductForm},
-        public_field::{PublicField, is_public},
+        public_field::{PUBLIC, PublicField},
         refusal::RefusalNotice,
     },
     error::AdminError,
@@ -73,7 +74,7 @@ impl From<&Form> for NewFlag {
             description: form.text("description"),
             kind: form.text("type"),
             products: ProductForm::read(form).and_then(ProductForm::into_products),
-            is_public: is_public(form),
+            is_public: is_checked(form, PUBLIC),
             metadata: MetadataForm::from(form),
         }
     }

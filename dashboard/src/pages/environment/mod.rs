@@ -19,6 +19,7 @@ use pennon_model::{
 use super::environments::Newest;
 use crate::{
     components::{
+        check_field::is_checked,
         client_table::ClientTable,
         confirm_change::ConfirmedFields,
         fact::Fact,
@@ -31,7 +32,7 @@ use crate::{
         page_head::Crumbs,
         public_tag::PublicTag,
         refusal::{Refusal, RefusalNotice},
-        safeguard_fields::{PROTECTED, REASON_REQUIRED, is_checked},
+        safeguard_fields::{PROTECTED, REASON_REQUIRED},
         snippets::{Snippets, example_key},
         time::{Time, time_or},
         title::Title,

@@ -9,7 +9,7 @@ use pennon_model::{
 
 use super::address::Address;
 use crate::{
-    components::{product_fields::ProductForm, public_field::is_public},
+    components::{check_field::is_checked, product_fields::ProductForm, public_field::PUBLIC},
     error::{AdminError, FieldError},
     form::{Form, actions},
     port::{
@@ -190,7 +190,7 @@ impl From<&Form> for FlagDetails {
             name: form.text("name"),
             description: form.text("description"),
             products: ProductForm::read(form).and_then(ProductForm::into_products),
-            is_public: is_public(form),
+            is_public: is_checked(form, PUBLIC),
             metadata: MetadataForm::from(form),
             disable: form.text("disable") == "yes",
         }
