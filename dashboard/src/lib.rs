@@ -15,9 +15,7 @@ pub mod api;
 #[cfg(feature = "ssr")]
 pub mod app;
 #[cfg(feature = "ssr")]
-pub mod audit_summary;
-#[cfg(feature = "ssr")]
-pub mod audit_text;
+pub mod audit;
 #[cfg(feature = "ssr")]
 mod commands;
 #[cfg(feature = "ssr")]

@@ -9,8 +9,7 @@ use super::{
     timeline::{flag_address, only_environment},
 };
 use crate::{
-    audit_summary::summary_of,
-    audit_text::Piece,
+    audit::{sentence::Piece, summary::summary_of},
     html::{Html, IntoHtml as _, html},
     model::Naming,
     port::audit::Record,

@@ -9,7 +9,10 @@ use super::{
     time::{Clock, day},
 };
 use crate::{
-    audit_text::{FieldDiff, Piece, changes, sentence_of},
+    audit::{
+        difference::{FieldDiff, changes},
+        sentence::{Piece, sentence_of},
+    },
     html::{Html, IntoHtml as _, html},
     model::Naming,
     port::{audit::Record, local, visit},

@@ -6,8 +6,7 @@ use pennon_model::{id::AuditId, time::Timestamp};
 
 use super::icon::{Drawing, Icon};
 use crate::{
-    audit_summary::summary_of,
-    audit_text::Piece,
+    audit::{sentence::Piece, summary::summary_of},
     describe,
     html::{Html, hidden, html},
     port::{

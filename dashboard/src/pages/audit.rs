@@ -16,7 +16,7 @@ use super::{
     flags::{page_length, page_request},
 };
 use crate::{
-    audit_text::action_label,
+    audit::sentence::action_label,
     components::{
         empty::Empty,
         field::{Field, Input},

@@ -9,7 +9,7 @@ use pennon_model::{
 };
 
 use crate::{
-    audit_text::{TIME_TO_LIVE, changes, effects},
+    audit::difference::{TIME_TO_LIVE, changes, effects},
     components::{
         confirm_change::ConfirmedFields,
         effect::{Effect, changes_description, may_turn_on},

@@ -9,7 +9,7 @@ use pennon_model::{
 };
 
 use crate::{
-    audit_text,
+    audit::values::tags_of,
     components::{
         effect::findings,
         table::{Cell, Table, heads},
@@ -167,7 +167,7 @@ fn retagged(plan: &Plan, flag: &Flag) -> Outcome {
     let mut changes = plan.changes.iter();
     if let Some(change) = changes.find(|change| change.flag.as_ref() == Some(&flag.key)) {
         let [now, then] = [&change.old_value, &change.new_value]
-            .map(|flag| text(audit_text::tags_of(flag.as_ref()).as_ref()));
+            .map(|flag| text(tags_of(flag.as_ref()).as_ref()));
         Outcome::Changed { now, then }
     } else {
         let tags = Some(&flag.metadata.tags).filter(|tags| !tags.is_empty());

@@ -3,7 +3,11 @@
 use pennon_core::rollout::Rollout;
 use pennon_model::audit::{AuditAction, AuditEntry};
 
-use crate::audit_text::{FieldDiff, Piece, changes, read, sentence_of};
+use super::{
+    difference::{FieldDiff, changes},
+    sentence::{Piece, sentence_of},
+    values::read,
+};
 
 /// Describes an action in one sentence, to follow the actor's name, with its effect: `changed the rollout of checkout from
 /// 10% to 50% in production`. The entries are those of one action.
@@ -121,7 +125,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::audit_text::tests::entry;
+    use crate::audit::test_entry::entry;
 
     fn plain_summary(entries: &[AuditEntry]) -> String {
         let entries: Vec<_> = entries.iter().collect();

@@ -1,19 +1,11 @@
-//! Audit entries in plain English: the action, and the differences that it made.
+//! The action of an audit entry in plain English.
 
-use pennon_core::{rollout::Rollout, rule::Rule, ttl::Ttl};
-use pennon_model::{
-    audit::{AuditAction, AuditEntry},
-    environment::Visibility,
-    flag::FlagProducts,
-    metadata::{FlagKind, FlagTags},
-};
-use serde::de::DeserializeOwned;
+use pennon_core::rollout::Rollout;
+use pennon_model::audit::{AuditAction, AuditEntry};
 use serde_json::Value;
 
+use super::values::{is_public, member_of, products_of, read, text};
 use crate::describe;
-
-/// The label of a flag's TTL.
-pub const TIME_TO_LIVE: &str = "Time to live";
 
 /// A piece of a sentence, so that a page can render the named objects as links.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,17 +25,6 @@ impl Piece {
             Self::Text(text) | Self::Flag(text) | Self::Environment(text) => text,
         }
     }
-}
-
-/// A member that a change modified.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldDiff {
-    /// The member's label.
-    pub name: &'static str,
-    /// The value before; none if the member did not exist.
-    pub old: Option<String>,
-    /// The value after; none if the member no longer exists.
-    pub new: Option<String>,
 }
 
 /// Describes the action of an entry, to follow the actor's name: `turned checkout_v2 on in production`.
@@ -229,160 +210,6 @@ fn environment_template(old: Option<&Value>, new: Option<&Value>) -> String {
     template.to_owned()
 }
 
-/// Returns the effects of a planned change beyond its members, as sentences.
-pub fn effects(
-    action: AuditAction,
-    now: Option<&Value>,
-    after: Option<&Value>,
-) -> Vec<&'static str> {
-    match action {
-        AuditAction::FlagArchived => vec![
-            "The flag is archived: it is off everywhere, and its key cannot be reused. This fails while the flag is on anywhere.",
-        ],
-        AuditAction::FlagUpdated if !member_of(now, "archivedAt").is_null() => {
-            vec!["The flag is restored, switched off everywhere."]
-        }
-        AuditAction::FlagUpdated => scope_effects(now, after),
-        AuditAction::EnvironmentUpdated
-            if member_of(now, "clientRules") != member_of(after, "clientRules") =>
-        {
-            vec![match text(after, "clientRules").as_str() {
-                "answers" => "Clients that evaluate locally stop getting changes.",
-                _ => "Everyone can read the rules and rollouts of the flags in the environment.",
-            }]
-        }
-        AuditAction::RuleCreated => vec!["The rule is restored at its old position."],
-        AuditAction::RuleDeleted => vec!["The rule is deleted."],
-        AuditAction::RolloutDeleted => vec!["The rollout is removed."],
-        _ => Vec::new(),
-    }
-}
-
-/// Returns the effects of a flag's other products and of `public`.
-fn scope_effects(now: Option<&Value>, after: Option<&Value>) -> Vec<&'static str> {
-    let mut effects = Vec::new();
-    if member_of(now, "products") != member_of(after, "products") {
-        effects.push(match products_of(after) {
-            Some(_) => "The flag exists only in the environments of its products.",
-            None => "The flag exists in the environments of every product.",
-        });
-    }
-    match (is_public(now), is_public(after)) {
-        (false, true) => {
-            effects
-                .push("The flag exists in public environments, whose SDK keys everyone can read.");
-        }
-        (true, false) => effects.push("The flag does not exist in public environments."),
-        _ => {}
-    }
-    effects
-}
-
-/// Returns the members that differ, without those for internal use.
-pub fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<FieldDiff> {
-    let (before, after) = (shown_members(old, new), shown_members(new, old));
-    before
-        .into_iter()
-        .zip(after)
-        .filter(|((_, old), (_, new))| old != new)
-        .map(|((name, old), (_, new))| FieldDiff { name, old, new })
-        .collect()
-}
-
-/// The members that pages show, in their order. A default that the change did not replace is omitted.
-fn shown_members(
-    object: Option<&Value>,
-    other: Option<&Value>,
-) -> Vec<(&'static str, Option<String>)> {
-    let plain = |member: &str| {
-        let value = member_of(object, member);
-        value.as_str().map(ToOwned::to_owned)
-    };
-    let rule = read::<Rule>(object);
-    let rollout = read::<Rollout>(object);
-    let has = |member: &str| object.is_some_and(|object| object.get(member).is_some());
-    let is_set = |member: &str| {
-        let values = [object, other].map(|object| member_of(object, member));
-        values.iter().any(|value| !value.is_null())
-    };
-    let ttl = (has("ttlOverrideSeconds") && is_set("ttlOverrideSeconds")).then(|| {
-        let ttl: Option<Ttl> =
-            serde_json::from_value(member_of(object, "ttlOverrideSeconds")).unwrap_or_default();
-        describe::time_to_live(ttl)
-    });
-    let products = (has("products") && is_set("products")).then(|| match products_of(object) {
-        Some(products) => describe::products(Some(&products)),
-        None => describe::capitalize(&describe::products(None)),
-    });
-    let yes_or_no = |member: &str| {
-        let is_true = |object| member_of(object, member) == Value::Bool(true);
-        let matters = object.is_some() && (is_true(object) || is_true(other));
-        matters.then(|| if is_true(object) { "Yes" } else { "No" }.to_owned())
-    };
-    let position = rule.as_ref().map(|rule| i64::from(rule.priority.get()));
-    let position = position.or_else(|| member_of(object, "position").as_i64());
-    let position = position.map(|position| position.to_string());
-    let is_public_environment = text(object, "visibility") == Visibility::Public.as_str();
-    let capitalized = |member| plain(member).map(|value| describe::capitalize(&value));
-    let of_public = |member| capitalized(member).filter(|_| is_public_environment);
-    let switch = member_of(object, "isEnabled")
-        .as_bool()
-        .map(|on| describe::on_off(on).to_owned());
-    vec![
-        ("Name", plain("name")),
-        (
-            "Description",
-            plain("description").filter(|text| !text.is_empty()),
-        ),
-        ("Products", products),
-        ("Public", yes_or_no("public")),
-        ("Tags", tags_of(object).map(|tags| tags.to_string())),
-        ("Owner", plain("owner")),
-        (
-            "Kind",
-            kind_of(object).map(|kind| describe::kind(kind).to_owned()),
-        ),
-        ("Visibility", of_public("visibility")),
-        ("Client rules", of_public("clientRules")),
-        ("Protected", yes_or_no("protected")),
-        ("Reason required", yes_or_no("reasonRequired")),
-        ("Type", plain("type")),
-        (
-            "Key",
-            plain("sdkKeyPrefix").map(|prefix| format!("{prefix}…")),
-        ),
-        ("Switch", switch),
-        (TIME_TO_LIVE, ttl),
-        ("Rule", rule.as_ref().map(describe::rule)),
-        ("Position", position),
-        ("Rollout", rollout.map(describe::rollout)),
-        ("E-mail", plain("email")),
-        ("Role", plain("role")),
-        ("Expires", plain("expiresAt")),
-    ]
-}
-
-/// The products of a flag; none for every product.
-fn products_of(flag: Option<&Value>) -> Option<FlagProducts> {
-    serde_json::from_value(member_of(flag, "products")).unwrap_or_default()
-}
-
-/// The tags of a flag; none if it has no tags.
-pub(crate) fn tags_of(flag: Option<&Value>) -> Option<FlagTags> {
-    let tags: FlagTags = serde_json::from_value(member_of(flag, "tags")).ok()?;
-    Some(tags).filter(|tags| !tags.is_empty())
-}
-
-/// The kind of a flag, if it has one.
-fn kind_of(flag: Option<&Value>) -> Option<FlagKind> {
-    FlagKind::parse(member_of(flag, "kind").as_str()?).ok()
-}
-
-/// Returns true for a public flag.
-fn is_public(flag: Option<&Value>) -> bool {
-    member_of(flag, "public") == Value::Bool(true)
-}
-
 fn is_on(configuration: Option<&Value>) -> bool {
     member_of(configuration, "isEnabled") == Value::Bool(true)
 }
@@ -390,20 +217,6 @@ fn is_on(configuration: Option<&Value>) -> bool {
 /// The object after the change, or before it if the change deleted it.
 fn changed_object(entry: &AuditEntry) -> Option<&Value> {
     entry.new_value.as_ref().or(entry.old_value.as_ref())
-}
-
-fn member_of(object: Option<&Value>, member: &str) -> Value {
-    let value = object.and_then(|object| object.get(member));
-    value.cloned().unwrap_or_default()
-}
-
-fn text(object: Option<&Value>, member: &str) -> String {
-    let value = member_of(object, member);
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-pub(crate) fn read<T: DeserializeOwned>(object: Option<&Value>) -> Option<T> {
-    object.and_then(|object| serde_json::from_value(object.clone()).ok())
 }
 
 fn with_article(role: &str) -> String {
@@ -414,29 +227,11 @@ fn with_article(role: &str) -> String {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use pennon_model::{id::AuditId, time::Timestamp};
+mod tests {
     use serde_json::json;
 
     use super::*;
-
-    pub(crate) fn entry(action: AuditAction, old: Value, new: Value) -> AuditEntry {
-        let id = "00000000-0000-0000-0000-000000000001".parse::<AuditId>();
-        let id = id.unwrap_or_else(|_| unreachable!("an identifier"));
-        AuditEntry {
-            id,
-            group_id: id,
-            action,
-            actor_identity: "ana@example.com".to_owned(),
-            occurred_at: Timestamp::from_millis(0),
-            reason: None,
-            flag_key: Some("checkout".to_owned()),
-            environment: Some("prod".to_owned()),
-            product: Some("shop".to_owned()),
-            old_value: Some(old).filter(|old| !old.is_null()),
-            new_value: Some(new).filter(|new| !new.is_null()),
-        }
-    }
+    use crate::audit::test_entry::entry;
 
     fn plain_sentence(action: AuditAction, old: Value, new: Value) -> String {
         let pieces = sentence_of(&entry(action, old, new)).into_iter();
@@ -521,29 +316,10 @@ pub(crate) mod tests {
             "made checkout public",
             "older entries have no such member"
         );
-        let difference = |old: &str, new: &str| FieldDiff {
-            name: "Public",
-            old: Some(old.to_owned()),
-            new: Some(new.to_owned()),
-        };
-        assert_eq!(
-            changes(Some(&secret), Some(&public)),
-            [difference("No", "Yes")]
-        );
-        assert_eq!(
-            changes(Some(&public), Some(&secret)),
-            [difference("Yes", "No")]
-        );
-        let names = |flag| -> Vec<_> {
-            let members = changes(None, Some(flag)).into_iter();
-            members.map(|change| change.name).collect()
-        };
-        assert_eq!(names(&public), ["Name", "Public"]);
-        assert_eq!(names(&secret), ["Name"]);
     }
 
     #[test]
-    fn other_metadata_of_a_flag_is_named_and_listed() {
+    fn other_metadata_of_a_flag_is_named() {
         let describe = |old, new| plain_sentence(AuditAction::FlagUpdated, old, new);
         let (plain, tagged) = (
             json!({"name": "A"}),
@@ -560,24 +336,6 @@ pub(crate) mod tests {
             describe(tagged.clone(), full.clone()),
             "changed the tags, the owner, the kind and the expiry of checkout"
         );
-        let difference = |name, old: Option<&str>, new: Option<&str>| FieldDiff {
-            name,
-            old: old.map(ToOwned::to_owned),
-            new: new.map(ToOwned::to_owned),
-        };
-        assert_eq!(
-            changes(Some(&tagged), Some(&full)),
-            [
-                difference("Tags", Some("a, b"), Some("b")),
-                difference("Owner", None, Some("Team")),
-                difference("Kind", None, Some("Kill switch")),
-                difference("Expires", None, Some("2026-03-01T00:00:00.000Z")),
-            ]
-        );
-        assert_eq!(
-            changes(Some(&tagged), Some(&plain)),
-            [difference("Tags", Some("a, b"), None)]
-        );
     }
 
     #[test]
@@ -593,40 +351,6 @@ pub(crate) mod tests {
             describe(answers.clone(), environment("app", "full")),
             "renamed the environment web to prod and set its client rules to full"
         );
-        assert_eq!(
-            changes(Some(&full), Some(&answers)),
-            [FieldDiff {
-                name: "Client rules",
-                old: Some("Full".to_owned()),
-                new: Some("Answers".to_owned()),
-            }]
-        );
-        let names = |environment: &Value| -> Vec<_> {
-            let members = changes(None, Some(environment)).into_iter();
-            members.map(|change| change.name).collect()
-        };
-        assert_eq!(names(&full), ["Name", "Visibility", "Client rules"]);
-        let server = json!({"name": "prod", "visibility": "server", "clientRules": "full"});
-        assert_eq!(names(&server), ["Name"]);
-    }
-
-    #[test]
-    fn planned_changes_of_a_scope_have_effects() {
-        let flag = |products: Value, public: bool| json!({"products": products, "public": public});
-        let (blog, all) = (json!(["Blog"]), Value::Null);
-        let of = |now, after| effects(AuditAction::FlagUpdated, Some(&now), Some(&after));
-        assert_eq!(
-            of(flag(blog.clone(), true), flag(all.clone(), false)),
-            [
-                "The flag exists in the environments of every product.",
-                "The flag does not exist in public environments.",
-            ]
-        );
-        assert_eq!(
-            of(flag(blog.clone(), false), flag(blog, true)),
-            ["The flag exists in public environments, whose SDK keys everyone can read."]
-        );
-        assert_eq!(of(flag(all.clone(), true), flag(all, true)), [""; 0]);
     }
 
     #[test]
@@ -645,33 +369,6 @@ pub(crate) mod tests {
             describe(configuration(true), Value::Null),
             "removed checkout from prod, where it was on"
         );
-        let joined = changes(None, Some(&configuration(false)));
-        let names: Vec<_> = joined.into_iter().map(|change| change.name).collect();
-        assert_eq!(
-            names,
-            ["Switch"],
-            "the default time to live is no difference"
-        );
-    }
-
-    #[test]
-    fn products_are_listed_unless_the_flag_has_always_been_in_every_product() {
-        let flag = |products: Value| json!({"name": "Checkout", "products": products});
-        let (every, blog) = (flag(Value::Null), flag(json!(["blog"])));
-        assert_eq!(
-            changes(Some(&every), Some(&blog)),
-            [FieldDiff {
-                name: "Products",
-                old: Some("Every product".to_owned()),
-                new: Some("blog".to_owned()),
-            }]
-        );
-        let names = |flag| -> Vec<_> {
-            let members = changes(None, Some(flag)).into_iter();
-            members.map(|change| change.name).collect()
-        };
-        assert_eq!(names(&every), ["Name"]);
-        assert_eq!(names(&blog), ["Name", "Products"]);
     }
 
     #[test]
@@ -693,29 +390,5 @@ pub(crate) mod tests {
                 "{sentence}"
             );
         }
-    }
-
-    #[test]
-    fn only_differences_are_listed_and_rules_are_described() {
-        let rule = |country: &str, updated: &str| {
-            json!({
-                "id": "x", "priority": 1, "logic": "and", "value": true, "updatedAt": updated,
-                "conditions": [{"attribute": "country", "operator": "==", "valueType": "string", "valueString": country}],
-            })
-        };
-        let (old, new) = (rule("DE", "1"), rule("FR", "2"));
-        assert_eq!(
-            changes(Some(&old), Some(&new)),
-            [FieldDiff {
-                name: "Rule",
-                old: Some("ON when country is DE".to_owned()),
-                new: Some("ON when country is FR".to_owned()),
-            }]
-        );
-        let names: Vec<_> = changes(None, Some(&new))
-            .into_iter()
-            .map(|change| change.name)
-            .collect();
-        assert_eq!(names, ["Rule", "Position"]);
     }
 }

@@ -1,0 +1,8 @@
+//! Audit entries in plain English.
+
+pub mod difference;
+pub mod sentence;
+pub mod summary;
+#[cfg(test)]
+mod test_entry;
+pub(crate) mod values;
