@@ -161,6 +161,42 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(page.getByRole("region", { name: "SDK key" })).toBeVisible();
   });
 
+  test("does not arrive after a form has deleted the object of the page", async ({
+    page,
+    server,
+    api,
+  }) => {
+    const ben = await api.createUser("ben@example.com", "editor");
+    await signIn(page, server);
+    await page.goto(`/dashboard/people/${ben.id}`);
+    await streamReady(page);
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(`${request.method()} ${request.resourceType()}`));
+    let isDeleted = () => {};
+    const deleted = new Promise<void>((resolve) => {
+      isDeleted = resolve;
+    });
+    // The server receives the request for this page after it has deleted the user, and before the browser leaves.
+    await page.route(`**/dashboard/people/${ben.id}*`, async (route) => {
+      if (route.request().method() === "GET") {
+        await deleted;
+        await route.continue();
+      } else {
+        const response = await route.fetch({ maxRedirects: 0 });
+        isDeleted();
+        await page.waitForTimeout(500);
+        await route.fulfill({ response });
+      }
+    });
+    await api.createTokenAs(ben, "deploy");
+    await expect.poll(() => requests).toContain("GET fetch");
+    await page.getByRole("button", { name: `Delete ${ben.email}` }).click();
+    const confirmation = page.getByRole("dialog", { name: `Delete ${ben.email}` });
+    await confirmation.getByRole("button", { name: `Delete ${ben.email}` }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toContainText("People");
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+  });
+
   test("is requested again after the server failed to render it", async ({
     page,
     server,

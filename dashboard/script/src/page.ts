@@ -34,7 +34,7 @@ export function keepUpToDate(
   let renderedAt = Number(main.dataset.drawn);
   let lastChange: Change | undefined;
   let isDue = false;
-  let isFetching = false;
+  let fetching: AbortController | undefined;
   let submitTimer: ReturnType<typeof setTimeout> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let unreachableTimer: ReturnType<typeof setTimeout> | undefined;
@@ -85,19 +85,19 @@ export function keepUpToDate(
   async function refresh(): Promise<void> {
     if (
       !isDue ||
-      isFetching ||
+      fetching !== undefined ||
       submitTimer !== undefined ||
       document.visibilityState === "hidden"
     ) {
       return;
     }
     isDue = false;
-    isFetching = true;
+    fetching = new AbortController();
     let delay: number | undefined;
     try {
-      delay = await update();
+      delay = await update(fetching.signal);
     } finally {
-      isFetching = false;
+      fetching = undefined;
     }
     if (delay === undefined) {
       refreshIfDue();
@@ -113,10 +113,13 @@ export function keepUpToDate(
   }
 
   /** Updates the page. Returns the delay before the next attempt if it is not up to date yet. */
-  async function update(): Promise<number | undefined> {
+  async function update(signal: AbortSignal): Promise<number | undefined> {
     const { href } = location;
     const change = lastChange;
-    const page = await fetchPage(href, { cache: "no-store" });
+    const page = await fetchPage(href, { cache: "no-store", signal });
+    if (signal.aborted) {
+      return refreshDelay;
+    }
     if (page?.response.redirected) {
       return undefined;
     }
@@ -169,6 +172,7 @@ export function keepUpToDate(
       const isNavigation =
         event.target instanceof HTMLFormElement && event.target.method !== "dialog";
       if (isNavigation && !event.defaultPrevented) {
+        fetching?.abort();
         clearTimeout(submitTimer);
         submitTimer = setTimeout(cancelSubmit, submitTimeout);
       }
