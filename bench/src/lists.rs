@@ -15,7 +15,7 @@ pub(crate) const FLAG_LISTS: [(&str, &str); 4] = [
 ];
 
 /// The lists of audit entries.
-const AUDIT_LISTS: [(&str, &str); 3] = [
+const AUDIT_LISTS: [(&str, &str); 5] = [
     ("the first page of 1,000,000 audit entries", "/audit"),
     (
         "the last page of 1,000,000 audit entries",
@@ -24,6 +24,14 @@ const AUDIT_LISTS: [(&str, &str); 3] = [
     (
         "the audit entries of a flag, among 1,000,000",
         "/audit?flagKey=seeded_7777",
+    ),
+    (
+        "the audit entries by a user, among 1,000,000",
+        "/audit?actor=person_777@example.com",
+    ),
+    (
+        "the audit entries of an action, among 1,000,000",
+        "/audit?action=FLAG_ARCHIVED",
     ),
 ];
 
@@ -48,7 +56,7 @@ pub(crate) async fn measure(
     Ok(())
 }
 
-/// Adds audit entries, 100 seconds apart.
+/// Adds audit entries, 100 seconds apart, by 1,000 users. One of 1,000 has another action than the others.
 pub(crate) async fn seed_audit(database: &Database, entries: usize) -> Result<()> {
     let (series, id, time) = match database {
         Database::Sqlite(_) => (
@@ -68,8 +76,9 @@ pub(crate) async fn seed_audit(database: &Database, entries: usize) -> Result<()
         r#"insert into audit_entries
               (id, action, actor_identity, occurred_at, flag_key, environment, product, old_value, new_value)
            {series}
-           select {id}, 'FLAG_ENVIRONMENT_UPDATED', 'bench@example.com', {time},
-              'seeded_' || (i % 10000), 'env_' || (i % 20), 'bench', '{{"isEnabled":false}}', '{{"isEnabled":true}}'
+           select {id}, case when i % 1000 = 0 then 'FLAG_ARCHIVED' else 'FLAG_ENVIRONMENT_UPDATED' end,
+              'person_' || (i % 1000) || '@example.com', {time}, 'seeded_' || (i % 10000), 'env_' || (i % 20), 'bench',
+              '{{"isEnabled":false}}', '{{"isEnabled":true}}'
            from series"#
     );
     database.execute(&[&insert]).await

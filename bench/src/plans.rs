@@ -128,6 +128,8 @@ fn with_values(query: &str, path: &str) -> String {
         ("offset ", Some(((page - 1) * 20).to_string())),
         (" key = ", quoted("key")),
         ("flag_key = ", quoted("flagKey")),
+        ("actor_identity = ", quoted("actor")),
+        ("action = ", quoted("action")),
         // In quotation marks, so that the column determines the type of the number.
         ("occurred_at >= ", Some(format!("'{}'", i64::MIN))),
         ("occurred_at <= ", Some(format!("'{}'", i64::MAX))),
