@@ -22,6 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("packages.rs"), packages(&watched(target, "npm")?)?)?;
     embed_notices(&out)?;
     name_build();
+    // `sqlx::migrate!` makes the compiler watch the files that it found, but not the folders.
+    println!("cargo::rerun-if-changed=../migrations");
     Ok(())
 }
 
