@@ -17,6 +17,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const generated = join(root, "generated");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const define = { PACKAGE_VERSION: JSON.stringify(version) };
 
 // The client's file for each condition of package.json's `exports`; its engine and its lazy features are beside it.
 // Workers import the wasm as a compiled module. With a `base`, the client is that one with another engine, to which
@@ -49,7 +50,9 @@ for (const { formats, ...build } of builds) {
   await Promise.all(formats.map((extension) => bundle(build, extension)));
 }
 await Promise.all(both.map(fallback));
-await Promise.all(both.map(fileStore));
+await Promise.all(
+  ["file-store", "vite"].flatMap((name) => both.map((extension) => forNode(name, extension))),
+);
 writeDeclarations(root);
 // Internals are not part of the API, and all entries but one have the same types.
 for (const file of ["without-wasm.d.ts", "without-wasm.d.cts"]) {
@@ -86,16 +89,18 @@ async function fallback(extension) {
   });
 }
 
-/** Writes the only file that imports Node.js modules. Browsers load all others too. */
-async function fileStore(extension) {
+/** Writes a file that imports Node.js modules. Browsers load all files but these. */
+async function forNode(name, extension) {
   await build({
-    entryPoints: [join(root, "src/file-store.ts")],
-    outfile: join(dist, `file-store.${extension}`),
+    entryPoints: [join(root, `src/${name}.ts`)],
+    outfile: join(dist, `${name}.${extension}`),
     bundle: true,
     format: formatOf(extension),
     platform: "node",
     target: "es2022",
     minify: true,
+    define,
+    logOverride: { "empty-import-meta": "silent" },
   });
 }
 
@@ -124,11 +129,8 @@ async function bundle({ client, instance, wasm, base }, extension) {
     minify: !isForNode,
     // In a CommonJS file, Node.js finds the exported names only if no `import()` of an ES module is kept.
     supported: { "dynamic-import": extension === "js" },
-    define: {
-      PACKAGE_VERSION: JSON.stringify(version),
-      // Only workers import compiled modules, and they have no page.
-      RUNS_IN_PAGES: String(wasm === undefined),
-    },
+    // Only workers import compiled modules, and they have no page.
+    define: { ...define, RUNS_IN_PAGES: String(wasm === undefined) },
     external: ["./engine.wasm*"],
     inject: ["src/internal/text.ts"],
     plugins: [

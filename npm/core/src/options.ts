@@ -305,7 +305,7 @@ function isSampled(options: FeatureFlagsClientOptions): boolean {
 }
 
 /** Returns true if the key is that of a public environment. */
-function isPublicKey({ sdkKey }: FeatureFlagsClientOptions): boolean {
+export function isPublicKey({ sdkKey }: FeatureFlagsClientOptions): boolean {
   return sdkKey?.startsWith("pnp_") ?? false;
 }
 

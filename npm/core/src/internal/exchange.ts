@@ -52,8 +52,8 @@ function flagRequest(settings: Settings, wanted: Wanted) {
  */
 function pageRequest(settings: Settings, wanted: Wanted) {
   const { context, etag, announced } = wanted;
-  const { sdkKey, clientName } = settings;
-  const url = urlOf(settings, `public/${encodeURIComponent(sdkKey)}/${pathFor(wanted)}`);
+  const { clientName } = settings;
+  const url = publicUrlOf(settings, pathFor(wanted));
   const query = new URLSearchParams({ client: clientName });
   if (context !== undefined) {
     return {
@@ -100,6 +100,11 @@ function pathFor({ context, isBootstrap }: Wanted): string {
 
 export function urlOf({ baseUrl }: Settings, path: string): string {
   return `${baseUrl}/sdk/v1/${path}`;
+}
+
+/** Returns an address that contains the key, which must be that of a public environment. */
+export function publicUrlOf(settings: Settings, path: string): string {
+  return urlOf(settings, `public/${encodeURIComponent(settings.sdkKey)}/${path}`);
 }
 
 /** Returns the headers of every request. */
