@@ -7,11 +7,40 @@ import { Child } from "../../matrix/support/child.ts";
 import { run } from "../../matrix/support/run.ts";
 import type { Api, Environment, Flag } from "./api.ts";
 import type { Server } from "./server.ts";
+import { test as base } from "./test.ts";
 
 /** A running example that has pages. */
 export interface Shop extends AsyncDisposable {
   readonly url: string;
 }
+
+/** Starts an example for an environment of the server. The folder is for files of this test. */
+type Example<S extends Shop> = (
+  server: Server,
+  environment: Environment,
+  folder: string,
+) => Promise<S>;
+
+type Fixtures = {
+  /** Starts an example, and stops it at the end of the test. */
+  serve: <S extends Shop>(example: Example<S>, environment: Environment) => Promise<S>;
+};
+
+export const test = base.extend<Fixtures>({
+  serve: async ({ server }, use, testInfo) => {
+    const shops: Shop[] = [];
+    await use(async (example, environment) => {
+      const shop = await example(server, environment, testInfo.outputPath("shop"));
+      shops.push(shop);
+      return shop;
+    });
+    for (const shop of shops) {
+      await shop[Symbol.asyncDispose]();
+    }
+  },
+  // The pages depend on this fixture and so are closed before a shop stops. An open page would fail to load files.
+  baseURL: async ({ baseURL, serve: _ }, use) => use(baseURL),
+});
 
 /**
  * Creates a banner that is on for everyone, and a new checkout that is on for buckets below 64. The bucket of "ada" is

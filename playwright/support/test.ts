@@ -57,19 +57,6 @@ export async function signIn(page: Page, account: Account): Promise<void> {
   await page.waitForURL((url) => url.pathname !== "/dashboard/login");
 }
 
-/** Delays hydration until the returned function is called. */
-export async function delayHydration(page: Page): Promise<() => void> {
-  let release: () => void = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await page.route("**/*.wasm", async (route) => {
-    await released;
-    await route.continue();
-  });
-  return release;
-}
-
 /** Fills in and submits the sign-in form. The server may refuse it. */
 export async function trySignIn(page: Page, { email, password }: Account): Promise<void> {
   if (page.url() === "about:blank") {

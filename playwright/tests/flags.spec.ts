@@ -1,5 +1,6 @@
 import { evaluate } from "../support/api.ts";
-import { delayHydration, expect, signIn, test } from "../support/test.ts";
+import { hold } from "../support/hold.ts";
+import { expect, signIn, test } from "../support/test.ts";
 
 test("a new flag is listed, and off in every environment", async ({ page, server, api }) => {
   await api.createEnvironment("Web shop", "staging");
@@ -144,12 +145,12 @@ test("the list follows a search that was typed before hydration", {
   await api.createFlag("new_checkout", "Checkout in one page");
   await api.createFlag("dark_mode", "Dark colors");
   await signIn(page, server);
-  const release = await delayHydration(page);
+  const hydrate = await hold(page, "**/*.wasm");
   await page.goto("/dashboard/flags", { waitUntil: "commit" });
   const rows = page.locator("tbody tr");
   await page.getByRole("searchbox", { name: "Search name or key" }).fill("dark");
   await expect(rows).toHaveCount(2);
-  release();
+  hydrate();
   await expect(rows).toHaveCount(1);
 });
 

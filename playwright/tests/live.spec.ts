@@ -1,5 +1,6 @@
 import type { Page } from "@playwright/test";
 import { address, country, operand, shop } from "../support/flag-page.ts";
+import { closedGate, hold } from "../support/hold.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test.describe("a change by somebody else", { tag: "@scripts" }, () => {
@@ -99,17 +100,14 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
     await streamReady(page);
-    let pass = () => {};
-    const mayPass = new Promise<void>((resolve) => {
-      pass = resolve;
-    });
+    const { opened, open } = closedGate();
     let requests = 0;
     await page.route("**/dashboard/flags", async (route) => {
       requests += 1;
       // The first page is rendered now and arrives late. No other page follows it.
       if (requests === 1) {
         const response = await route.fetch();
-        await mayPass;
+        await opened;
         await route.fulfill({ response });
       }
     });
@@ -119,7 +117,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await flagSwitch.click();
     const undo = page.getByRole("button", { name: "Undo" });
     await expect(undo).toBeVisible();
-    pass();
+    open();
     await expect(page.getByRole("row", { name: "Dark mode" })).toBeVisible();
     await expect(flagSwitch).toBeChecked();
     await undo.click();
@@ -142,21 +140,14 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await page.getByLabel("Name").fill("staging");
     const requests: string[] = [];
     page.on("request", (request) => requests.push(`${request.method()} ${request.resourceType()}`));
-    let pass = () => {};
-    const mayPass = new Promise<void>((resolve) => {
-      pass = resolve;
-    });
-    await page.route("**/dashboard/environments/new", async (route) => {
-      await mayPass;
-      await route.continue();
-    });
+    const release = await hold(page, "**/dashboard/environments/new");
     const left = page.getByRole("button", { name: "Create environment" }).click();
     // A page that is rendered soon after a change may still request itself before the form is sent.
     await expect.poll(() => requests).toContain("POST document");
     await api.createFlag("dark_mode", "Dark mode");
     await expect(other.getByRole("row", { name: "Dark mode" })).toBeVisible();
     expect(requests.at(-1)).toBe("POST document");
-    pass();
+    release();
     await left;
     await expect(page.getByRole("region", { name: "SDK key" })).toBeVisible();
   });
@@ -172,18 +163,15 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await streamReady(page);
     const requests: string[] = [];
     page.on("request", (request) => requests.push(`${request.method()} ${request.resourceType()}`));
-    let isDeleted = () => {};
-    const deleted = new Promise<void>((resolve) => {
-      isDeleted = resolve;
-    });
+    const { opened, open } = closedGate();
     // The server receives the request for this page after it has deleted the user, and before the browser leaves.
     await page.route(`**/dashboard/people/${ben.id}*`, async (route) => {
       if (route.request().method() === "GET") {
-        await deleted;
+        await opened;
         await route.continue();
       } else {
         const response = await route.fetch({ maxRedirects: 0 });
-        isDeleted();
+        open();
         await page.waitForTimeout(500);
         await route.fulfill({ response });
       }
@@ -271,14 +259,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await signIn(page, server);
     // Tests cannot delay the requests of a shared worker.
     await page.addInitScript("delete window.SharedWorker");
-    let open = () => {};
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    await page.route("**/dashboard/events", async (route) => {
-      await opened;
-      await route.continue();
-    });
+    const release = await hold(page, "**/dashboard/events");
     await page.goto("/dashboard/people");
     const role = page.getByRole("row", { name: ben.email }).getByRole("combobox");
     await role.selectOption("editor");
@@ -300,7 +281,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     });
     await api.setRole(ben, "admin");
     await stream.evaluate(({ changed }) => changed);
-    open();
+    release();
     await expect(page.locator(".bars")).toContainText(
       "This page changed while you were editing. What you typed is still here.",
     );
@@ -502,14 +483,7 @@ test("a switch that waits for its answer says so", { tag: "@scripts" }, async ({
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
   await expect(page.locator(":root[data-scripts]")).toBeAttached();
-  let answer = () => {};
-  const mayAnswer = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  await page.route("**/set-enabled", async (route) => {
-    await mayAnswer;
-    await route.fallback();
-  });
+  const answer = await hold(page, "**/set-enabled");
   await page.getByRole("switch").click();
   await expect(page.locator(".toast")).toContainText(
     "Waiting for an answer. New checkout in staging may not be switched yet.",

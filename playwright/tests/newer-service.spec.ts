@@ -1,5 +1,5 @@
-import { servePlain } from "../support/shop.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { servePlain, test } from "../support/shop.ts";
+import { expect, signIn } from "../support/test.ts";
 
 const KEYS = Array.from({ length: 50 }, (_, index) => `flag_${index}`);
 
@@ -8,7 +8,7 @@ const NEWER = "flag_17";
 
 test("an operator of a newer service affects one flag of fifty", {
   tag: "@scripts",
-}, async ({ page, server, api }) => {
+}, async ({ page, server, api, serve }) => {
   const environment = await api.createEnvironment("Web shop", "production");
   for (const [index, key] of KEYS.entries()) {
     const flag = await api.createFlag(key, key);
@@ -18,7 +18,7 @@ test("an operator of a newer service affects one flag of fifty", {
     const value = index % 2 === 0;
     await api.addRule(flag, environment, { priority: 1, logic: "and", value, conditions });
   }
-  await using shop = await servePlain(server, environment);
+  const shop = await serve(servePlain, environment);
   await page.context().grantPermissions(["local-network-access"]);
   await page.route("**/sdk/v1/config", async (route) => {
     const response = await route.fetch();

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
-import { buildNext, type Shop, serveNext, shopFlags, switchBanner } from "../support/shop.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { buildNext, type Shop, serveNext, shopFlags, switchBanner, test } from "../support/shop.ts";
+import { expect, signIn } from "../support/test.ts";
 
 /** A user in the rollout and a user outside it, with the offers that they see. */
 const users = { ada: "Buy now with one click", linus: "Check out" };
@@ -32,9 +32,9 @@ async function visit(page: Page, shop: Shop, user: string) {
 
 test("Next.js pages have the same content before and after hydration, and follow the dashboard through an outage", {
   tag: "@scripts",
-}, async ({ page, context, server, api, browserErrors }) => {
+}, async ({ page, context, server, api, serve, browserErrors }) => {
   const { environment } = await shopFlags(api);
-  await using shop = await serveNext(server, environment);
+  const shop = await serve(serveNext, environment);
   for (const [user, offer] of Object.entries(users)) {
     const visitor = await context.newPage();
     const { before, after, remarks } = await visit(visitor, shop, user);

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
-import { servePlain, serveReact, shopFlags, switchBanner } from "../support/shop.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { servePlain, serveReact, shopFlags, switchBanner, test } from "../support/shop.ts";
+import { expect, signIn } from "../support/test.ts";
 
 /** Resolves when a request of the page has been refused, after its open connections were cut off. */
 function waitForRefusedRequest(page: Page): Promise<unknown> {
@@ -21,66 +21,66 @@ async function advanceClockUntil(page: Page, holds: () => Promise<void>): Promis
   await held;
 }
 
-for (const [name, serve] of [
+for (const [name, example] of [
   ["a React page", serveReact],
   ["a page without a bundler", servePlain],
 ] as const) {
-  test(
-    `${name} opened during an outage gets flags after it`,
-    { tag: "@scripts" },
-    async ({ page, server, api, browserErrors }, testInfo) => {
-      browserErrors.ignore(/^Failed to load resource: net::ERR_/);
-      const { environment } = await shopFlags(api);
-      await using shop = await serve(server, environment, testInfo.outputPath("shop"));
-      await server.stop();
-      await page.clock.install();
-      await page.goto(shop.url);
-      await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
-      // All retries have failed.
-      await advanceClockUntil(page, () =>
-        expect(page.getByRole("status")).toHaveText(/^Cannot reach/),
-      );
-      await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
-      await server.start();
-      await advanceClockUntil(page, () =>
-        expect(page.getByRole("status")).toHaveText("The flags are up to date."),
-      );
-      await expect(page.getByRole("button", { name: "Buy now" })).toBeVisible();
-    },
-  );
+  test(`${name} opened during an outage gets flags after it`, { tag: "@scripts" }, async ({
+    page,
+    server,
+    api,
+    serve,
+    browserErrors,
+  }) => {
+    browserErrors.ignore(/^Failed to load resource: net::ERR_/);
+    const { environment } = await shopFlags(api);
+    const shop = await serve(example, environment);
+    await server.stop();
+    await page.clock.install();
+    await page.goto(shop.url);
+    await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
+    // All retries have failed.
+    await advanceClockUntil(page, () =>
+      expect(page.getByRole("status")).toHaveText(/^Cannot reach/),
+    );
+    await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
+    await server.start();
+    await advanceClockUntil(page, () =>
+      expect(page.getByRole("status")).toHaveText("The flags are up to date."),
+    );
+    await expect(page.getByRole("button", { name: "Buy now" })).toBeVisible();
+  });
 
-  test(
-    `${name} keeps its flags during an outage, and follows changes after it`,
-    { tag: "@scripts" },
-    async ({ page, context, server, api, browserErrors }, testInfo) => {
-      // The browser reports failed requests. Any other error is a fault.
-      browserErrors.ignore(/^Failed to load resource: net::ERR_/);
-      const { environment } = await shopFlags(api);
-      await using shop = await serve(server, environment, testInfo.outputPath("shop"));
-      await page.goto(shop.url);
-      await page.getByLabel("Signed in as").selectOption("linus");
-      await expect(page.getByRole("status")).toHaveText("The flags are up to date.");
-      await expect(page.getByText("Free delivery")).toBeVisible();
-      await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
-      const shown = await page.locator("body").innerText();
+  test(`${name} keeps its flags during an outage, and follows changes after it`, {
+    tag: "@scripts",
+  }, async ({ page, context, server, api, serve, browserErrors }) => {
+    // The browser reports failed requests. Any other error is a fault.
+    browserErrors.ignore(/^Failed to load resource: net::ERR_/);
+    const { environment } = await shopFlags(api);
+    const shop = await serve(example, environment);
+    await page.goto(shop.url);
+    await page.getByLabel("Signed in as").selectOption("linus");
+    await expect(page.getByRole("status")).toHaveText("The flags are up to date.");
+    await expect(page.getByText("Free delivery")).toBeVisible();
+    await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
+    const shown = await page.locator("body").innerText();
 
-      const noticed = waitForRefusedRequest(page);
-      await server.stop();
-      await noticed;
-      expect(await page.locator("body").innerText()).toBe(shown);
-      // The page continues to evaluate flags, even for another user.
-      await page.getByLabel("Signed in as").selectOption("ada");
-      await expect(page.getByRole("button", { name: "Buy now" })).toBeVisible();
+    const noticed = waitForRefusedRequest(page);
+    await server.stop();
+    await noticed;
+    expect(await page.locator("body").innerText()).toBe(shown);
+    // The page continues to evaluate flags, even for another user.
+    await page.getByLabel("Signed in as").selectOption("ada");
+    await expect(page.getByRole("button", { name: "Buy now" })).toBeVisible();
 
-      await server.start();
-      const dashboard = await context.newPage();
-      await signIn(dashboard, server);
-      await dashboard.goto("/dashboard/flags");
-      await switchBanner(dashboard);
-      await expect(page.getByText("Free delivery")).toBeHidden();
-      await expect(page.getByRole("status")).toHaveText("The flags are up to date.");
-      // A reload would have reset the signed-in user.
-      await expect(page.getByLabel("Signed in as")).toHaveValue("ada");
-    },
-  );
+    await server.start();
+    const dashboard = await context.newPage();
+    await signIn(dashboard, server);
+    await dashboard.goto("/dashboard/flags");
+    await switchBanner(dashboard);
+    await expect(page.getByText("Free delivery")).toBeHidden();
+    await expect(page.getByRole("status")).toHaveText("The flags are up to date.");
+    // A reload would have reset the signed-in user.
+    await expect(page.getByLabel("Signed in as")).toHaveValue("ada");
+  });
 }

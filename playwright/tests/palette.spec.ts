@@ -1,6 +1,7 @@
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
 import { shop } from "../support/flag-page.ts";
+import { hold } from "../support/hold.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test.describe("the palette", { tag: "@scripts" }, () => {
@@ -151,14 +152,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
   }) => {
     await api.createFlag("checkout_v2", "New checkout");
     await signIn(page, server);
-    let release: () => void = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route("**/*.js", async (route) => {
-      await released;
-      await route.continue();
-    });
+    const release = await hold(page, "**/*.js");
     await page.goto("/dashboard/environments", { waitUntil: "commit" });
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     await page.keyboard.press("Control+k");

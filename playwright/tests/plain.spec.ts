@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
-import { servePlain, shopFlags } from "../support/shop.ts";
-import { expect, test } from "../support/test.ts";
+import { servePlain, shopFlags, test } from "../support/shop.ts";
+import { expect } from "../support/test.ts";
 
 /** Expects the right answers for a user in the rollout and for a user outside it. */
 async function expectRightPage(page: Page): Promise<void> {
@@ -39,9 +39,9 @@ async function refuseWasm(page: Page, url: string, edit = (html: string) => html
 
 test("a page without a bundler runs wasm under its content security policy", {
   tag: "@scripts",
-}, async ({ page, server, api }) => {
+}, async ({ page, api, serve }) => {
   const { environment } = await shopFlags(api);
-  await using shop = await servePlain(server, environment);
+  const shop = await serve(servePlain, environment);
   const files = filesLoaded(page);
   await page.goto(shop.url);
   await expectRightPage(page);
@@ -50,10 +50,10 @@ test("a page without a bundler runs wasm under its content security policy", {
 
 test("a page without a bundler works under a policy that forbids wasm", {
   tag: "@scripts",
-}, async ({ page, server, api, browserErrors }) => {
+}, async ({ page, api, serve, browserErrors }) => {
   browserErrors.ignore(/WebAssembly|wasm-eval/);
   const { environment } = await shopFlags(api);
-  await using shop = await servePlain(server, environment);
+  const shop = await serve(servePlain, environment);
   await refuseWasm(page, shop.url);
   const files = filesLoaded(page);
   await page.goto(shop.url);
@@ -70,9 +70,9 @@ function withoutWasm(text: string): string {
 
 test("a page that imports the client without wasm does not violate a policy that forbids wasm", {
   tag: "@scripts",
-}, async ({ page, server, api }) => {
+}, async ({ page, api, serve }) => {
   const { environment } = await shopFlags(api);
-  await using shop = await servePlain(server, environment);
+  const shop = await serve(servePlain, environment);
   await refuseWasm(page, shop.url, withoutWasm);
   await page.route("**/shop.js", async (route) => {
     const response = await route.fetch();

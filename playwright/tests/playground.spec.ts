@@ -1,6 +1,7 @@
 import type { Page } from "@playwright/test";
 import type { Api, Condition, Environment, Flag } from "../support/api.ts";
-import { delayHydration, expect, signIn, test } from "../support/test.ts";
+import { hold } from "../support/hold.ts";
+import { expect, signIn, test } from "../support/test.ts";
 
 const germany: Condition = {
   attribute: "country",
@@ -179,12 +180,12 @@ test("a context typed before hydration is evaluated", { tag: "@scripts" }, async
 }) => {
   const { production } = await checkout(api);
   await signIn(page, server);
-  const release = await delayHydration(page);
+  const hydrate = await hold(page, "**/*.wasm");
   await page.goto(`/dashboard/try?flag=new_checkout&environment=${production.id}`, {
     waitUntil: "commit",
   });
   await page.getByLabel("email").fill("nobody");
   await expect(page.getByText("Fix the context to see the result.")).toBeHidden();
-  release();
+  hydrate();
   await expect(page.getByText("Fix the context to see the result.")).toBeVisible();
 });

@@ -1,8 +1,9 @@
 import type { Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { type Api, evaluate } from "../support/api.ts";
-import { servePlain } from "../support/shop.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { hold } from "../support/hold.ts";
+import { servePlain, test } from "../support/shop.ts";
+import { expect, signIn } from "../support/test.ts";
 
 /** Creates a public environment and one for servers, a public flag that is on in the public one, and a secret flag. */
 async function fill(api: Api, clientRules: "full" | "answers" = "full") {
@@ -215,9 +216,9 @@ test.describe("with axe", { tag: "@scripts" }, () => {
 
 test("a page of another origin needs no preflight request for its flags", {
   tag: "@scripts",
-}, async ({ page, server, api }) => {
+}, async ({ page, api, serve }) => {
   const { web, banner } = await fill(api);
-  await using shop = await servePlain(server, web);
+  const shop = await serve(servePlain, web);
   await page.context().grantPermissions(["local-network-access"]);
   const network = await page.context().newCDPSession(page);
   const preflights: string[] = [];
@@ -260,18 +261,11 @@ for (const [name, options] of [
 ] as const) {
   test(`${name}, a page has its first evaluations before the engine`, {
     tag: "@scripts",
-  }, async ({ page, server, api }) => {
+  }, async ({ page, api, serve }) => {
     const { web, banner } = await fill(api);
-    await using shop = await servePlain(server, web);
+    const shop = await serve(servePlain, web);
     await page.context().grantPermissions(["local-network-access"]);
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route("**/pennon/engine*", async (route) => {
-      await released;
-      await route.continue();
-    });
+    const release = await hold(page, "**/pennon/engine*");
     await page.goto(shop.url);
     const isOn = await page.evaluate(async (options) => {
       const { FeatureFlagsClient } = await import("/pennon/index.js" as string);
@@ -294,8 +288,6 @@ for (const [name, options] of [
       return client.isEnabled("banner");
     });
     expect(isStillOn).toBe(false);
-    // The client of the page may still load a file, which would fail when the shop stops.
-    await page.goto("about:blank");
   });
 }
 
@@ -303,9 +295,10 @@ test("the client takes the flags that a page has preloaded", { tag: "@scripts" }
   page,
   server,
   api,
+  serve,
 }) => {
   const { web } = await fill(api);
-  await using shop = await servePlain(server, web);
+  const shop = await serve(servePlain, web);
   await page.context().grantPermissions(["local-network-access"]);
   await page.goto(shop.url);
   // The page's own client has its flags.
@@ -335,6 +328,4 @@ test("the client takes the flags that a page has preloaded", { tag: "@scripts" }
   }, url);
   expect(isOn).toBe(true);
   expect(requests).toEqual([url]);
-  // The client of the page may still load a file, which would fail when the shop stops.
-  await page.goto("about:blank");
 });
