@@ -116,9 +116,9 @@ function addPages(files, { url }) {
       : "";
     site.addPage(
       `/${index}`,
-      `<!doctype html><html data-service="${url}" data-sdk-key="${key}"><head>${links}` +
+      `<!doctype html><html data-service="${url}" data-sdk-key="${key}"><head>` +
         `<link rel="icon" href="data:,">${inlined}` +
-        `<script type="module" src="/${script}/${script}.js"></script></head></html>`,
+        `<script type="module" src="/${script}/${script}.js"></script>${links}</head></html>`,
     );
   }
 }
