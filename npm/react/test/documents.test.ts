@@ -2,4 +2,8 @@
 import { describeDocument } from "../../core/test/code-blocks.ts";
 
 describeDocument("npm/react/README.md", ["npm/react/test/snippets/", "npm/react/test/registered/"]);
-describeDocument("docs/react.md", ["examples/react-vite/src/", "npm/react/test/snippets/"]);
+describeDocument("docs/react.md", [
+  "examples/react-vite/",
+  "examples/react-vite/src/",
+  "npm/react/test/snippets/",
+]);
