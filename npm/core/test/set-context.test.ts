@@ -1,0 +1,157 @@
+import { describe, expect, it, vi } from "vitest";
+import { AnsweringService } from "./answering.ts";
+import { eventsOf } from "./journal.ts";
+import { ada, bob, ready, remote } from "./remote.ts";
+import { held } from "./scripted.ts";
+
+describe("setContext", () => {
+  it("resolves when the answers for the new context are served", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    const reader = client.withContext();
+    const bound = client.withContext(bob);
+    const notified = vi.fn();
+    client.subscribe(notified);
+    const events = eventsOf(client);
+    const changed = client.setContext(bob);
+    expect(client.context).toEqual(ada);
+    expect(reader.isEnabled("beta")).toBe(true);
+    expect(bound.read("beta")).toBeUndefined();
+    await changed;
+    expect(client.context).toEqual(bob);
+    expect(reader.context).toEqual(bob);
+    expect(reader.isEnabled("beta")).toBe(false);
+    expect(bound.evaluate("beta")).toEqual({ enabled: false, reason: "targeting_rule" });
+    expect(() => client.evaluate("beta", ada)).toThrow("no evaluations for this context");
+    expect(service.tags).toEqual([undefined, undefined]);
+    expect(service.bodies).toEqual([{ context: ada }, { context: bob }]);
+    expect(events).toEqual(["refresh:start", "change beta", "refresh:success"]);
+    expect(notified).toHaveBeenCalledOnce();
+  });
+
+  it("notifies subscribers even if all answers are the same", async () => {
+    const client = await ready(new AnsweringService(), { context: bob });
+    const events = eventsOf(client);
+    const notified = vi.fn();
+    client.subscribe(notified);
+    await client.setContext({ userId: "eve" });
+    expect(notified).toHaveBeenCalledOnce();
+    expect(events).toEqual(["refresh:start", "refresh:success"]);
+  });
+
+  it("sends nothing for an equal context", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    await client.setContext({ userId: "ada", email: null, customAttributes: {} });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it("waits for a pending request that already has this context", async () => {
+    const service = new AnsweringService();
+    const client = remote(service);
+    await Promise.all([client.initialize(), client.setContext(ada)]);
+    expect(service.requests).toHaveLength(1);
+    await Promise.all([client.setContext(bob), client.setContext({ ...bob })]);
+    expect(client.context).toEqual(bob);
+    expect(service.requests).toHaveLength(2);
+  });
+
+  it("replaces the first request while the engine is being loaded", async () => {
+    const service = new AnsweringService();
+    const client = remote(service);
+    const initialized = client.initialize();
+    await Promise.resolve();
+    expect(service.bodies).toEqual([{ context: ada }]);
+    await client.setContext(bob);
+    await initialized;
+    expect(client.context).toEqual(bob);
+    expect(service.bodies).toEqual([{ context: ada }, { context: bob }]);
+    expect(service.requests[0]?.signal.aborted).toBe(true);
+  });
+
+  it("never serves a late answer for an earlier context", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    const late = held();
+    service.respondWith(late.answer, (request) => service.respond(request));
+    const first = client.setContext(bob);
+    await service.requested(2);
+    const second = client.setContext({ userId: "eve" });
+    await service.requested(3);
+    await Promise.all([first, second]);
+    await late.release((request) => service.respond(request));
+    await Promise.resolve();
+    expect(client.context).toEqual({ userId: "eve" });
+    expect(service.requests[1]?.signal.aborted).toBe(true);
+    expect(client.read("beta", bob)).toBeUndefined();
+  });
+
+  it("waits for its own answers if a listener calls it", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    let changed: Promise<void> | undefined;
+    client.once("change", () => {
+      changed = client.setContext({ userId: "ada", country: "FR" });
+    });
+    await client.setContext(bob);
+    await changed;
+    expect(client.context).toEqual({ userId: "ada", country: "FR" });
+    expect(service.requests).toHaveLength(3);
+  });
+
+  it("rejects after all retries, keeps the answers of the previous context, and tries again", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    service.fail(500);
+    await expect(client.setContext(bob)).rejects.toMatchObject({
+      code: "REFRESH_FAILED",
+      message: expect.stringContaining("setContext() failed"),
+    });
+    expect(service.requests).toHaveLength(3);
+    expect(client.context).toEqual(ada);
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(client.read("beta", bob)).toBeUndefined();
+    service.recover();
+    await client.refresh();
+    expect(client.context).toEqual(bob);
+    expect(client.isEnabled("beta")).toBe(false);
+  });
+
+  it("requests the answers again after a failure, also for the same context", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    service.fail(400);
+    await client.setContext(bob).catch(() => {});
+    service.recover();
+    await client.setContext(bob);
+    expect(client.context).toEqual(bob);
+    await client.setContext(ada);
+    expect(client.isEnabled("beta")).toBe(true);
+  });
+
+  it("only changes the context before initialize(), and fails after shutdown()", async () => {
+    const service = new AnsweringService();
+    const client = remote(service);
+    await client.setContext(bob);
+    expect(service.requests).toHaveLength(0);
+    expect(client.context).toEqual(bob);
+    const initialized = client.initialize();
+    const changed = client.setContext(ada);
+    await Promise.all([initialized, changed]);
+    expect(client.isEnabled("beta")).toBe(true);
+    await client.shutdown();
+    await expect(client.setContext(bob)).rejects.toMatchObject({ code: "NOT_INITIALIZED" });
+  });
+
+  it("fails with the client's shutdown", async () => {
+    const service = new AnsweringService();
+    const client = await ready(service);
+    service.respondWith(held().answer);
+    const changed = client.setContext(bob);
+    await service.requested(2);
+    await Promise.all([
+      expect(changed).rejects.toMatchObject({ code: "NOT_INITIALIZED" }),
+      client.shutdown(),
+    ]);
+  });
+});
