@@ -19,7 +19,7 @@ use tracing_subscriber::{Registry, fmt};
 
 // The linker needs this crate's symbols, but no Rust code names them.
 #[cfg(target_env = "musl")]
-use pennon_memmove as _;
+use pennon_static_binary as _;
 
 #[cfg(target_env = "musl")]
 #[global_allocator]
