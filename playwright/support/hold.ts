@@ -6,6 +6,7 @@ export interface Gate {
   readonly open: () => void;
 }
 
+/** Returns a gate, which stays closed until its `open` is called. */
 export function closedGate(): Gate {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

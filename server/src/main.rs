@@ -18,12 +18,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Registry, fmt};
 
 // The linker needs this crate's symbols, but no Rust code names them.
-#[cfg(target_env = "musl")]
-use pennon_static_binary as _;
-
-#[cfg(target_env = "musl")]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+use pennon_native as _;
 
 #[tokio::main]
 async fn main() -> ExitCode {

@@ -1,9 +1,12 @@
-//! Passwords: changes by their owner or an administrator, guesses, and concurrent changes.
+//! Passwords: changes by their owner or an administrator, guesses, concurrent changes, and their memory.
 
-use pennon_tests::{Answer, EMAIL, PASSWORD, TestApp};
+use std::time::Duration;
+
+use pennon_tests::{Answer, EMAIL, PASSWORD, Process, TestApp, TestDatabase, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 const OTHER_PASSWORD: &str = "another long password";
 
@@ -212,4 +215,17 @@ async fn one_of_two_concurrent_password_changes_succeeds() {
         .expect(StatusCode::OK);
     let changes = app.admin().await.audited_with_accounts().await;
     assert_eq!(changes, ["PASSWORD_CHANGED", "USER_CREATED"]);
+}
+
+#[tokio::test]
+async fn the_memory_of_password_hashes_is_returned_to_the_system() {
+    let database = TestDatabase::create().await;
+    // The first start hashes the password of the administrator, in 19 MiB.
+    let process = Process::start(&database, &[]).await;
+    let returned = eventually("the memory is returned", async || {
+        process.resident_mebibytes() < 30.0
+    });
+    // After ten seconds, the threads have ended, which returns their memory in any case.
+    let returned = timeout(Duration::from_secs(5), returned).await;
+    returned.expect("the memory is returned soon");
 }

@@ -167,13 +167,15 @@ impl Process {
         Some(self.ended().await)
     }
 
-    /// Returns the resident memory in MiB, as Linux counts it.
+    /// Returns the resident memory in MiB, without that of files such as the binary, as Linux counts it.
     pub fn resident_mebibytes(&self) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let status = status.expect("the process is there");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"));
         let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        let kibibytes: f64 = kibibytes.expect("VmRSS").parse().expect("a number");
+        let kibibytes: f64 = kibibytes.expect("RssAnon").parse().expect("a number");
         kibibytes / 1024.0
     }
 
