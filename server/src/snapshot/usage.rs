@@ -1,8 +1,8 @@
 //! Counts of evaluations and polls, in memory. They outlive the snapshots.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use pennon_model::client::Client;
@@ -54,8 +54,12 @@ pub(crate) struct EnvironmentUsage {
 /// The number of evaluations of a flag, by origin and outcome.
 pub(crate) struct FlagUsage {
     flag: FlagId,
-    counts: [[AtomicU64; Outcome::ALL.len()]; Origin::ALL.len()],
+    /// Allocated by the first evaluation of an origin: most flags are never evaluated in most environments.
+    counts: [OnceLock<Box<OutcomeCounts>>; Origin::ALL.len()],
 }
+
+/// The number of evaluations by outcome.
+type OutcomeCounts = [AtomicU64; Outcome::ALL.len()];
 
 /// The place where evaluations were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -196,6 +200,7 @@ impl EnvironmentUsage {
     fn take(&self, counts: &mut Counts) {
         for (id, flag) in self.flags.lock().iter() {
             for (origin, of_origin) in Origin::ALL.into_iter().zip(&flag.counts) {
+                let of_origin = of_origin.get().into_iter().flat_map(|counts| &**counts);
                 for (outcome, count) in Outcome::ALL.into_iter().zip(of_origin) {
                     if let Some(count) = taken(count) {
                         let key = (self.lineage, *id, outcome, origin);
@@ -241,6 +246,7 @@ impl FlagUsage {
     /// Counts evaluations with this outcome.
     pub(crate) fn evaluated(&self, outcome: Outcome, origin: Origin, count: u64) {
         let counts = self.counts.get(origin as usize);
+        let counts = counts.map(|counts| counts.get_or_init(Box::default));
         if let Some(counted) = counts.and_then(|counts| counts.get(outcome.index())) {
             counted.fetch_add(count, Ordering::Relaxed);
         }
