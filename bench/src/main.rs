@@ -1,4 +1,4 @@
-//! Measures a release build of the server from outside, and prints tables of the results.
+//! Measures the server from outside, and prints tables of the results.
 //!
 //! Each time is compared with a yardstick from the same run: times differ between machines, the ratios differ much
 //! less.
@@ -30,7 +30,7 @@ use plans::Plan;
 use samples::Table;
 use service::Service;
 
-/// Measures a release build of the server from outside, and prints tables.
+/// Measures the server from outside, and prints tables.
 #[derive(Parser)]
 struct CommandLine {
     #[command(subcommand)]

@@ -1,14 +1,14 @@
-//! Runs benchmarks, which measure release builds only.
+//! Runs benchmarks, which measure only what is published.
 
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
 use crate::browser;
+use crate::dist;
 use crate::node;
 use crate::postgres::{self, Durability, Server};
 use crate::process::Run as _;
-use crate::serve::Profile;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
@@ -60,7 +60,7 @@ pub(crate) fn lighthouse(workspace: &Workspace) -> Result<Outcome> {
         .args(["--", "lighthouse", "--scripts"])
         .arg(folder)
         .arg("--server")
-        .arg(Profile::Release.binary(workspace))
+        .arg(published_server(workspace))
         .env("CHROME_PATH", browser)
         .run()?;
     Ok(Outcome::Done)
@@ -97,13 +97,18 @@ pub(crate) fn streams(workspace: &Workspace) -> Result<Outcome> {
     without_postgres(workspace, "streams")
 }
 
+/// Returns the path of the server's binary for this machine, as it is published.
+fn published_server(workspace: &Workspace) -> PathBuf {
+    dist::binary(workspace, &dist::default_target())
+}
+
 /// Runs a benchmark that only needs SQLite.
 fn without_postgres(workspace: &Workspace, what: &str) -> Result<Outcome> {
     let mut bench = workspace.cargo();
     bench
         .args(["run", "--quiet", "--release", "--package", "pennon-bench"])
         .args(["--", what, "--server"])
-        .arg(Profile::Release.binary(workspace))
+        .arg(published_server(workspace))
         .run()?;
     Ok(Outcome::Done)
 }
@@ -119,7 +124,7 @@ pub(crate) fn admin(workspace: &Workspace) -> Result<Outcome> {
         .args(["--", "admin", "--postgres"])
         .arg(server.url())
         .arg("--server")
-        .arg(Profile::Release.binary(workspace))
+        .arg(published_server(workspace))
         .run()?;
     Ok(Outcome::Done)
 }

@@ -92,7 +92,7 @@ pub(crate) enum Command {
     Browsers,
     /// Take screenshots of all dashboard pages into the target folder's screenshots/
     Screenshots,
-    /// Measure a release build, and print the tables of docs/performance.md
+    /// Measure what is published, and print the tables of docs/performance.md
     Bench {
         /// The subject of the measurement
         #[command(subcommand)]

@@ -43,10 +43,6 @@ const PACKED_RELOCATIONS: &str = "-Clink-arg=-Wl,-z,pack-relative-relocs";
 /// package, whose level 3 would make the result two megabytes larger and hardly faster.
 const LINK_TIME: &str = "-Copt-level=s";
 
-/// A preprocessor definition for the allocator. Blocks larger than this, in KiB, return to the system as soon as they
-/// are free: 19 MiB for each password check.
-const ALLOCATOR: &str = "-DMI_DEFAULT_ARENA_MAX_OBJECT_SIZE=2048";
-
 /// The name of the list of checksums, which has the format of `sha256sum --check`.
 const CHECKSUMS: &str = "SHA256SUMS";
 
@@ -63,7 +59,7 @@ pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target.join("dist")
 }
 
-/// Returns the path of the binary that [`build`] produces for a platform.
+/// Returns the path of the binary that [`compile`] produces for a platform.
 pub(crate) fn binary(workspace: &Workspace, target: &str) -> PathBuf {
     workspace.target.join(target).join("published/pennon")
 }
@@ -76,8 +72,7 @@ pub(crate) fn begin(workspace: &Workspace) -> Result<Outcome> {
 
 /// Builds the server for a platform and packs it into an archive.
 pub(crate) fn build(workspace: &Workspace, target: &str) -> Result<()> {
-    let revision = Revision::of(workspace)?;
-    compile(workspace, target, &revision)?;
+    let revision = compile(workspace, target)?;
     let name = format!("pennon-{}-{target}", env!("CARGO_PKG_VERSION"));
     let mut files = vec![Packed {
         name: "pennon".to_owned(),
@@ -96,7 +91,9 @@ pub(crate) fn build(workspace: &Workspace, target: &str) -> Result<()> {
     pack(&archive, &name, &files, revision.seconds)
 }
 
-fn compile(workspace: &Workspace, target: &str, revision: &Revision) -> Result<()> {
+/// Builds the server for a platform, and returns the revision that it was built from.
+pub(crate) fn compile(workspace: &Workspace, target: &str) -> Result<Revision> {
+    let revision = Revision::of(workspace)?;
     let variable = target.replace('-', "_");
     let mut flags = format!(
         "{} {LINKING}",
@@ -119,12 +116,10 @@ fn compile(workspace: &Workspace, target: &str, revision: &Revision) -> Result<(
         )
         .env(
             format!("CFLAGS_{variable}"),
-            format!(
-                "{} {ALLOCATOR}",
-                remappings(workspace, "-ffile-prefix-map=")?
-            ),
+            remappings(workspace, "-ffile-prefix-map=")?,
         )
-        .run()
+        .run()?;
+    Ok(revision)
 }
 
 /// Returns compiler options that keep the folders of the build machine out of the binary.
