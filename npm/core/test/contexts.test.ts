@@ -246,6 +246,44 @@ describe("a context", () => {
     }
   });
 
+  it("may be of any class, and so may its custom attributes", () => {
+    class Mine {
+      readonly userId = "ada";
+      readonly plan = 3;
+      get country(): string {
+        return "GB";
+      }
+      get beta(): boolean {
+        return true;
+      }
+    }
+    const bare: object = Object.assign(Object.create(null), { userId: "ada", plan: 3 });
+    for (const owner of [new Mine(), bare]) {
+      const context = Object.assign(owner, { customAttributes: owner });
+      expect(matches("userId_is_ada", context)).toBe(true);
+      expect(matches("plan_is_3", context)).toBe(true);
+      expect(matches("plan_is_3", { customAttributes: owner })).toBe(true);
+      expect(matches("country_is_not_empty", context)).toBe(false);
+      expect(matches("beta_is_true", { customAttributes: owner })).toBe(false);
+    }
+    expect(matches("plan_is_3", Object.create({ customAttributes: { plan: 3 } }))).toBe(false);
+  });
+
+  it("loses only the attributes whose getters throw", () => {
+    const context = {
+      userId: "ada",
+      get country(): string {
+        throw new Error("no");
+      },
+    };
+    expect(matches("two_attributes", context)).toBe(false);
+    expect(matches("userId_is_ada", context)).toBe(true);
+    expect(client.explain("two_attributes", context).rules[0]?.conditions).toMatchObject([
+      { actual: "ada", outcome: "held" },
+      { actual: null, outcome: "missing" },
+    ]);
+  });
+
   it("inherits no property that was added to all objects", () => {
     const everything = Object.prototype as { userId?: string; plan?: number };
     try {

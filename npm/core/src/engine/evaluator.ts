@@ -1,29 +1,20 @@
 import type { ConditionTrace, Evaluation, Explanation } from "../evaluation.js";
 import { type ConfiguredFlags, type FlagValue, UNSUPPORTED } from "../internal/flags.js";
+import { attributeIn } from "./attributes.js";
 import type { WasmExports } from "./bindings.js";
+import { ContextWriter } from "./context-writer.js";
 import { FlagBit } from "./protocol.js";
-import { attributeIn, Slots } from "./slots.js";
 
 /** Matches the JSON value at the start of a text. For an array or object, the match ends after its first value. */
 const VALUE = /^(?:"(?:[^"\\]|\\.)*"?|[^\s,\]}]+)/;
-
-/**
- * The maximum nesting of evaluations that getters of contexts start. In deeper evaluations, all attributes are missing.
- * Otherwise a context that evaluates itself would exhaust the stack and trap the wasm.
- */
-const MAX_NESTING = 8;
 
 /** Evaluates the flags of the engine's configuration. */
 export class Evaluator {
   readonly buffer: ConfigBuffer;
   readonly #exports: WasmExports;
   readonly #wasm: WasmExports["wasm"];
-  readonly #slots: Slots;
+  readonly #contexts: ContextWriter;
   readonly #evaluations: readonly Evaluation[];
-  /** The number of contexts that have been written to the slots. */
-  #contexts = 0;
-  /** The number of evaluations that are reading their contexts. */
-  #nested = 0;
   /** The names of the attributes that each flag reads from a context, for the flags that have been evaluated. */
   #attributes: (readonly string[] | undefined)[] = [];
 
@@ -33,41 +24,14 @@ export class Evaluator {
     this.#wasm = exports.wasm;
     this.buffer = new ConfigBuffer(this.#wasm);
     this.#evaluations = evaluations;
-    this.#slots = new Slots(this.#wasm);
+    this.#contexts = new ContextWriter(this.#wasm);
   }
 
   /** Evaluates the flag at this position, or returns undefined if the configuration does not contain it. */
   evaluate(flag: number, context: unknown): Evaluation | undefined {
     const attributes = this.#attributes[flag] ?? this.#readAttributes(flag);
-    this.#nested += 1;
-    this.#write(attributes, this.#nested > MAX_NESTING ? undefined : context);
-    this.#nested -= 1;
+    this.#contexts.write(attributes, context);
     return this.#evaluations[this.#wasm.evaluate(flag)];
-  }
-
-  /** Writes the attributes of a context to the slots. */
-  #write(attributes: readonly string[], context: unknown): void {
-    this.#contexts += 1;
-    const number = this.#contexts;
-    this.#slots.begin(attributes.length);
-    for (let slot = 0; slot < attributes.length; slot += 1) {
-      this.#slots.write(slot, attributeIn(context, attributes[slot] ?? ""));
-    }
-    if (number !== this.#contexts) {
-      this.#rewrite(attributes, context);
-    }
-  }
-
-  /**
-   * Writes the attributes again, because a getter of the context has evaluated another flag, whose attributes are in
-   * the slots now.
-   */
-  #rewrite(attributes: readonly string[], context: unknown): void {
-    const values = attributes.map((name) => attributeIn(context, name));
-    this.#slots.begin(values.length);
-    for (const [slot, value] of values.entries()) {
-      this.#slots.write(slot, value);
-    }
   }
 
   /**
@@ -140,7 +104,7 @@ export class Evaluator {
     const nameIn = (slot: number) => this.#exports.text(this.#wasm.attribute, flag, slot);
     const attributes: string[] = [];
     for (let name = nameIn(0); name !== undefined; name = nameIn(attributes.length)) {
-      attributes.push(name);
+      attributes.push(internalized(name));
     }
     this.#attributes[flag] = attributes;
     return attributes;
@@ -159,6 +123,11 @@ export class Evaluator {
       hasWarned: false,
     };
   }
+}
+
+/** Returns the same string as the engine of JavaScript keeps for names of members, which it compares by address. */
+function internalized(name: string): string {
+  return Object.keys({ [name]: 0 })[0] ?? name;
 }
 
 function isUnsupported(number = 0): boolean {

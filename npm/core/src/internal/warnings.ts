@@ -23,20 +23,18 @@ const SAMPLE_INTERVAL = 64;
 export class ContextCheck {
   readonly #logger: Logger;
   readonly #warned = new Set<string>();
-  #checks = 0;
-  /** The number of contexts to skip before the next check. */
-  #skips = 0;
+  #contexts = 0;
+  /** The number of the next context that is checked. */
+  #next = 1;
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
   check(context: unknown): void {
-    if (this.#skips > 0) {
-      this.#skips -= 1;
-    } else {
-      this.#checks += 1;
-      this.#skips = this.#checks < FIRST_CONTEXTS ? 0 : SAMPLE_INTERVAL - 1;
+    this.#contexts += 1;
+    if (this.#contexts === this.#next) {
+      this.#next += this.#contexts < FIRST_CONTEXTS ? 1 : SAMPLE_INTERVAL;
       this.#checkNames(context);
     }
   }
