@@ -18,17 +18,27 @@ use super::flag_table::{STALE, StaleSince, push_last_evaluated, push_since, push
 use super::{Tx, bad_row, bindable, insert_rows, on_conn, page_of, unless_taken};
 use crate::error::{Conflict, Error};
 
+/// The columns of a [`FlagRow`] that `flags` and its views have.
+macro_rules! own_columns {
+    () => {
+        "flags.id, flags.key, flags.name, flags.description, flags.type, flags.created_by, flags.created_at,
+         flags.archived_at, flags.revision, flags.is_public, flags.owner, flags.kind, flags.expires_at"
+    };
+}
+
 /// The columns of a [`FlagRow`], from `flags` or a view of that name. No product and no tag contains a line break.
 macro_rules! flag_columns {
     () => {
-        "flags.id, flags.key, flags.name, flags.description, flags.type, flags.created_by, flags.created_at,
-         flags.archived_at, flags.revision, flags.is_public, flags.owner, flags.kind, flags.expires_at,
-         (select string_agg(flag_tags.tag, '\n') from flag_tags where flag_tags.flag_id = flags.id) as tags,
-         (select string_agg(flag_products.product, '\n') from flag_products
-          where flag_products.flag_id = flags.id) as products"
+        concat!(
+            $crate::store::flags::own_columns!(),
+            ", (select string_agg(flag_tags.tag, '\n') from flag_tags where flag_tags.flag_id = flags.id) as tags,
+             (select string_agg(flag_products.product, '\n') from flag_products
+              where flag_products.flag_id = flags.id) as products"
+        )
     };
 }
 pub(super) use flag_columns;
+pub(super) use own_columns;
 
 /// Appends a condition on the ID of flags, if a product is requested: the flags are configured in its environments. It is
 /// a macro because each driver has its own builder.
@@ -220,6 +230,29 @@ pub(crate) async fn find(tx: &mut Tx, id: FlagId) -> Result<Option<Flag>, Error>
     row.map(Flag::try_from).transpose()
 }
 
+/// Appends the order of flags. It is a macro because each driver has its own builder.
+macro_rules! push_order {
+    ($query:expr, $order:expr, $environment:expr) => {{
+        $query.push(" order by ");
+        match $order {
+            FlagOrder::Newest => $query.push("created_at desc, id desc"),
+            FlagOrder::Oldest => $query.push("created_at, id"),
+            FlagOrder::Key => $query.push("key"),
+            FlagOrder::KeyDescending => $query.push("key desc"),
+            FlagOrder::Name => $query.push("lower(name), id"),
+            FlagOrder::NameDescending => $query.push("lower(name) desc, id desc"),
+            FlagOrder::LastEvaluated => {
+                push_last_evaluated!($query, $environment);
+                $query.push(" nulls first, id")
+            }
+            FlagOrder::LastEvaluatedDescending => {
+                push_last_evaluated!($query, $environment);
+                $query.push(" desc nulls last, id desc")
+            }
+        };
+    }};
+}
+
 /// Returns one page of flags.
 pub(crate) async fn list(
     tx: &mut Tx,
@@ -232,26 +265,13 @@ pub(crate) async fn list(
         if let Some(since) = states.stale {
             push_since!(query, since);
         }
-        query.push("select ").push(flag_columns!());
+        // Databases may compute all columns before they sort, so tags and products are added to the page afterwards.
+        query.push(concat!("select ", flag_columns!(), " from (select ", own_columns!(), ", evaluated_at"));
         push_selected!(query, selection, states);
-        query.push(" order by ");
-        match selection.order {
-            FlagOrder::Newest => query.push("created_at desc, id desc"),
-            FlagOrder::Oldest => query.push("created_at, id"),
-            FlagOrder::Key => query.push("key"),
-            FlagOrder::KeyDescending => query.push("key desc"),
-            FlagOrder::Name => query.push("lower(name), id"),
-            FlagOrder::NameDescending => query.push("lower(name) desc, id desc"),
-            FlagOrder::LastEvaluated => {
-                push_last_evaluated!(query, states.environment);
-                query.push(" nulls first, id")
-            }
-            FlagOrder::LastEvaluatedDescending => {
-                push_last_evaluated!(query, states.environment);
-                query.push(" desc nulls last, id desc")
-            }
-        };
+        push_order!(query, selection.order, states.environment);
         query.push(" limit ").push_bind(page.limit.get()).push(" offset ").push_bind(page.offset());
+        query.push(") flags");
+        push_order!(query, selection.order, states.environment);
         query.build_query_as().fetch_all(conn).await
     })?;
     let total = on_conn!(tx, conn => {

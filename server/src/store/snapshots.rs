@@ -153,14 +153,9 @@ impl LoadedFlag {
     }
 }
 
-/// Reads the flags of an environment that changed after `revision`. For revision 0, it reads all flags, including
-/// archived flags that belong to it without a configuration in the environment.
-pub(crate) async fn changed_flags(
-    tx: &mut Tx,
-    environment: EnvironmentId,
-    revision: i64,
-) -> Result<Vec<ChangedFlag>, Error> {
-    let rows: Vec<FlagRuleRow> = on_conn!(tx, conn => sqlx::query_as(
+/// Selects the flags with a configuration in environment `$1` that changed after revision `$2`.
+macro_rules! select_configured {
+    () => {
         "select flags.id as flag_id, flags.key, flags.archived_at is not null as archived, pair.is_hidden,
                 pair.is_enabled, pair.ttl_override_seconds, pair.config_revision, rollouts.percentage, rollouts.strategy,
                 rules.id as rule_id, rules.priority, rules.logic, rules.value,
@@ -169,16 +164,44 @@ pub(crate) async fn changed_flags(
          join flags on flags.id = pair.flag_id
          left join rollouts on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
          left join rules on rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id
-         where pair.environment_id = $1 and pair.config_revision > $2
-         union all
-         select flags.id, flags.key, true, false, false, null, 0, null, null, null, null, null, null, null
-         from flags
-         where $2 = 0 and flags.archived_at is not null
-           and flags.id in (select flag_id from flag_scope where environment_id = $1)
-           and not exists
-            (select 1 from flag_environments pair where pair.flag_id = flags.id and pair.environment_id = $1)
-         order by flag_id, priority",
-    ).bind(environment.uuid()).bind(revision).fetch_all(conn).await)?;
+         where pair.environment_id = $1 and pair.config_revision > $2"
+    };
+}
+
+/// Selects changed flags. After each change, every instance sends this query, which PostgreSQL plans anew each time, so
+/// it has no part that only [`ALL_FLAGS`] needs.
+const CHANGED_FLAGS: &str = concat!(select_configured!(), " order by flag_id, priority");
+
+/// Selects all flags, including archived flags that belong to the environment without a configuration in it.
+const ALL_FLAGS: &str = concat!(
+    select_configured!(),
+    " union all
+     select flags.id, flags.key, true, false, false, null, 0, null, null, null, null, null, null, null
+     from flags
+     where flags.archived_at is not null
+       and flags.id in (select flag_id from flag_scope where environment_id = $1)
+       and not exists
+        (select 1 from flag_environments pair where pair.flag_id = flags.id and pair.environment_id = $1)
+     order by flag_id, priority"
+);
+
+/// Reads the flags of an environment that changed after `revision`. For revision 0, it reads all flags, including
+/// archived flags that belong to it without a configuration in the environment.
+pub(crate) async fn changed_flags(
+    tx: &mut Tx,
+    environment: EnvironmentId,
+    revision: i64,
+) -> Result<Vec<ChangedFlag>, Error> {
+    let query = if revision == 0 {
+        ALL_FLAGS
+    } else {
+        CHANGED_FLAGS
+    };
+    let rows: Vec<FlagRuleRow> = on_conn!(tx, conn => sqlx::query_as(query)
+        .bind(environment.uuid())
+        .bind(revision)
+        .fetch_all(conn)
+        .await)?;
     let flags = rows.chunk_by(|one, next| one.flag_id == next.flag_id);
     Ok(flags.filter_map(changed).collect())
 }
