@@ -6,12 +6,11 @@ use tracing::Instrument;
 use super::Admin;
 use crate::auth::actor::Actor;
 use crate::error::Error;
-use crate::evaluation::CommittedFlags;
 use crate::snapshot::Rotation;
 use crate::store::Tx;
 use crate::store::environments::{Raised, Safeguards};
 use crate::store::notifications::announce;
-use crate::store::snapshots::changed_flags;
+use crate::store::snapshots::{ChangedFlag, flag_in};
 
 /// A change to the flags that an environment serves.
 #[derive(Clone, Debug)]
@@ -128,10 +127,8 @@ async fn run(
 ) -> Result<(), Error> {
     let admin = admin.clone();
     let run = async move {
-        let environments: Vec<EnvironmentId> =
-            changes.iter().map(|change| change.environment).collect();
-        announce(&mut tx, admin.instance, &environments).await?;
-        let flags = changed_flags_of(&admin, &mut tx, &changes).await?;
+        announce(&mut tx, admin.instance, &environments(&changes)).await?;
+        let flags = changed_flag(&admin, &mut tx, &changes).await?;
         // A commit may succeed although its response is lost. The next comparison of revisions then finds the change.
         tx.commit().await?;
         let snapshots = &admin.serving.snapshots;
@@ -150,35 +147,35 @@ async fn run(
         .map_err(|error| Error::Internal(format!("the commit was aborted: {error}")))?
 }
 
-/// Reads the flag of a change that concerns one flag in one environment. All other changes are read after the commit.
-async fn changed_flags_of(
+fn environments(changes: &[EnvironmentChange]) -> Vec<EnvironmentId> {
+    changes.iter().map(|change| change.environment).collect()
+}
+
+/// Reads the one flag that all changes concern, in each environment. Returns nothing for other changes, which are read
+/// after the commit.
+async fn changed_flag(
     admin: &Admin,
     tx: &mut Tx,
     changes: &[EnvironmentChange],
-) -> Result<Option<CommittedFlags>, Error> {
-    let &[
-        EnvironmentChange {
-            environment,
-            flag: Some(_),
-            revision,
-            ..
-        },
-    ] = changes
-    else {
-        return Ok(None);
+) -> Result<Vec<(EnvironmentId, ChangedFlag)>, Error> {
+    let Some(flag) = changes.first().and_then(|change| change.flag) else {
+        return Ok(Vec::new());
     };
-    if !admin.serving.snapshots.is_in_use() {
-        return Ok(None);
+    let concern_it = changes.iter().all(|change| change.flag == Some(flag));
+    if !concern_it || !admin.serving.snapshots.is_in_use() {
+        return Ok(Vec::new());
     }
-    Ok(Some(CommittedFlags {
-        environment,
-        flags: changed_flags(tx, environment, revision.saturating_sub(1)).await?,
-        revision,
-    }))
+    let flags = flag_in(tx, flag, &environments(changes)).await?;
+    let is_complete = flags.len() == changes.len();
+    Ok(if is_complete { flags } else { Vec::new() })
 }
 
 /// Updates the snapshots of this instance, if it serves any.
-async fn publish(admin: &Admin, changes: &[EnvironmentChange], flags: Option<CommittedFlags>) {
+async fn publish(
+    admin: &Admin,
+    changes: &[EnvironmentChange],
+    flags: Vec<(EnvironmentId, ChangedFlag)>,
+) {
     for EnvironmentChange {
         environment,
         flag,

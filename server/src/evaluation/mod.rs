@@ -9,7 +9,7 @@ use pennon_core::{Context, Evaluation, Reason};
 
 use self::explanation::Explained;
 use self::sdk_environment::{RevealedEnvironment, SdkEnvironment};
-pub(crate) use self::serving::{CommittedFlags, Serving};
+pub(crate) use self::serving::Serving;
 use crate::error::{Entity, Error};
 use crate::snapshot::{Decision, ServedFlag};
 

@@ -22,14 +22,6 @@ const SILENCE: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(crate) struct Serving(Arc<Parts>);
 
-/// The flags of one environment that a transaction changed.
-pub(crate) struct CommittedFlags {
-    pub(crate) environment: EnvironmentId,
-    pub(crate) flags: Vec<ChangedFlag>,
-    /// The environment's config revision after the change.
-    pub(crate) revision: i64,
-}
-
 /// The snapshots, and the database that they follow.
 pub(crate) struct Parts {
     pub(crate) snapshots: Snapshots,
@@ -70,16 +62,13 @@ impl Serving {
         Ok(())
     }
 
-    /// Serves the changes of a transaction of this instance. If nothing else has changed, it serves the flags that the
-    /// transaction read, and otherwise the state of the database.
-    pub(crate) async fn follow(&self, committed: Option<CommittedFlags>) -> Result<(), Error> {
-        if let Some(CommittedFlags {
-            environment,
-            flags,
-            revision,
-        }) = committed
-            && self.snapshots.advance(environment, flags, revision).await
-        {
+    /// Serves the flags that a transaction of this instance changed, as it read them. If it read none, or anything else
+    /// has changed too, this serves the state of the database.
+    pub(crate) async fn follow(
+        &self,
+        committed: Vec<(EnvironmentId, ChangedFlag)>,
+    ) -> Result<(), Error> {
+        if !committed.is_empty() && self.snapshots.advance(committed).await {
             return Ok(());
         }
         self.catch_up().await

@@ -173,24 +173,28 @@ impl Snapshots {
         Ok(())
     }
 
-    /// Serves the flags of an environment that a transaction of this instance changed at `revision`. Returns false, and
-    /// serves nothing new, unless `revision` follows the served one directly and all of these flags are readable.
-    pub(crate) async fn advance(
-        &self,
-        environment: EnvironmentId,
-        flags: Vec<ChangedFlag>,
-        revision: i64,
-    ) -> bool {
+    /// Serves flags that a transaction of this instance changed, and returns true if it could serve all of them. A flag
+    /// is not served if it is unreadable, or if its revision does not follow the served one directly.
+    pub(crate) async fn advance(&self, committed: Vec<(EnvironmentId, ChangedFlag)>) -> bool {
         let _turn = self.refilled.lock().await;
+        let mut are_served = true;
+        for (environment, flag) in committed {
+            are_served &= self.advance_one(environment, flag);
+        }
+        are_served
+    }
+
+    fn advance_one(&self, environment: EnvironmentId, flag: ChangedFlag) -> bool {
         let Some(served) = self.by_id(environment) else {
             return false;
         };
         let current = served.current();
+        let revision = flag.revision;
         let is_next = current.latest_revision().checked_add(1) == Some(revision);
-        if !is_next || flags.iter().any(|flag| flag.fault.is_some()) {
+        if !is_next || flag.fault.is_some() {
             return false;
         }
-        served.replace(current.with(flags, revision));
+        served.replace(current.with(vec![flag], revision));
         true
     }
 

@@ -166,8 +166,9 @@ async fn insert_missing(tx: &mut Tx, flag: FlagId) -> Result<Vec<EnvironmentId>,
 
 /// Adds a disabled configuration of a new flag to the active environments of its products.
 pub(crate) async fn insert_for_flag(tx: &mut Tx, flag: FlagId) -> Result<Vec<Raised>, Error> {
+    let raised = environments::raise_config_revisions_for(tx, flag).await?;
     insert_missing(tx, flag).await?;
-    touch_everywhere(tx, flag).await
+    Ok(raised)
 }
 
 /// Adds a configuration of a flag to the active environments that were created while it was archived, and disables it

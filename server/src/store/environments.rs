@@ -312,6 +312,20 @@ pub(crate) async fn raise_config_revisions_of(
     Ok(rows.into_iter().map(Raised::from).collect())
 }
 
+/// Records that a flag is new in all active environments of its products, and returns the environments with their new
+/// config revisions.
+pub(crate) async fn raise_config_revisions_for(
+    tx: &mut Tx,
+    flag: FlagId,
+) -> Result<Vec<Raised>, Error> {
+    let rows: Vec<RaisedRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "update environments set config_revision = config_revision + 1
+         where status = 'active' and id in (select environment_id from flag_scope where flag_id = $1)
+         returning ", raised_columns!(),
+    )).bind(flag.uuid()).fetch_all(conn).await)?;
+    Ok(rows.into_iter().map(Raised::from).collect())
+}
+
 /// Records that the flags of these environments have changed, and returns the environments with their new config
 /// revisions.
 pub(crate) async fn raise_config_revisions(

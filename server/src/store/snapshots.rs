@@ -1,17 +1,20 @@
 //! Queries for the in-memory snapshots.
 
+use std::borrow::Borrow;
+
 use pennon_core::FlagConfig;
 use pennon_core::rule::Rule;
 use pennon_model::environment::ClientRules;
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
+use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use super::configurations::ttl;
 use super::rollouts::rollout;
 use super::rules::rule;
-use super::{Tx, bad_row, on_conn};
+use super::{Tx, bad_row, on_conn, push_one_of};
 use crate::error::Error;
 
 /// An active environment and its config revision.
@@ -63,6 +66,20 @@ struct FlagRuleRow {
     logic: Option<String>,
     value: Option<bool>,
     conditions: Option<String>,
+}
+
+/// A [`FlagRuleRow`] with its environment.
+#[derive(sqlx::FromRow)]
+struct EnvironmentRow {
+    environment_id: Uuid,
+    #[sqlx(flatten)]
+    row: FlagRuleRow,
+}
+
+impl Borrow<FlagRuleRow> for EnvironmentRow {
+    fn borrow(&self) -> &FlagRuleRow {
+        &self.row
+    }
 }
 
 /// A flag of an environment that has changed.
@@ -153,28 +170,40 @@ impl LoadedFlag {
     }
 }
 
-/// Selects the flags with a configuration in environment `$1` that changed after revision `$2`.
+/// Selects the columns of [`FlagRuleRow`], after `$columns`, for each flag configuration, which is called `pair`.
 macro_rules! select_configured {
-    () => {
-        "select flags.id as flag_id, flags.key, flags.archived_at is not null as archived, pair.is_hidden,
+    ($columns:literal) => {
+        concat!(
+            "select ", $columns,
+            "flags.id as flag_id, flags.key, flags.archived_at is not null as archived, pair.is_hidden,
                 pair.is_enabled, pair.ttl_override_seconds, pair.config_revision, rollouts.percentage, rollouts.strategy,
                 rules.id as rule_id, rules.priority, rules.logic, rules.value,
                 cast(rules.conditions as text) as conditions
          from flag_environments pair
          join flags on flags.id = pair.flag_id
          left join rollouts on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
-         left join rules on rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id
-         where pair.environment_id = $1 and pair.config_revision > $2"
+         left join rules on rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id"
+        )
+    };
+}
+
+/// Selects the flags with a configuration in environment `$1` that changed after revision `$2`.
+macro_rules! select_changed {
+    () => {
+        concat!(
+            select_configured!(""),
+            " where pair.environment_id = $1 and pair.config_revision > $2"
+        )
     };
 }
 
 /// Selects changed flags. After each change, every instance sends this query, which PostgreSQL plans anew each time, so
 /// it has no part that only [`ALL_FLAGS`] needs.
-const CHANGED_FLAGS: &str = concat!(select_configured!(), " order by flag_id, priority");
+const CHANGED_FLAGS: &str = concat!(select_changed!(), " order by flag_id, priority");
 
 /// Selects all flags, including archived flags that belong to the environment without a configuration in it.
 const ALL_FLAGS: &str = concat!(
-    select_configured!(),
+    select_changed!(),
     " union all
      select flags.id, flags.key, true, false, false, null, 0, null, null, null, null, null, null, null
      from flags
@@ -203,12 +232,36 @@ pub(crate) async fn changed_flags(
         .fetch_all(conn)
         .await)?;
     let flags = rows.chunk_by(|one, next| one.flag_id == next.flag_id);
-    Ok(flags.filter_map(changed).collect())
+    Ok(flags.filter_map(|rows| changed(rows)).collect())
+}
+
+/// Reads one flag in these environments. An environment is left out if the flag has no configuration in it.
+pub(crate) async fn flag_in(
+    tx: &mut Tx,
+    flag: FlagId,
+    environments: &[EnvironmentId],
+) -> Result<Vec<(EnvironmentId, ChangedFlag)>, Error> {
+    let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(concat!(
+            select_configured!("pair.environment_id, "),
+            " where pair.flag_id = ",
+        ));
+        query.push_bind(flag.uuid()).push(" and pair.environment_id ");
+        push_one_of!(query, environments);
+        query.push(" order by pair.environment_id, rules.priority");
+        query.build_query_as().fetch_all(conn).await
+    })?;
+    let configurations = rows.chunk_by(|one, next| one.environment_id == next.environment_id);
+    let placed = configurations.filter_map(|rows| {
+        let environment = EnvironmentId::new(rows.first()?.environment_id);
+        Some((environment, changed(rows)?))
+    });
+    Ok(placed.collect())
 }
 
 /// Returns the flag that these rows describe, one for each rule.
-fn changed(rows: &[FlagRuleRow]) -> Option<ChangedFlag> {
-    let row = rows.first()?;
+fn changed<R: Borrow<FlagRuleRow>>(rows: &[R]) -> Option<ChangedFlag> {
+    let row = rows.first()?.borrow();
     let (loaded, fault) = match loaded(row, rows) {
         Ok(flag) => (Some(flag), None),
         Err(error) => {
@@ -228,11 +281,11 @@ fn changed(rows: &[FlagRuleRow]) -> Option<ChangedFlag> {
     })
 }
 
-fn loaded(row: &FlagRuleRow, rows: &[FlagRuleRow]) -> Result<LoadedFlag, Error> {
+fn loaded<R: Borrow<FlagRuleRow>>(row: &FlagRuleRow, rows: &[R]) -> Result<LoadedFlag, Error> {
     let mut rule_ids = Vec::new();
     let mut rules = Vec::new();
-    for row in rows.iter().map(FlagRuleRow::rule) {
-        if let Some((id, rule)) = row? {
+    for row in rows {
+        if let Some((id, rule)) = row.borrow().rule()? {
             rule_ids.push(id);
             rules.push(rule);
         }
