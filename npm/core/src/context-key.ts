@@ -5,15 +5,26 @@ import { BUILT_IN_ATTRIBUTES } from "./engine/protocol.js";
  * that count as missing. Returns undefined if a getter of the context throws.
  */
 export function contextKey(context: unknown): string | undefined {
+  return keyOf(context);
+}
+
+/**
+ * Returns true if a text counts. `name` is that of a built-in attribute; names and values of custom attributes come
+ * without it.
+ */
+export type Accepts = (text: string, name?: string) => boolean;
+
+/** Returns the key of a context without the texts that do not count. */
+export function keyOf(context: unknown, accepts: Accepts = () => true): string | undefined {
   try {
     const members = Object(context);
     const builtIn = BUILT_IN_ATTRIBUTES.map((name) => {
       const value: unknown = members[name];
-      return typeof value === "string" ? value : null;
+      return typeof value === "string" && accepts(value, name) ? value : null;
     });
     const { customAttributes } = members;
     const custom = Object.entries(Array.isArray(customAttributes) ? {} : (customAttributes ?? {}))
-      .filter(([, value]) => isAttribute(value))
+      .filter(([name, value]) => accepts(name) && isAttribute(value, accepts))
       .sort(([one], [other]) => (one < other ? -1 : 1));
     return JSON.stringify([builtIn, custom]);
   } catch {
@@ -22,6 +33,8 @@ export function contextKey(context: unknown): string | undefined {
 }
 
 /** Returns true if the engine can compare the value. */
-function isAttribute(value: unknown): boolean {
-  return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+function isAttribute(value: unknown, accepts: Accepts): boolean {
+  return typeof value === "string"
+    ? accepts(value)
+    : typeof value === "boolean" || Number.isFinite(value);
 }

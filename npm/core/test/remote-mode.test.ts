@@ -61,6 +61,22 @@ describe("a client in remote mode", () => {
     ).toEqual(client.evaluate("beta"));
   });
 
+  it.each([
+    ["an empty address", { email: "" }],
+    ["an address that is none", { email: "jörg@exämple.de " }],
+    ["half of a surrogate pair", { country: "\ud83d", customAttributes: { plan: "\ud83d" } }],
+    ["half of a pair as a name", { customAttributes: { plan: null, "\udca9": true } }],
+  ])("leaves out %s, which the service would refuse", async (_what, invalid) => {
+    const service = new AnsweringService();
+    const context = { ...ada, ...invalid };
+    const client = await ready(service, { context });
+    expect(service.bodies).toEqual([{ context: ada }]);
+    expect(client.evaluate("beta", context)).toBe(client.evaluate("beta"));
+    const address = { email: "joerg@example.de" };
+    await client.setContext(address);
+    expect(service.bodies.at(-1)).toEqual({ context: address });
+  });
+
   it("never answers for another context", async () => {
     const client = await ready(new AnsweringService(), { fallbacks: { beta: true } });
     const code = expect.objectContaining({ code: "EVALUATION_FAILED" });

@@ -1,11 +1,11 @@
-import { contextKey } from "../context-key.js";
+import { keyOf } from "../context-key.js";
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation, EvaluationContext, Explanation } from "../evaluation.js";
 import type { Settings } from "../options.js";
 import type { Snapshot } from "../snapshot.js";
 import { Evaluations } from "./evaluations.js";
 import type { FlagStore } from "./flag-store.js";
-import { type KeyedContext, keyedContext } from "./keyed-context.js";
+import { isAccepted, type KeyedContext, keyedContext } from "./keyed-context.js";
 
 /** Returns the service's evaluations for one context: that of the client. */
 export class RemoteEvaluations extends Evaluations {
@@ -40,7 +40,8 @@ export class RemoteEvaluations extends Evaluations {
 
   /** Starts with the flags of a snapshot whose evaluations hold for the client's context. */
   override provide({ flags, subject }: Snapshot): void {
-    const isSame = subject !== undefined && contextKey(subject.context) === this.#requested.key;
+    const isSame =
+      subject !== undefined && keyOf(subject.context, isAccepted) === this.#requested.key;
     const targeted = new Map(isSame ? subject.flags.map((flag) => [flag.key, flag]) : []);
     const evaluated = flags.flatMap((flag) => {
       const found = flag.targeted ? targeted.get(flag.key) : flag;
@@ -117,12 +118,12 @@ export class RemoteEvaluations extends Evaluations {
       context === undefined ||
       context === null ||
       context === served.context ||
-      contextKey(context) === served.key
+      keyOf(context, isAccepted) === served.key
     );
   }
 
   #keyed(given: unknown): KeyedContext {
-    const keyed = keyedContext(given);
+    const keyed = keyedContext(given, isAccepted);
     if (keyed === undefined) {
       throw new FeatureFlagsError("INVALID_OPTIONS", "context has a getter that throws");
     }

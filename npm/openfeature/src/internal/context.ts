@@ -1,14 +1,11 @@
 import { type EvaluationContext, InvalidContextError } from "@openfeature/core";
 import type { EvaluationContext as PennonContext } from "@pennon/core";
+import { EMAIL } from "../../../email.js";
 
 type Attribute = string | number | boolean;
 
 /** The built-in attributes, and `targetingKey`, which replaces a missing `userId`. */
 const STRING_ATTRIBUTES = ["targetingKey", "userId", "tenantId", "email", "country"] as const;
-
-/** The format of an email address, as the service checks it. */
-const EMAIL =
-  /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i;
 
 /**
  * Converts a flat OpenFeature context to a Pennon context, as the service does for requests by OpenFeature's own

@@ -1,0 +1,4 @@
+// Bundled into the packages that check contexts before the service does.
+
+export const EMAIL =
+  /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i;
