@@ -284,6 +284,33 @@ describe("a snapshot", () => {
   });
 });
 
+describe("the snapshot of a reader", () => {
+  it("contains only what rules can see", async () => {
+    const server = await ready(new ScriptedService(first));
+    const row = {
+      ...french,
+      passwordHash: "secret",
+      customAttributes: { ...french.customAttributes, since: new Date(0), id: 10n, self: first },
+    };
+    const { subject, flags } = posted(server.withContext(row as object).snapshot());
+    expect(subject?.context).toEqual(french);
+    const page = FeatureFlagsClient.fromSnapshot({
+      version: 1,
+      flags,
+      ...(subject && { subject }),
+    });
+    expect(page.read("ruled", row as object)).toEqual(server.read("ruled", french));
+  });
+
+  it("contains the fallbacks of flags that do not exist", async () => {
+    const fallbacks = { absent: true, off: true };
+    const server = await ready(new ScriptedService(first), { fallbacks });
+    const page = FeatureFlagsClient.fromSnapshot(posted(server.withContext(french).snapshot()));
+    expect(page.read("absent")).toEqual({ enabled: true, reason: "fallback" });
+    expect(page.read("off")).toEqual(server.read("off"));
+  });
+});
+
 describe("a client from a snapshot", () => {
   it("serves it permanently, and sends no request", async () => {
     const fetched = vi.spyOn(globalThis, "fetch");

@@ -8,7 +8,7 @@ import type { Snapshot } from "../snapshot.js";
 import { VERSION } from "../version.js";
 import type { FlagStore } from "./flag-store.js";
 import { evaluationOf, type FlagValue, UNSUPPORTED } from "./flags.js";
-import type { KeyedContext } from "./keyed-context.js";
+import { type KeyedContext, keyedContext } from "./keyed-context.js";
 import { callSafely } from "./publisher.js";
 import { ContextCheck } from "./warnings.js";
 
@@ -172,13 +172,26 @@ export class Evaluations {
     return { version: 1, flags };
   }
 
-  /** Returns all flags, and the evaluations of those with rules or a rollout for this context. */
-  snapshotFor(context: EvaluationContext | undefined = {}): Snapshot {
-    const flags = Array.from(this.flags.entries(), ([key, value]) => {
-      const evaluation = value.targeted ? this.#decide(key, value, context) : undefined;
+  /**
+   * Returns all flags, the evaluations of those with rules or a rollout for this context, and the fallbacks of flags
+   * that do not exist. The result contains only attributes that rules can see. If a getter of the context throws, it is
+   * for no context.
+   */
+  snapshotFor(given: EvaluationContext | undefined): Snapshot {
+    const { flags, ...snapshot } = this.snapshot();
+    const context = copyOf(given);
+    const evaluated = Array.from(this.flags.entries(), ([key, { targeted }]) => {
+      const evaluation = targeted ? this.peek(key, context) : undefined;
       return evaluation === undefined ? [] : [{ key, ...evaluation }];
     });
-    return { ...this.snapshot(), subject: { context, flags: flags.flat() } };
+    const missing = Array.from(this.fallbacks, ([key, fallback]) =>
+      this.flags.get(key) === undefined ? [{ key, ...fallback, targeted: false }] : [],
+    );
+    return {
+      ...snapshot,
+      flags: [...flags, ...missing.flat()],
+      subject: { context, flags: evaluated.flat() },
+    };
   }
 
   explain(key: string, context: unknown): Explanation {
@@ -268,6 +281,11 @@ export class Evaluations {
         : `A flag key must be a string, not ${described(key)}`;
     return new FeatureFlagsError("FLAG_NOT_FOUND", detail);
   }
+}
+
+/** Copies the attributes of a context that rules can see. */
+function copyOf(context: unknown): EvaluationContext {
+  return keyedContext(context)?.context ?? {};
 }
 
 /** Wraps the caller's hook; an error that it throws is logged. */
