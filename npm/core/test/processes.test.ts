@@ -84,6 +84,27 @@ describe("a Node process", () => {
     },
   );
 
+  it("does not end while a client with streaming waits for its next connection", async () => {
+    const said = await output(
+      "commonjs",
+      `
+        let opened = 0;
+        const open = async () => {
+          opened += 1;
+          if (opened === 2) {
+            console.log("opened again");
+            client.shutdown();
+          }
+          throw new Error("no");
+        };
+        const settings = { sdkKey: "k", transport: { ...transport, open }, streaming: true };
+        const client = new FeatureFlagsClient(settings);
+        client.initialize();
+      `,
+    );
+    expect(said).toBe("opened again\n");
+  });
+
   it("does not end while initialize() waits for the next attempt", async () => {
     const said = await output(
       "commonjs",

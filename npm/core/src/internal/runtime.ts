@@ -373,7 +373,8 @@ export class ClientRuntime implements FirstFlagsClient {
       this.#logUnreported(call, failure);
     }
     this.#calls.settle(call, failure, this.#thrown);
-    this.#timer.keepAlive(this.#calls.hasPending);
+    const isStreaming = this.#settings.streaming && this.#evaluations.isReady && !this.#ended;
+    this.#timer.keepAlive(this.#calls.hasPending || isStreaming);
     if (call === "initialize" && failure !== undefined && failure.kind !== FailureKind.ShutDown) {
       this.#recoverEngine(failure);
     }

@@ -1,4 +1,4 @@
-/** A timer that keeps a Node.js process alive only while a caller waits for its effect. */
+/** A timer that keeps a Node.js process alive only on demand. */
 export class Timer {
   #handle: ReturnType<typeof setTimeout> | undefined;
   #keepsAlive = false;
@@ -15,7 +15,7 @@ export class Timer {
     this.#handle = undefined;
   }
 
-  /** Sets whether a caller waits. */
+  /** Sets whether the process should stay alive until the timer fires. */
   keepAlive(isNeeded: boolean): void {
     this.#keepsAlive = isNeeded;
     this.#adjust();
