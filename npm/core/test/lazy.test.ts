@@ -61,6 +61,8 @@ describe("evaluateRemote", () => {
     cyclic.customAttributes = cyclic;
     const failures = [
       [status(404), "FLAG_NOT_FOUND"],
+      [status(404, { "content-type": "application/problem+json" }), "FLAG_NOT_FOUND"],
+      [status(404, { "content-type": "text/html" }), "EVALUATION_FAILED"],
       [status(400), "EVALUATION_FAILED"],
       [status(503), "EVALUATION_FAILED"],
       [unreachable(), "EVALUATION_FAILED"],

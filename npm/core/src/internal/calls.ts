@@ -73,11 +73,15 @@ function code(call: Call, { kind }: Failure): ErrorCode {
 
 function describe({ kind, status }: Failure): string {
   return kind === FailureKind.Status && status !== 401
-    ? `the service responded with status ${status}${status === 403 ? HIDDEN_RULES : ""}`
+    ? `the service responded with status ${status}${HINTS[status ?? 0] ?? ""}`
     : DETAILS[kind];
 }
 
-const HIDDEN_RULES = '. If the environment reveals no rules, set mode: "remote".';
+/** The likely cause of a status. */
+const HINTS: Readonly<Record<number, string>> = {
+  403: '. If the environment reveals no rules, set mode: "remote".',
+  404: ". Check that baseUrl is the address of Pennon.",
+};
 
 const DETAILS: Readonly<Record<Failure["kind"], string>> = {
   [FailureKind.Unreachable]:

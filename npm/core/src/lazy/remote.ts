@@ -14,15 +14,24 @@ export async function evaluateRemotely(
   send: (body: string) => Promise<TransportResponse>,
 ): Promise<RemoteResult> {
   try {
-    const { status, body } = await send(JSON.stringify({ flagKey: key, context }));
-    if (status === 404) {
-      return { code: "FLAG_NOT_FOUND", detail: "the flag does not exist in this environment" };
+    const { status, headers, body } = await send(JSON.stringify({ flagKey: key, context }));
+    if (status === 200) {
+      return toResult(body);
     }
-    return status === 200 ? toResult(body) : failed(`the service responded with status ${status}`);
+    if (status !== 404) {
+      return failed(`the service responded with status ${status}`);
+    }
+    // Other servers, and other paths, respond with a page.
+    const isFromService = headers.get("content-type")?.includes("problem") ?? true;
+    return isFromService
+      ? { code: "FLAG_NOT_FOUND", detail: "the flag does not exist in this environment" }
+      : failed(`the service responded with status 404. ${CHECK_URL}`);
   } catch (cause) {
     return failed("the request to the service failed. See the cause.", cause);
   }
 }
+
+const CHECK_URL = "Check that baseUrl is the address of Pennon.";
 
 function toResult(body: TransportResponse["body"]): RemoteResult {
   try {
@@ -34,7 +43,7 @@ function toResult(body: TransportResponse["body"]): RemoteResult {
   } catch {
     // An unreadable response counts as a failure too.
   }
-  return failed("the response is not an evaluation. Check that baseUrl is the address of Pennon.");
+  return failed(`the response is not an evaluation. ${CHECK_URL}`);
 }
 
 function failed(detail: string, cause: unknown = new Error(detail)): RemoteResult {
