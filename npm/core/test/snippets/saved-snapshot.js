@@ -9,6 +9,11 @@ export function clientFor(context, options) {
     bootstrap: saved === null ? undefined : JSON.parse(saved),
   });
   const flags = client.withContext(context);
-  const save = () => localStorage.setItem(name, JSON.stringify(flags.snapshot()));
+  const save = () => {
+    // Without flags, as in a long outage, the saved ones stay.
+    if (Object.keys(flags.readAll()).length > 0) {
+      localStorage.setItem(name, JSON.stringify(flags.snapshot()));
+    }
+  };
   return client.on("ready", save).on("change", save);
 }
