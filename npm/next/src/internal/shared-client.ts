@@ -18,8 +18,10 @@ export class SharedClient {
       named({ ...options, transport: options.transport ?? transport }),
     );
     const timeoutMs = options.timeoutMs ?? WAIT_MS;
-    // The client logs a failure. Until it has flags, readers return fallbacks.
-    this.settled = this.client.initialize({ timeoutMs, retry: "background" }).catch(() => {});
+    // Until the client has flags, readers return fallbacks. Its own logger is silent by default.
+    this.settled = this.client.initialize({ timeoutMs, retry: "background" }).catch((error) => {
+      (options.logger ?? console).warn(`Pages show fallbacks instead of flags: ${error.message}`);
+    });
     onTermination(() => {
       this.#isTerminated = true;
       for (const end of this.#streams) {
