@@ -14,9 +14,15 @@ import type {
 export type ContextResolver = (request: any) => EvaluationContext;
 
 export interface FeatureFlagsModuleOptions {
-  /** The options of a client, which the module creates, initializes, and shuts down with the application. */
-  readonly options?: FeatureFlagsClientOptions | undefined;
-  /** Your own client; takes precedence over `options`. The module initializes it if necessary. You shut it down. */
+  /**
+   * The options of a client, which the module creates, initializes, and shuts down with the application. It evaluates
+   * a context for each request, so `mode: "remote"`, which is for one context, is not possible.
+   */
+  readonly options?: Omit<FeatureFlagsClientOptions, "mode" | "context"> | undefined;
+  /**
+   * Your own client; takes precedence over `options`. The module initializes it if necessary. You shut it down. It must
+   * not have `mode: "remote"`.
+   */
   readonly client?: FeatureFlagsClient | undefined;
   /** Returns the context of a request. By default requests have no context. */
   readonly context?: ContextResolver | undefined;

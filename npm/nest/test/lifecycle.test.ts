@@ -14,6 +14,7 @@ import {
   held,
   optionsFor,
   ScriptedService,
+  status,
   unreachable,
 } from "../../core/test/scripted.ts";
 import { start } from "./application.ts";
@@ -55,6 +56,12 @@ describe("a start", () => {
     const options = optionsFor(new ScriptedService(configuration([flag("on")])));
     await start({ imports: [FeatureFlagsModule.forRoot({ options })], providers: [Other] });
     expect(seen).toEqual([true]);
+  });
+
+  it("fails with a client that has evaluations for one context only", async () => {
+    const options = optionsFor(new ScriptedService(status(200)), { mode: "remote" });
+    const module = FeatureFlagsModule.forRoot({ client: new FeatureFlagsClient(options) });
+    await expect(start({ imports: [module] })).rejects.toThrow("for one context");
   });
 
   it("names this package in the requests of its own client", async () => {

@@ -18,6 +18,11 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
     requireSameVersion();
     this.#options = options;
     this.client = options.client ?? createClient(options);
+    if (this.client.mode === "remote") {
+      throw new TypeError(
+        'A client with mode: "remote" has evaluations for one context, not for that of each request. Use the default mode, with the key of an environment that is not public.',
+      );
+    }
     this.#ownsClient = options.client === undefined;
   }
 
