@@ -6,7 +6,9 @@ async function useFlags(page: Page, flags: Record<string, boolean>) {
   const document = {
     flags: entries.map(([key, enabled]) => ({ key, enabled, rules: [], rollout: null })),
   };
-  await page.route("**/sdk/v1/config", (route) => route.fulfill({ json: document }));
+  await page.route(/\/sdk\/v1\/(public\/[^/]+\/)?config/, (route) =>
+    route.fulfill({ json: document }),
+  );
   await page.route("**/sdk/v1/stream", (route) => route.abort());
 }
 
