@@ -55,6 +55,13 @@ pub(crate) enum RestoreError {
         .0.display()
     )]
     Taken(PathBuf),
+    /// The database to replace does not exist.
+    #[error(
+        "there is no database at {} to replace; name the server's database with --database-url, or create this one by \
+         leaving out --force",
+        .0.display()
+    )]
+    NothingToReplace(PathBuf),
     /// Another program has the database open.
     #[error("{} is in use; stop the server, and everything else that has it open", .0.display())]
     InUse(PathBuf),
@@ -84,8 +91,8 @@ pub(crate) enum RestoreError {
     Io(#[from] io::Error),
 }
 
-/// Restores the database at a URL from a backup. `replace` permits replacing an existing database, but never one that
-/// is in use.
+/// Restores the database at a URL from a backup. With `replace`, the database must exist, and not be in use. Without it,
+/// the database must not exist.
 ///
 /// The backup is checked and copied to a file next to the database, which then replaces the database atomically.
 pub(super) async fn restore(
@@ -102,8 +109,10 @@ pub(super) async fn restore(
     }
     let mut source = open(backup).await?;
     let outdated = check(&mut source, backup).await?;
-    if file.exists() && !replace {
-        return Err(RestoreError::Taken(file));
+    match (file.exists(), replace) {
+        (true, false) => return Err(RestoreError::Taken(file)),
+        (false, true) => return Err(RestoreError::NothingToReplace(file)),
+        _ => {}
     }
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;

@@ -121,6 +121,9 @@ async fn restore_needs_force_and_a_database_that_no_server_uses() {
     refused.expect_failure("repeat the command with --force");
     let refused = database.command(&by_force).await;
     refused.expect_failure("is in use; stop the server");
+    let elsewhere = TestDatabase::at("sqlite://nowhere/pennon.db");
+    let refused = elsewhere.command(&by_force).await;
+    refused.expect_failure("name the server's database with --database-url");
 
     // The last writes are only in the write-ahead log. The restored database must not contain them.
     let Shop { process, .. } = shop;
@@ -175,8 +178,8 @@ async fn a_restored_database_keeps_the_owner_of_the_file_or_folder() {
     std::fs::create_dir(&folder).expect("a folder is made");
     chown(&folder, Some(USER), Some(USER)).expect("the owner is changed");
     let file = folder.join("pennon.db");
-    for group in [USER, USER + 1] {
-        let restore = ["restore", "--force", text(&backup)];
+    for (group, force) in [(USER, None), (USER + 1, Some("--force"))] {
+        let restore: Vec<&str> = ["restore", text(&backup)].into_iter().chain(force).collect();
         at(&file).command(&restore).await.expect_success();
         let restored = file.metadata().expect("the file is there");
         assert_eq!((restored.uid(), restored.gid()), (USER, group));
