@@ -69,7 +69,7 @@ async fn without_the_database_evaluation_continues_and_administration_sends_retr
 
 #[tokio::test]
 async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_repaired() {
-    let app = TestApp::start().await;
+    let app = TestApp::with_settings(&["--metrics-listen", "127.0.0.1:0"]).await;
     let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
     let Pair {
@@ -100,6 +100,8 @@ async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_r
         .expect(StatusCode::NO_CONTENT);
     assert_eq!(reason().await, "targeting_rule");
     assert_eq!(degraded(&base_url).await, ["UNREADABLE_DATA"]);
+    let metrics = app.metrics().await;
+    assert!(metrics.contains(&"pennon_damaged_data 1".to_owned()));
     let revoke = format!("/environments/{other}/revoke");
     admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
     app.sdk(&other_key)

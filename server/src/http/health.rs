@@ -106,7 +106,7 @@ fn reasons(service: &Service) -> Vec<Reason> {
     [
         (service.admin.db.storage().is_full(), Reason::StorageFull),
         (
-            service.serving.snapshots.faults.exist(),
+            service.serving.snapshots.faults.count() > 0,
             Reason::UnreadableData,
         ),
     ]

@@ -35,7 +35,7 @@ async fn metrics(State(service): State<Service>) -> Result<Response, Error> {
 }
 
 /// Returns the current gauges.
-fn levels(service: &Service) -> [Level; 7] {
+fn levels(service: &Service) -> [Level; 8] {
     let (environments, flags) = service.serving.snapshots.size();
     let in_flight = &service.runtime.in_flight;
     [
@@ -73,6 +73,11 @@ fn levels(service: &Service) -> [Level; 7] {
             "storage_full",
             "1 if the last write failed because the disk of the database is full, otherwise 0.",
             service.admin.db.storage().is_full().into(),
+        ),
+        (
+            "damaged_data",
+            "Damaged environments and flags in the database, which are served as they were before.",
+            number(service.serving.snapshots.faults.count()),
         ),
     ]
 }

@@ -38,9 +38,9 @@ impl fmt::Display for Unreadable {
 }
 
 impl Faults {
-    /// Returns true if any fault exists.
-    pub(crate) fn exist(&self) -> bool {
-        !self.0.lock().is_empty()
+    /// Returns the number of environments and flags that are unreadable.
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().len()
     }
 
     /// Records a refill that failed as a whole, unless the database was unavailable, which says nothing about its
