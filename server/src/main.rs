@@ -1,7 +1,7 @@
 //! The `pennon` binary.
 
 use std::error::Error;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -71,11 +71,19 @@ fn with_causes(error: &dyn Error) -> String {
 }
 
 /// Logs to the standard error stream. `RUST_LOG` selects events, such as `warn,pennon_server::http=debug`. Without it,
-/// events of this level and above are logged.
+/// events of this level and above are logged. Errors are always logged, unless `RUST_LOG` contains `off`, because one of
+/// them may be the reason that the server does not start.
 fn log(level: LevelFilter, format: LogFormat) {
-    let selected = std::env::var("RUST_LOG").ok();
-    let selected = selected.and_then(|directives| directives.parse::<Targets>().ok());
-    let selected = selected.unwrap_or_else(|| Targets::new().with_default(level));
+    let default = Targets::new().with_default(level);
+    let directives = std::env::var("RUST_LOG").unwrap_or_default();
+    let (selected, problem) = match directives.parse::<Targets>() {
+        _ if directives.trim().is_empty() => (default, None),
+        Ok(selected) if selected.default_level().is_none() => {
+            (selected.with_default(LevelFilter::ERROR), None)
+        }
+        Ok(selected) => (selected, None),
+        Err(problem) => (default, Some(problem)),
+    };
     let lines = fmt::layer()
         // A failed write to the log must not stop the server: the reader may have exited.
         .log_internal_errors(false)
@@ -93,6 +101,12 @@ fn log(level: LevelFilter, format: LogFormat) {
         }
     };
     Registry::default().with(lines.with_filter(selected)).init();
+    if let Some(problem) = problem {
+        tracing::warn!(
+            "RUST_LOG is ignored: {problem}; write a level, such as debug, or levels of modules, such as \
+             warn,pennon_server::http=debug"
+        );
+    }
 }
 
 async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
@@ -107,7 +121,12 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
         started = starting => started?,
         () = signals.next() => return Ok(()),
     };
-    welcome(&base_url, first);
+    if let Err(error) = welcome(&mut io::stdout(), &base_url, first) {
+        tracing::warn!(
+            "cannot print the address of the dashboard, or the password of a new administrator, which \
+             `pennon user reset-password` replaces: {error}"
+        );
+    }
     let tasks = Tasks::start(&service);
     let (stop, stopped) = oneshot::channel();
     let stopped = async { stopped.await.unwrap_or_default() };
@@ -125,19 +144,24 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
 }
 
 /// Prints the address of the dashboard, and the credentials of a new administrator.
-fn welcome(base_url: &str, first: Option<FirstAdministrator>) {
-    println!("Pennon is ready: {base_url}/dashboard");
+fn welcome(
+    output: &mut impl Write,
+    base_url: &str,
+    first: Option<FirstAdministrator>,
+) -> io::Result<()> {
+    writeln!(output, "Pennon is ready: {base_url}/dashboard")?;
     if let Some(FirstAdministrator {
         email,
         generated_password,
     }) = first
     {
-        println!("  e-mail    {email}");
+        writeln!(output, "  e-mail    {email}")?;
         match generated_password {
-            Some(password) => println!("  password  {password}   (shown this once)"),
-            None => println!("  password  as set in PENNON_ADMIN_PASSWORD"),
+            Some(password) => writeln!(output, "  password  {password}   (shown this once)")?,
+            None => writeln!(output, "  password  as set in PENNON_ADMIN_PASSWORD")?,
         }
     }
+    Ok(())
 }
 
 /// The signals that stop the process: SIGTERM, and SIGINT from the keyboard.

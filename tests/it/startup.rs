@@ -46,6 +46,8 @@ async fn an_invalid_setting_is_refused_with_a_valid_example() {
             "postgres://pennon:hid/den@db/flags",
             "in the password as `%40`",
         ),
+        ("PENNON_RATE_LIMIT_LOGIN", "0", "is not in 1.."),
+        ("PENNON_PRODUCTS", "web,,mobile", "such as web,mobile"),
     ] {
         let log = Process::fails_to_start("sqlite://nowhere", &[(name, value)]).await;
         assert!(log.contains(complaint), "{name}={value}: {log}");
@@ -83,6 +85,21 @@ async fn the_error_for_a_taken_port_names_the_setting() {
             log.contains(&format!("choose another port ({setting})")),
             "{log}"
         );
+    }
+}
+
+#[tokio::test]
+async fn no_log_filter_hides_the_reason_for_a_failed_start() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let taken = taken.local_addr().map(|address| address.to_string());
+    let taken = taken.expect("the port is known");
+    for filter in ["warning", "pennon_server::http=debug", "pennon=loud", ""] {
+        let settings = [("PENNON_LISTEN", taken.as_str()), ("RUST_LOG", filter)];
+        let log = Process::fails_to_start("sqlite://nowhere", &settings).await;
+        let reason = format!("cannot listen on {taken}");
+        assert!(log.contains(&reason), "{filter}: {log}");
+        let is_invalid = filter == "pennon=loud";
+        assert_eq!(log.contains("RUST_LOG is ignored"), is_invalid, "{log}");
     }
 }
 

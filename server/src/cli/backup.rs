@@ -39,8 +39,11 @@ pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), B
     copied?;
     let size = finish(&unfinished, &file);
     std::fs::remove_file(&unfinished)?;
-    println!("wrote {} bytes to {}", size?, file.display());
-    Ok(())
+    Ok(super::print(format_args!(
+        "wrote {} bytes to {}",
+        size?,
+        file.display()
+    ))?)
 }
 
 /// Returns true if the name is taken, even by a dangling symbolic link.

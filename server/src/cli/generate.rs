@@ -1,7 +1,6 @@
 //! `pennon generate`: generates secrets in the same way as the server.
 
 use std::error::Error;
-use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use pennon_model::environment::Visibility;
@@ -37,6 +36,5 @@ pub(super) fn run(Arguments { kind }: &Arguments) -> Result<(), Box<dyn Error>> 
         Kind::PersonalAccessToken => PrefixedSecret::token(&entropy).secret,
         Kind::JwtSecret => secret::generate(&entropy),
     };
-    writeln!(std::io::stdout(), "{}", secret.expose())?;
-    Ok(())
+    Ok(super::print(secret.expose())?)
 }

@@ -36,7 +36,7 @@ pub(super) async fn run(Arguments { listen, ready }: Arguments) -> Result<(), Bo
         .await
         .map_err(|_| format!("{listen} did not respond within {TIMEOUT:?}"))?
         .map_err(|error| format!("cannot reach {listen}: {error}"))?;
-    println!("{}", String::from_utf8_lossy(&body));
+    super::print(String::from_utf8_lossy(&body))?;
     if status == StatusCode::OK {
         Ok(())
     } else {

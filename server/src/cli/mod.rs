@@ -15,6 +15,7 @@ mod types;
 mod user;
 
 use std::error::Error;
+use std::fmt::Display;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -110,7 +111,12 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
 
 /// Prints the OpenAPI description.
 fn openapi() -> std::io::Result<()> {
-    writeln!(std::io::stdout(), "{}", http::description())
+    print(http::description())
+}
+
+/// Prints a line. Unlike `println!`, it returns an error if the standard output cannot be written.
+fn print(line: impl Display) -> std::io::Result<()> {
+    writeln!(std::io::stdout(), "{line}")
 }
 
 /// Returns the content of a file; `-` reads the standard input.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::print;
 use crate::config::DatabaseSettings;
 use crate::store::Db;
 
@@ -13,7 +14,7 @@ use crate::store::Db;
 pub struct Arguments {
     /// File written by `pennon backup` or by an upgrade
     file: PathBuf,
-    /// Replace the existing database; stop the server first
+    /// Replace the database, which must exist; stop the server first
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -24,13 +25,10 @@ pub struct Arguments {
 pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let url = arguments.database.url()?;
     let restored = Db::restore(url.expose(), &arguments.file, arguments.force).await?;
-    println!(
-        "restored {} bytes to {}",
-        restored.bytes,
-        restored.file.display()
-    );
+    let file = restored.file.display();
+    print(format_args!("restored {} bytes to {file}", restored.bytes))?;
     if let Some(outdated) = restored.outdated {
-        println!("{}", outdated.upgrade());
+        print(outdated.upgrade())?;
     }
     Ok(())
 }

@@ -76,7 +76,7 @@ pub struct Settings {
     ///
     /// Six times as many are allowed per hour. For all accounts together, an address is allowed six times as many per
     /// minute, and its IPv6 networks /56 and /48 are allowed 12 and 24 times as many.
-    #[arg(long, env = "PENNON_RATE_LIMIT_LOGIN", default_value_t = 10)]
+    #[arg(long, env = "PENNON_RATE_LIMIT_LOGIN", default_value_t = 10, value_parser = value_parser!(u32).range(1..))]
     pub rate_limit_login: u32,
 
     /// Requests per second for one environment on each instance; unlimited if not set
@@ -116,7 +116,7 @@ pub struct Settings {
     pub log_format: LogFormat,
 
     /// Products that environments can have, such as `web,mobile`; any if not set
-    #[arg(long, env = "PENNON_PRODUCTS", value_delimiter = ',')]
+    #[arg(long, env = "PENNON_PRODUCTS", value_delimiter = ',', value_parser = product)]
     pub products: Vec<String>,
 }
 
@@ -228,6 +228,14 @@ fn network(text: &str) -> Result<IpNet, &'static str> {
     text.parse().or_else(|_| single()).map_err(|_| {
         "write networks such as 10.0.0.0/8 or fd00::/8, with at most /32 for IPv4 and /128 for IPv6, separated by commas"
     })
+}
+
+/// Parses the name of a product, which spaces may surround.
+fn product(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("write names of products, such as web,mobile"),
+        name => Ok(name.to_owned()),
+    }
 }
 
 /// Parses a URL with only a scheme and a host. The result is an origin as browsers send it: in lower case, without the
