@@ -179,7 +179,10 @@ async fn a_restored_database_keeps_the_owner_of_the_file_or_folder() {
     chown(&folder, Some(USER), Some(USER)).expect("the owner is changed");
     let file = folder.join("pennon.db");
     for (group, force) in [(USER, None), (USER + 1, Some("--force"))] {
-        let restore: Vec<&str> = ["restore", text(&backup)].into_iter().chain(force).collect();
+        let restore: Vec<&str> = ["restore", text(&backup)]
+            .into_iter()
+            .chain(force)
+            .collect();
         at(&file).command(&restore).await.expect_success();
         let restored = file.metadata().expect("the file is there");
         assert_eq!((restored.uid(), restored.gid()), (USER, group));
