@@ -204,6 +204,34 @@ async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it()
 }
 
 #[tokio::test]
+async fn an_environment_whose_own_row_is_damaged_keeps_its_keys() {
+    let app = TestApp::start().await;
+    let base_url = format!("http://{}", app.address());
+    let admin = app.admin().await;
+    let damaged = admin.pair().await;
+    let (_, other_key) = admin.environment("shop", "other").await;
+    let serves = async |key: &str| app.sdk(key).get("/sdk/v1/config").await;
+    app.tamper(
+        "update environments set previous_key_hash = substr(sdk_key_hash, 1, 3), previous_key_ends_at = 1
+         where name <> 'other'",
+    )
+    .await;
+    // A creation makes the server compare all environments with the database.
+    admin.environment("shop", "new").await;
+    assert_eq!(degraded(&base_url).await, ["UNREADABLE_DATA"]);
+    for key in [&damaged.sdk_key, &other_key] {
+        serves(key).await.expect(StatusCode::OK);
+    }
+    let revoke = format!("/environments/{}/revoke", damaged.environment);
+    app.tamper("update environments set previous_key_hash = null, previous_key_ends_at = null")
+        .await;
+    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    serves(&damaged.sdk_key)
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
 async fn an_unreadable_environment_is_logged_once() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;

@@ -228,12 +228,17 @@ impl Snapshots {
         // Keys are moved and dropped before new data is loaded, which may take long.
         self.follow_rotations(&heads.readable);
         let known = self.by_key.load_full();
-        self.drop_all_but(&heads.readable, &known);
+        self.drop_all_but(&heads, &known);
+        let mut next = Keys::with_capacity(heads.readable.len());
+        let kept = heads.unreadable_ids();
+        let kept = known
+            .iter()
+            .filter(|(_, access)| kept.contains(&access.served.id));
+        next.extend(kept.map(|(key, access)| (*key, access.clone())));
         let unreadable = heads.unreadable.into_iter();
         let mut found: Found = unreadable
             .map(|(id, error)| (Unreadable::Environment(id), error.to_string().into()))
             .collect();
-        let mut next = Keys::with_capacity(heads.readable.len());
         for head in heads.readable {
             let served = known.get(&head.sdk_key).map(|access| &access.served);
             let served = served.filter(|served| served.id == head.id);

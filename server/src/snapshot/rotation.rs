@@ -11,7 +11,7 @@ use super::served::Served;
 use super::{HEADS_TIMEOUT, Snapshots, within};
 use crate::error::Error;
 use crate::store::Db;
-use crate::store::snapshots::{Head, PreviousKeyHash, heads};
+use crate::store::snapshots::{Head, Heads, PreviousKeyHash, heads};
 
 /// A rotation after which the previous key keeps working for some time.
 #[derive(Clone, Copy, Debug)]
@@ -137,13 +137,15 @@ impl Snapshots {
         }
         let known = self.by_key.load_full();
         let active = within(HEADS_TIMEOUT, async { heads(&mut db.read().await?).await }).await?;
-        self.drop_all_but(&active.readable, &known);
+        self.drop_all_but(&active, &known);
         Ok(())
     }
 
     /// Drops the keys that no longer give access. An environment whose key was rotated stays until its successor is
-    /// served, if the key is still valid.
-    pub(super) fn drop_all_but(&self, active: &[Head], known: &Keys) {
+    /// served, if the key is still valid. An environment whose row is unreadable keeps its keys.
+    pub(super) fn drop_all_but(&self, active: &Heads, known: &Keys) {
+        let unreadable = active.unreadable_ids();
+        let active = &active.readable;
         let heads: HashMap<EnvironmentId, &Head> =
             active.iter().map(|head| (head.id, head)).collect();
         let now = self.clock.now();
@@ -161,6 +163,7 @@ impl Snapshots {
         for (key, access) in known {
             let id = access.served.id;
             match heads.get(&id) {
+                None if unreadable.contains(&id) => {}
                 None if !rotated.contains(&id) => self.revoke(id),
                 None => self.end_overlap(id),
                 Some(head) => {

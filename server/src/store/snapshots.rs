@@ -1,6 +1,7 @@
 //! Queries for the in-memory snapshots.
 
 use std::borrow::Borrow;
+use std::collections::HashSet;
 
 use pennon_core::FlagConfig;
 use pennon_core::rule::Rule;
@@ -108,6 +109,13 @@ pub(crate) struct LoadedFlag {
 pub(crate) struct Heads {
     pub(crate) readable: Vec<Head>,
     pub(crate) unreadable: Vec<(EnvironmentId, Error)>,
+}
+
+impl Heads {
+    /// Returns the IDs of the environments that have an unreadable row.
+    pub(crate) fn unreadable_ids(&self) -> HashSet<EnvironmentId> {
+        self.unreadable.iter().map(|(id, _)| *id).collect()
+    }
 }
 
 /// Reads the config revisions of all active environments.
@@ -232,7 +240,7 @@ pub(crate) async fn changed_flags(
         .fetch_all(conn)
         .await)?;
     let flags = rows.chunk_by(|one, next| one.flag_id == next.flag_id);
-    Ok(flags.filter_map(|rows| changed(rows)).collect())
+    Ok(flags.filter_map(changed).collect())
 }
 
 /// Reads one flag in these environments. An environment is left out if the flag has no configuration in it.
