@@ -128,6 +128,10 @@ async fn instances_share_hourly_counts_and_a_new_key_continues_them() {
     let rotated = rotated.expect(StatusCode::CREATED);
     evaluate(&app.sdk(&rotated.text("/sdkKey")), "checkout", 4).await;
     app.flush_usage().await;
+    // Sorts after the old environment with the old name.
+    let renamed = format!("/environments/{}", rotated.text("/id"));
+    let renamed = admin.patch(&renamed, json!({ "name": "zone" })).await;
+    renamed.expect(StatusCode::OK);
     let used = usage(&admin, &format!("/flags/{flag}")).await;
     let environments = used["environments"].as_array().cloned().unwrap_or_default();
     assert_eq!(environments.len(), 1);

@@ -228,13 +228,17 @@ pub(crate) async fn newest_of_lineage(
 pub(crate) async fn lineages(tx: &mut Tx) -> Result<Vec<(EnvironmentId, Environment)>, Error> {
     let rows: Vec<LineageRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "select coalesce(lineage_id, id) as lineage, ", environment_columns!(), "
-         from environments order by product, name, created_at desc, id desc",
+         from environments order by created_at desc, id desc",
     )).fetch_all(conn).await)?;
     let mut seen = HashSet::new();
-    rows.into_iter()
-        .filter(|row| seen.insert(row.lineage))
+    let newest = rows.into_iter().filter(|row| seen.insert(row.lineage));
+    let mut lineages: Vec<(EnvironmentId, Environment)> = newest
         .map(|row| Ok((EnvironmentId::new(row.lineage), row.environment.try_into()?)))
-        .collect()
+        .collect::<Result<_, Error>>()?;
+    lineages.sort_by(|(_, one), (_, other)| {
+        (&one.product, &one.name).cmp(&(&other.product, &other.name))
+    });
+    Ok(lineages)
 }
 
 /// Stores an environment's changed name, client rules and safeguards.
