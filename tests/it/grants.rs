@@ -290,6 +290,30 @@ async fn grants_stay_with_an_environment_whose_key_is_rotated() {
 }
 
 #[tokio::test]
+async fn a_reverted_grant_is_for_the_environment_with_the_new_key() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let scene = Scene::with(&admin).await;
+    let user = app.user("vic@example.com", "viewer").await;
+    let grants = json!([{ "environmentId": scene.staging, "role": "admin" }]);
+    give(&admin, &user, &grants).await;
+    give(&admin, &user, &json!([])).await;
+    let rotate = format!("/environments/{}/rotate-key", scene.staging);
+    let rotated = admin.post(&rotate, json!({})).await;
+    let new = rotated.expect(StatusCode::CREATED).text("/id");
+    let entries = admin
+        .get("/audit?include=accounts&action=USER_UPDATED")
+        .await;
+    let entry = entries.expect(StatusCode::OK).text("/items/0/id");
+    let reverted = admin
+        .post(&format!("/audit/{entry}/revert"), json!({}))
+        .await;
+    reverted.expect(StatusCode::OK);
+    let me = user.get("/users/me").await;
+    assert_eq!(me.text("/grants/0/environmentId"), new);
+}
+
+#[tokio::test]
 async fn invalid_and_excessive_grants_are_refused() {
     let app = TestApp::start().await;
     let admin = app.admin().await;

@@ -8,6 +8,7 @@ use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
 use pennon_model::configuration::{FlagConfiguration, FlagEnvironment, FlagEnvironmentId};
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
+use pennon_model::grant::{Grant, GrantScope, Grants};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId, UserId};
 use pennon_model::metadata::FlagMetadata;
 use pennon_model::plan::Plan;
@@ -195,7 +196,7 @@ impl PendingRevert {
                 actor.administrator()?;
                 let (_, id) = member(entry, "id");
                 let user = self.user(tx, read(id)?).await?;
-                let overwrites = undo_rights(user, entry)?;
+                let overwrites = undo_rights(tx, user, entry).await?;
                 self.overwrites |= overwrites;
                 Ok(())
             }
@@ -328,13 +329,37 @@ pub(super) fn has_new_password(entry: &AuditEntry) -> bool {
 }
 
 /// Restores the rights of a user, and returns true if this overwrites later changes.
-fn undo_rights(user: &mut User, entry: &AuditEntry) -> Result<bool, RevertError> {
+async fn undo_rights(
+    tx: &mut Tx,
+    user: &mut User,
+    entry: &AuditEntry,
+) -> Result<bool, RevertError> {
     let role = restore(entry, "role", &mut user.role)?;
-    // An object without grants omits them.
-    let mut grants = Some(user.grants.clone()).filter(|grants| !grants.is_empty());
-    let overwrites = restore(entry, "grants", &mut grants)?;
-    user.grants = grants.unwrap_or_default();
+    let (old, new) = member(entry, "grants");
+    if old == new {
+        return Ok(role);
+    }
+    let overwrites = user.grants != grants(tx, new).await?;
+    user.grants = grants(tx, old).await?;
+    for grant in user.grants.iter() {
+        if let GrantScope::Environment(id) = grant.scope {
+            current(tx, Some(id)).await?;
+        }
+    }
     Ok(role || overwrites)
+}
+
+/// Parses recorded grants, which an object without grants omits. After a rotation, a grant is for the environment with
+/// the new key.
+async fn grants(tx: &mut Tx, recorded: Value) -> Result<Grants, Error> {
+    let mut grants = read::<Option<Vec<Grant>>>(recorded)?.unwrap_or_default();
+    for grant in &mut grants {
+        if let GrantScope::Environment(id) = &mut grant.scope {
+            let newest = store::environments::newest_of_lineage(tx, *id).await?;
+            *id = newest.map_or(*id, |environment| environment.id);
+        }
+    }
+    Grants::try_from(grants).map_err(|problem| Error::Internal(problem.detail().to_owned()))
 }
 
 /// Undoes an entry about a flag, and returns true if this overwrites later changes.
