@@ -101,7 +101,7 @@ impl ChangeFeed {
 
 /// The position in the log.
 struct Reader {
-    /// The time of the newest entry that was read.
+    /// The time of the newest entry that was read, at most the current time.
     newest: Timestamp,
     /// The entries that were already sent, within the period that is read again for late entries.
     sent: HashSet<AuditId>,
@@ -122,7 +122,8 @@ impl Reader {
         let events = store::audit::since(&mut feed.0.db.read().await?, since).await?;
         let before = std::mem::take(&mut self.sent);
         for event in events {
-            self.newest = self.newest.max(event.occurred_at);
+            // An instance whose clock is ahead must not hide later changes by others.
+            self.newest = self.newest.max(event.occurred_at.min(feed.0.clock.now()));
             self.sent.insert(event.id);
             if !before.contains(&event.id) {
                 feed.send(Notification::Changed(Arc::new(event)));

@@ -111,6 +111,22 @@ async fn many_simultaneous_changes_do_not_stop_later_events() {
 }
 
 #[tokio::test]
+async fn a_change_dated_ahead_does_not_hide_later_ones() {
+    let app = TestApp::start().await;
+    app.run_change_feed();
+    let admin = app.admin().await;
+    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    for key in ["ahead", "next", "last"] {
+        admin.flag(key).await;
+        listener.until(&format!("\"flag\":\"{key}\"")).await;
+        app.tamper(
+            "update audit_entries set occurred_at = occurred_at + 600000 where flag_key = 'ahead'",
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
 async fn an_event_has_the_id_of_the_request_that_caused_it() {
     let app = TestApp::start().await;
     app.run_change_feed();
