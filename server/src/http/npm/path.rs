@@ -19,8 +19,11 @@ pub(super) enum Resource<'p> {
 }
 
 impl<'p> Resource<'p> {
-    /// Parses a decoded path.
+    /// Parses a decoded path. Returns none for one with U+0000, which PostgreSQL does not accept in texts.
     pub(super) fn at(path: &'p str) -> Option<Self> {
+        if path.contains('\0') {
+            return None;
+        }
         match path {
             "-/ping" => return Some(Self::Ping),
             "-/whoami" => return Some(Self::WhoAmI),
@@ -67,6 +70,7 @@ mod tests {
     fn other_paths_have_none() {
         for path in [
             "react",
+            "@pennon/\0",
             "@other/core",
             "@pennon/core/-/react-0.1.0.tgz",
             "@pennon/core/-/core-0.1.0.zip",
