@@ -121,6 +121,15 @@ export class FeatureFlagsClient {
   }
 
   /**
+   * The error of the last attempt to fetch the flags; undefined before the first one and after a success. After
+   * `shutdown()`, it says so. Subscribers are notified of errors before the client is ready, listeners of
+   * `refresh:error` of later ones.
+   */
+  get error(): FeatureFlagsError | undefined {
+    return this.#runtime.error;
+  }
+
+  /**
    * Fetches the flags now. Concurrent calls share one request.
    *
    * @throws {FeatureFlagsError} `REFRESH_FAILED`, `NOT_INITIALIZED`

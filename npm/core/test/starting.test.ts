@@ -58,15 +58,22 @@ describe("initialize()", () => {
     await service.firstRequest();
     await vi.advanceTimersByTimeAsync(999);
     expect(found.outcome).toBeUndefined();
+    expect(client.error).toBeUndefined();
     await vi.advanceTimersByTimeAsync(1);
     expect(found.outcome).toEqual(failed);
+    expect(client.error).toBe(found.outcome);
     expect(service.requests[0]?.signal.aborted).toBe(true);
     await vi.advanceTimersByTimeAsync(100_000);
     expect(service.requests).toHaveLength(1);
     service.respondWith(on);
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
+    expect(client.error).toBeUndefined();
+    service.respondWith(status(401));
+    const refused = await client.refresh().catch((error) => error);
+    expect(client.error?.message).toBe(refused.message);
     await client.shutdown();
+    expect(client.error?.code).toBe("NOT_INITIALIZED");
   });
 
   it("starts from the cache after timeoutMs", async () => {

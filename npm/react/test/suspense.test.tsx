@@ -1,5 +1,5 @@
 import { FeatureFlagsClient } from "@pennon/core";
-import { FeatureFlagsProvider, useSuspenseFlag } from "@pennon/react";
+import { FeatureFlagsProvider, useFlagsStatus, useSuspenseFlag } from "@pennon/react";
 import { act, type ReactNode, Suspense } from "react";
 import { describe, expect, it } from "vitest";
 import {
@@ -14,6 +14,10 @@ import { change, ready, render } from "./support.tsx";
 
 function Waiting({ name }: { readonly name: string }) {
   return <>{`${name} is ${useSuspenseFlag(name, true) ? "on" : "off"}`}</>;
+}
+
+function Failure() {
+  return <>{useFlagsStatus().error?.code ?? "none"}</>;
 }
 
 const patient = (children: ReactNode) => <Suspense fallback="…">{children}</Suspense>;
@@ -55,6 +59,30 @@ describe("useSuspenseFlag", () => {
     });
     expect(page.text()).toBe("banner is on");
   });
+
+  it.each(["before", "after"])(
+    "stops suspending when the application's own client fails %s it is mounted",
+    async (when) => {
+      const client = new FeatureFlagsClient(optionsFor(new ScriptedService(status(401))));
+      const fail = () => client.initialize().catch(() => {});
+      if (when === "before") {
+        await fail();
+      }
+      const page = await render(
+        <FeatureFlagsProvider client={client}>
+          {patient(<Waiting name="banner" />)}
+          <Failure />
+        </FeatureFlagsProvider>,
+      );
+      if (when === "after") {
+        expect(page.text()).toBe("…none");
+        await act(fail);
+      }
+      expect(page.text()).toBe("banner is onINITIALIZATION_FAILED");
+      await act(() => client.shutdown());
+      expect(page.text()).toBe("banner is onNOT_INITIALIZED");
+    },
+  );
 
   it("does not suspend for flags of a bootstrap, or if the client is ready", async () => {
     const { client } = await ready([flag("banner", false)]);

@@ -28,11 +28,11 @@ export class Calls {
     return this.#pending.has(call);
   }
 
-  /** Settles the pending calls of this kind. `thrown` is the last error of the transport or the engine. */
-  settle(call: Call, failure: Failure | undefined, thrown: unknown): void {
+  /** Settles the pending calls of this kind. */
+  settle(call: Call, error: FeatureFlagsError | undefined): void {
     const pending = this.#pending.get(call);
     this.#pending.delete(call);
-    pending?.settle(failure && toError(call, failure, thrown));
+    pending?.settle(error);
   }
 }
 
@@ -56,6 +56,14 @@ export function toError(call: Call, failure: Failure, thrown?: unknown): Feature
   const detail = describe(failure);
   const cause = hasThrown(failure) ? thrown : new Error(detail);
   return new FeatureFlagsError(code(call, failure), `${call}() failed: ${detail}`, { cause });
+}
+
+/** Returns the error of a client that has been shut down. */
+export function shutDown(): FeatureFlagsError {
+  return new FeatureFlagsError(
+    "NOT_INITIALIZED",
+    "The client has been shut down. Create a new one.",
+  );
 }
 
 function hasThrown({ kind }: Failure): boolean {

@@ -6,7 +6,7 @@ import type { LifecycleEventType } from "../events.js";
 import type { Logger } from "../logger.js";
 import type { InitializeOptions, Settings } from "../options.js";
 import type { Configuration, Snapshot } from "../snapshot.js";
-import { type Call, Calls, type Failure, toError } from "./calls.js";
+import { type Call, Calls, type Failure, shutDown, toError } from "./calls.js";
 import { DocumentStore, type StoredDocument } from "./document-store.js";
 import type { Evaluations } from "./evaluations.js";
 import { FirstFlags, type FirstFlagsClient } from "./first-flags.js";
@@ -48,6 +48,8 @@ export class ClientRuntime implements FirstFlagsClient {
   readonly #supportCheck: SupportCheck;
   #loading: Promise<void> | undefined;
   #core: ClientCore | undefined;
+  /** The error of the last attempt to fetch the flags. */
+  error: FeatureFlagsError | undefined;
   /** The last error of the transport or the engine. */
   #thrown: unknown;
   /** True between `refresh:start` and its outcome. */
@@ -172,10 +174,7 @@ export class ClientRuntime implements FirstFlagsClient {
 
   async evaluateRemote(key: string, context: unknown): Promise<Evaluation> {
     if (this.#ended) {
-      throw new FeatureFlagsError(
-        "NOT_INITIALIZED",
-        "The client has been shut down. Create a new one.",
-      );
+      throw shutDown();
     }
     if (this.#isFrozen) {
       throw new FeatureFlagsError(
@@ -329,6 +328,9 @@ export class ClientRuntime implements FirstFlagsClient {
 
   emit(type: Exclude<LifecycleEventType, "refresh:error" | "engine:error" | "change">): void {
     this.#refreshing = type === "refresh:start";
+    if (type === "ready" || type === "refresh:success") {
+      this.error = undefined;
+    }
     if (type === "ready") {
       if (this.#evaluations.isReady) {
         // The engine restarts after a trap, but the client is already ready.
@@ -343,6 +345,7 @@ export class ClientRuntime implements FirstFlagsClient {
     if (type === "shutdown") {
       this.#ended = true;
       this.#core = undefined;
+      this.error = shutDown();
     }
     this.#publisher.emit({ type });
     if (type === "ready") {
@@ -361,6 +364,7 @@ export class ClientRuntime implements FirstFlagsClient {
   emitFailure(failure: Failure): void {
     this.#refreshing = false;
     const error = toError("refresh", failure, this.#thrown);
+    this.error = error;
     if (failure.kind !== FailureKind.Trapped) {
       // An engine failure has already been logged by `onTrap`.
       this.#logger.error(error.message, error);
@@ -372,7 +376,12 @@ export class ClientRuntime implements FirstFlagsClient {
     if (failure?.kind === FailureKind.Status || failure?.kind === FailureKind.Malformed) {
       this.#logUnreported(call, failure);
     }
-    this.#calls.settle(call, failure, this.#thrown);
+    const error = failure && toError(call, failure, this.#thrown);
+    this.#calls.settle(call, error);
+    if (error !== undefined && call !== "refresh" && !this.#ended) {
+      this.error = error;
+      this.#publisher.notifySubscribers();
+    }
     const isStreaming = this.#settings.streaming && this.#evaluations.isReady && !this.#ended;
     this.#timer.keepAlive(this.#calls.hasPending || isStreaming);
     if (call === "initialize" && failure !== undefined && failure.kind !== FailureKind.ShutDown) {

@@ -1,18 +1,31 @@
-import { type FeatureFlagsClient, FeatureFlagsError } from "@pennon/core";
+import type { FeatureFlagsClient } from "@pennon/core";
 import { type FlagsStatus, LOADING, READY } from "../status.js";
+
+/** The events that change the status without a notification of the client's subscribers. */
+const EVENTS = ["refresh:success", "refresh:error", "shutdown"] as const;
 
 /** Watches the status of a client, for as long as a provider is mounted. */
 export class ClientStatus {
   readonly #client: FeatureFlagsClient;
   readonly #listeners = new Set<() => void>();
-  #failure: FlagsStatus | undefined;
+  #failed: FlagsStatus = LOADING;
   #settled: Promise<void> | undefined;
 
   constructor(client: FeatureFlagsClient) {
     this.#client = client;
   }
 
-  readonly current = (): FlagsStatus => this.#failure ?? (this.#client.isReady() ? READY : LOADING);
+  readonly current = (): FlagsStatus => {
+    const { error } = this.#client;
+    const ready = this.#client.isReady();
+    if (error === undefined) {
+      return ready ? READY : LOADING;
+    }
+    if (this.#failed.error !== error || this.#failed.ready !== ready) {
+      this.#failed = Object.freeze({ ready, error });
+    }
+    return this.#failed;
+  };
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -24,30 +37,18 @@ export class ClientStatus {
   /** Starts watching. Returns a function that stops. */
   watch(): () => void {
     const client = this.#client;
-    const onSuccess = () => this.#setFailure(undefined);
-    const onError = ({ error }: { readonly error: FeatureFlagsError }) => this.fail(error);
-    const onShutdown = () =>
-      this.fail(
-        new FeatureFlagsError(
-          "NOT_INITIALIZED",
-          "The client has been shut down. Create a new one.",
-        ),
-      );
-    client.on("ready", onSuccess).on("refresh:success", onSuccess).on("refresh:error", onError);
-    client.on("shutdown", onShutdown);
-    // Earlier events have been missed.
+    const unsubscribe = client.subscribe(this.#notify);
+    for (const event of EVENTS) {
+      client.on(event, this.#notify);
+    }
+    // Earlier changes have been missed.
     this.#notify();
     return () => {
-      client
-        .off("ready", onSuccess)
-        .off("refresh:success", onSuccess)
-        .off("refresh:error", onError);
-      client.off("shutdown", onShutdown);
+      unsubscribe();
+      for (const event of EVENTS) {
+        client.off(event, this.#notify);
+      }
     };
-  }
-
-  fail(error: FeatureFlagsError): void {
-    this.#setFailure(Object.freeze({ ready: this.#client.isReady(), error }));
   }
 
   /** Resolves when the client is ready or has failed. Returns the same promise until then. */
@@ -63,14 +64,9 @@ export class ClientStatus {
     return this.#settled;
   }
 
-  #setFailure(failure: FlagsStatus | undefined): void {
-    this.#failure = failure;
-    this.#notify();
-  }
-
-  #notify(): void {
+  readonly #notify = (): void => {
     for (const listener of [...this.#listeners]) {
       listener();
     }
-  }
+  };
 }

