@@ -143,6 +143,13 @@ fn reached(rules: &[&Rule]) -> Option<Vec<Priority>> {
 /// Returns true if a change turns a flag from off to on for some context; `None` if there are too many combinations of
 /// attributes to try.
 pub fn enables_any_context(before: &FlagConfig, after: &FlagConfig) -> Option<bool> {
+    let is_always_on = before.enabled
+        && !before.archived
+        && before.rollout.is_none()
+        && before.rules.iter().all(|rule| rule.value);
+    if is_always_on {
+        return Some(false);
+    }
     let rules = before.rules.iter().chain(&after.rules);
     let conditions: Vec<&Condition> = rules.flat_map(|rule| &rule.conditions).collect();
     let flags = [before, after].map(|flag| (CompiledFlag::from(flag.clone()), flag.rollout));

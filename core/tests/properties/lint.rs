@@ -146,6 +146,31 @@ fn a_change_that_enables_a_context_is_detected() {
 }
 
 #[test]
+fn a_flag_that_is_on_for_everyone_enables_nobody_else() {
+    let flag = |rules: usize| -> FlagConfig {
+        let rules: Vec<_> = (1..=rules)
+            .map(|rule| {
+                serde_json::json!({
+                    "priority": rule, "logic": "and", "value": true,
+                    "conditions": [condition(&format!("attribute{rule} == \"x\""))],
+                })
+            })
+            .collect();
+        let flag =
+            serde_json::json!({ "key": "f", "enabled": true, "rules": rules, "rollout": null });
+        serde_json::from_value(flag).expect("a flag")
+    };
+    // So many attributes have too many combinations to try.
+    let (simple, many) = (flag(0), flag(20));
+    assert_eq!(enables_any_context(&many, &simple), Some(false));
+    let off = FlagConfig {
+        enabled: false,
+        ..many.clone()
+    };
+    assert_eq!(enables_any_context(&off, &many), None);
+}
+
+#[test]
 fn plain_rules_have_no_findings() {
     let rules: &[(bool, &str, &[&str])] = &[
         (true, "and", &["country == \"DE\"", "plan == \"pro\""]),

@@ -86,12 +86,22 @@ pub fn Effect(
     /// The clients in use in the environment that do not support the whole config document.
     outdated_clients: Vec<Client>,
 ) -> impl IntoView {
-    let may_turn_on = may_turn_on(&before, &after);
-    let warning = may_turn_on.then(|| {
+    let enables = if after.enabled {
+        enables_any_context(&before, &after)
+    } else {
+        Some(false)
+    };
+    let warning = match enables {
+        Some(false) => None,
+        Some(true) => Some("Some users who now get OFF will get ON."),
+        None => Some("Some users who now get OFF may get ON."),
+    };
+    let may_turn_on = warning.is_some();
+    let warning = warning.map(|warning| {
         view! {
             <p class="effect-warning">
                 <Drawing icon=Icon::ALERT/>
-                "Some users who now get OFF will get ON."
+                {warning}
             </p>
         }
     });
