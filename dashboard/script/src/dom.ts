@@ -37,7 +37,8 @@ export function link(href: string, text: string): HTMLAnchorElement {
 
 /** True if the focus is in a field that accepts text. */
 export function isTyping(): boolean {
-  return document.activeElement?.matches("input, textarea, select") === true;
+  const fields = "input:not([type=checkbox], [type=radio]), textarea, select";
+  return document.activeElement?.matches(fields) === true;
 }
 
 /** Returns the fields of a form as the browser sends them. Omits files, because no form of the dashboard has any. */
