@@ -5,12 +5,12 @@
 // where wasm is missing or blocked.
 //
 // Browsers and edge runtimes get minified files. Node.js prints the source line of an uncaught error, so its files keep
-// their lines and names: all CommonJS files, and the ES modules of the condition `node`.
+// their lines and names, but no comments: all CommonJS files, and the ES modules of the condition `node`.
 
-import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { writeDeclarations } from "../../declarations.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -113,13 +113,14 @@ async function bundle({ client, instance, wasm, base }, extension) {
   const engine = client === "index" ? "engine" : `engine-${client}`;
   const lazy = client.endsWith("node") ? "lazy-node" : "lazy";
   const chunk = (file) => ({ path: `./${file}.${extension}`, external: true });
+  const entryPoints = {
+    [client]: base === undefined ? "src/index.ts" : "src/without-wasm.ts",
+    [engine]: "src/engine/client-core.ts",
+    ...(base === undefined && { [lazy]: "src/lazy/index.ts" }),
+  };
   await build({
     absWorkingDir: root,
-    entryPoints: {
-      [client]: base === undefined ? "src/index.ts" : "src/without-wasm.ts",
-      [engine]: "src/engine/client-core.ts",
-      ...(base === undefined && { [lazy]: "src/lazy/index.ts" }),
-    },
+    entryPoints,
     outdir: dist,
     outExtension: { ".js": `.${extension}` },
     bundle: true,
@@ -156,4 +157,21 @@ async function bundle({ client, instance, wasm, base }, extension) {
       },
     ],
   });
+  if (isForNode) {
+    const files = Object.keys(entryPoints).map((name) => join(dist, `${name}.${extension}`));
+    await Promise.all(files.map(removeComments));
+  }
+}
+
+/** Removes the lines of a file that contain only comments, and checks that its code is the same. */
+async function removeComments(file) {
+  const text = readFileSync(file, "utf8");
+  const code = text.replace(/^\s*\/\*\*[\s\S]*?\*\/\n|^\s*\/\/.*\n/gm, "");
+  const [before, after] = await Promise.all(
+    [text, code].map((given) => transform(given, { minify: true })),
+  );
+  if (before.code !== after.code) {
+    throw new Error(`${file} has a line that looks like a comment, but is code`);
+  }
+  writeFileSync(file, code);
 }
