@@ -286,7 +286,8 @@ describe("a snapshot", () => {
 
 describe("the snapshot of a reader", () => {
   it("contains only what rules can see", async () => {
-    const server = await ready(new ScriptedService(first));
+    const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+    const server = await ready(new ScriptedService(first), { logger });
     const row = {
       ...french,
       passwordHash: "secret",
@@ -294,6 +295,7 @@ describe("the snapshot of a reader", () => {
     };
     const { subject, flags } = posted(server.withContext(row as object).snapshot());
     expect(subject?.context).toEqual(french);
+    expect(logger.warn.mock.calls[0]?.[0]).toContain("'passwordHash' of a context is ignored");
     const page = FeatureFlagsClient.fromSnapshot({
       version: 1,
       flags,

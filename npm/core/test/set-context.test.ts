@@ -122,8 +122,10 @@ describe("setContext", () => {
     const client = await ready(service);
     service.fail(400);
     await client.setContext(bob).catch(() => {});
+    expect(client.error?.code).toBe("REFRESH_FAILED");
     service.recover();
     await client.setContext(bob);
+    expect(client.error).toBeUndefined();
     expect(client.context).toEqual(bob);
     await client.setContext(ada);
     expect(client.isEnabled("beta")).toBe(true);

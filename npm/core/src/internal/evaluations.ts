@@ -178,6 +178,7 @@ export class Evaluations {
    * for no context.
    */
   snapshotFor(given: EvaluationContext | undefined): Snapshot {
+    this.contextCheck.check(given);
     const { flags, ...snapshot } = this.snapshot();
     const context = copyOf(given);
     const evaluated = Array.from(this.flags.entries(), ([key, { targeted }]) => {

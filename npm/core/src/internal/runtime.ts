@@ -378,7 +378,8 @@ export class ClientRuntime implements FirstFlagsClient {
     }
     const error = failure && toError(call, failure, this.#thrown);
     this.#calls.settle(call, error);
-    if (error !== undefined && call !== "refresh" && !this.#ended) {
+    if (error !== undefined && call === "initialize" && !this.#ended) {
+      // No event reports it. A failed request of a client that is ready emits one.
       this.error = error;
       this.#publisher.notifySubscribers();
     }
