@@ -147,7 +147,7 @@ pub fn enables_any_context(before: &FlagConfig, after: &FlagConfig) -> Option<bo
         && !before.archived
         && before.rollout.is_none()
         && before.rules.iter().all(|rule| rule.value);
-    if is_always_on {
+    if is_always_on || !after.enabled {
         return Some(false);
     }
     let rules = before.rules.iter().chain(&after.rules);

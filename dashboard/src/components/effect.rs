@@ -86,12 +86,7 @@ pub fn Effect(
     /// The clients in use in the environment that do not support the whole config document.
     outdated_clients: Vec<Client>,
 ) -> impl IntoView {
-    let enables = if after.enabled {
-        enables_any_context(&before, &after)
-    } else {
-        Some(false)
-    };
-    let warning = match enables {
+    let warning = match enables_any_context(&before, &after) {
         Some(false) => None,
         Some(true) => Some("Some users who now get OFF will get ON."),
         None => Some("Some users who now get OFF may get ON."),
@@ -120,7 +115,7 @@ pub fn Effect(
 
 /// Returns true if a change may turn the flag on for somebody.
 pub fn may_turn_on(before: &FlagConfig, after: &FlagConfig) -> bool {
-    after.enabled && enables_any_context(before, after) != Some(false)
+    enables_any_context(before, after) != Some(false)
 }
 
 /// Returns true if the description of a flag differs before and after a change.
