@@ -205,6 +205,8 @@ pub(crate) async fn use_flags(database: &Database) -> Result<()> {
             &hours,
             "insert or replace into flag_hours (flag_id, hour, evaluations)
              select flag_id, hour, sum(evaluations) from usage_hours group by flag_id, hour",
+            "insert or replace into environment_hours (lineage_id, hour, evaluations, reported)
+             select lineage_id, hour, sum(evaluations), sum(reported) from usage_hours group by lineage_id, hour",
             SEE,
         ])
         .await

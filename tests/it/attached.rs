@@ -65,6 +65,7 @@ const REFERENCES: &[(&str, &str, Rows)] = &[
     ("audit_entries", "environment", Past),
     ("audit_entries", "environment_id", Past),
     ("client_hours", "lineage_id", OfLineage),
+    ("environment_hours", "lineage_id", OfLineage),
     ("environments_last_seen", "lineage_id", OfLineage),
     ("flag_environments", "environment_id", MovedAndCopied),
     ("flags_last_seen", "lineage_id", OfLineage),

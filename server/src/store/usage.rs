@@ -209,13 +209,18 @@ pub(crate) async fn reported(
     Ok(rows.into_iter().map(reported).collect())
 }
 
-/// Adds evaluations, to the counts of each environment and to those of all environments together. No two may have the
-/// same flag, environment, hour and reason. Sums stop at a maximum instead of overflowing.
+/// Adds evaluations, also to the sums of each flag and of each environment. No two may have the same flag, environment,
+/// hour and reason. Sums stop at a maximum instead of overflowing.
 pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Result<(), Error> {
-    let mut together: HashMap<(FlagId, i64), u64> = HashMap::new();
+    let mut of_flags: HashMap<(FlagId, i64), u64> = HashMap::new();
+    let mut of_environments: HashMap<(EnvironmentId, i64), (u64, u64)> = HashMap::new();
     for one in added {
-        let sum = together.entry((one.flag, one.hour.millis())).or_default();
+        let hour = one.hour.millis();
+        let sum = of_flags.entry((one.flag, hour)).or_default();
         *sum = sum.saturating_add(one.count);
+        let (count, reported) = of_environments.entry((one.lineage, hour)).or_default();
+        *count = count.saturating_add(one.count);
+        *reported = reported.saturating_add(one.reported);
     }
     insert_rows!(
         tx,
@@ -243,7 +248,7 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
     insert_rows!(
         tx,
         "insert into flag_hours (flag_id, hour, evaluations) ",
-        &together,
+        &of_flags,
         |row, ((flag, hour), count)| row
             .push_bind(flag.uuid())
             .push_bind(*hour)
@@ -251,6 +256,22 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
         concat!(
             " on conflict (flag_id, hour) do update set ",
             add_to!("flag_hours", "evaluations"),
+        )
+    )?;
+    insert_rows!(
+        tx,
+        "insert into environment_hours (lineage_id, hour, evaluations, reported) ",
+        &of_environments,
+        |row, ((lineage, hour), (count, reported))| row
+            .push_bind(lineage.uuid())
+            .push_bind(*hour)
+            .push_bind(number(*count))
+            .push_bind(number(*reported)),
+        concat!(
+            " on conflict (lineage_id, hour) do update set ",
+            add_to!("environment_hours", "evaluations"),
+            ", ",
+            add_to!("environment_hours", "reported"),
         )
     )
 }
@@ -309,6 +330,8 @@ pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Er
         .bind(hour.millis()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query("delete from flag_hours where hour < $1")
         .bind(hour.millis()).execute(conn).await.map(drop))?;
+    on_conn!(tx, conn => sqlx::query("delete from environment_hours where hour < $1")
+        .bind(hour.millis()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query("delete from poll_hours where hour < $1")
         .bind(hour.millis()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query("delete from usage_batches where brought_at < $1")
@@ -353,8 +376,8 @@ pub(crate) async fn of_environment(
     to: Timestamp,
 ) -> Result<Vec<(i64, i64, i64)>, Error> {
     on_conn!(tx, conn => sqlx::query_as(
-        "select hour, cast(sum(evaluations) as bigint), cast(sum(reported) as bigint) from usage_hours
-         where lineage_id = $1 and hour >= $2 and hour <= $3 group by hour order by hour",
+        "select hour, evaluations, reported from environment_hours
+         where lineage_id = $1 and hour >= $2 and hour <= $3 order by hour",
     ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)
 }
 
