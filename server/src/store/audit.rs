@@ -72,13 +72,43 @@ pub(crate) async fn insert(
     .execute(conn).await.map(drop))
 }
 
-/// Appends the conditions of a filter. The text contains only the requested conditions, because a database uses an
-/// index only for queries that certainly have its condition. It is a macro because each driver has its own builder.
+/// The columns of an [`AuditRow`].
+macro_rules! columns {
+    () => {
+        "id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment, product,
+         old_value, new_value, reason, flag_id, environment_id, rule_id"
+    };
+}
+
+/// Appends a query for columns of the entries that a filter selects. The text contains only the requested conditions,
+/// because a database uses an index only for queries that certainly have its condition. It is a macro because each
+/// driver has its own builder.
+macro_rules! push_selection {
+    ($query:expr, $columns:expr, $filter:expr, $last:expr) => {{
+        push_conditions!($query, $columns, $filter, $last);
+        if let Some(product) = bindable($filter.product.as_ref()) {
+            $query.push(" and product = ").push_bind(product);
+            if $filter.flags_of_product {
+                // Entries about flags name no product. Each half reads an index, which a disjunction would not.
+                $query.push(" union all ");
+                push_conditions!($query, $columns, $filter, $last);
+                $query.push(" and product is null and flag_id is not null");
+                push_product!($query, "audit_entries.flag_id", $filter.product.as_ref());
+            }
+        }
+    }};
+}
+
+/// Appends a query with all conditions of a filter but that on the product, for the entries that precede `$last`.
 macro_rules! push_conditions {
-    ($query:expr, $filter:expr) => {{
+    ($query:expr, $columns:expr, $filter:expr, $last:expr) => {{
         let from = $filter.from.map_or(i64::MIN, Timestamp::millis);
         let to = $filter.to.map_or(i64::MAX, Timestamp::millis);
-        $query.push("occurred_at >= ").push_bind(from);
+        $query
+            .push("select ")
+            .push($columns)
+            .push(" from audit_entries where occurred_at >= ");
+        $query.push_bind(from);
         $query.push(" and occurred_at <= ").push_bind(to);
         if !$filter.accounts {
             $query.push(" and not about_accounts");
@@ -95,43 +125,33 @@ macro_rules! push_conditions {
         if let Some(action) = $filter.action {
             $query.push(" and action = ").push_bind(action.as_str());
         }
-        if let Some(product) = bindable($filter.product.as_ref()) {
-            $query.push(" and (product = ").push_bind(product);
-            if $filter.flags_of_product {
-                // Entries about flags name no product.
-                $query.push(" or product is null and flag_id is not null");
-                push_product!($query, "audit_entries.flag_id", $filter.product.as_ref());
-            }
-            $query.push(")");
+        let last: Option<&AuditEntry> = $last;
+        if let Some(last) = last {
+            $query
+                .push(" and (occurred_at, id) < (")
+                .push_bind(last.occurred_at.millis());
+            $query.push(", ").push_bind(last.id.uuid()).push(")");
         }
     }};
 }
 
 /// Returns one entry.
 pub(crate) async fn find(tx: &mut Tx, id: AuditId) -> Result<Option<AuditRecord>, Error> {
-    let row: Option<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
-                product, old_value, new_value, reason, flag_id, environment_id, rule_id
+    let row: Option<AuditRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", columns!(), "
          from audit_entries where id = $1",
-    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    )).bind(id.uuid()).fetch_optional(conn).await)?;
     row.map(AuditRecord::try_from).transpose()
 }
 
 /// Returns the newest `most` entries of one action, newest first.
 pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<AuditRecord>, Error> {
-    let rows: Vec<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
-                product, old_value, new_value, reason, flag_id, environment_id, rule_id
+    let rows: Vec<AuditRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", columns!(), "
          from audit_entries where group_id = $1 or id = $1 order by occurred_at desc, id desc limit $2",
-    ).bind(id.uuid()).bind(most).fetch_all(conn).await)?;
+    )).bind(id.uuid()).bind(most).fetch_all(conn).await)?;
     rows.into_iter().map(AuditRecord::try_from).collect()
 }
-
-/// The beginning of a query for entries.
-const SELECT: &str =
-    "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key,
-    environment, product, old_value, new_value, reason, flag_id, environment_id, rule_id
-    from audit_entries where ";
 
 /// Returns the newest `most` entries that precede an entry, or the newest of all, newest first. Unlike a page, this takes
 /// the same time in every part of the log.
@@ -142,12 +162,8 @@ pub(crate) async fn before(
     most: i64,
 ) -> Result<Vec<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new(SELECT);
-        push_conditions!(query, filter);
-        if let Some(entry) = entry {
-            query.push(" and (occurred_at, id) < (").push_bind(entry.occurred_at.millis());
-            query.push(", ").push_bind(entry.id.uuid()).push(")");
-        }
+        let mut query = QueryBuilder::new("");
+        push_selection!(query, columns!(), filter, entry);
         query.push(" order by occurred_at desc, id desc limit ").push_bind(most);
         query.build_query_as().fetch_all(conn).await
     })?;
@@ -161,8 +177,8 @@ pub(crate) async fn page(
     page: PageRequest,
 ) -> Result<Vec<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new(SELECT);
-        push_conditions!(query, filter);
+        let mut query = QueryBuilder::new("");
+        push_selection!(query, columns!(), filter, None);
         query.push(" order by occurred_at desc, id desc limit ").push_bind(page.limit.get());
         query.push(" offset ").push_bind(page.offset());
         query.build_query_as().fetch_all(conn).await
@@ -173,8 +189,9 @@ pub(crate) async fn page(
 /// Counts the entries that a filter selects.
 pub(crate) async fn count(tx: &mut Tx, filter: &AuditFilter) -> Result<i64, Error> {
     on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new("select count(*) from audit_entries where ");
-        push_conditions!(query, filter);
+        let mut query = QueryBuilder::new("select count(*) from (");
+        push_selection!(query, "1 as one", filter, None);
+        query.push(") selected");
         query.build_query_scalar().fetch_one(conn).await
     })
 }
@@ -253,13 +270,12 @@ pub(crate) async fn newest_by(
     actor: UserId,
     since: Timestamp,
 ) -> Result<Option<AuditRecord>, Error> {
-    let row: Option<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
-                product, old_value, new_value, reason, flag_id, environment_id, rule_id
+    let row: Option<AuditRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", columns!(), "
          from audit_entries
          where occurred_at >= $1 and (not about_accounts or action = 'USER_UPDATED') and actor_id = $2
          order by occurred_at desc, id desc limit 1",
-    ).bind(since.millis()).bind(actor.uuid()).fetch_optional(conn).await)?;
+    )).bind(since.millis()).bind(actor.uuid()).fetch_optional(conn).await)?;
     row.map(AuditRecord::try_from).transpose()
 }
 
