@@ -198,7 +198,7 @@ async fn update(
     Ok(users::update(admin, actor, account, &Precondition::None, patch).await?)
 }
 
-/// Returns all users, newest first, one per line.
+/// Returns all users with their grants, newest first, one user per line.
 async fn list(admin: &Admin, actor: &Administrator) -> Result<String, Box<dyn Error>> {
     let mut lines = String::new();
     for number in 1.. {
@@ -210,12 +210,15 @@ async fn list(admin: &Admin, actor: &Administrator) -> Result<String, Box<dyn Er
         if users.items.is_empty() {
             break;
         }
-        lines.extend(users.items.iter().map(|user| {
-            let User {
-                created_at, email, ..
-            } = user;
-            format!("{created_at}  {:6}  {email}\n", user.role.as_str())
-        }));
+        for user in &users.items {
+            let (created_at, role, email) = (user.created_at, user.role.as_str(), &user.email);
+            lines.push_str(&format!("{created_at}  {role:6}  {email}"));
+            for (index, grant) in user.grants.iter().enumerate() {
+                lines.push_str(if index == 0 { "  " } else { ", " });
+                lines.push_str(&described_grant(admin, actor, grant).await?);
+            }
+            lines.push('\n');
+        }
     }
     Ok(lines)
 }
@@ -264,12 +267,24 @@ async fn described(
         format!("  e-mail    {}\n", user.email),
         format!("  role      {}\n", user.role),
     ];
-    for Grant { scope, role } in user.grants.iter() {
-        let scope = match scope {
-            GrantScope::Product(product) => format!("the product {product}"),
-            GrantScope::Environment(id) => environments::get(admin, actor, *id).await?.path(),
-        };
-        lines.push(format!("  grant     {role} for {scope}\n"));
+    for grant in user.grants.iter() {
+        let grant = described_grant(admin, actor, grant).await?;
+        lines.push(format!("  grant     {grant}\n"));
     }
     Ok(lines.concat())
+}
+
+/// Describes a grant, as in `editor for shop/production`.
+async fn described_grant(
+    admin: &Admin,
+    actor: &Administrator,
+    Grant { scope, role }: &Grant,
+) -> Result<String, Box<dyn Error>> {
+    Ok(match scope {
+        GrantScope::Product(product) => format!("{role} for the product {product}"),
+        GrantScope::Environment(id) => {
+            let environment = environments::get(admin, actor, *id).await?;
+            format!("{role} for {}", environment.path())
+        }
+    })
 }

@@ -152,6 +152,9 @@ async fn a_grant_gives_a_role_in_one_environment() {
     ];
     let granted = app.command(&grant).await.expect_success();
     assert!(granted.contains(&format!("editor for {path}")), "{granted}");
+    let list = app.command(&["user", "list"]).await.expect_success();
+    let line = format!("  viewer  eve@example.com  editor for {path}\n");
+    assert!(list.contains(&line), "{list}");
     assert_eq!(switch().await, StatusCode::NO_CONTENT);
     app.command(&[
         "user",
