@@ -1,4 +1,4 @@
-import type { EvaluationContext, FlagReader } from "@pennon/core";
+import type { EvaluationContext, FlagKey, FlagReader } from "@pennon/core";
 import { type FeatureFlagsServerOptions, sharedClientInRequest } from "./internal/request.js";
 import { eventStream, eventsOf } from "./internal/stream.js";
 
@@ -15,7 +15,7 @@ export type { FeatureFlagsServerOptions } from "./internal/request.js";
 export async function getFeatureFlags<Custom extends object>(
   context?: EvaluationContext<Custom> | null,
   options?: FeatureFlagsServerOptions,
-): Promise<FlagReader> {
+): Promise<FlagReader<FlagKey>> {
   const { client } = await sharedClientInRequest(options);
   return client.withContext(context);
 }

@@ -1,4 +1,4 @@
-import type { EvaluationContext, FlagReader } from "@pennon/core";
+import type { EvaluationContext, FlagKey, FlagReader } from "@pennon/core";
 import { type MockFlagsSource, mock, mockClient } from "./internal/mock.js";
 import type { FeatureFlagsServerOptions } from "./internal/request.js";
 import { eventOf, eventStream } from "./internal/stream.js";
@@ -28,7 +28,7 @@ export function mockFeatureFlags(flags: MockFlagsSource = {}): void {
 export async function getFeatureFlags<Custom extends object>(
   context?: EvaluationContext<Custom> | null,
   options: FeatureFlagsServerOptions = {},
-): Promise<FlagReader> {
+): Promise<FlagReader<FlagKey>> {
   const client = await mockClient(context, options);
   return client.withContext(context);
 }
