@@ -89,6 +89,7 @@ function describe({ kind, status }: Failure): string {
 const HINTS: Readonly<Record<number, string>> = {
   403: '. If the environment reveals no rules, set mode: "remote".',
   404: ". Check that baseUrl is the address of Pennon.",
+  413: ". The context is too large.",
 };
 
 const DETAILS: Readonly<Record<Failure["kind"], string>> = {
@@ -97,7 +98,7 @@ const DETAILS: Readonly<Record<Failure["kind"], string>> = {
   [FailureKind.TimedOut]:
     "the service did not respond in time. Check the network, or raise timeoutMs.",
   [FailureKind.Status]:
-    "the service rejected the sdkKey (status 401). Use the current SDK key of the environment.",
+    "the service rejected the sdkKey (status 401). Use the current SDK key of the environment, and a baseUrl that does not redirect.",
   [FailureKind.Malformed]:
     "the response does not contain flags. Check that baseUrl is the address of Pennon.",
   [FailureKind.Trapped]: "the engine failed, or could not be loaded. See the cause.",

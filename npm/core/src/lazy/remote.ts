@@ -19,7 +19,7 @@ export async function evaluateRemotely(
       return toResult(body);
     }
     if (status !== 404) {
-      return failed(`the service responded with status ${status}`);
+      return failed(`the service responded with status ${status}${HINTS[status] ?? ""}`);
     }
     // Other servers, and other paths, respond with a page.
     const isFromService = headers.get("content-type")?.includes("problem") ?? true;
@@ -30,6 +30,13 @@ export async function evaluateRemotely(
     return failed("the request to the service failed. See the cause.", cause);
   }
 }
+
+/** The likely cause of a status. */
+const HINTS: Readonly<Record<number, string>> = {
+  400: ". The service does not accept the context.",
+  401: ". Use the current SDK key of the environment, and a baseUrl that does not redirect.",
+  413: ". The context is too large.",
+};
 
 const CHECK_URL = "Check that baseUrl is the address of Pennon.";
 
