@@ -9,6 +9,7 @@ use crate::{
     commands,
     components::frame::Section,
     error::AdminError,
+    form::with_query,
     model::Destination,
     port::{people::PeopleAdmin, search::SearchAdmin, signed_in, signed_in_user},
     routes,
@@ -57,6 +58,11 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
             destination(kind, flag.name.as_str(), key, &href)
         });
         destinations.extend(flags);
+        if found.has_more_flags {
+            let name = format!("All flags that match “{text}”");
+            let href = with_query(routes::FLAGS, [("q", Some(text.to_owned()))]);
+            destinations.push(destination("Page", &name, "", &href));
+        }
         let environments = found.environments.iter().map(|environment| {
             let (name, product) = (environment.name.as_str(), environment.product.as_str());
             let href = scoped(routes::environment(environment.id));

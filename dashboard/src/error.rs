@@ -4,6 +4,7 @@ use leptos::server_fn::{
     codec::JsonEncoding,
     error::{FromServerFnError, ServerFnErrorErr},
 };
+use pennon_model::environment::EnvironmentPath;
 use serde::{Deserialize, Serialize};
 
 /// A refusal or failure, as pages show it and as islands receive it.
@@ -89,8 +90,10 @@ pub struct UnchangeableFlag {
 /// A change that the user has to confirm, or to give a reason for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnconfirmedChange {
-    /// The environments that it changes, as `product/name`.
-    pub environments: Vec<String>,
+    /// The change in the imperative, such as `Archive checkout`, if the page knows it.
+    pub action: Option<String>,
+    /// The environments that it changes.
+    pub environments: Vec<EnvironmentPath>,
     /// True if they are protected.
     pub is_protected: bool,
     /// True if a reason is required.
@@ -98,6 +101,18 @@ pub struct UnconfirmedChange {
 }
 
 impl AdminError {
+    /// Adds the change to a question about it: what the user wants to do, in the imperative.
+    #[must_use]
+    pub fn about(self, action: impl FnOnce() -> String) -> Self {
+        match self {
+            Self::Unconfirmed(change) => Self::Unconfirmed(UnconfirmedChange {
+                action: Some(action()),
+                ..change
+            }),
+            other => other,
+        }
+    }
+
     /// Returns the status code of a response with this error.
     pub fn status(&self) -> u16 {
         match self {

@@ -3,10 +3,13 @@
 use leptos::prelude::IntoView;
 
 use crate::{
-    components::{confirm_change::ConfirmChange, refusal::Refusal},
+    components::{
+        confirm_change::{confirm_change, is_canceled},
+        refusal::Refusal,
+    },
     error::AdminError,
     form::Form,
-    html::{Html, IntoHtml as _, html},
+    html::{Html, IntoHtml as _},
     port::{signed_in_user, visit},
     scope::scoped,
 };
@@ -34,7 +37,7 @@ impl FormState {
 
 /// Handles a page whose forms post to it. The output of `submit` replaces the page. If `submit` fails, `render`
 /// renders the page again, and the error determines the status of the response. If the change must be confirmed, a question
-/// replaces the page.
+/// replaces the page; if the user cancels it, `render` renders the page with the input.
 pub(crate) async fn handle_form<Submitted, Rendered, V>(
     submit: impl FnOnce(Form) -> Submitted,
     render: impl FnOnce(FormState) -> Rendered,
@@ -49,10 +52,14 @@ where
             signed_in_user()?;
             FormState::default()
         }
+        Some(form) if is_canceled(&form) => FormState {
+            form: Some(form),
+            error: None,
+        },
         Some(form) => match submit(form.clone()).await {
             Ok(page) => return Ok(page),
             Err(AdminError::Unconfirmed(change)) => {
-                return Ok(html! { <ConfirmChange form change/> });
+                return confirm_change(form, change).await;
             }
             Err(error) => {
                 visit()?.set_status(error.status());

@@ -12,8 +12,7 @@ create table environment_hours (
 
 -- A float, unlike a sum of integers, cannot overflow.
 insert into environment_hours (lineage_id, hour, evaluations, reported)
-select lineage_id, hour, cast(min(total(evaluations), 9000000000000000000) as integer),
-       cast(min(total(reported), 9000000000000000000) as integer)
+select lineage_id, hour, cast(min(total(evaluations), 9e18) as integer), cast(min(total(reported), 9e18) as integer)
 from usage_hours group by lineage_id, hour;
 
 create index environment_hours_by_age on environment_hours (hour);

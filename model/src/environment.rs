@@ -1,6 +1,8 @@
 //! Environments, in which flags take effect.
 
-use serde::Serialize;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 use crate::id::EnvironmentId;
 use crate::previous_key::PreviousKey;
@@ -8,6 +10,15 @@ use crate::secret::Secret;
 use crate::text::name;
 use crate::time::Timestamp;
 use pennon_core::string_enum;
+
+/// The product and the name of an environment. Its text is `product/name`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnvironmentPath {
+    /// The product.
+    pub product: String,
+    /// The name.
+    pub name: String,
+}
 
 /// An environment of a product, with one SDK key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,10 +60,26 @@ pub struct Environment {
     pub revision: i64,
 }
 
+impl EnvironmentPath {
+    /// Returns the path of an environment.
+    pub fn of(environment: &Environment) -> Self {
+        Self {
+            product: environment.product.to_string(),
+            name: environment.name.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for EnvironmentPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.product, self.name)
+    }
+}
+
 impl Environment {
     /// Returns the product and the name, as `product/name`.
     pub fn path(&self) -> String {
-        format!("{}/{}", self.product, self.name)
+        EnvironmentPath::of(self).to_string()
     }
 
     /// Returns true if the dashboard asks before it makes changes in the environment.

@@ -144,7 +144,7 @@ test("the TTL of a flag can be overridden and reset", async ({
   await page.goto(address);
   await expect(page.getByText("60 s (default)")).toBeVisible();
   await page.getByRole("link", { name: "Change how long clients keep the flag" }).click();
-  const seconds = page.getByLabel("Cache time in seconds");
+  const seconds = page.getByLabel("TTL (time to live) in seconds");
   await seconds.fill("half an hour");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(seconds).toHaveAttribute("aria-invalid", "true");

@@ -88,7 +88,9 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     const palette = page.getByRole("dialog", { name: "Jump to" });
     await palette.getByRole("combobox").fill("checkout_7");
     await expect(palette.getByRole("option").first()).toContainText("Part 7 of the checkout");
-    await expect(palette.getByRole("option")).toHaveCount(8);
+    await expect(palette.getByRole("option")).toHaveCount(9);
+    await palette.getByRole("option").last().click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Flags11");
   });
 
   test("turns a flag off in an environment, after asking", async ({ page, server, api }) => {

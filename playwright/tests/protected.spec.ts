@@ -21,15 +21,16 @@ test("every change of a protected environment is confirmed, and nothing changes 
   await page.goto(`${address}?environment=${production.id}&edit=rollout`);
   await page.getByLabel("Percentage", { exact: true }).fill("30");
   await page.getByRole("button", { name: "Save rollout" }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Change Web shop/production?");
-  await page.getByRole("link", { name: "Cancel" }).click();
-  // The form is open again, for the state that did not change.
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Roll out checkout_v2 to 30%?");
+  await expect(page.getByText("production is protected.")).toBeVisible();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  // The form is open again, with its input.
   await expect(page.getByRole("button", { name: "Save rollout" })).toBeVisible();
+  await expect(page.getByLabel("Percentage", { exact: true })).toHaveValue("30");
   expect(await evaluate(server, production.sdkKey, "checkout_v2")).toEqual({
     enabled: true,
     reason: "flag_enabled",
   });
-  await page.getByLabel("Percentage", { exact: true }).fill("30");
   await page.getByRole("button", { name: "Save rollout" }).click();
   await reasonField(page).fill("Second wave");
   await page.getByRole("button", { name: "Confirm change" }).click();
@@ -70,6 +71,24 @@ test("a change of an environment that requires a reason waits for one", async ({
   await expect(page.locator(".timeline")).toContainText("Reason: INC-481");
 });
 
+test("a blank reason for a switch keeps the question open", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const { production } = await shop(api);
+  await api.protect(production, true);
+  await signIn(page, server);
+  await page.goto(`${address}?environment=${production.id}`);
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await page.getByRole("switch").click();
+  await reasonField(page).fill("  ");
+  await page.getByRole("button", { name: "Turn off in production" }).click();
+  await expect(reasonField(page)).toBeFocused();
+  await expect(reasonField(page)).toHaveValue("");
+  expect((await evaluate(server, production.sdkKey, "checkout_v2")).enabled).toBe(true);
+});
+
 test("a new environment is protected if its name suggests production, and that can be changed", async ({
   page,
   server,
@@ -102,6 +121,10 @@ test("a new environment is protected if its name suggests production, and that c
 
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("demo 2");
   await page.getByRole("button", { name: "Rename" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Rename the environment?");
+  await reasonField(page).fill("   ");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Enter a reason.")).toBeVisible();
   await reasonField(page).fill("Clearer name");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toContainText("demo 2");

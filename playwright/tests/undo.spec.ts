@@ -96,10 +96,10 @@ const changes: readonly {
   },
   {
     name: "a TTL",
-    message: "Changed the time to live of checkout_v2 in production",
+    message: "Changed the TTL of checkout_v2 in production",
     make: async (page) => {
       await page.goto(`${address}?edit=ttl`);
-      await page.getByLabel("Cache time in seconds").fill("30");
+      await page.getByLabel("TTL (time to live) in seconds").fill("30");
       await page.getByRole("button", { name: "Save" }).click();
     },
   },
@@ -233,10 +233,23 @@ test("a protected environment asks before a change is undone", async ({ page, se
   await deleteRule(page);
   await api.protect(production);
   await undo(page);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Undo your change?");
   await page.getByRole("button", { name: "Confirm change" }).click();
   await expect(page.locator(".toast")).toBeVisible();
   await page.goto(address);
   await expect(ruleLines(page).first()).toHaveText("ON when country is DE");
+});
+
+test("canceling the undo of a protected environment leads back", async ({ page, server, api }) => {
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("DE", 1));
+  await signIn(page, server);
+  await deleteRule(page);
+  await api.protect(production);
+  await undo(page);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect(ruleLines(page)).toHaveText(["everyone is ON"]);
+  expect(await api.rules(flag, production)).toHaveLength(0);
 });
 
 test("Ctrl Z undoes the last change, but not while something is typed", {

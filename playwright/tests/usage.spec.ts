@@ -19,7 +19,7 @@ test("usage is shown by result and by reason, as a chart and as a table", async 
   const row = page.getByRole("row", { name: "New checkout" });
   await expect(row.getByText("just now").first()).toBeVisible();
   await row.getByRole("link", { name: "3 evaluations in the last 24 hours" }).click();
-  await expect(page).toHaveTitle(/^Usage of New checkout · Flags/);
+  await expect(page).toHaveTitle(/^Usage of new_checkout · Flags/);
   await expect(page.getByRole("img", { name: "3 evaluations in the last 24 hours" })).toBeVisible();
   await page.getByText("Numbers").click();
   const numbers = page.getByRole("region", { name: "Numbers" });

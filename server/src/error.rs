@@ -1,5 +1,6 @@
 //! Errors of the use cases, independent of HTTP.
 
+use pennon_model::environment::EnvironmentPath;
 use pennon_model::flag::FlagKey;
 use pennon_model::grant::Resource;
 use pennon_model::user::Role;
@@ -42,14 +43,14 @@ pub enum Error {
     ForbiddenFor(Role, Resource),
     /// Environments that would change require a reason, and the request gives none.
     #[error(
-        "changes in {} require a reason; give it in the header `X-Change-Reason` or in the member `reason`", .0.join(", ")
+        "changes in {} require a reason; give it in the header `X-Change-Reason` or in the member `reason`", list(.0)
     )]
-    ReasonRequired(Vec<String>),
+    ReasonRequired(Vec<EnvironmentPath>),
     /// Protected environments would change, and the user of the dashboard has not confirmed it.
-    #[error("changes in {} require confirmation", environments.join(", "))]
+    #[error("changes in {} require confirmation", list(environments))]
     ConfirmationRequired {
-        /// The protected environments, as `product/name`.
-        environments: Vec<String>,
+        /// The protected environments.
+        environments: Vec<EnvironmentPath>,
         /// True if a reason is required and missing, too.
         lacks_reason: bool,
     },
@@ -136,6 +137,11 @@ fn summary(flags: &[RefusedFlag]) -> String {
         0 => shown,
         more => format!("{shown}; and {more} more flags"),
     }
+}
+
+fn list(environments: &[EnvironmentPath]) -> String {
+    let environments: Vec<_> = environments.iter().map(ToString::to_string).collect();
+    environments.join(", ")
 }
 
 fn stale(current: Option<i64>) -> String {

@@ -104,6 +104,8 @@ function askToConfirm(form: HTMLFormElement): void {
   dialog.querySelector(".optional")?.toggleAttribute("hidden", reason.required);
   cancel.onclick = () => dialog.close();
   confirm.onclick = () => {
+    // A blank reason counts as none.
+    reason.value = reason.value.trim();
     if (!reason.reportValidity()) {
       return;
     }

@@ -8,7 +8,7 @@ use super::values::{is_public, member_of, products_of, read, tags_of, text};
 use crate::describe;
 
 /// The label of a flag's TTL.
-pub const TIME_TO_LIVE: &str = "Time to live";
+pub const TTL_LABEL: &str = "TTL";
 
 /// A member that a change modified.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +144,7 @@ fn shown_members(
             plain("sdkKeyPrefix").map(|prefix| format!("{prefix}…")),
         ),
         ("Switch", switch),
-        (TIME_TO_LIVE, ttl),
+        (TTL_LABEL, ttl),
         ("Rule", rule.as_ref().map(describe::rule)),
         ("Position", position),
         ("Rollout", rollout.map(describe::rollout)),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_time_to_live_is_not_listed() {
+    fn a_default_ttl_is_not_listed() {
         let configuration = json!({"isEnabled": false, "ttlOverrideSeconds": null});
         assert_eq!(names(&configuration), ["Switch"]);
     }

@@ -60,7 +60,7 @@ pub fn action_label(action: AuditAction) -> &'static str {
         AuditAction::EnvironmentCreated => "Environment created",
         AuditAction::EnvironmentUpdated => "Environment changed",
         AuditAction::EnvironmentRevoked => "Environment revoked",
-        AuditAction::FlagEnvironmentUpdated => "Switch or time to live changed",
+        AuditAction::FlagEnvironmentUpdated => "Switch or TTL changed",
         AuditAction::RuleCreated => "Rule added",
         AuditAction::RuleUpdated => "Rule changed",
         AuditAction::RuleDeleted => "Rule deleted",
@@ -99,10 +99,10 @@ fn template(entry: &AuditEntry) -> String {
             let on = if is_on(new) { "on" } else { "off" };
             match (changed("isEnabled"), changed("ttlOverrideSeconds")) {
                 (true, true) => {
-                    format!("turned `flag` {on} and changed its time to live in `environment`")
+                    format!("turned `flag` {on} and changed its TTL in `environment`")
                 }
                 (true, false) => format!("turned `flag` {on} in `environment`"),
-                _ => "changed the time to live of `flag` in `environment`".to_owned(),
+                _ => "changed the TTL of `flag` in `environment`".to_owned(),
             }
         }
         AuditAction::RuleCreated => "added a rule to `flag` in `environment`".to_owned(),
@@ -250,14 +250,14 @@ mod tests {
                 json!({"isEnabled": true, "ttlOverrideSeconds": null}),
                 json!({"isEnabled": true, "ttlOverrideSeconds": 30})
             ),
-            "changed the time to live of checkout in prod"
+            "changed the TTL of checkout in prod"
         );
         assert_eq!(
             describe(
                 json!({"isEnabled": true, "ttlOverrideSeconds": 5}),
                 json!({"isEnabled": false, "ttlOverrideSeconds": 30})
             ),
-            "turned checkout off and changed its time to live in prod"
+            "turned checkout off and changed its TTL in prod"
         );
     }
 

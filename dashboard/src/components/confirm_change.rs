@@ -3,18 +3,22 @@
 use leptos::prelude::*;
 use pennon_model::environment::Environment;
 
-use super::{escape::escape, title::Title};
+use super::{escape::escape, field::field_error, title::Title};
 use crate::{
-    error::UnconfirmedChange,
+    error::{AdminError, UnconfirmedChange},
     form::Form,
     html::{Html, hidden, html},
+    port::{environments::EnvironmentAdmin, signed_in},
 };
 
 /// The name of the field that confirms a change.
 pub const CONFIRMED: &str = "confirmed";
 
-/// The value of the field that confirms a change.
+/// The value of [`CONFIRMED`] that confirms the change.
 const YES: &str = "yes";
+
+/// The value of [`CONFIRMED`] that cancels the change.
+const NO: &str = "no";
 
 /// The name of the field with the reason.
 pub const REASON: &str = "reason";
@@ -24,52 +28,64 @@ pub fn is_confirmed(form: &Form) -> bool {
     form.text(CONFIRMED) == YES
 }
 
-/// A question about a form that was posted to the current page, in place of the page. The answer posts the form again.
-#[component]
-pub fn ConfirmChange(
-    /// The form.
-    form: Form,
-    /// Its change.
-    change: UnconfirmedChange,
-) -> impl IntoView {
-    let UnconfirmedChange {
-        environments,
-        is_protected,
-        needs_reason,
-    } = change;
-    let names = environments.join(", ");
-    let (title, text, action) = if is_protected {
-        let text = if environments.len() == 1 {
-            "This environment is protected. Nothing has been changed yet."
-        } else {
-            "These environments are protected. Nothing has been changed yet."
-        };
-        (format!("Change {names}?"), text, "Confirm change")
+/// Returns true if the user was asked to confirm the changes of a form, and canceled them.
+pub fn is_canceled(form: &Form) -> bool {
+    form.text(CONFIRMED) == NO
+}
+
+/// Renders the question about a form that was posted to the current page, in place of the page. The answer posts the form
+/// again, also to cancel, so that the page keeps the input.
+pub async fn confirm_change(form: Form, change: UnconfirmedChange) -> Result<Html, AdminError> {
+    let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
+    let environments = change.environments.iter();
+    let names: Vec<_> = environments
+        .map(|path| naming.name(&path.product, &path.name))
+        .collect();
+    let (several, names) = (names.len() > 1, names.join(", "));
+    let (text, button) = if change.is_protected {
+        let are = if several { "are" } else { "is" };
+        (format!("{names} {are} protected."), "Confirm change")
     } else {
-        let text = "A change here requires a reason. Nothing has been changed yet.";
-        (format!("Reason for the change in {names}"), text, "Save")
+        (format!("A change in {names} requires a reason."), "Save")
     };
+    let action = change.action.unwrap_or_else(|| format!("Change {names}"));
+    let title = format!("{action}?");
+    let needs_reason = change.needs_reason;
+    let is_missing = needs_reason && is_confirmed(&form);
     let kept = form
         .fields_to_keep()
         .filter(|(name, _)| ![CONFIRMED, REASON].contains(name))
         .map(|(name, value)| hidden(name, value))
         .collect_view();
-    html! {
+    Ok(html! {
         <Title text=title.clone()/>
         <form class="form panel confirm-change" method="post" data-form aria-labelledby="confirm-change">
             <h1 id="confirm-change">{title}</h1>
-            <p>{text}</p>
+            <p>{text} " Nothing has been changed yet."</p>
             {kept}
-            {hidden(CONFIRMED, YES)}
-            <ReasonField id="reason" required=needs_reason value=form.text(REASON) focus=needs_reason/>
+            <ReasonField
+                id="reason"
+                required=needs_reason
+                value=form.text(REASON)
+                focus=needs_reason
+                is_missing
+            />
             <div class="form-actions">
-                <button class="button primary">{action}</button>
-                <a class="button" href="" data-cancel autofocus=!needs_reason>
+                <button class="button primary" name=CONFIRMED value=YES>
+                    {button}
+                </button>
+                <button
+                    class="button"
+                    name=CONFIRMED
+                    value=NO
+                    formnovalidate
+                    autofocus=!needs_reason
+                >
                     "Cancel"
-                </a>
+                </button>
             </div>
         </form>
-    }
+    })
 }
 
 /// The fields of a form that itself asks to confirm a change in an environment: they say so, and take the reason.
@@ -101,14 +117,23 @@ pub fn ReasonField(
     /// True if the field takes the focus.
     #[prop(optional)]
     focus: bool,
+    /// True if the form was refused because the field is blank.
+    #[prop(optional)]
+    is_missing: bool,
 ) -> impl IntoView {
     let hint_id = format!("{id}-hint");
+    let error_id = is_missing.then(|| format!("{id}-error"));
+    let described_by = match &error_id {
+        Some(error) => format!("{hint_id} {error}"),
+        None => hint_id.clone(),
+    };
+    let error = error_id.map(|id| html! { <div id=id>{field_error("Enter a reason.")}</div> });
     let optional: Option<Html> =
         (!required).then(|| html! { <span class="optional">" (optional)"</span> });
     html! {
         <div class="field reason-field">
             <label for=id>"Reason" {optional}</label>
-            <p class="hint" id=hint_id.clone()>"Shown in the audit log."</p>
+            <p class="hint" id=hint_id>"Shown in the audit log."</p>
             <textarea
                 class="input"
                 id=id
@@ -117,10 +142,12 @@ pub fn ReasonField(
                 maxlength="500"
                 required=required
                 autofocus=focus
-                aria-describedby=hint_id
+                aria-invalid=is_missing.then_some("true")
+                aria-describedby=described_by
             >
                 {escape(&value)}
             </textarea>
+            {error}
         </div>
     }
 }

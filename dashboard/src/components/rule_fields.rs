@@ -99,6 +99,7 @@ pub(super) fn conditions(
         let row = ConditionRow {
             index,
             errors: own.collect(),
+            is_refused: !errors.is_empty(),
             is_alone: count == 1,
             is_required: are_required,
         };
@@ -130,6 +131,8 @@ struct ConditionRow {
     index: usize,
     /// The errors, each with its field.
     errors: Vec<(String, String)>,
+    /// True if the form has errors, in this condition or elsewhere.
+    is_refused: bool,
     /// True if it is the only condition, which cannot be removed.
     is_alone: bool,
     /// True if the browser requires an attribute.
@@ -143,6 +146,7 @@ impl ConditionRow {
         let Self {
             index,
             errors,
+            is_refused,
             is_alone,
             is_required,
         } = self;
@@ -174,11 +178,12 @@ impl ConditionRow {
             .map(|each| operand(*each, *each == kind, &input.operand, wrong("operand")))
             .collect_view();
         let attribute_wrong = wrong("attribute");
-        let focus = if errors.is_empty() {
-            input.attribute.is_empty() || index == 0
+        let focus = if is_refused {
+            attribute_wrong.is_some()
         } else {
-            true
+            input.attribute.is_empty() || index == 0
         };
+        let (operator_wrong, type_wrong) = (wrong("operator"), wrong("valueType"));
         let faults = errors.iter().map(|(field, detail)| {
             let field = match field.as_str() {
                 "attribute" => "attribute",
@@ -207,10 +212,22 @@ impl ConditionRow {
                     autofocus=focus
                     aria-invalid=attribute_wrong
                 />
-                <select class="input" name="operator" aria-label="Comparison">
+                <select
+                    class="input"
+                    name="operator"
+                    aria-label="Comparison"
+                    autofocus=operator_wrong.is_some()
+                    aria-invalid=operator_wrong
+                >
                     {operators}
                 </select>
-                <select class="input" name="valueType" aria-label="Type of the value">
+                <select
+                    class="input"
+                    name="valueType"
+                    aria-label="Type of the value"
+                    autofocus=type_wrong.is_some()
+                    aria-invalid=type_wrong
+                >
                     {value_types(kind)}
                 </select>
                 {operands}
@@ -233,6 +250,7 @@ impl ConditionRow {
 
 /// Renders the field for a value of a type.
 fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static str>) -> Html {
+    let focus = chosen && wrong.is_some();
     let value = if chosen {
         value.to_owned()
     } else {
@@ -247,6 +265,7 @@ fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static st
                 hidden=!chosen
                 disabled=!chosen
                 aria-label="Value"
+                autofocus=focus
                 aria-invalid=wrong
             >
                 <option value="true">"true"</option>
@@ -271,6 +290,7 @@ fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static st
             disabled=!chosen
             value=value
             aria-label="Value"
+            autofocus=focus
             aria-invalid=wrong
             placeholder=example
             maxlength=max_length

@@ -4,13 +4,16 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 use pennon_model::{id::AuditId, time::Timestamp};
 
-use super::icon::{Drawing, Icon};
+use super::{
+    action_row::plain_sentence,
+    icon::{Drawing, Icon},
+};
 use crate::{
-    audit::{sentence::Piece, summary::summary_of},
     describe,
     html::{Html, hidden, html},
     port::{
         audit::{AuditAdmin, Record},
+        environments::EnvironmentAdmin,
         signed_in, visit,
     },
     routes,
@@ -34,7 +37,9 @@ pub fn UndoToast() -> impl IntoView {
     let toast = Suspend::new(async move {
         let records = last_action().await?;
         let newest = records.first()?.entry.id;
-        Some(toast(newest, &records, back))
+        let naming = signed_in::<dyn EnvironmentAdmin>().ok()?.naming().await;
+        let summary = plain_sentence(&records, naming.ok()?);
+        Some(toast(newest, &summary, back))
     });
     view! { <Suspense>{toast}</Suspense> }.into_any()
 }
@@ -53,14 +58,11 @@ async fn last_action() -> Option<Vec<Record>> {
     Some(records)
 }
 
-fn toast(newest: AuditId, records: &[Record], back: String) -> Html {
-    let entries: Vec<_> = records.iter().map(|record| &record.entry).collect();
-    let pieces = summary_of(&entries).into_iter();
-    let summary: String = pieces.map(Piece::into_text).collect();
+fn toast(newest: AuditId, summary: &str, back: String) -> Html {
     html! {
         <div class="toasts" role="status">
             <div class="toast" data-undo>
-                <p>{describe::capitalize(&summary)} "."</p>
+                <p>{describe::capitalize(summary)} "."</p>
                 <form method="post" action=scoped(routes::UNDO)>
                     {hidden("entry", newest.to_string())}
                     {hidden("back", back)}

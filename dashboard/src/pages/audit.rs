@@ -166,7 +166,7 @@ fn List(
             </a>
         }
     });
-    let list = if page.items.is_empty() {
+    let list = if pagination.total == 0 {
         html! { <NoEntries filtered=is_filtered(&filter) product=filter.product.clone()/> }
     } else {
         let filter = filter.clone();

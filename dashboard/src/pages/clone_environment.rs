@@ -5,6 +5,7 @@ use leptos_router::hooks::use_params_map;
 use pennon_model::{
     environment::{Environment, EnvironmentStatus},
     id::EnvironmentId,
+    user::Role,
 };
 
 use crate::{
@@ -25,7 +26,7 @@ use crate::{
     html::{Html, html},
     port::{
         environments::{EnvironmentAdmin, NewEnvironment},
-        signed_in,
+        signed_in, signed_in_user,
     },
     routes,
 };
@@ -41,6 +42,9 @@ pub fn CloneEnvironmentPage() -> impl IntoView {
         let id = id.and_then(|id| id.parse().ok());
         let id: EnvironmentId = id.ok_or(AdminError::NotFound)?;
         let render = async move |state: FormState| {
+            if state.form.is_none() && signed_in_user()?.highest_role_in_products() < Role::Admin {
+                return Err(AdminError::Forbidden);
+            }
             let environments = signed_in::<dyn EnvironmentAdmin>()?;
             let original = environments.environment(id).await?.environment;
             if original.status == EnvironmentStatus::Revoked {

@@ -1,7 +1,10 @@
 //! The creation of an environment, and its key, which is shown once.
 
 use leptos::prelude::*;
-use pennon_model::environment::{ClientRules, Visibility};
+use pennon_model::{
+    environment::{ClientRules, Visibility},
+    user::Role,
+};
 
 use crate::{
     components::{
@@ -22,7 +25,7 @@ use crate::{
     html::Html,
     port::{
         environments::{EnvironmentAdmin, NewEnvironment},
-        signed_in,
+        signed_in, signed_in_user,
     },
     scope::product,
 };
@@ -43,7 +46,12 @@ const FIELDS: &[&str] = &["name", "product"];
 /// state, and no URL, cookie or log contains it.
 #[component]
 pub fn NewEnvironmentPage() -> impl IntoView {
-    let render = async |state| Ok(view! { <NewEnvironmentForm state/> });
+    let render = async |state: FormState| {
+        if state.form.is_none() && signed_in_user()?.highest_role_in_products() < Role::Admin {
+            return Err(AdminError::Forbidden);
+        }
+        Ok(view! { <NewEnvironmentForm state/> })
+    };
     let title = "New environment · Environments";
     page(Section::Environments, title, handle_form(create, render))
 }

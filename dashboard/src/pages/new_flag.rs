@@ -1,6 +1,7 @@
 //! The creation of a flag.
 
 use leptos::prelude::*;
+use pennon_model::user::Role;
 
 use crate::{
     components::{
@@ -49,8 +50,12 @@ const TYPES: &[(&str, &str)] = &[
 #[component]
 pub fn NewFlagPage() -> impl IntoView {
     let render = async |state| {
+        let user = signed_in_user()?;
+        if user.highest_role_in_products() < Role::Editor {
+            return Err(AdminError::Forbidden);
+        }
         let products = known_products().await;
-        let current = ProductForm::of_editor(&signed_in_user()?);
+        let current = ProductForm::of_editor(&user);
         Ok(view! { <NewFlagForm state products current/> })
     };
     page(
@@ -62,7 +67,8 @@ pub fn NewFlagPage() -> impl IntoView {
 
 async fn create(form: Form) -> Result<Html, AdminError> {
     let new = NewFlag::from(&form);
-    let flag = signed_in::<dyn FlagAdmin>()?.create_flag(new).await?;
+    let flag = signed_in::<dyn FlagAdmin>()?.create_flag(new).await;
+    let flag = flag.map_err(|error| error.about(|| format!("Create {}", form.text("key"))))?;
     redirect(&routes::flag(flag.key.as_str()))
 }
 

@@ -9,7 +9,7 @@ use pennon_model::{
 };
 
 use crate::{
-    audit::difference::{TIME_TO_LIVE, changes, effects},
+    audit::difference::{TTL_LABEL, changes, effects},
     components::{
         confirm_change::ConfirmedFields,
         effect::{Effect, changes_description, may_turn_on},
@@ -57,7 +57,8 @@ pub fn Revert() -> impl IntoView {
 async fn revert(id: AuditId, form: Form) -> Result<Html, AdminError> {
     let audit = signed_in::<dyn AuditAdmin>()?;
     let reversal = audit.reversal(id).await?;
-    audit.revert(id, &form.text("fingerprint")).await?;
+    let reverted = audit.revert(id, &form.text("fingerprint")).await;
+    reverted.map_err(|error| error.about(|| "Revert this change".to_owned()))?;
     redirect(&return_address(&reversal.records))
 }
 
@@ -288,7 +289,7 @@ fn described_by(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bool + 
         };
         let changes_ttl = changes(change.old_value.as_ref(), change.new_value.as_ref())
             .iter()
-            .any(|change| change.name == TIME_TO_LIVE);
+            .any(|change| change.name == TTL_LABEL);
         !changes_ttl
             && described.iter().any(|(key, in_environment)| {
                 **key == *flag.as_str() && *in_environment == environment.id

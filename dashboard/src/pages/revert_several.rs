@@ -47,8 +47,18 @@ pub fn RevertSeveral() -> impl IntoView {
 
 async fn revert(ids: &[AuditId], view: View, form: Form) -> Result<Html, AdminError> {
     let audit = signed_in::<dyn AuditAdmin>()?;
-    audit.revert_jointly(ids, &form.text("fingerprint")).await?;
+    let reverted = audit.revert_jointly(ids, &form.text("fingerprint")).await;
+    let about = || format!("Revert {}", change_count(ids.len()));
+    reverted.map_err(|error| error.about(about))?;
     redirect(&view.address(routes::INCIDENT, []))
+}
+
+/// Returns the number of changes in words, such as `1 change`.
+fn change_count(count: usize) -> String {
+    match count {
+        1 => "1 change".to_owned(),
+        count => format!("{count} changes"),
+    }
 }
 
 #[component]
@@ -62,10 +72,7 @@ fn Preview(
     let (kept, reverted): (Vec<_>, Vec<_>) = actions
         .into_iter()
         .partition(|action| action.omitted.is_some());
-    let changes = match reverted.len() {
-        1 => "1 change".to_owned(),
-        count => format!("{count} changes"),
-    };
+    let changes = change_count(reverted.len());
     let back = view.address(routes::INCIDENT, []);
     let kept = (!kept.is_empty()).then(|| {
         html! {

@@ -28,6 +28,9 @@ const PERIOD: i64 = 10 * 60 * 1000;
 pub fn Undo() -> impl IntoView {
     page(Section::Audit, "Undo", async move {
         handle_form(undo, async |state| {
+            if let (Some(form), None) = (&state.form, &state.error) {
+                visit()?.redirect(&return_address(form));
+            }
             Ok(html! { <NotUndone error=state.error/> })
         })
         .await
@@ -43,7 +46,8 @@ async fn undo(form: Form) -> Result<Html, AdminError> {
     let reversal = audit.reversal(entry).await?;
     match reversal.plan {
         Ok(plan) if !plan.overwrites => {
-            audit.revert(entry, &plan.fingerprint).await?;
+            let undone = audit.revert(entry, &plan.fingerprint).await;
+            undone.map_err(|error| error.about(|| "Undo your change".to_owned()))?;
             redirect(&return_address(&form))
         }
         _ => redirect(&routes::audit_entry(entry)),

@@ -19,6 +19,8 @@ pub trait SearchAdmin: Send + Sync {
 pub struct SearchResults {
     /// The flags.
     pub flags: Vec<Flag>,
+    /// True if more flags match.
+    pub has_more_flags: bool,
     /// The environments.
     pub environments: Vec<Environment>,
 }

@@ -383,6 +383,7 @@ impl SearchAdmin for Fake {
         let flags = self.flags.iter().map(|(flag, _)| flag.clone());
         Ok(SearchResults {
             flags: flags.collect(),
+            has_more_flags: false,
             environments: self.environments.clone(),
         })
     }

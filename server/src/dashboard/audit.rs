@@ -6,9 +6,13 @@ use pennon_dashboard::port::audit::{
     AuditAdmin, JointReversal, RecentActions, Record, Reversal, SelectedAction,
 };
 use pennon_model::audit::{AuditFilter, AuditRecord};
+use pennon_model::environment::{EnvironmentName, ProductName};
+use pennon_model::flag::FlagProducts;
+use pennon_model::grant::Resource;
 use pennon_model::id::AuditId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
+use serde::Deserialize as _;
 
 use super::{SignedIn, sentence};
 use crate::admin::reversal::{RevertError, several};
@@ -87,10 +91,28 @@ impl SignedIn {
 
     fn record(&self, recorded: AuditRecord) -> Record {
         let needed = reversal::needed(&recorded.entry);
+        let resources = resources_of(&recorded);
+        let has_role = |role| {
+            let mut resources = resources.iter();
+            resources.all(|resource| self.actor.role_for(resource) >= role)
+        };
         Record {
-            revertible: needed.is_some_and(|role| self.actor.highest_role() >= role),
+            revertible: needed.is_some_and(has_role),
             environment: recorded.environment,
             entry: recorded.entry,
         }
     }
+}
+
+/// Returns what an entry is about: its environment, or the products of its flag, as they were then.
+fn resources_of(recorded: &AuditRecord) -> Vec<Resource> {
+    let entry = &recorded.entry;
+    let product = entry.product.clone().map(ProductName::try_from);
+    let name = entry.environment.clone().map(EnvironmentName::try_from);
+    if let (Some(id), Some(Ok(product)), Some(Ok(name))) = (recorded.environment, product, name) {
+        return vec![Resource::Environment { id, product, name }];
+    }
+    let flag = entry.new_value.as_ref().or(entry.old_value.as_ref());
+    let products = flag.and_then(|flag| FlagProducts::deserialize(flag.get("products")?).ok());
+    Resource::of_flag(products.as_ref())
 }

@@ -179,11 +179,13 @@ impl From<Error> for AdminError {
                 environments,
                 lacks_reason,
             } => Self::Unconfirmed(UnconfirmedChange {
+                action: None,
                 environments,
                 is_protected: true,
                 needs_reason: lacks_reason,
             }),
             Error::ReasonRequired(environments) => Self::Unconfirmed(UnconfirmedChange {
+                action: None,
                 environments,
                 is_protected: false,
                 needs_reason: true,

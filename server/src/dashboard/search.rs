@@ -35,12 +35,14 @@ impl SearchAdmin for SignedIn {
             let page = flags::list(&self.admin, &self.actor, &filter, PageRequest::LONGEST);
             flags.extend(page.await?.items);
         }
-        if flags.is_empty() {
+        let is_misspelled = flags.is_empty();
+        if is_misspelled {
             flags = self.misspelled(&wanted, product).await?;
         } else {
             flags.sort_by_cached_key(|flag| distance(flag, &wanted));
         }
         flags.dedup_by_key(|flag| flag.id);
+        let has_more_flags = flags.len() > SHOWN && !is_misspelled;
         flags.truncate(SHOWN);
         let mut environments = environments::active(&self.admin, &self.actor).await?;
         environments.retain(|environment| {
@@ -50,6 +52,7 @@ impl SearchAdmin for SignedIn {
         environments.truncate(SHOWN);
         Ok(SearchResults {
             flags,
+            has_more_flags,
             environments,
         })
     }

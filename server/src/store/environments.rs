@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use pennon_model::environment::{
-    ClientRules, Environment, EnvironmentFilter, EnvironmentSort, EnvironmentStatus, ProductName,
-    Visibility,
+    ClientRules, Environment, EnvironmentFilter, EnvironmentPath, EnvironmentSort,
+    EnvironmentStatus, ProductName, Visibility,
 };
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Page, PageRequest};
@@ -69,8 +69,7 @@ pub(crate) struct Raised {
 /// The safeguards of an environment against unintended changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Safeguards {
-    /// The environment, as `product/name`.
-    pub(crate) path: String,
+    pub(crate) path: EnvironmentPath,
     pub(crate) is_protected: bool,
     pub(crate) is_reason_required: bool,
 }
@@ -79,7 +78,7 @@ impl Safeguards {
     /// Returns the safeguards of an environment.
     pub(crate) fn of(environment: &Environment) -> Self {
         Self {
-            path: environment.path(),
+            path: EnvironmentPath::of(environment),
             is_protected: environment.is_protected,
             is_reason_required: environment.is_reason_required,
         }
@@ -377,7 +376,10 @@ impl From<RaisedRow> for Raised {
             environment: EnvironmentId::new(row.id),
             revision: row.config_revision,
             safeguards: Safeguards {
-                path: format!("{}/{}", row.product, row.name),
+                path: EnvironmentPath {
+                    product: row.product,
+                    name: row.name,
+                },
                 is_protected: row.is_protected,
                 is_reason_required: row.reason_required,
             },

@@ -61,9 +61,9 @@ async fn apply(request: Request, form: Form) -> Result<Html, AdminError> {
     let change = request.change().map_err(AdminError::Invalid)?;
     let change = change.ok_or(AdminError::NotFound)?;
     let flags = signed_in::<dyn FlagAdmin>()?;
-    flags
-        .change_flags(&change, &form.text("fingerprint"))
-        .await?;
+    let changed = flags.change_flags(&change, &form.text("fingerprint")).await;
+    let about = || title(request.action, request.flags.len());
+    changed.map_err(|error| error.about(about))?;
     redirect(&request.list())
 }
 

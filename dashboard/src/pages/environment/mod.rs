@@ -95,6 +95,11 @@ pub fn EnvironmentPage() -> impl IntoView {
 /// Carries out the action of a form.
 async fn act(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
     let action = Action::of(&form).ok_or(AdminError::NotFound)?;
+    let page = carry_out(action, id, form).await;
+    page.map_err(|error| error.about(|| action.describe().to_owned()))
+}
+
+async fn carry_out(action: Action, id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
     let value = form.text(action.field());
     let environments = signed_in::<dyn EnvironmentAdmin>()?;
     let before = environments.environment(id).await?.environment;
@@ -122,6 +127,18 @@ async fn act(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
 }
 
 impl Action {
+    /// Describes the action in the imperative.
+    fn describe(self) -> &'static str {
+        match self {
+            Self::Rename => "Rename the environment",
+            Self::ClientRules => "Change what clients receive",
+            Self::Safeguards => "Change the safeguards",
+            Self::Rotate => "Rotate the SDK key",
+            Self::EndPreviousKey => "End the previous SDK key",
+            Self::Revoke => "Revoke the environment",
+        }
+    }
+
     /// Returns the field of its form.
     fn field(self) -> &'static str {
         match self {

@@ -54,6 +54,30 @@ actions! {
     }
 }
 
+/// Describes the action of a form for a flag, in the imperative: `Turn on checkout`.
+pub(super) fn describe(form: &Form, key: &str) -> String {
+    let Some(action) = Action::of(form) else {
+        return format!("Change {key}");
+    };
+    match action {
+        Action::Details => format!("Change the details of {key}"),
+        Action::Archive => format!("Archive {key}"),
+        Action::Restore => format!("Restore {key}"),
+        Action::Switch if form.text("enabled") == "true" => format!("Turn on {key}"),
+        Action::Switch => format!("Turn off {key}"),
+        Action::Ttl => format!("Change the TTL of {key}"),
+        Action::Rule if form.text("rule").is_empty() => format!("Add a rule to {key}"),
+        Action::Rule => format!("Change a rule of {key}"),
+        Action::DeleteRule => format!("Delete a rule of {key}"),
+        Action::Order => format!("Reorder the rules of {key}"),
+        Action::Recipe | Action::Rollout => {
+            format!("Roll out {key} to {}%", form.text("percentage").trim())
+        }
+        Action::RemoveRollout => format!("Remove the rollout of {key}"),
+        Action::Copy => format!("Copy the configuration of {key}"),
+    }
+}
+
 /// The outcome of a form.
 pub(super) enum Outcome {
     /// The change is saved; this address shows the result.

@@ -42,7 +42,7 @@ const PARTS: [(ConfigurationPart, &str); 4] = [
     (ConfigurationPart::Switch, "Switch"),
     (ConfigurationPart::Rules, "Rules"),
     (ConfigurationPart::Rollout, "Rollout"),
-    (ConfigurationPart::Ttl, "Cache"),
+    (ConfigurationPart::Ttl, "TTL"),
 ];
 
 /// The configurations of a flag in all environments, compared with one of them. Every difference, and every environment

@@ -177,7 +177,7 @@ fn ttl_editor(page: &PageData, current: &FlagConfiguration) -> Option<Html> {
             {page.hidden(Action::Ttl, None)}
             <input type="hidden" name="seen" value=expected/>
             <div class="field">
-                <label for="ttl">"Cache time in seconds"</label>
+                <label for="ttl">"TTL (time to live) in seconds"</label>
                 <p class="hint" id="ttl-hint">
                     "Less: changes arrive sooner. More: fewer requests. Leave empty for the default of 60."
                 </p>

@@ -43,7 +43,7 @@ pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html
         Some(ConfigurationPart::Switch) => "Copies only the switch from here.",
         Some(ConfigurationPart::Rules) => "Copies only the rules from here.",
         Some(ConfigurationPart::Rollout) => "Copies only the rollout from here.",
-        Some(ConfigurationPart::Ttl) => "Copies only the cache time from here.",
+        Some(ConfigurationPart::Ttl) => "Copies only the TTL from here.",
     };
     let panel = view! {
         <section class="step-editor copy-panel" aria-labelledby="copy-title">
@@ -127,7 +127,7 @@ fn lines(difference: &Difference) -> Vec<Html> {
         (Some(Part::Switch(old)), Some(Part::Switch(new))) => {
             let on = |switch: &Switch| describe::on_off(switch.is_enabled).to_owned();
             let ttl = |switch: &Switch| describe::time_to_live(switch.ttl);
-            let parts = [("Switch", on(old), on(new)), ("Cache", ttl(old), ttl(new))];
+            let parts = [("Switch", on(old), on(new)), ("TTL", ttl(old), ttl(new))];
             let changed = parts.into_iter().filter(|(_, old, new)| old != new);
             changed
                 .map(|(what, old, new)| line(what, Some(old), Some(new)))

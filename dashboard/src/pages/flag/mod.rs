@@ -28,12 +28,12 @@ use pennon_model::{
 };
 
 use self::{
-    actions::{Action, Outcome, act},
+    actions::{Action, Outcome, act, describe as describe_action},
     address::{Address, Edit},
 };
 use crate::{
     components::{
-        confirm_change::{ConfirmChange, ConfirmedFields},
+        confirm_change::{ConfirmedFields, confirm_change, is_canceled},
         empty::Empty,
         frame::Section,
         icon::{Drawing, Icon},
@@ -76,13 +76,18 @@ pub fn FlagPage() -> impl IntoView {
             let edit = Edit::read(&query(), "edit");
             return Ok(load(address, edit, None).await?.render());
         };
-        let (edited_rule, error) = match act(&form, &address).await {
-            Ok(Outcome::Done(href)) => return redirect(&href),
-            Ok(Outcome::Redraw(rule)) => (Some(rule), None),
-            Err(AdminError::Unconfirmed(change)) => {
-                return Ok(html! { <ConfirmChange form change/> });
+        let (edited_rule, error) = if is_canceled(&form) {
+            (None, None)
+        } else {
+            let outcome = act(&form, &address).await;
+            match outcome.map_err(|error| error.about(|| describe_action(&form, &address.key))) {
+                Ok(Outcome::Done(href)) => return redirect(&href),
+                Ok(Outcome::Redraw(rule)) => (Some(rule), None),
+                Err(AdminError::Unconfirmed(change)) => {
+                    return confirm_change(form, change).await;
+                }
+                Err(error) => (None, Some(error)),
             }
-            Err(error) => (None, Some(error)),
         };
         let attempt = Attempt {
             form: form.clone(),

@@ -239,10 +239,10 @@ fn Usage(
         }
     };
     view! {
-        <Title text=format!("Usage of {} · Flags", flag.name)/>
+        <Title text=format!("Usage of {} · Flags", flag.key)/>
         <header class="page-head">
             <Crumbs section=Section::Flags between=(routes::flag(&key), flag.name.to_string())/>
-            <h1>{format!("Usage of {}", flag.name)}</h1>
+            <h1>"Usage of " <code>{flag.key.to_string()}</code></h1>
         </header>
         {body}
     }
