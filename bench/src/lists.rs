@@ -15,7 +15,7 @@ pub(crate) const FLAG_LISTS: [(&str, &str); 4] = [
 ];
 
 /// The lists of audit entries.
-const AUDIT_LISTS: [(&str, &str); 5] = [
+const AUDIT_LISTS: [(&str, &str); 6] = [
     ("the first page of 1,000,000 audit entries", "/audit"),
     (
         "the last page of 1,000,000 audit entries",
@@ -32,6 +32,10 @@ const AUDIT_LISTS: [(&str, &str); 5] = [
     (
         "the audit entries of an action, among 1,000,000",
         "/audit?action=FLAG_ARCHIVED",
+    ),
+    (
+        "the 100,000 audit entries of a product, among 1,000,000",
+        "/audit?product=bench_7",
     ),
 ];
 
@@ -56,7 +60,8 @@ pub(crate) async fn measure(
     Ok(())
 }
 
-/// Adds audit entries, 100 seconds apart, by 1,000 users. One of 1,000 has another action than the others.
+/// Adds audit entries, 100 seconds apart, by 1,000 users, about 10 products. One of 1,000 has another action than the
+/// others.
 pub(crate) async fn seed_audit(database: &Database, entries: usize) -> Result<()> {
     let (series, id, time) = match database {
         Database::Sqlite(_) => (
@@ -77,7 +82,7 @@ pub(crate) async fn seed_audit(database: &Database, entries: usize) -> Result<()
               (id, action, actor_identity, occurred_at, flag_key, environment, product, old_value, new_value)
            {series}
            select {id}, case when i % 1000 = 0 then 'FLAG_ARCHIVED' else 'FLAG_ENVIRONMENT_UPDATED' end,
-              'person_' || (i % 1000) || '@example.com', {time}, 'seeded_' || (i % 10000), 'env_' || (i % 20), 'bench',
+              'person_' || (i % 1000) || '@example.com', {time}, 'seeded_' || (i % 10000), 'env_' || (i % 20), 'bench_' || (i % 10),
               '{{"isEnabled":false}}', '{{"isEnabled":true}}'
            from series"#
     );

@@ -130,6 +130,7 @@ fn with_values(query: &str, path: &str) -> String {
         ("flag_key = ", quoted("flagKey")),
         ("actor_identity = ", quoted("actor")),
         ("action = ", quoted("action")),
+        (" product = ", quoted("product")),
         // In quotation marks, so that the column determines the type of the number.
         ("occurred_at >= ", Some(format!("'{}'", i64::MIN))),
         ("occurred_at <= ", Some(format!("'{}'", i64::MAX))),
