@@ -4,6 +4,8 @@ use pennon_tests::{Answer, Caller, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use crate::dashboard::{Browser, html};
+
 /// An ID that no object has.
 const NOWHERE: &str = "0190a000-0000-7000-8000-000000000000";
 
@@ -358,4 +360,40 @@ async fn invalid_and_excessive_grants_are_refused() {
     let entry = admin.get("/audit?include=accounts&limit=1").await;
     assert_eq!(entry.text("/items/0/action"), "USER_UPDATED");
     assert_eq!(entry.text("/items/0/oldValue/grants/0/product"), "Shop");
+}
+
+#[tokio::test]
+async fn the_dashboard_offers_to_revert_only_what_the_role_allows() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let everywhere = admin.flag("everywhere").await;
+    let (shop, _) = admin.environment("Shop", "production").await;
+    let (blog, _) = admin.environment("Blog", "production").await;
+    for environment in [&shop, &blog] {
+        admin.switch(&everywhere, environment, true).await;
+    }
+    let own = flag("own", &json!(["Shop"]));
+    admin.post("/flags", own).await.expect(StatusCode::CREATED);
+    let eve = app.user("eve@example.com", "viewer").await;
+    let grants = json!([{ "product": "Shop", "role": "editor" }]);
+    give(&admin, &eve, &grants).await;
+
+    let browser = Browser::signed_in_as(&app, "eve@example.com").await;
+    let page = html(&browser.get("/dashboard/audit").await);
+    let log = admin.get("/audit").await.json();
+    let entries = log["items"].as_array().expect("entries").iter();
+    let offered = entries.filter(|entry| {
+        let id = entry["id"].as_str().expect("an ID");
+        page.contains(&format!("href=\"/dashboard/audit/{id}"))
+    });
+    let offers: Vec<_> = offered
+        .map(|entry| (&entry["flagKey"], &entry["product"]))
+        .collect();
+    assert_eq!(
+        offers,
+        [
+            (&json!("own"), &Value::Null),
+            (&json!("everywhere"), &json!("Shop"))
+        ]
+    );
 }
