@@ -195,13 +195,13 @@ impl Machine {
         match self.phase {
             Phase::Idle => self.settle(Call::Refresh, Err(Failure::NotInitialized)),
             Phase::ShutDown => self.settle(Call::Refresh, Err(Failure::ShutDown)),
-            Phase::Initializing | Phase::Restoring { .. } => self.await_request(Call::Refresh),
-            Phase::Ready => {
+            Phase::Initializing | Phase::Restoring { .. } | Phase::Ready => {
                 self.await_request(Call::Refresh);
-                match self.request {
-                    Some(Request::Pending { .. }) => {}
-                    Some(Request::Waiting { .. }) => self.fetch(0, moment),
-                    None => self.start_refresh(moment),
+                match (self.phase, self.request) {
+                    (_, Some(Request::Waiting { .. })) => self.fetch(0, moment),
+                    (Phase::Ready, None) => self.start_refresh(moment),
+                    // The outcome of the request follows.
+                    _ => {}
                 }
             }
         }

@@ -261,8 +261,8 @@ impl Machine {
         // The host reports a refusal even if no call is pending.
         if call_fails || is_overdue || !failure.is_transient(false) {
             self.settle_initialize(Err(failure));
-            self.settle_waiting_calls(Err(failure));
         }
+        self.settle_waiting_calls(Err(failure));
     }
 
     /// Schedules another attempt to initialize, unless one is pending.

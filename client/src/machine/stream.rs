@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use super::Machine;
 use super::requests::MAX_RETRY_AFTER;
-use crate::command::Command;
+use crate::command::{Command, Lifecycle};
 use crate::event::Moment;
 use crate::retry::{backoff, refusal_backoff, spread};
 
@@ -141,9 +141,13 @@ impl Machine {
         };
         *times_out_at = moment.now.saturating_add(SILENCE_TIMEOUT);
         if self.is_confirmed_by_stream() && self.request.is_none() {
+            let was_failing = self.last_failure.is_some();
             self.poll_at = None;
             self.recover();
             self.confirm(0, moment);
+            if was_failing {
+                self.emit(Lifecycle::RefreshSuccess);
+            }
         }
     }
 

@@ -235,6 +235,36 @@ fn another_call_during_a_background_delay_starts_an_attempt_at_once() {
 }
 
 #[test]
+fn calls_between_the_attempts_in_the_background_fail_with_theirs() {
+    for (event, call) in [
+        (Event::Refresh, "refresh"),
+        (Event::ContextChanged, "set_context"),
+    ] {
+        let mut harness = Harness::new(ONE_RETRY);
+        harness.handle(background(None));
+        for _ in 0..2 {
+            harness.fail_request();
+            harness.advance(1_000);
+        }
+        harness.handle(Event::Restored(vec![]));
+        harness.take_journal();
+        harness.handle(event);
+        harness.fail_request();
+        harness.advance(1_000);
+        harness.fail_request();
+        harness.handle(Event::Restored(vec![]));
+        let journal = harness.take_journal();
+        let expected = [
+            "2000: fetch 0 with nothing".to_owned(),
+            "3000: fetch 1 with nothing".to_owned(),
+            "3000: restore".to_owned(),
+            format!("3000: {call} Err(Unreachable)"),
+        ];
+        assert_eq!(journal, expected);
+    }
+}
+
+#[test]
 fn a_client_that_tries_forever_respects_retry_after() {
     let mut harness = Harness::new(ONE_RETRY);
     harness.handle(forever(None));

@@ -198,6 +198,26 @@ fn a_stream_that_ends_is_reopened_with_backoff_while_polls_replace_it() {
 }
 
 #[test]
+fn a_stream_that_confirms_the_flags_ends_an_outage() {
+    let mut harness = listening();
+    harness.handle(Event::Refresh);
+    harness.fail_request();
+    harness.take_journal();
+    harness.advance(15_000);
+    for _ in 0..2 {
+        harness.handle(Event::StreamAlive);
+    }
+    assert_eq!(
+        harness.take_journal(),
+        [
+            "15000: renew",
+            "15000: emit refresh:success",
+            "15000: renew"
+        ]
+    );
+}
+
+#[test]
 fn a_stream_that_is_cut_after_its_first_event_is_reopened_with_backoff() {
     let mut harness = listening();
     let mut now = 0;

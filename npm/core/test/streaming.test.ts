@@ -77,6 +77,19 @@ describe("a client that streams", () => {
     await client.shutdown();
   });
 
+  it("has no error as soon as the stream confirms its flags", async () => {
+    const service = new StreamingService(on, status(404));
+    const client = await listening(service);
+    await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+    expect(client.error).toBeDefined();
+    const events = eventsOf(client);
+    service.tells('W/"on"');
+    await moment();
+    expect(client.error).toBeUndefined();
+    expect(events).toEqual(["refresh:success"]);
+    await client.shutdown();
+  });
+
   it("does not poll while the stream is open, and keeps its flags", async () => {
     const service = new StreamingService(on);
     const client = await listening(service);
