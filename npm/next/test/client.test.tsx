@@ -134,7 +134,10 @@ describe("a page with a stream", () => {
     refresh.mockClear();
     vi.stubGlobal("EventSource", Events);
   });
-  afterEach(() => vi.unstubAllGlobals());
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
 
   const page = (snapshot: Snapshot) => (
     <FeatureFlagsProvider bootstrap={snapshot} stream="/flags">
@@ -155,6 +158,23 @@ describe("a page with a stream", () => {
     expect(text()).toBe("banner false, ruled false");
     opened[0]?.onmessage({ data: JSON.stringify(next) });
     expect(refresh).toHaveBeenCalledOnce();
+  });
+
+  it("is rendered again if it then shows an earlier message", async () => {
+    vi.useFakeTimers();
+    const [on, off] = [await snapshot("FR"), await snapshot("FR", false)];
+    const { rerender, text } = await hydrated(page(on));
+    const [events] = opened;
+    events?.onmessage({ data: JSON.stringify(off) });
+    events?.onmessage({ data: JSON.stringify(on) });
+    expect(refresh).toHaveBeenCalledOnce();
+    await rerender(page(off));
+    vi.advanceTimersByTime(2_000);
+    expect(refresh).toHaveBeenCalledTimes(2);
+    await rerender(page(on));
+    expect(text()).toBe("banner true, ruled false");
+    vi.advanceTimersByTime(60_000);
+    expect(refresh).toHaveBeenCalledTimes(2);
   });
 
   it("connects once, and again for another context", async () => {

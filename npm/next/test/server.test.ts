@@ -91,6 +91,27 @@ describe("the client", () => {
     expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/next/${VERSION}`);
   });
 
+  it("reports usage, unless it has a transport of its own", async () => {
+    vi.useFakeTimers();
+    const requests: string[] = [];
+    vi.stubGlobal("fetch", async (url: string) => {
+      requests.push(url.slice(url.lastIndexOf("/") + 1));
+      const flags = JSON.stringify({ flags: [{ ...flag("banner"), ttlOverrideSeconds: 86_400 }] });
+      return new Response(flags, { headers: { ETag: 'W/"1"' } });
+    });
+    const reader = await getFeatureFlags({}, { sdkKey, pollIntervalMs: 0 });
+    await vi.dynamicImportSettled();
+    reader.isEnabled("banner");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(requests).toEqual(["config", "usage"]);
+
+    const service = new ScriptedService(flags);
+    const other = await getFeatureFlags({}, { ...from(service), sdkKey: `${sdkKey}_other` });
+    other.isEnabled("banner");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(service.requests.map(({ method }) => method)).not.toContain("POST");
+  });
+
   it("takes key and address from the environment", async () => {
     const service = new ScriptedService(flags);
     vi.stubEnv("PENNON_SDK_KEY", sdkKey);

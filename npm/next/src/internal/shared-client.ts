@@ -14,8 +14,9 @@ export class SharedClient {
   #isTerminated = false;
 
   constructor(options: FeatureFlagsClientOptions) {
+    const isOwn = options.transport === undefined;
     this.client = new FeatureFlagsClient(
-      named({ ...options, transport: options.transport ?? transport }),
+      named({ reportUsage: isOwn, ...options, transport: options.transport ?? transport }),
     );
     const timeoutMs = options.timeoutMs ?? WAIT_MS;
     // Until the client has flags, readers return fallbacks. Its own logger is silent by default.
