@@ -66,7 +66,8 @@ export class PennonWebProvider implements Provider {
       const changed = toPennonContext(context);
       // Only a client in remote mode has a context of its own.
       if (this.client.context) {
-        return this.client.setContext(changed);
+        // After an invalid first context, the client has not been initialized.
+        return this.#provided.initialize(changed);
       }
     } catch (error) {
       // The SDK counts pending changes, and miscounts if this throws synchronously.

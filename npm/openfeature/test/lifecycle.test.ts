@@ -268,6 +268,18 @@ describe("PennonWebProvider with a client in the mode remote", () => {
     await OpenFeature.setContext({});
   });
 
+  it("starts with the first valid context", async () => {
+    const service = new ScriptedService(answer(true, "rollout"));
+    const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));
+    const flags = OpenFeature.getClient();
+    const invalid = { targetingKey: 1 } as never;
+    await expect(OpenFeature.setProviderAndWait(provider, invalid)).rejects.toThrow("must be");
+    await OpenFeature.setContext({ targetingKey: "ada" });
+    expect(flags.getBooleanDetails("beta", false)).toMatchObject({ value: true, reason: "SPLIT" });
+    expect(service.requests).toHaveLength(1);
+    await OpenFeature.setContext({});
+  });
+
   it("never gives an unconditional evaluation the reason STATIC, which is cached", async () => {
     const service = new ScriptedService(answer(true, "flag_enabled"));
     const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));
