@@ -17,12 +17,11 @@ export type Accepts = (text: string, name?: string) => boolean;
 /** Returns the key of a context without the texts that do not count. */
 export function keyOf(context: unknown, accepts: Accepts = () => true): string | undefined {
   try {
-    const members = Object(context);
     const builtIn = BUILT_IN_ATTRIBUTES.map((name) => {
-      const value: unknown = members[name];
+      const value = own(context, name);
       return typeof value === "string" && accepts(value, name) ? value : null;
     });
-    const { customAttributes } = members;
+    const customAttributes = own(context, "customAttributes");
     const custom = Object.entries(Array.isArray(customAttributes) ? {} : (customAttributes ?? {}))
       .filter(([name, value]) => accepts(name) && isAttribute(value, accepts))
       .sort(([one], [other]) => (one < other ? -1 : 1));
@@ -30,6 +29,12 @@ export function keyOf(context: unknown, accepts: Accepts = () => true): string |
   } catch {
     return undefined;
   }
+}
+
+/** Returns the value of a member, or undefined if the owner inherits it. */
+export function own(owner: unknown, name: string): unknown {
+  const members = Object(owner);
+  return Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
 /** Returns true if the engine can compare the value. */

@@ -399,4 +399,15 @@ describe("contextKey", () => {
     };
     expect(contextKey(throws)).toBeUndefined();
   });
+
+  it("ignores inherited members, as evaluations do", () => {
+    class User {
+      get userId() {
+        return "ada";
+      }
+    }
+    expect(contextKey(new User())).toBe(contextKey({}));
+    const inherits = Object.create({ customAttributes: { plan: "pro" } });
+    expect(contextKey(inherits)).toBe(contextKey({}));
+  });
 });

@@ -99,6 +99,18 @@ describe("evaluateRemote", () => {
     await expect(client.evaluateRemote("beta")).rejects.toEqual(code("NOT_INITIALIZED"));
     expect(service.requests).toHaveLength(2);
   });
+
+  it("has no limit that is too long for a timer", async () => {
+    const late = held();
+    const service = new ScriptedService(late.answer);
+    const timeoutMs = Number.MAX_SAFE_INTEGER;
+    const client = new FeatureFlagsClient(optionsFor(service, { timeoutMs }));
+    const answer = client.evaluateRemote("beta");
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await late.release(answers({ enabled: true, reason: "rollout" }));
+    expect((await answer).enabled).toBe(true);
+  });
 });
 
 describe("usage reports", () => {

@@ -180,6 +180,19 @@ describe("a listener", () => {
     expect(events).toEqual(["ready", "refresh:start", "shutdown"]);
   });
 
+  it("may shut the client down, and no other listener learns of its event afterwards", async () => {
+    const eventEmitter = new EventEmitter();
+    const events: string[] = [];
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { eventEmitter }));
+    eventEmitter.on("refresh:success", () => events.push("emitter refresh:success"));
+    eventEmitter.on("shutdown", () => events.push("emitter shutdown"));
+    client.on("refresh:success", () => void client.shutdown());
+    client.on("refresh:success", () => events.push("listener refresh:success"));
+    await client.initialize();
+    await client.refresh();
+    expect(events).toEqual(["emitter shutdown"]);
+  });
+
   it("may shut down the client again at the event `shutdown`", async () => {
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
     const events = eventsOf(client);

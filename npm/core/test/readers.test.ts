@@ -7,6 +7,7 @@ import {
   flag,
   flagWithRollout,
   flagWithRule,
+  held,
   optionsFor,
   ScriptedService,
   status,
@@ -197,6 +198,26 @@ describe("fallbacks", () => {
     await client.refresh();
     expect(client.getValue("on")).toBe("fallback");
     expect(client.getValue("__proto__")).toBe("fallback");
+  });
+
+  it("apply to flags that need the engine while there is none", async () => {
+    const ruled = {
+      key: "ruled",
+      enabled: false,
+      reason: "flag_disabled",
+      targeted: true,
+    } as const;
+    const client = new FeatureFlagsClient({
+      ...optionsFor(new ScriptedService(held().answer)),
+      bootstrap: { version: 1, flags: [ruled] },
+      fallbacks: { ruled: true },
+    });
+    const fallback = { enabled: true, reason: "fallback" };
+    expect(client.read("ruled", { country: "FR" })).toEqual(fallback);
+    expect(client.withContext({}).peek("ruled")).toEqual(fallback);
+    expect(client.evaluate("ruled", { country: "FR" })).toEqual(fallback);
+    expect(client.withContext({}).isEnabled("ruled")).toBe(true);
+    await client.shutdown();
   });
 
   it("do not make a client ready", () => {

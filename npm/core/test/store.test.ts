@@ -82,6 +82,20 @@ async function restartInTime(...given: Parameters<typeof restart>) {
 }
 
 describe("a store", () => {
+  it("may evaluate flags when it saves a document", async () => {
+    const french = { country: "FR" };
+    const before = configuration([flagWithRule("ruled", "FR")], 'W/"before"');
+    const after = configuration([flag("a", false), flagWithRule("ruled", "FR")], 'W/"after"');
+    const seen: unknown[] = [];
+    const client = clientOf(new ScriptedService(before, after), {
+      store: { ...memoryStore(), save: () => seen.push(client.read("ruled", french)) },
+    });
+    await client.initialize();
+    await client.refresh();
+    expect(seen).toEqual([client.read("ruled", french), client.read("ruled", french)]);
+    await client.shutdown();
+  });
+
   it("evaluates every context if the service is down at the start", async () => {
     const store = memoryStore();
     await fill(store);

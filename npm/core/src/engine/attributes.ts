@@ -1,3 +1,4 @@
+import { own } from "../context-key.js";
 import type { EvaluationContext } from "../evaluation.js";
 
 /** An object whose members may have any type. */
@@ -29,11 +30,6 @@ export function attributeIn(context: unknown, name: string): AttributeValue | un
   } catch {
     return undefined;
   }
-}
-
-/** Returns the value of a member, or undefined if the owner inherits it. */
-function own(owner: unknown, name: string): unknown {
-  return isObject(owner) && Object.hasOwn(owner, name) ? owner[name] : undefined;
 }
 
 /** Returns the value if it may be `customAttributes`, and otherwise an object without members. */

@@ -109,10 +109,11 @@ export class ClientCore {
   }
 
   reply(request: number, { status, etag, retryAfterMs, ageMs, body }: Reply): void {
+    const { buffer } = this.#evaluator;
+    let isNew = 0;
     this.#report(() => {
-      const { buffer } = this.#evaluator;
       const length = status === 200 ? buffer.write(body) : 0;
-      const isConfigured = this.#wasm.reply(
+      isNew = this.#wasm.reply(
         request,
         status,
         ...this.#exports.copyText(etag),
@@ -120,11 +121,14 @@ export class ClientCore {
         ageMs,
         length,
       );
-      if (isConfigured) {
+      if (isNew) {
         buffer.accept();
-        this.#host.save(buffer.lastValid());
       }
     });
+    // Not before the host serves the document, because the caller's store may evaluate flags.
+    if (isNew) {
+      this.#host.save(buffer.lastValid());
+    }
   }
 
   /** Reports the response to a request for evaluations, and the flags in it, if any. */

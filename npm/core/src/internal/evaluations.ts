@@ -121,17 +121,13 @@ export class Evaluations {
   /** Evaluates the flag as `evaluate` does, but returns undefined instead of throwing. */
   read(key: string, context: unknown): Evaluation | undefined {
     const value = this.flags.get(key);
-    return value === undefined || value.index === UNSUPPORTED
-      ? this.fallback(key, context)
-      : this.#counted(key, value, context);
+    return (value && this.#counted(key, value, context)) ?? this.fallback(key, context);
   }
 
   /** Evaluates the flag as `read` does, but neither counts the evaluation nor calls the hook. */
   peek(key: string, context: unknown): Evaluation | undefined {
     const value = this.flags.get(key);
-    return value === undefined || value.index === UNSUPPORTED
-      ? this.fallbacks.get(key)
-      : this.#decide(key, value, context);
+    return (value && this.#decide(key, value, context)) ?? this.fallbacks.get(key);
   }
 
   isTargeted(key: string): boolean {

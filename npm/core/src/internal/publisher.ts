@@ -14,6 +14,7 @@ export class Publisher {
   readonly #logger: Logger;
   readonly #registered = new Set<Registered>();
   readonly #subscribers = new Set<{ readonly listener: () => void }>();
+  #hasEnded = false;
 
   constructor(emitter: EventEmitter | undefined, logger: Logger) {
     this.#emitter = emitter;
@@ -44,6 +45,10 @@ export class Publisher {
 
   emit(event: LifecycleEvent): void {
     for (const registered of [...this.#registered]) {
+      // An earlier listener may have shut the client down.
+      if (this.#hasEnded) {
+        return;
+      }
       const { type, listener, isOnce } = registered;
       // An earlier listener may have caused an event of the same type, for which this listener was already called.
       if (type === event.type && (!isOnce || this.#registered.delete(registered))) {
@@ -51,7 +56,7 @@ export class Publisher {
       }
     }
     const emitter = this.#emitter;
-    if (emitter !== undefined) {
+    if (emitter !== undefined && !this.#hasEnded) {
       callSafely(
         () => emitter.emit(event.type, event),
         (error) => this.#logger.error("The event emitter threw or rejected", error),
@@ -67,6 +72,7 @@ export class Publisher {
   }
 
   end(): void {
+    this.#hasEnded = true;
     this.#registered.clear();
     this.#subscribers.clear();
   }

@@ -265,8 +265,9 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#documents?.warn(
       "is served, because the service could not be reached. Flags may be older than their TTL.",
     );
+    const changes = this.#flags.serveStored(flags);
     this.#supportCheck.check(flags);
-    this.#publishChanges(this.#flags.serveStored(flags));
+    this.#publishChanges(changes);
   }
 
   /** Ignores the document in the caller's store, because it is not a config document. */
@@ -284,9 +285,9 @@ export class ClientRuntime implements FirstFlagsClient {
   }
 
   apply(flags: ConfiguredFlags): void {
-    this.#supportCheck.check(flags);
     const { context } = this.#flags;
     const changes = this.#flags.replace(flags);
+    this.#supportCheck.check(flags);
     this.#publishChanges(changes, context !== flags.context);
   }
 

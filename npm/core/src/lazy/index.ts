@@ -7,6 +7,9 @@ import { evaluateRemotely, type RemoteResult } from "./remote.js";
 import { follow, type StreamEnd, type StreamListener } from "./stream.js";
 import { Usage } from "./usage.js";
 
+/** The maximum delay of a timer. A longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Remote evaluation, the stream of changes, and reports of usage. */
 export class LazyFeatures {
   readonly #usage: Usage;
@@ -81,7 +84,7 @@ export class LazyFeatures {
   ): Promise<TransportResponse> {
     const { timeoutMs, transport } = this.#settings;
     const { signal } = controller;
-    const timer = setTimeout(() => controller.abort(), timeoutMs);
+    const timer = setTimeout(() => controller.abort(), Math.min(timeoutMs, MAX_TIMER_MS));
     // A transport may ignore the signal.
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () =>
