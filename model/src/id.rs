@@ -70,10 +70,10 @@ ids! {
     TokenId;
 }
 
-/// Parses an identifier. Only the canonical form of a UUID is valid: lower case, with hyphens.
+/// Parses an identifier: a UUID with hyphens, in lower or upper case.
 fn parse(text: &str) -> Result<Uuid, Invalid> {
     match Uuid::try_parse(text) {
-        Ok(id) if text.len() == 36 && !text.bytes().any(|byte| byte.is_ascii_uppercase()) => Ok(id),
+        Ok(id) if text.len() == 36 => Ok(id),
         _ => Err(Invalid::new("is not an identifier")),
     }
 }

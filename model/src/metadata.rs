@@ -6,7 +6,7 @@ use std::fmt;
 use pennon_core::{Invalid, string_enum};
 use serde::{Deserialize, Serialize};
 
-use crate::text::{NewName, check_line, name};
+use crate::text::{NewName, check_line, text};
 use crate::time::Timestamp;
 
 /// The metadata of a flag. Members without a value are omitted.
@@ -151,9 +151,18 @@ impl fmt::Display for FlagTag {
     }
 }
 
-name! {
+text! {
     /// The owner of a flag: the address of an account, or any line of 1 to 320 characters.
-    pub struct FlagOwner = 320, "ana@example.com"
+    #[cfg_attr(
+        feature = "schema",
+        schema(
+            min_length = 1,
+            max_length = 320,
+            pattern = r"^[^\u0000-\u001F\u007F-\u009F]*[^\s\u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F]*$",
+            example = "ana@example.com"
+        )
+    )]
+    pub struct FlagOwner = |text| check_line(text, 320, "must have at most 320 characters")
 }
 
 string_enum! {

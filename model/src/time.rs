@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike as _, SecondsFormat, Utc};
 
 use pennon_core::Invalid;
 
@@ -66,11 +66,16 @@ impl fmt::Display for Timestamp {
 impl FromStr for Timestamp {
     type Err = Invalid;
 
-    /// Parses any RFC 3339 date-time, and truncates it to milliseconds.
+    /// Parses any RFC 3339 date-time, and truncates it to milliseconds. In UTC, its year must have four digits, as the
+    /// format requires.
     fn from_str(text: &str) -> Result<Self, Invalid> {
         DateTime::parse_from_rfc3339(text)
+            .ok()
+            .filter(|time| (1..=9999).contains(&time.to_utc().year()))
             .map(|time| Self(time.timestamp_millis()))
-            .map_err(|_| Invalid::new("must be an RFC 3339 date-time such as 2026-03-01T09:30:00Z"))
+            .ok_or_else(|| {
+                Invalid::new("must be an RFC 3339 date-time such as 2026-03-01T09:30:00Z")
+            })
     }
 }
 

@@ -139,7 +139,8 @@ fn summary(flags: &[RefusedFlag]) -> String {
     }
 }
 
-fn list(environments: &[EnvironmentPath]) -> String {
+/// Lists environments in a sentence.
+pub(crate) fn list(environments: &[EnvironmentPath]) -> String {
     let environments: Vec<_> = environments.iter().map(ToString::to_string).collect();
     environments.join(", ")
 }

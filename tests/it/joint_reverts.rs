@@ -308,7 +308,7 @@ async fn protected_environments_and_reasons_hold_for_several_actions() {
     assert!(html(&preview).contains("name=\"reason\""));
     let fields = form(&preview);
     let asked = browser.post(&address, &fields).await;
-    assert!(html(&asked).contains("Reason for the change in shop/prod"));
+    assert!(html(&asked).contains("A change in prod requires a reason."));
     assert_eq!(is_enabled(&admin, &pair.path).await, true);
     let reverted = browser
         .post(&address, &format!("{fields}&reason=Payments+fail"))

@@ -1,6 +1,6 @@
 //! `ETag` and `If-Match`: no write overwrites an unseen change.
 
-use pennon_tests::{Answer, Caller, Pair, TestApp};
+use pennon_tests::{Answer, Caller, PASSWORD, Pair, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -198,6 +198,30 @@ async fn a_missing_rollout_cannot_be_overwritten_and_a_new_one_has_a_new_etag() 
     )
     .await
     .expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+}
+
+#[tokio::test]
+async fn a_rule_is_added_only_to_the_rules_that_the_caller_has_read() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let objects = Objects::create(&admin).await;
+    let path = format!("{}/rules", objects.pair.path);
+    let tag = admin.get(&path).await.header("etag").to_owned();
+    let post = Method::POST;
+    let stale = send(&admin, &post, &path, &rule(2), "\"999\"").await;
+    stale.expect(StatusCode::PRECONDITION_FAILED);
+    let added = send(&admin, &post, &path, &rule(2), &tag).await;
+    added.expect(StatusCode::CREATED);
+    let stale = send(&admin, &post, &path, &rule(3), &tag).await;
+    stale.expect(StatusCode::PRECONDITION_FAILED);
+
+    let (path, put) = ("/users/me/password", Method::PUT);
+    let change = json!({ "currentPassword": PASSWORD, "newPassword": "another long password" });
+    let stale = send(&admin, &put, path, &change, "\"999\"").await;
+    stale.expect(StatusCode::PRECONDITION_FAILED);
+    let tag = admin.get("/users/me").await.header("etag").to_owned();
+    let changed = send(&admin, &put, path, &change, &tag).await;
+    changed.expect(StatusCode::NO_CONTENT);
 }
 
 #[tokio::test]

@@ -202,6 +202,39 @@ async fn the_header_and_the_body_can_give_a_reason_anywhere_and_must_agree() {
 }
 
 #[tokio::test]
+async fn the_header_and_the_body_of_a_deletion_can_give_a_reason() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (token, _) = admin.personal_token("one", "viewer").await;
+    let (other, _) = admin.personal_token("two", "viewer").await;
+    let user = admin.user("vic@example.com", "viewer").await;
+    let flag = admin.flag("checkout").await;
+    for path in [
+        format!("/users/me/tokens/{token}"),
+        format!("/users/{user}"),
+        format!("/flags/{flag}"),
+    ] {
+        let request = admin.request(Method::DELETE, &path);
+        let request = request.json(&json!({ "reason": "leaked" }));
+        let deleted = admin.send(request).await;
+        deleted.expect(StatusCode::NO_CONTENT);
+        let log = admin.get("/audit?include=accounts&limit=1").await.json();
+        assert_eq!(log["items"][0]["reason"], "leaked", "{path}");
+    }
+    let path = format!("/users/me/tokens/{other}");
+    let request = admin.request(Method::DELETE, &path);
+    let deleted = admin.send(request.header(HEADER, "leaked%2C%20too")).await;
+    deleted.expect(StatusCode::NO_CONTENT);
+    let log = admin.get("/audit?include=accounts&limit=1").await.json();
+    assert_eq!(log["items"][0]["reason"], "leaked, too");
+
+    let flag = admin.flag("search").await;
+    let request = admin.request(Method::DELETE, &format!("/flags/{flag}"));
+    let refused = admin.send(request.json(&json!({ "zz": 3 }))).await;
+    refused.expect(StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
 async fn an_unusable_reason_is_refused_and_nothing_changes() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
@@ -265,10 +298,16 @@ async fn imports_and_reverts_take_one_reason_for_all_their_changes() {
         .expect(StatusCode::OK);
 
     let refused = app.command_with_input(&["import", "-"], &document).await;
-    assert!(refused.stderr.contains("shop/prod"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("give it with `--reason`"),
+        "{}",
+        refused.stderr
+    );
     let dry = app
         .command_with_input(&["import", "-", "--dry-run"], &document)
         .await;
+    let warning = "warning: changes in shop/prod require a reason; give it with `--reason`";
+    assert!(dry.stderr.contains(warning), "{}", dry.stderr);
     dry.expect_success();
     let arguments = ["import", "-", "--reason", "nightly sync"];
     let done = app.command_with_input(&arguments, &document).await;
@@ -352,7 +391,7 @@ async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
     );
     let asked = browser.post(&page, &form).await.expect(StatusCode::OK);
     let question = text_of(&asked);
-    assert!(question.contains("Change shop/prod?"), "{question}");
+    assert!(question.contains("Turn off checkout?"), "{question}");
     assert!(
         question.contains(r#"name="confirmed" value="yes""#),
         "{question}"

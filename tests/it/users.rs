@@ -53,7 +53,7 @@ async fn users_are_listed_newest_first_and_filtered_by_address_and_role() {
     );
     assert_eq!(emails("?limit=1&page=2").await, ["eve@example.com"]);
     assert_eq!(emails("?email=eve@example.com").await, ["eve@example.com"]);
-    assert_eq!(emails("?email=EVE@example.com").await, [] as [Value; 0]);
+    assert_eq!(emails("?email=EVE@example.com").await, ["eve@example.com"]);
     assert_eq!(emails("?email=%00").await, [] as [Value; 0]);
     assert_eq!(emails("?role=admin").await, [EMAIL]);
     let past_the_end = admin.get("/users?role=viewer&page=2").await.json();

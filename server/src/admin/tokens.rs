@@ -10,7 +10,7 @@ use pennon_model::token::{CreatedToken, Token, TokenName};
 use pennon_model::user::Role;
 
 use super::users::{self, AccountSelector};
-use super::{Admin, audit, grants};
+use super::{Admin, Existence, audit, grants};
 use crate::auth::actor::{Actor, Person};
 use crate::auth::authority::Authorized;
 use crate::auth::secret::PrefixedSecret;
@@ -53,6 +53,7 @@ impl TryFrom<i64> for TokenDays {
 }
 
 /// The token that a caller refers to.
+#[derive(Clone, Copy)]
 pub(crate) struct TokenSelector {
     pub(crate) owner: AccountSelector,
     /// The ID of the token; none if the text is not an ID.
@@ -138,6 +139,12 @@ pub(crate) async fn get(
     which: TokenSelector,
 ) -> Result<Token, Error> {
     find(&mut admin.db.read().await?, actor, which).await
+}
+
+impl Existence for TokenSelector {
+    async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
+        get(admin, actor, *self).await.map(drop)
+    }
 }
 
 /// Revokes a token, which stops working at once. A script can revoke its own token, and other tokens only with the role

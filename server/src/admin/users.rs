@@ -288,12 +288,15 @@ pub(crate) async fn delete(
 pub(crate) async fn change_password(
     admin: &Admin,
     person: &Person,
+    precondition: &Precondition,
     change: PasswordChange,
 ) -> Result<(), Error> {
     let id = person.user().id;
     let old_hash = verify_current(admin, person.user(), &change.current).await?;
     let hash = hash(admin, &change.new).await?;
     let mut tx = admin.db.write().await?;
+    let user = find(&mut tx, person, AccountSelector::Mine).await?;
+    precondition.check(user.revision)?;
     audit::Entry::of(AuditAction::PasswordChanged)
         .user(id)
         .record(admin, &mut tx, person)

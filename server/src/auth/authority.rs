@@ -28,6 +28,11 @@ pub(crate) struct Authorized {
     required: (Role, Vec<Resource>),
 }
 
+/// An actor who makes a change that requires no particular role everywhere.
+pub(crate) struct AnyRole {
+    actor: Actor,
+}
+
 /// An actor who is an editor of something: of everything, or of a product or environment.
 pub(crate) struct AnyEditor {
     actor: Actor,
@@ -88,6 +93,11 @@ impl Actor {
             actor: self,
             required: (Role::Viewer, Vec::new()),
         }
+    }
+
+    fn any_role(&self) -> Result<AnyRole, Error> {
+        let actor = self.clone();
+        Ok(AnyRole { actor })
     }
 
     /// Returns the actor as an editor of something.
@@ -193,6 +203,7 @@ macro_rules! deref_to_actor {
 }
 
 deref_to_actor!(
+    AnyRole: Actor,
     AnyEditor: Actor,
     AnyAdministrator: Actor,
     Editor: Authorized,
@@ -220,4 +231,4 @@ macro_rules! from_actor {
     )+};
 }
 
-from_actor!(AnyEditor: any_editor, AnyAdministrator: any_administrator, Administrator: administrator);
+from_actor!(AnyRole: any_role, AnyEditor: any_editor, AnyAdministrator: any_administrator, Administrator: administrator);

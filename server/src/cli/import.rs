@@ -8,6 +8,7 @@ use clap::Args;
 use pennon_core::Invalid;
 use pennon_model::audit::ChangeReason;
 use pennon_model::configuration::Switch;
+use pennon_model::environment::EnvironmentPath;
 use pennon_model::flag::FlagProducts;
 use serde_json::Value;
 
@@ -16,11 +17,11 @@ use super::{explained, open, read};
 use crate::admin::patch::Patch;
 use crate::admin::targeting::ConfigurationContent;
 use crate::admin::transfer::{
-    self, Document, FORMAT_VERSION, ImportedChange, PortableConfiguration, PortableFlag,
+    self, Document, FORMAT_VERSION, Imported, ImportedChange, PortableConfiguration, PortableFlag,
 };
 use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
-use crate::error::Fault;
+use crate::error::{Fault, list};
 use crate::http::fields::{Fields, FromFields, from_fields};
 use crate::store::OpenMode;
 
@@ -61,18 +62,23 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     };
     let admin = open(&database, mode).await?;
     let actor = Actor::command_line().because(reason).administrator()?;
-    let carried = transfer::import(&admin, &actor, &document, dry_run).await;
+    let imported = transfer::import(&admin, &actor, &document, dry_run).await;
     // If the warnings cannot be read, the import is kept.
-    let warnings = match &carried {
-        Ok(carried) => transfer::warnings(&admin, &actor, &document, carried).await,
+    let warnings = match &imported {
+        Ok(imported) => transfer::warnings(&admin, &actor, &document, &imported.changes).await,
         Err(_) => Ok(Vec::new()),
     };
     admin.close().await;
-    let carried = carried.map_err(|error| match error {
+    let imported = imported.map_err(|error| match error {
         crate::error::Error::Invalid(faults) => in_file(&file, &listed(&faults)).into(),
+        crate::error::Error::ReasonRequired(environments) => needs_reason(&environments).into(),
         error => explained(&admin, error),
     })?;
-    let lines: String = carried.iter().map(line).collect();
+    let Imported {
+        changes,
+        unexplained,
+    } = imported;
+    let lines: String = changes.iter().map(line).collect();
     std::io::stdout().write_all(lines.as_bytes())?;
     match warnings {
         Ok(warnings) => {
@@ -82,12 +88,20 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         }
         Err(error) => eprintln!("warning: cannot check which clients can read this: {error}"),
     }
-    match (carried.len(), dry_run) {
+    if !unexplained.is_empty() {
+        eprintln!("warning: {}", needs_reason(&unexplained));
+    }
+    match (changes.len(), dry_run) {
         (0, _) => eprintln!("nothing to change"),
         (count, true) => eprintln!("{count} to change; nothing was changed"),
         (count, false) => eprintln!("{count} changed"),
     }
     Ok(())
+}
+
+fn needs_reason(environments: &[EnvironmentPath]) -> String {
+    let environments = list(environments);
+    format!("changes in {environments} require a reason; give it with `--reason`")
 }
 
 fn reason(text: &str) -> Result<ChangeReason, &'static str> {

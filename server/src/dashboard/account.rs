@@ -12,6 +12,7 @@ use pennon_model::token::{CreatedToken, Token};
 use pennon_model::user::Role;
 
 use super::{Form, SignedIn, scope_refused};
+use crate::admin::precondition::Precondition;
 use crate::admin::tokens::TokenSelector;
 use crate::admin::users::{self, AccountSelector, CurrentPassword};
 use crate::admin::{preferences, tokens};
@@ -30,7 +31,7 @@ impl OwnAccount for SignedIn {
             },
             new: new.ok_or_else(|| form.refused())?,
         };
-        Ok(users::change_password(&self.admin, &self.actor, change).await?)
+        Ok(users::change_password(&self.admin, &self.actor, &Precondition::None, change).await?)
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, AdminError> {

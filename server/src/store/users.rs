@@ -76,15 +76,16 @@ pub(crate) async fn list(
     filter: &UserFilter,
     page: PageRequest,
 ) -> Result<Page<User>, Error> {
+    let email = bindable(filter.email.as_ref()).map(|email| email.to_ascii_lowercase());
     let role = filter.role.map(Role::as_str);
     let rows: Vec<UserRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, email, role, created_at, revision from users
-         where ($1 is null or email = $1) and ($2 is null or role = $2)
+         where ($1 is null or lower(email) = $1) and ($2 is null or role = $2)
          order by created_at desc, id desc limit $3 offset $4",
-    ).bind(bindable(filter.email.as_ref())).bind(role).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+    ).bind(&email).bind(role).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
     let total = on_conn!(tx, conn => sqlx::query_scalar(
-        "select count(*) from users where ($1 is null or email = $1) and ($2 is null or role = $2)",
-    ).bind(bindable(filter.email.as_ref())).bind(role).fetch_one(conn).await)?;
+        "select count(*) from users where ($1 is null or lower(email) = $1) and ($2 is null or role = $2)",
+    ).bind(&email).bind(role).fetch_one(conn).await)?;
     let ids: Vec<UserId> = rows.iter().map(UserRow::id).collect();
     let mut grants = grants::of_users(tx, &ids).await?;
     let users = rows.into_iter().map(|row| row.with(&mut grants));

@@ -4,6 +4,8 @@
 //! however large the document is. Other writers may commit in the meantime. If the plan depends on their changes, the
 //! import is planned again.
 
+use pennon_model::environment::EnvironmentPath;
+
 use super::plan::{ImportedChange, Plan};
 use super::{Admin, Document};
 use crate::admin::changes::{self, EnvironmentChange};
@@ -14,6 +16,14 @@ use crate::store::{Tx, batch};
 /// The number of times that an import is planned without the write lock before it takes the lock to plan.
 const ATTEMPTS: usize = 3;
 
+/// The outcome of an import or a dry run.
+pub(crate) struct Imported {
+    /// The changes.
+    pub(crate) changes: Vec<ImportedChange>,
+    /// The environments whose changes require a reason that a dry run lacks.
+    pub(crate) unexplained: Vec<EnvironmentPath>,
+}
+
 /// Applies a document to its flags, to all of them or none, and returns the changes. Everything that is not in the
 /// document stays the same. A dry run only plans, and takes no write lock.
 pub(crate) async fn import(
@@ -21,13 +31,16 @@ pub(crate) async fn import(
     actor: &Administrator,
     document: &Document,
     dry_run: bool,
-) -> Result<Vec<ImportedChange>, Error> {
+) -> Result<Imported, Error> {
     for _ in 0..ATTEMPTS {
         let mut tx = admin.db.read().await?;
         let plan = Plan::make(admin, actor, document, &mut tx).await?;
         drop(tx);
-        if dry_run || plan.carried.is_empty() {
-            return Ok(plan.carried);
+        if dry_run {
+            return dry_run_of(actor, plan);
+        }
+        if plan.carried.is_empty() {
+            return Ok(plan.carried.into());
         }
         let mut tx = admin.db.prepare().await?;
         stage(admin, actor, &plan, &mut tx).await?;
@@ -35,7 +48,7 @@ pub(crate) async fn import(
         if plan.still_holds(&mut tx, document).await? {
             let changes = write(admin, actor, &mut tx).await?;
             changes::commit(admin, tx, actor, changes).await?;
-            return Ok(plan.carried);
+            return Ok(plan.carried.into());
         }
         tracing::info!("flags of the document were changed by others; planning again");
     }
@@ -44,7 +57,28 @@ pub(crate) async fn import(
     if !carried.is_empty() {
         changes::commit(admin, tx, actor, changes).await?;
     }
-    Ok(carried)
+    Ok(carried.into())
+}
+
+fn dry_run_of(actor: &Administrator, plan: Plan) -> Result<Imported, Error> {
+    let unexplained = match actor.pass(&plan.safeguards()) {
+        Ok(()) => Vec::new(),
+        Err(Error::ReasonRequired(environments)) => environments,
+        Err(error) => return Err(error),
+    };
+    Ok(Imported {
+        changes: plan.carried,
+        unexplained,
+    })
+}
+
+impl From<Vec<ImportedChange>> for Imported {
+    fn from(changes: Vec<ImportedChange>) -> Self {
+        Self {
+            changes,
+            unexplained: Vec::new(),
+        }
+    }
 }
 
 /// Imports a document within a transaction that holds the write lock.

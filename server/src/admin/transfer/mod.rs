@@ -17,7 +17,7 @@ use pennon_model::targeting::{FlagRollout, TargetingRule};
 use pennon_model::text::Description;
 use serde::Serialize;
 
-pub(crate) use self::import::{import, import_within};
+pub(crate) use self::import::{Imported, import, import_within};
 pub(crate) use self::plan::ImportedChange;
 pub(crate) use self::warnings::warnings;
 

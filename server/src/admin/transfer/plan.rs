@@ -18,6 +18,7 @@ use crate::admin::{Admin, audit, scope};
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Entity, Error};
 use crate::store::batch::{self, Batch};
+use crate::store::environments::Safeguards;
 use crate::store::{self, Tx};
 
 /// One change that an import makes, or would make in a dry run.
@@ -58,6 +59,20 @@ struct PlannedFlag {
 }
 
 impl Plan {
+    /// Returns the safeguards of the environments in which flags change.
+    pub(super) fn safeguards(&self) -> Vec<Safeguards> {
+        let Batch {
+            configurations,
+            hidden_configurations,
+            ..
+        } = &self.batch;
+        let changed = configurations.iter().chain(hidden_configurations);
+        let changed: HashSet<EnvironmentId> = changed.map(|each| each.environment_id).collect();
+        let environments = self.start.environments.values();
+        let changed = environments.filter(|environment| changed.contains(&environment.id));
+        changed.map(Safeguards::of).collect()
+    }
+
     /// Plans an import into the database in the state that the transaction reads.
     pub(super) async fn make(
         admin: &Admin,

@@ -115,10 +115,12 @@ async fn one(
 async fn archive(
     State(admin): State<Admin>,
     actor: AnyEditor,
-    Path(id): Path<FlagId>,
+    target: Existing<FlagId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
+    body: NoBody,
 ) -> Result<NoContent, Error> {
+    let (id, ()) = target.with(&admin, &actor, body.read()).await?;
     flags::archive(&admin, &actor, id, &precondition).await?;
     Ok(NoContent)
 }

@@ -12,7 +12,9 @@ use crate::admin::{Admin, previous_keys};
 use crate::auth::actor::Actor;
 use crate::auth::authority::AnyAdministrator;
 use crate::error::Error;
+use crate::http::body::NoBody;
 use crate::http::code::Code;
+use crate::http::existing::Existing;
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
@@ -83,10 +85,12 @@ async fn previous_key(
 async fn end_previous_key(
     State(admin): State<Admin>,
     actor: AnyAdministrator,
-    Path(id): Path<EnvironmentId>,
+    target: Existing<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
+    body: NoBody,
 ) -> Result<NoContent, Error> {
+    let (id, ()) = target.with(&admin, &actor, body.read()).await?;
     previous_keys::end(&admin, &actor, id, &precondition).await?;
     Ok(NoContent)
 }

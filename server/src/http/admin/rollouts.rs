@@ -14,7 +14,7 @@ use crate::admin::{targeting, warnings};
 use crate::auth::actor::Actor;
 use crate::auth::authority::AnyEditor;
 use crate::error::Error;
-use crate::http::body::Body;
+use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
 use crate::http::existing::Existing;
 use crate::http::fields::from_fields;
@@ -95,10 +95,12 @@ async fn put(
 async fn delete(
     State(admin): State<Admin>,
     actor: AnyEditor,
-    Path(pair): Path<FlagEnvironmentId>,
+    target: Existing<FlagEnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
+    body: NoBody,
 ) -> Result<NoContent, Error> {
+    let (pair, ()) = target.with(&admin, &actor, body.read()).await?;
     targeting::delete_rollout(&admin, &actor, pair, &precondition).await?;
     Ok(NoContent)
 }

@@ -9,14 +9,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::admin::Admin;
-use crate::admin::precondition::Precondition;
 use crate::admin::targeting::Rules;
 use crate::admin::warnings::Warning;
 use crate::admin::{targeting, warnings};
 use crate::auth::actor::Actor;
 use crate::auth::authority::AnyEditor;
 use crate::error::Error;
-use crate::http::body::Body;
+use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
 use crate::http::existing::Existing;
 use crate::http::fields::{Fields, FromFields, from_fields};
@@ -78,10 +77,11 @@ async fn create(
     actor: AnyEditor,
     target: Existing<FlagEnvironmentId>,
     _: NoQuery,
+    IfMatch(precondition): IfMatch,
     body: Body<Rule>,
 ) -> Result<Created<Tagged<SavedRule>>, Error> {
     let (pair, rule) = target.with(&admin, &actor, body.read()).await?;
-    let rule = targeting::create_rule(&admin, &actor, pair, &Precondition::None, rule).await?;
+    let rule = targeting::create_rule(&admin, &actor, pair, &precondition, rule).await?;
     Ok(Created {
         location: format!("/rules/{}", rule.id),
         body: Tagged(SavedRule::with_warnings(&admin, &actor, rule).await),
@@ -119,10 +119,12 @@ async fn replace(
 async fn delete(
     State(admin): State<Admin>,
     actor: AnyEditor,
-    Path(id): Path<RuleId>,
+    target: Existing<RuleId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
+    body: NoBody,
 ) -> Result<NoContent, Error> {
+    let (id, ()) = target.with(&admin, &actor, body.read()).await?;
     targeting::delete_rule(&admin, &actor, id, &precondition).await?;
     Ok(NoContent)
 }

@@ -10,9 +10,11 @@ use crate::admin::tokens;
 use crate::admin::tokens::{NewToken, TokenSelector};
 use crate::admin::users::AccountSelector;
 use crate::auth::actor::{Actor, Person};
+use crate::auth::authority::AnyRole;
 use crate::error::Error;
-use crate::http::body::Body;
+use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
+use crate::http::existing::Existing;
 use crate::http::fields::from_fields;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
@@ -120,10 +122,12 @@ async fn one(
 #[utoipa::path(delete, path = "/users/{user}/tokens/{token}")]
 async fn revoke(
     State(admin): State<Admin>,
-    actor: Actor,
-    Path(which): Path<TokenSelector>,
+    actor: AnyRole,
+    target: Existing<TokenSelector>,
     _: NoQuery,
+    body: NoBody,
 ) -> Result<NoContent, Error> {
+    let (which, ()) = target.with(&admin, &*actor, body.read()).await?;
     tokens::revoke(&admin, &actor, which).await?;
     Ok(NoContent)
 }

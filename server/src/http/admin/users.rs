@@ -11,10 +11,10 @@ use crate::admin::Admin;
 use crate::admin::users;
 use crate::admin::users::{AccountSelector, CurrentPassword, NewUser, PasswordChange, UserPatch};
 use crate::auth::actor::Actor;
-use crate::auth::authority::Administrator;
+use crate::auth::authority::{Administrator, AnyRole};
 use crate::auth::password::NewPassword;
 use crate::error::Error;
-use crate::http::body::Body;
+use crate::http::body::{Body, NoBody};
 use crate::http::client_address::ClientAddress;
 use crate::http::code::Code;
 use crate::http::existing::Existing;
@@ -109,10 +109,12 @@ async fn update(
 async fn delete(
     State(admin): State<Admin>,
     actor: Administrator,
-    Path(account): Path<AccountSelector>,
+    target: Existing<AccountSelector>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
+    body: NoBody,
 ) -> Result<NoContent, Error> {
+    let (account, ()) = target.with(&admin, &actor, body.read()).await?;
     users::delete(&admin, &actor, account, &precondition).await?;
     Ok(NoContent)
 }
@@ -124,18 +126,20 @@ async fn delete(
 #[utoipa::path(put, path = "/users/me/password")]
 async fn change_password(
     State(admin): State<Admin>,
-    actor: Actor,
+    actor: AnyRole,
     ClientAddress(address): ClientAddress,
     _: NoQuery,
+    IfMatch(precondition): IfMatch,
     body: Body<OwnPasswordChange>,
 ) -> Result<NoContent, Error> {
-    let person = actor.person().map_err(|_| Error::SessionRequired)?;
+    let person = actor.clone().person().map_err(|_| Error::SessionRequired)?;
     let OwnPasswordChange { current, new } = body.read().await?;
     let current = CurrentPassword {
         text: current,
         from: address,
     };
-    users::change_password(&admin, &person, PasswordChange { current, new }).await?;
+    let change = PasswordChange { current, new };
+    users::change_password(&admin, &person, &precondition, change).await?;
     Ok(NoContent)
 }
 
@@ -202,7 +206,7 @@ from_fields! {
 
 from_fields! {
     UserFilter {
-        /// The user with exactly this e-mail address.
+        /// The user with this e-mail address, regardless of case.
         email: optional("email"),
         /// Users with this role.
         role: optional("role"),

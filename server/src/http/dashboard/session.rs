@@ -54,7 +54,7 @@ pub(super) async fn find(
     let path = request.uri().path();
     let signed_out = matches!(session, Err(AdminError::SignedOut));
     if signed_out && !WITHOUT_SESSION.contains(&path) {
-        if request.method() == Method::GET {
+        if [Method::GET, Method::HEAD].contains(request.method()) {
             return Redirect::to(&sign_in_for(&request)).into_response();
         }
         if request.method() == Method::POST && wants_html(request.headers()) {

@@ -10,7 +10,7 @@ use super::shape::header;
 use super::{Answered, OperationBuilder, Schemas};
 use crate::admin::Admin;
 use crate::auth::actor::{Actor, Person};
-use crate::auth::authority::{Administrator, AnyAdministrator, AnyEditor};
+use crate::auth::authority::{Administrator, AnyAdministrator, AnyEditor, AnyRole};
 use crate::error::Error;
 use crate::evaluation::Serving;
 use crate::evaluation::sdk_environment::SdkKey;
@@ -141,6 +141,13 @@ impl Input for Person {
         Actor::describe(builder);
         builder.takes_reason();
         builder.needs("Requires a session; a personal access token is refused.");
+    }
+}
+
+impl Input for AnyRole {
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        Actor::describe(builder);
+        builder.takes_reason();
     }
 }
 
