@@ -25,7 +25,11 @@ pub(super) enum Request {
         times_out_at: u64,
     },
     /// The last attempt failed, and this attempt follows.
-    Waiting { attempt: u32, until: u64 },
+    Waiting {
+        attempt: u32,
+        until: u64,
+        failure: Failure,
+    },
 }
 
 impl Request {
@@ -69,7 +73,7 @@ impl Machine {
                 self.commands.push(Command::Abort);
                 self.fail(attempt, Failure::TimedOut, None, moment);
             }
-            Some(Request::Waiting { attempt, until }) if until <= moment.now => {
+            Some(Request::Waiting { attempt, until, .. }) if until <= moment.now => {
                 self.fetch(attempt, moment);
             }
             _ => {}
@@ -95,9 +99,11 @@ impl Machine {
                 self.abort_request();
                 self.give_up(attempt, Failure::TimedOut, moment);
             }
-            Some(Request::Waiting { attempt, .. }) => {
+            Some(Request::Waiting {
+                attempt, failure, ..
+            }) => {
                 self.request = None;
-                self.give_up(attempt.saturating_sub(1), Failure::TimedOut, moment);
+                self.give_up(attempt.saturating_sub(1), failure, moment);
             }
             None => {}
         }
@@ -183,6 +189,7 @@ impl Machine {
             self.request = Some(Request::Waiting {
                 attempt: attempt.saturating_add(1),
                 until: moment.now.saturating_add(wait),
+                failure,
             });
         } else {
             self.backoff_until = moment.now.saturating_add(retry_after);
@@ -255,7 +262,7 @@ impl Machine {
             self.phase = Phase::Idle;
         } else {
             self.phase = Phase::Initializing;
-            self.schedule_attempt_after(attempt, moment);
+            self.schedule_attempt_after(attempt, failure, moment);
         }
         let is_overdue = core::mem::take(&mut self.is_overdue);
         // The host reports a refusal even if no call is pending.
@@ -266,13 +273,14 @@ impl Machine {
     }
 
     /// Schedules another attempt to initialize, unless one is pending.
-    fn schedule_attempt_after(&mut self, attempt: u32, moment: Moment) {
+    fn schedule_attempt_after(&mut self, attempt: u32, failure: Failure, moment: Moment) {
         if self.request.is_none() {
             let delay = self.options.retry_delay.max(MIN_RETRY_DELAY);
             let wait = backoff(delay, attempt, moment.random);
             self.request = Some(Request::Waiting {
                 attempt: attempt.saturating_add(1),
                 until: moment.now.saturating_add(wait).max(self.backoff_until),
+                failure,
             });
         }
     }

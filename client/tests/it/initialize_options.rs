@@ -65,7 +65,7 @@ fn a_timeout_also_ends_the_wait_for_the_next_attempt() {
         [
             "0: fetch 0 with nothing",
             "500: restore",
-            "500: initialize Err(TimedOut)",
+            "500: initialize Err(Unreachable)",
         ]
     );
 }
