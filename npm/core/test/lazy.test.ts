@@ -100,6 +100,17 @@ describe("evaluateRemote", () => {
     expect(service.requests).toHaveLength(2);
   });
 
+  it("sends only values that count", async () => {
+    const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const context = { userId: 7, customAttributes: { plan: "pro", seats: 3n, since: new Date() } };
+    await client.evaluateRemote("beta", context as never);
+    expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({
+      flagKey: "beta",
+      context: { customAttributes: { plan: "pro" } },
+    });
+  });
+
   it("has no limit that is too long for a timer", async () => {
     const late = held();
     const service = new ScriptedService(late.answer);

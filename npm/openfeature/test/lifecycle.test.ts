@@ -12,6 +12,7 @@ import {
   held,
   optionsFor,
   ScriptedService,
+  status,
   unreachable,
 } from "../../core/test/scripted.ts";
 import { Events } from "./application.ts";
@@ -105,6 +106,22 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     await provider.onClose();
     await failed;
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("returns fallbacks if the service is down at the start", async () => {
+    const service = new ScriptedService(status(404));
+    const provider = new Provider(optionsFor(service, { fallbacks: { on: true } }));
+    await expect(provider.initialize()).rejects.toThrow("404");
+    expect(await provider.resolveBooleanEvaluation("on", false, {})).toMatchObject({
+      value: true,
+      reason: "DEFAULT",
+      flagMetadata: { reason: "fallback" },
+    });
+    expect(await provider.resolveBooleanEvaluation("off", true, {})).toMatchObject({
+      value: true,
+      errorCode: "PROVIDER_NOT_READY",
+    });
+    await provider.onClose();
   });
 
   it("can be used again after it is closed, with a new client", async () => {

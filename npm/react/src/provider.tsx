@@ -5,7 +5,7 @@ import {
   type FeatureFlagsClientOptions,
   type Snapshot,
 } from "@pennon/core";
-import { type ReactElement, type ReactNode, useEffect, useMemo, useState } from "react";
+import { type ReactElement, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { named } from "../../client-name.js";
 import { requireSameVersion } from "../../same-version.js";
 import { ClientStatus } from "./internal/client-status.js";
@@ -110,6 +110,8 @@ function Provide<Custom extends object>({
   const [bootstrapContext] = useState(() => contextOf(bootstrap));
   const usedContext = context === undefined ? bootstrapContext : context;
   const contextId = contextKey(usedContext) ?? usedContext;
+  /** False while a client in remote mode keeps the context that it was created with. */
+  const hasGivenContext = useRef(false);
   // The reader of a client in remote mode follows `setContext`.
   const liveContext = client.mode === "remote" ? undefined : usedContext;
   // biome-ignore lint/correctness/useExhaustiveDependencies: contextId changes with the content of the context.
@@ -126,9 +128,10 @@ function Provide<Custom extends object>({
   );
   // biome-ignore lint/correctness/useExhaustiveDependencies: contextId changes with the content of the context.
   useEffect(() => {
-    if (client.mode === "remote" && context !== undefined) {
+    hasGivenContext.current ||= context !== undefined;
+    if (client.mode === "remote" && hasGivenContext.current) {
       // The client reports a failure in `refresh:error`, and tries again.
-      client.setContext(context).catch(() => {});
+      client.setContext(usedContext).catch(() => {});
     }
   }, [client, contextId]);
   useEffect(() => status.watch(), [status]);

@@ -48,6 +48,18 @@ describe("a provider in remote mode", () => {
     expect(service.bodies).toEqual([{ context: ada }, { context: bob }]);
   });
 
+  it("asks for no context once it has none any more", async () => {
+    const service = new AnsweringService();
+    const { show, client } = providerOf(service);
+    const page = await render(show(ada));
+    await act(async () => client()?.initialize());
+    expect(page.text()).toBe("beta is on.");
+    await page.rerender(show(undefined));
+    await service.requested(2);
+    expect(service.bodies[1]).toEqual({ context: {} });
+    expect(client()?.context).toEqual({});
+  });
+
   it("leaves the context to the options and the client if it has none", async () => {
     const service = new AnsweringService();
     const { show, client } = providerOf(service, { context: ada });

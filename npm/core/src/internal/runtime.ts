@@ -384,7 +384,8 @@ export class ClientRuntime implements FirstFlagsClient {
       this.error = error;
       this.#publisher.notifySubscribers();
     }
-    const isStreaming = this.#settings.streaming && this.#evaluations.isReady && !this.#ended;
+    const isTrying = this.#evaluations.isReady || this.#retry !== undefined;
+    const isStreaming = this.#settings.streaming && isTrying && !this.#ended;
     this.#timer.keepAlive(this.#calls.hasPending || isStreaming);
     if (call === "initialize" && failure !== undefined && failure.kind !== FailureKind.ShutDown) {
       this.#recoverEngine(failure);

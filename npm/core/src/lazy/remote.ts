@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../errors.js";
 import type { Reason } from "../evaluation.js";
+import { keyedContext } from "../internal/keyed-context.js";
 import type { TransportResponse } from "../transport.js";
 
 /** An evaluation by the service, or the reason for its failure. */
@@ -14,7 +15,9 @@ export async function evaluateRemotely(
   send: (body: string) => Promise<TransportResponse>,
 ): Promise<RemoteResult> {
   try {
-    const { status, headers, body } = await send(JSON.stringify({ flagKey: key, context }));
+    // Values that count as missing elsewhere are not sent.
+    const sent = context === undefined ? {} : { context: keyedContext(context)?.context };
+    const { status, headers, body } = await send(JSON.stringify({ flagKey: key, ...sent }));
     if (status === 200) {
       return toResult(body);
     }

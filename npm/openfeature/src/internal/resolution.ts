@@ -34,7 +34,9 @@ export function resolve(
   ...[key, fallback, context]: EvaluationParameters<boolean>
 ): ResolutionDetails<boolean> {
   try {
-    const { enabled, reason } = client.evaluate(key, toPennonContext(context));
+    const used = toPennonContext(context);
+    // Unlike `evaluate`, `read` returns fallbacks even if the client has never reached the service.
+    const { enabled, reason } = client.read(key, used) ?? client.evaluate(key, used);
     return {
       value: enabled,
       variant: enabled ? "on" : "off",
@@ -83,8 +85,7 @@ export function resolveOtherType<T>(
   return failed(
     fallback,
     errorCode ?? ErrorCode.TYPE_MISMATCH,
-    errorMessage ??
-      `The flag '${key}' is a boolean, like every Pennon flag. Evaluate it as a boolean.`,
+    errorMessage ?? `The flag '${key}' is a boolean, as all flags are. Evaluate it as a boolean.`,
   );
 }
 
