@@ -50,6 +50,7 @@ mod outage_under_load;
 mod packages;
 mod passwords;
 mod pooler;
+mod postgres_defaults;
 mod postgres_tls;
 mod postgres_url;
 mod preconditions;

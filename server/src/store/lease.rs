@@ -19,6 +19,12 @@ use crate::error::Error;
 /// which gets the lock after the first; both pauses together are shorter than [`WRITE_LOCK_TIMEOUT`].
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(2);
 
+const BEGIN_READ: &str = "begin transaction isolation level repeatable read, read only";
+
+/// At a higher level, which may be the default of the user or the database, a writer would see the state from before it
+/// waited for the write lock.
+const BEGIN_WRITE: &str = "begin transaction isolation level read committed";
+
 /// The permission to use a connection. It ends permanently when the server is lost.
 pub(crate) struct Lease(pub(super) watch::Receiver<Option<Pools>>);
 
@@ -105,17 +111,16 @@ async fn begin_once(
     pools: &Pools,
     access: Access,
 ) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    const READ: &str = "begin transaction isolation level repeatable read, read only";
     match access {
-        Access::Read => pools.readers.begin_with(READ).await,
+        Access::Read => pools.readers.begin_with(BEGIN_READ).await,
         Access::Write => begin_to_write(&pools.writers).await,
-        Access::Prepare => pools.writers.begin().await,
+        Access::Prepare => pools.writers.begin_with(BEGIN_WRITE).await,
     }
 }
 
 async fn begin_to_write(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
     let began = Instant::now();
-    let mut tx = pool.begin().await?;
+    let mut tx = pool.begin_with(BEGIN_WRITE).await?;
     take_turn(&mut tx, WRITE_LOCK_TIMEOUT.saturating_sub(began.elapsed())).await?;
     Ok(tx)
 }

@@ -28,9 +28,12 @@ const MAX_SILENCE: Duration = Duration::from_secs(10);
 /// time to read it.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The state of all active environments as one value, which differs after each change to their flags.
+/// The state of all active environments as one value, which differs after each change to their flags; and a value that
+/// differs after a failover to another server or database, whose flags may differ although the revisions are equal.
 const STATE: &str = "select encode(sha256(convert_to(
-                            coalesce(string_agg(id || ' ' || config_revision, ',' order by id), ''), 'UTF8')), 'hex')
+                            coalesce(string_agg(id || ' ' || config_revision, ',' order by id), ''), 'UTF8')), 'hex'),
+                            (select oid || ' ' || pg_postmaster_start_time() from pg_database
+                             where datname = current_database())
                      from environments where status = 'active'";
 
 /// A connection that detects changes of other instances.
@@ -52,6 +55,8 @@ struct Poll {
     ticks: Interval,
     /// None before the first response, which counts as a change because one may have happened earlier.
     state: Option<String>,
+    /// The server and the database; none before the first response.
+    server: Option<String>,
 }
 
 /// Notifies all instances of the changed environments when the transaction commits.
@@ -108,6 +113,7 @@ async fn source(server: &Server) -> Result<Source, sqlx::Error> {
             connection,
             ticks,
             state: None,
+            server: None,
         }));
     }
     let own = PgPoolOptions::new()
@@ -166,14 +172,18 @@ async fn next(listener: &mut PgListener, lease: &mut Lease) -> Result<PgNotifica
 }
 
 impl Poll {
-    /// Waits until the state differs. Changes of this instance count, too.
+    /// Waits until the state differs. Changes of this instance count, too. Fails if the responses come from another
+    /// server.
     async fn changed(&mut self, lease: &mut Lease) -> Result<(), Error> {
         loop {
             self.ticks.tick().await;
             // A raw query takes one round trip, and prepares no statement.
             let asking = sqlx::raw_sql(STATE).fetch_one(&mut self.connection);
             let row = answer(lease.until_lost(asking)).await?;
-            let state = Some(row.try_get(0)?);
+            let (state, server) = (Some(row.try_get(0)?), row.try_get(1)?);
+            if *self.server.get_or_insert_with(|| String::clone(&server)) != server {
+                return Err(Error::Unavailable(None));
+            }
             if self.state != state {
                 self.state = state;
                 return Ok(());

@@ -1,7 +1,9 @@
 //! The ways to open a database, and the errors of opening it.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
+use sqlx::migrate::MigrateError;
 use uuid::Uuid;
 
 use super::reach::ReachError;
@@ -104,9 +106,34 @@ pub enum OpenError {
         "PostgreSQL does not let the user of DATABASE_URL create or change tables ({0}); make it the owner of the database"
     )]
     Rights(String),
+    /// The server executes no writes.
+    #[error(
+        "PostgreSQL is read-only, so the tables cannot be upgraded; check that DATABASE_URL leads to the primary and not \
+         to a standby"
+    )]
+    ReadOnly,
+    /// The database cannot store every text.
+    #[error(
+        "the database has the encoding {0}; create one with `create database pennon encoding 'UTF8' template template0`"
+    )]
+    Encoding(String),
     /// The tables cannot be upgraded.
     #[error("cannot upgrade the database's tables: {0}")]
-    Migrate(#[from] sqlx::migrate::MigrateError),
+    Migrate(#[from] MigrateError),
+}
+
+impl OpenError {
+    /// Returns the error code of the database.
+    pub(super) fn code(&self) -> Option<Cow<'_, str>> {
+        let error = match self {
+            Self::Connect(error)
+            | Self::Migrate(
+                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _),
+            ) => error,
+            _ => return None,
+        };
+        error.as_database_error()?.code()
+    }
 }
 
 /// The reason that the database cannot be copied to a file.

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::path::Path;
+use std::time::Duration;
 
 use flate2::Crc;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnection, Postgres};
 use sqlx::sqlite::SqlitePool;
-use sqlx::{Connection, Executor, SqliteConnection, Transaction};
+use sqlx::{AssertSqlSafe, Connection, Executor, SqliteConnection, Transaction};
+use tokio::time::sleep;
 
 use super::{OpenError, backup};
 
@@ -23,6 +25,15 @@ const WRITTEN_BY: &str = "schema_version_written_by";
 
 /// The number by which sqlx multiplies the checksum of the database's name to get the ID of its migration lock.
 const SQLX_LOCK: i64 = 0x3d32_ad9e;
+
+/// The longest wait for a lock on a table, in milliseconds, while the schema is being upgraded.
+const LOCK_TIMEOUT: u32 = 1_000;
+
+/// The pause after such a wait, in which the queries that queued behind it are executed.
+const LOCK_PAUSE: Duration = Duration::from_secs(1);
+
+/// The error code of PostgreSQL after [`LOCK_TIMEOUT`].
+const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 const READ_SETTING: &str = "select value from settings where name = $1";
 const WRITE_SETTING: &str = "insert into settings (name, value) values ($1, $2)
@@ -106,38 +117,103 @@ pub(super) async fn upgrade_sqlite(pool: &SqlitePool, file: &Path) -> Result<(),
 }
 
 /// Upgrades the schema on a server. If several instances start together, one upgrades it and the others wait.
+///
+/// It waits for a lock only for [`LOCK_TIMEOUT`] at a time, because queries of other instances queue behind it.
 pub(super) async fn upgrade_postgres(
     connection: &mut PgConnection,
     pooled: bool,
 ) -> Result<(), OpenError> {
-    if pooled {
-        return upgrade_pooled(connection).await;
+    let mut has_waited = false;
+    loop {
+        let upgraded = if pooled {
+            upgrade_pooled(connection).await
+        } else {
+            upgrade_session(connection).await
+        };
+        match upgraded {
+            Err(error) if error.code().as_deref() == Some(LOCK_NOT_AVAILABLE) => {}
+            other => return other,
+        }
+        if !has_waited {
+            tracing::warn!(
+                "cannot lock the tables to upgrade them, and keeps trying; another instance upgrades them, or a long \
+                 transaction, such as that of pg_dump, reads them"
+            );
+            has_waited = true;
+        }
+        sleep(LOCK_PAUSE).await;
     }
-    // Without this, each start would log a notice that the table of migrations exists.
-    connection
-        .execute("set client_min_messages = warning")
-        .await?;
-    postgres_state(connection)
-        .await?
-        .next(&POSTGRES_MIGRATIONS)?;
-    migrate!(POSTGRES_MIGRATIONS, connection)
+}
+
+async fn upgrade_session(connection: &mut PgConnection) -> Result<(), OpenError> {
+    // Without the first one, each start would log a notice that the table of migrations exists.
+    let settings = format!("set client_min_messages = warning; set lock_timeout = {LOCK_TIMEOUT}");
+    connection.execute(AssertSqlSafe(settings)).await?;
+    let state = postgres_state(connection).await?;
+    migrate_postgres(&POSTGRES_MIGRATIONS, connection, &state).await
 }
 
 /// Upgrades the schema in one transaction, because a pooler assigns a server connection for no longer: neither the lock
-/// nor the setting outlives it.
+/// nor the settings outlive it.
 async fn upgrade_pooled(connection: &mut PgConnection) -> Result<(), OpenError> {
     let mut tx = begin_pooled(connection).await?;
-    tx.execute("set local client_min_messages = warning")
-        .await?;
+    let settings =
+        format!("set local client_min_messages = warning; set local lock_timeout = {LOCK_TIMEOUT}");
+    tx.execute(AssertSqlSafe(settings)).await?;
     take_migration_lock(&mut tx).await?;
-    postgres_state(&mut tx).await?.next(&POSTGRES_MIGRATIONS)?;
+    let state = postgres_state(&mut tx).await?;
     let migrations = Migrator {
         migrations: Cow::Borrowed(&POSTGRES_MIGRATIONS.migrations),
         locking: false,
         ..Migrator::DEFAULT
     };
-    migrate!(migrations, &mut *tx)?;
+    migrate_postgres(&migrations, &mut tx, &state).await?;
     commit_pooled(tx).await
+}
+
+async fn migrate_postgres(
+    migrations: &Migrator,
+    connection: &mut PgConnection,
+    state: &State,
+) -> Result<(), OpenError> {
+    let next = state.next(migrations)?;
+    check_encoding(connection, state).await?;
+    if let Some(next) = next {
+        let (found, wanted) = (state.applied.last(), latest(migrations));
+        tracing::info!(?found, next, ?wanted, "upgrading the schema");
+    }
+    match apply(migrations, connection).await {
+        Err(error @ (OpenError::Rights(_) | OpenError::ReadOnly)) if next.is_none() => {
+            tracing::warn!(%error, "the schema is current, but could not be upgraded");
+            Ok(())
+        }
+        applied => applied,
+    }
+}
+
+async fn apply(migrations: &Migrator, connection: &mut PgConnection) -> Result<(), OpenError> {
+    migrate!(migrations, connection)
+}
+
+/// Checks that the database can store every text. Fails if it has no tables yet, because the encoding of a database
+/// cannot be changed.
+async fn check_encoding(connection: &mut PgConnection, state: &State) -> Result<(), OpenError> {
+    let encoding: String = sqlx::query_scalar("select current_setting('server_encoding')")
+        .fetch_one(connection)
+        .await?;
+    if encoding == "UTF8" {
+        return Ok(());
+    }
+    let error = OpenError::Encoding(encoding);
+    if state.applied.is_empty() {
+        return Err(error);
+    }
+    tracing::warn!(%error, "some texts cannot be stored");
+    Ok(())
+}
+
+fn latest(migrations: &Migrator) -> Option<i64> {
+    migrations.iter().map(|migration| migration.version).max()
 }
 
 /// Takes the migration lock of sqlx, until the end of the transaction.
@@ -221,7 +297,7 @@ impl State {
     fn outdated(self, migrations: &Migrator) -> Result<Option<Outdated>, OpenError> {
         let next = self.next(migrations)?;
         let found = self.applied.last().copied().ok_or(OpenError::NoTables)?;
-        let wanted = migrations.iter().map(|migration| migration.version).max();
+        let wanted = latest(migrations);
         Ok(next.and(wanted).map(|wanted| Outdated {
             found,
             wanted,
@@ -264,6 +340,12 @@ fn failed(error: MigrateError, written_by: Option<&str>) -> OpenError {
             if answer.code().as_deref() == Some("42501") =>
         {
             OpenError::Rights(answer.message().to_owned())
+        }
+        MigrateError::Execute(sqlx::Error::Database(answer))
+        | MigrateError::ExecuteMigration(sqlx::Error::Database(answer), _)
+            if answer.code().as_deref() == Some("25006") =>
+        {
+            OpenError::ReadOnly
         }
         error => OpenError::Migrate(error),
     }

@@ -1,0 +1,118 @@
+//! PostgreSQL databases with unusual defaults, locks or encodings.
+
+use pennon_tests::{Process, TestApp, TestDatabase, fixtures};
+use reqwest::StatusCode;
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+
+/// Changes a setting of all new connections to a database.
+async fn set_default(database: &TestDatabase, setting: &str) {
+    let name = database.name();
+    let statement = format!("alter database \"{name}\" set {setting}");
+    run(&mut database.server().await, statement).await;
+}
+
+#[tokio::test]
+async fn writes_succeed_at_any_default_isolation_level() {
+    for level in ["repeatable read", "serializable"] {
+        let database = TestDatabase::create().await;
+        if !database.is_postgres() {
+            return;
+        }
+        set_default(
+            &database,
+            &format!("default_transaction_isolation = '{level}'"),
+        )
+        .await;
+        let app = TestApp::over(database).await;
+        let other = app.beside().await;
+        let (one, two) = (app.admin().await, other.admin().await);
+        one.environment("shop", "prod").await;
+        let flag =
+            |number: u8| json!({ "key": format!("flag_{number}"), "name": "x", "type": "boolean" });
+        for number in 0..5 {
+            let (first, second, third) = tokio::join!(
+                one.post("/flags", flag(number)),
+                two.post("/flags", flag(number + 10)),
+                two.post("/flags", flag(number + 20)),
+            );
+            for created in [first, second, third] {
+                created.expect(StatusCode::CREATED);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_read_only_database_with_the_current_schema_is_served() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    set_default(&database, "default_transaction_read_only = on").await;
+    let log = Process::fails_to_start(database.url(), &[]).await;
+    assert!(log.contains("PostgreSQL is read-only"), "{log}");
+    set_default(&database, "default_transaction_read_only = off").await;
+    let process = Process::start(&database, &[]).await;
+    process.terminate();
+    process.ended().await;
+    set_default(&database, "default_transaction_read_only = on").await;
+    let process = Process::start(&database, &[]).await;
+    process.terminate();
+    let log = process.ended().await.log;
+    assert!(log.contains("could not be upgraded"), "{log}");
+}
+
+#[tokio::test]
+async fn an_upgrade_waits_for_other_transactions_without_blocking_readers() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    let database = TestDatabase::restored(&fixtures().join("database/0014")).await;
+    let mut dump = database.postgres().await;
+    let lock = "begin; lock table environments in access share mode";
+    dump.execute(sqlx::raw_sql(lock)).await.expect("a lock");
+    let process = Process::starting(database.url(), &[]);
+    process
+        .wait_until_it_logs("cannot lock the tables to upgrade them")
+        .await;
+    let mut reader = database.postgres().await;
+    let limited = "set statement_timeout = '5s'; select count(*) from environments";
+    let read = reader.execute(sqlx::raw_sql(limited)).await;
+    read.expect("readers wait for a second at most");
+    dump.execute("commit").await.expect("the end");
+    process.wait_until_ready().await;
+    process.terminate();
+    let log = process.ended().await.log;
+    assert!(log.contains("upgrading the schema"), "{log}");
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_store_every_text_is_refused() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    let name = format!("{}_latin1", database.name());
+    let mut server = database.server().await;
+    let create = format!(
+        "create database \"{name}\" encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0"
+    );
+    run(&mut server, create).await;
+    let url = database.url().replace(database.name(), &name);
+    let log = Process::fails_to_start(&url, &[]).await;
+    assert!(
+        log.contains("the database has the encoding LATIN1"),
+        "{log}"
+    );
+    run(&mut server, format!("drop database \"{name}\"")).await;
+    server.close().await.expect("the end");
+}
+
+async fn run(server: &mut PgConnection, statement: String) {
+    let done = server
+        .execute(sqlx::raw_sql(AssertSqlSafe(statement)))
+        .await;
+    done.expect("the statement runs");
+}
