@@ -171,10 +171,13 @@ async fn jwt_secret(
         Some(secret) if secret.len() < 32 => Err(StartError::WeakJwtSecret),
         Some(secret) => Ok(secret.as_bytes().to_vec()),
         None => {
+            const NAME: &str = "jwt_secret";
+            if let Some(kept) = store::settings::get(&mut db.read().await?, NAME).await? {
+                return Ok(kept.into_bytes());
+            }
             let generated = secret::generate(entropy);
             let mut tx = db.write().await?;
-            let kept =
-                store::settings::get_or_insert(&mut tx, "jwt_secret", generated.expose()).await?;
+            let kept = store::settings::get_or_insert(&mut tx, NAME, generated.expose()).await?;
             tx.commit().await?;
             Ok(kept.into_bytes())
         }

@@ -10,6 +10,7 @@ use pennon_model::environment::ProductName;
 use super::{read_as_is, unknown_environment};
 use crate::admin::lint::{self, LintFilter, LintedFlag};
 use crate::config::DatabaseSettings;
+use crate::error::{Entity, Error as Failure};
 
 pub(super) const EXAMPLES: &str = "Examples:
   pennon lint
@@ -40,7 +41,12 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     };
     let found = read_as_is(&arguments.database, async |admin, actor| {
         let found = lint::all(admin, actor, &filter).await;
-        found.map_err(unknown_environment)
+        found.map_err(|error| match (&filter.environment, error) {
+            (None, Failure::NotFound(Entity::Environment)) => {
+                "no active environment belongs to this product".into()
+            }
+            (_, error) => unknown_environment(error),
+        })
     });
     let found = found.await?;
     let lines: String = found.iter().map(line).collect();
