@@ -184,16 +184,7 @@ impl ConditionRow {
             input.attribute.is_empty() || index == 0
         };
         let (operator_wrong, type_wrong) = (wrong("operator"), wrong("valueType"));
-        let faults = errors.iter().map(|(field, detail)| {
-            let field = match field.as_str() {
-                "attribute" => "attribute",
-                "operator" => "comparison",
-                "valueType" => "type",
-                _ => "value",
-            };
-            field_error(format!("The {field} {detail}."))
-        });
-        let faults = faults.collect_view();
+        let faults = errors.iter().map(fault).collect_view();
         html! {
             <div class="condition" role="group" aria-label=format!("Condition {number}")>
                 <input
@@ -246,6 +237,17 @@ impl ConditionRow {
             </div>
         }
     }
+}
+
+/// Renders an error of a condition, which consists of the field and the detail.
+fn fault((field, detail): &(String, String)) -> Html {
+    let field = match field.as_str() {
+        "attribute" => "attribute",
+        "operator" => "comparison",
+        "valueType" => "type",
+        _ => "value",
+    };
+    field_error(format!("The {field} {detail}."))
 }
 
 /// Renders the field for a value of a type.

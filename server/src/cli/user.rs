@@ -2,6 +2,7 @@
 //! who have lost every password.
 
 use std::error::Error;
+use std::fmt::Write as _;
 use std::io::Write;
 
 use clap::{Args, Subcommand};
@@ -212,7 +213,7 @@ async fn list(admin: &Admin, actor: &Administrator) -> Result<String, Box<dyn Er
         }
         for user in &users.items {
             let (created_at, role, email) = (user.created_at, user.role.as_str(), &user.email);
-            lines.push_str(&format!("{created_at}  {role:6}  {email}"));
+            write!(lines, "{created_at}  {role:6}  {email}")?;
             for (index, grant) in user.grants.iter().enumerate() {
                 lines.push_str(if index == 0 { "  " } else { ", " });
                 lines.push_str(&described_grant(admin, actor, grant).await?);

@@ -125,14 +125,13 @@ pub enum OpenError {
 impl OpenError {
     /// Returns the error code of the database.
     pub(super) fn code(&self) -> Option<Cow<'_, str>> {
-        let error = match self {
+        match self {
             Self::Connect(error)
             | Self::Migrate(
                 MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _),
-            ) => error,
-            _ => return None,
-        };
-        error.as_database_error()?.code()
+            ) => error.as_database_error()?.code(),
+            _ => None,
+        }
     }
 }
 
