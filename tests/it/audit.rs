@@ -3,6 +3,7 @@
 use pennon_tests::{Caller, EMAIL, Pair, START, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 
 #[tokio::test]
 async fn an_entry_has_its_actor_action_time_and_object() {
@@ -260,4 +261,31 @@ async fn a_browser_is_redirected_to_the_audit_page() {
         .get("/audit")
         .await
         .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+}
+
+#[tokio::test]
+async fn sqlite_reads_the_index_of_the_most_selective_filter() {
+    let app = TestApp::start().await;
+    if !app.is_on_file() {
+        return;
+    }
+    let file = SqliteConnection::connect(app.database().url()).await;
+    let mut file = file.expect("the file opens");
+    let mut conditions = "occurred_at >= 0 and not about_accounts".to_owned();
+    for (condition, index) in [
+        ("environment = 'prod'", "audit_of_environment"),
+        ("action = 'FLAG_CREATED'", "audit_of_action"),
+        ("product = 'shop'", "audit_of_product"),
+        ("actor_identity = 'ana@example.com'", "audit_of_actor"),
+        ("flag_key = 'checkout'", "audit_of_flag"),
+    ] {
+        conditions = format!("{conditions} and {condition}");
+        let explain =
+            format!("explain query plan select count(*) from audit_entries where {conditions}");
+        let plan: (i64, i64, i64, String) = sqlx::query_as(AssertSqlSafe(explain))
+            .fetch_one(&mut file)
+            .await
+            .expect("a plan");
+        assert!(plan.3.contains(index), "{condition}: {}", plan.3);
+    }
 }

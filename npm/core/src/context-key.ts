@@ -33,8 +33,9 @@ export function keyOf(context: unknown, accepts: Accepts = () => true): string |
 
 /** Returns the value of a member, or undefined if the owner inherits it. */
 export function own(owner: unknown, name: string): unknown {
-  const members = Object(owner);
-  return Object.hasOwn(members, name) ? members[name] : undefined;
+  const members = owner as Record<string, unknown> | null;
+  const isObject = typeof members === "object" && members !== null;
+  return isObject && Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
 /** Returns true if the engine can compare the value. */

@@ -14,9 +14,10 @@ export class SharedClient {
   #isTerminated = false;
 
   constructor(options: FeatureFlagsClientOptions) {
-    const isOwn = options.transport === undefined;
+    // The client would report no usage, because it has a transport.
+    const reportUsage = options.reportUsage ?? options.transport === undefined;
     this.client = new FeatureFlagsClient(
-      named({ reportUsage: isOwn, ...options, transport: options.transport ?? transport }),
+      named({ ...options, reportUsage, transport: options.transport ?? transport }),
     );
     const timeoutMs = options.timeoutMs ?? WAIT_MS;
     // Until the client has flags, readers return fallbacks. Its own logger is silent by default.
