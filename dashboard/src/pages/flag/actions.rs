@@ -70,9 +70,11 @@ pub(super) fn describe(form: &Form, key: &str) -> String {
         Action::Rule => format!("Change a rule of {key}"),
         Action::DeleteRule => format!("Delete a rule of {key}"),
         Action::Order => format!("Reorder the rules of {key}"),
-        Action::Recipe | Action::Rollout => {
-            format!("Roll out {key} to {}%", form.text("percentage").trim())
-        }
+        Action::Recipe | Action::Rollout => match form.text("percentage").trim() {
+            // A recipe may consist of a rule alone.
+            "" => format!("Change who gets {key}"),
+            percentage => format!("Roll out {key} to {percentage}%"),
+        },
         Action::RemoveRollout => format!("Remove the rollout of {key}"),
         Action::Copy => format!("Copy the configuration of {key}"),
     }
