@@ -3,6 +3,7 @@ import type { Locator, Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import type { Condition } from "../support/api.ts";
 import { evaluate } from "../support/api.ts";
+import { hold } from "../support/hold.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 const germany: Condition = {
@@ -229,12 +230,27 @@ test("the effect of a revert is shown for a sample of contexts", { tag: "@script
   await api.setRollout(flag, production, 64);
   await signIn(page, server);
   await page.goto("/dashboard/flags/checkout_v2/history");
+  const hydrate = await hold(page, "**/*.wasm");
   await entries(page).first().getByRole("link", { name: "Revert" }).click();
   await page.getByText("Try it on sample contexts").click();
+  const sample = page.getByLabel("Sample contexts");
   // The bucket of "ada" is 63, and that of "linus" is 72.
-  await page.getByLabel("Sample contexts").fill("ada\nlinus");
+  await sample.fill("ada\nlinus");
+  hydrate();
+  // What is typed before the island has loaded counts, too.
   await expect(page.getByText("1 turn on, 0 turn off, 1 stay the same.")).toBeVisible();
+  await expect(sample).toHaveValue("ada\nlinus");
   await expectAccessible(page);
+  await sample.fill("linus");
+  await expect(page.getByText("1 turn on, 0 turn off, 0 stay the same.")).toBeVisible();
+  await page.reload();
+  await page.getByText("Try it on sample contexts").click();
+  await expect(sample).toHaveValue("linus");
+  const buffer = Buffer.from("ada\ngrace\n");
+  await page
+    .getByLabel("Load sample from a file")
+    .setInputFiles({ name: "sample.txt", mimeType: "text/plain", buffer });
+  await expect(sample).toHaveValue("ada\ngrace\n");
 });
 
 test("a revert restores the order of rules", async ({ page, server, api, javaScriptEnabled }) => {

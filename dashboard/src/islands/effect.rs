@@ -5,7 +5,6 @@ use std::{cell::RefCell, time::Duration};
 use leptos::{ev, prelude::*, task::spawn_local, web_sys};
 use pennon_core::FlagConfig;
 use pennon_model::id::{EnvironmentId, FlagId};
-use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 
 use crate::{
@@ -111,14 +110,22 @@ fn read(change: &ConfigChange<String>) -> Option<ConfigChange<FlagConfig>> {
 /// A sample to type or load, and the effect of a change on it.
 #[component]
 fn Sample(configs: RwSignal<Option<ConfigChange<FlagConfig>>>) -> impl IntoView {
-    let sample = RwSignal::new(String::new());
-    Effect::new(move || sample.set(dom::session_text(SAMPLE_KEY).unwrap_or_default()));
+    // `None` until the fields have been read, so that hydration does not overwrite what the user typed before.
+    let sample = RwSignal::new(None::<String>);
+    let typed = NodeRef::<leptos::html::Textarea>::new();
+    let file = NodeRef::<leptos::html::Input>::new();
+    Effect::new(move || match typed.get().map(|field| field.value()) {
+        Some(typed) if !typed.is_empty() => remember(sample, typed),
+        _ => sample.set(dom::session_text(SAMPLE_KEY)),
+    });
+    Effect::new(move || {
+        if let Some(file) = file.get() {
+            upload(&file, sample);
+        }
+    });
     let effect = move || {
-        let sample = sample.get();
-        configs.with(|configs| {
-            let change = configs.as_ref().filter(|_| !sample.trim().is_empty())?;
-            Some(SampleEffect::of(change, &sample))
-        })
+        let sample = sample.get().filter(|sample| !sample.trim().is_empty())?;
+        configs.with(|configs| Some(SampleEffect::of(configs.as_ref()?, &sample)))
     };
     view! {
         <details>
@@ -127,6 +134,7 @@ fn Sample(configs: RwSignal<Option<ConfigChange<FlagConfig>>>) -> impl IntoView 
                 "One JSON context per line, or a JSON array. A line that is not JSON is a userId. The sample stays in this browser."
             </p>
             <textarea
+                node_ref=typed
                 class="input mono"
                 rows="5"
                 spellcheck="false"
@@ -135,29 +143,25 @@ fn Sample(configs: RwSignal<Option<ConfigChange<FlagConfig>>>) -> impl IntoView 
                 on:input=move |event| remember(sample, event_target_value(&event))
             ></textarea>
             <input
+                node_ref=file
                 type="file"
                 accept=".json,.jsonl,.ndjson,.txt,application/json,text/plain"
                 aria-label="Load sample from a file"
-                on:change=move |event| upload(&event, sample)
+                on:change:target=move |event| upload(&event.target(), sample)
             />
             {move || effect().map(|effect| view! { <SampleResult effect/> })}
         </details>
     }
 }
 
-fn remember(sample: RwSignal<String>, text: String) {
+fn remember(sample: RwSignal<Option<String>>, text: String) {
     dom::set_session_text(SAMPLE_KEY, &text);
-    sample.set(text);
+    sample.set(Some(text));
 }
 
-/// Reads the sample from a file.
-fn upload(event: &ev::Event, sample: RwSignal<String>) {
-    let file = event
-        .target()
-        .and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok())
-        .and_then(|input| input.files())
-        .and_then(|files| files.get(0));
-    let Some(file) = file else {
+/// Reads the sample from the file that is chosen in a field, if any.
+fn upload(field: &web_sys::HtmlInputElement, sample: RwSignal<Option<String>>) {
+    let Some(file) = field.files().and_then(|files| files.get(0)) else {
         return;
     };
     spawn_local(async move {
