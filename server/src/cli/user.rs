@@ -2,7 +2,7 @@
 //! who have lost every password.
 
 use std::error::Error;
-use std::fmt::Write as _;
+use std::fmt::{self, Display, Write as _};
 use std::io::Write;
 
 use clap::{Args, Subcommand};
@@ -20,6 +20,7 @@ use crate::auth::actor::Actor;
 use crate::auth::authority::Administrator;
 use crate::auth::password::NewPassword;
 use crate::config::DatabaseSettings;
+use crate::error::Error as Failure;
 use crate::store::OpenMode;
 
 /// The action and the database.
@@ -118,9 +119,20 @@ pub(super) async fn run(Arguments { action, database }: Arguments) -> Result<(),
     let admin = open(&database, mode).await?;
     let done = apply(&admin, action).await;
     admin.close().await;
-    let printed = done.map_err(|error| explained(&admin, error))?;
-    std::io::stdout().write_all(printed.as_bytes())?;
-    Ok(())
+    let text = done.map_err(|error| explained(&admin, error))?;
+    let printed = std::io::stdout().write_all(text.as_bytes());
+    match mode {
+        OpenMode::AsIs => Ok(printed?),
+        _ => printed.map_err(|error| unprinted(&error).into()),
+    }
+}
+
+/// Returns the error of a change that was saved, but not printed.
+fn unprinted(error: &std::io::Error) -> String {
+    format!(
+        "the change was saved, but cannot be printed: {error}; to replace a password that was generated, use \
+         `pennon user reset-password`"
+    )
 }
 
 /// Performs the action, and returns the text to print.
@@ -154,13 +166,23 @@ async fn apply(admin: &Admin, action: Action) -> Result<String, Box<dyn Error>> 
         Action::Grant { email, role, scope } => {
             let grant = Grant::new(scope.find(admin, actor).await?, role);
             let grant = grant.map_err(|invalid| format!("the role {}", invalid.detail()))?;
-            let grants = users::by_email(admin, actor, &email).await?.grants;
-            set_grants(admin, actor, &email, grants.with(grant)?).await
+            warn_of_unknown_product(admin, actor, &grant.scope).await?;
+            change_grants(admin, actor, &email, |grants| {
+                Ok(grants.with(grant.clone())?)
+            })
+            .await
         }
         Action::RevokeGrant { email, scope } => {
+            let name = scope.to_string();
             let scope = scope.find(admin, actor).await?;
-            let grants = users::by_email(admin, actor, &email).await?.grants;
-            set_grants(admin, actor, &email, grants.without(&scope)).await
+            change_grants(admin, actor, &email, |grants| {
+                if grants.iter().any(|grant| grant.scope == scope) {
+                    Ok(grants.without(&scope))
+                } else {
+                    Err(format!("{email} has no grant for {name}").into())
+                }
+            })
+            .await
         }
         Action::ResetPassword { email, password } => {
             let (password, notice) = password.read(admin)?;
@@ -174,18 +196,43 @@ async fn apply(admin: &Admin, action: Action) -> Result<String, Box<dyn Error>> 
     }
 }
 
-async fn set_grants(
+/// Changes the grants of a user. If they were changed by somebody else since they were read, it starts over, so that
+/// neither change is lost.
+async fn change_grants(
     admin: &Admin,
     actor: &Administrator,
     email: &str,
-    grants: Grants,
+    changed: impl Fn(&Grants) -> Result<Grants, Box<dyn Error>>,
 ) -> Result<String, Box<dyn Error>> {
-    let patch = UserPatch {
-        grants: Some(grants),
-        ..UserPatch::default()
+    loop {
+        let user = users::by_email(admin, actor, email).await?;
+        let account = AccountSelector::Of(Some(user.id));
+        let seen = Precondition::OneOf(vec![user.revision]);
+        let patch = UserPatch {
+            grants: Some(changed(&user.grants)?),
+            ..UserPatch::default()
+        };
+        match users::update(admin, actor, account, &seen, patch).await {
+            Err(Failure::Stale { .. }) => {}
+            updated => return described(admin, actor, &updated?).await,
+        }
+    }
+}
+
+/// Warns of a product without active environments, whose name may be misspelled. A grant can precede its product.
+async fn warn_of_unknown_product(
+    admin: &Admin,
+    actor: &Administrator,
+    scope: &GrantScope,
+) -> Result<(), Failure> {
+    let GrantScope::Product(product) = scope else {
+        return Ok(());
     };
-    let user = update(admin, actor, email, patch).await?;
-    described(admin, actor, &user).await
+    let active = environments::active(admin, actor).await?;
+    if active.iter().all(|active| active.product != *product) {
+        eprintln!("warning: no active environment belongs to the product {product}");
+    }
+    Ok(())
 }
 
 async fn update(
@@ -222,6 +269,15 @@ async fn list(admin: &Admin, actor: &Administrator) -> Result<String, Box<dyn Er
         }
     }
     Ok(lines)
+}
+
+impl Display for Scope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.product, &self.environment) {
+            (Some(product), _) => write!(formatter, "the product {product}"),
+            (None, environment) => formatter.write_str(environment.as_deref().unwrap_or_default()),
+        }
+    }
 }
 
 impl Scope {

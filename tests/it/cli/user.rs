@@ -168,6 +168,15 @@ async fn a_grant_gives_a_role_in_one_environment() {
     assert_eq!(switch().await, StatusCode::FORBIDDEN);
     app.command(&[
         "user",
+        "revoke-grant",
+        "eve@example.com",
+        "--environment",
+        &path,
+    ])
+    .await
+    .expect_failure(&format!("eve@example.com has no grant for {path}"));
+    app.command(&[
+        "user",
         "grant",
         "eve@example.com",
         "viewer",
@@ -223,4 +232,37 @@ async fn a_first_administrator_is_created_if_no_user_has_that_role() {
     let other = app.beside().await;
     let signed_in = other.sign_in(EMAIL, PASSWORD).await;
     assert_eq!(signed_in.expect(StatusCode::OK).text("/user/role"), "admin");
+}
+
+#[tokio::test]
+async fn concurrent_grants_are_all_kept() {
+    let app = TestApp::start().await;
+    app.user("eve@example.com", "viewer").await;
+    let grant = async |product: &str| {
+        let arguments = [
+            "user",
+            "grant",
+            "eve@example.com",
+            "editor",
+            "--product",
+            product,
+        ];
+        app.command(&arguments).await
+    };
+    let granted = tokio::join!(grant("a"), grant("b"), grant("c"), grant("d"));
+    let (first, others) = (granted.0, [granted.1, granted.2, granted.3]);
+    let warning = "no active environment belongs to the product a";
+    assert!(first.stderr.contains(warning), "{first:?}");
+    first.expect_success();
+    for granted in others {
+        granted.expect_success();
+    }
+    let list = app.command(&["user", "list"]).await.expect_success();
+    for product in ["a", "b", "c", "d"] {
+        let grant = format!("editor for the product {product}");
+        assert!(list.contains(&grant), "{list}");
+    }
+    app.command(&["user", "revoke-grant", "eve@example.com", "--product", "e"])
+        .await
+        .expect_failure("eve@example.com has no grant for the product e");
 }
