@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Parser;
 use pennon_server::{
     BootstrapFile, Command, CommandLine, Entropy, FirstAdministrator, Listeners, LogFormat,
     Secrets, Service, Settings, SystemClock, Tasks, run, serve,
@@ -22,7 +21,7 @@ use pennon_native as _;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let CommandLine { command, settings } = CommandLine::parse();
+    let CommandLine { command, settings } = CommandLine::of_process();
     let serving = match &command {
         None => Some(&settings),
         Some(Command::Serve(settings)) => Some(settings),

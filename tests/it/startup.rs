@@ -1,8 +1,9 @@
 //! Error messages of a start that fails, and conditions for which a start waits.
 
 use std::net::TcpListener;
+use std::process::Command;
 
-use pennon_tests::{Process, Proxy, TestApp, TestDatabase, eventually, free_address};
+use pennon_tests::{Process, Proxy, TestApp, TestDatabase, binary, eventually, free_address};
 
 /// The URL of a database on a port where no server can listen.
 const NOWHERE: &str = "postgres://pennon:secret@127.0.0.1:1/flags";
@@ -53,6 +54,32 @@ async fn an_invalid_setting_is_refused_with_a_valid_example() {
         assert!(log.contains(complaint), "{name}={value}: {log}");
         assert!(!log.contains("den@"), "{log}");
     }
+}
+
+#[tokio::test]
+async fn an_invalid_variable_is_named_and_stops_only_the_server() {
+    let log = Process::fails_to_start("sqlite://nowhere", &[("PENNON_MAX_IN_FLIGHT", "x")]).await;
+    let tip = "the value is that of the environment variable PENNON_MAX_IN_FLIGHT";
+    assert!(log.contains(tip), "{log}");
+    let app = TestApp::start().await;
+    let command = |arguments: &[&str]| {
+        let mut command = Command::new(binary());
+        command.args(arguments);
+        command.env("DATABASE_URL", app.database().url());
+        command.env("PENNON_MAX_IN_FLIGHT", "x");
+        let output = command.output().expect("the command runs");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    assert_eq!(command(&["user", "list"]), (Some(0), String::new()));
+    let (status, error) = command(&["serve", "--max-in-flight", "0"]);
+    assert_eq!(status, Some(2));
+    assert!(
+        error.contains("--max-in-flight") && !error.contains("variable"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use pennon_core::FlagConfig;
 use pennon_core::lint::{self, Finding};
 use pennon_core::rule::{Condition, Operand, Priority};
-use pennon_model::environment::ProductName;
+use pennon_model::environment::{Environment, ProductName};
 use pennon_model::flag::FlagKey;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -55,7 +55,7 @@ pub(crate) struct LintedFlag {
 }
 
 /// The flags to check.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LintFilter {
     pub(crate) product: Option<ProductName>,
     /// The environment, as `product/name`.
@@ -77,7 +77,7 @@ pub(crate) fn findings(flag: &FlagConfig) -> Vec<LintFinding> {
 }
 
 /// Returns the probable mistakes in all flags that are not archived, in the active environments of a filter. Fails if
-/// there are none.
+/// the filter includes none.
 pub(crate) async fn all(
     admin: &Admin,
     actor: &Administrator,
@@ -85,7 +85,8 @@ pub(crate) async fn all(
 ) -> Result<Vec<LintedFlag>, Error> {
     let environments = store::environments::active(&mut admin.db.read().await?).await?;
     let mut environments = environments.iter();
-    if !environments.any(|each| filter.includes(&each.product, &each.path())) {
+    let is_included = |each: &Environment| filter.includes(&each.product, &each.path());
+    if *filter != LintFilter::default() && !environments.any(is_included) {
         return Err(Error::NotFound(Entity::Environment));
     }
     let document = transfer::export(admin, actor).await?;

@@ -15,12 +15,15 @@ mod types;
 mod user;
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::{Parser, Subcommand};
+use clap::builder::{Resettable, StyledStr};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Command as Grammar, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::admin::Admin;
 use crate::auth::actor::Actor;
@@ -34,10 +37,13 @@ use crate::store::OpenMode;
 /// The version and the build: a commit with its date, or `development build`.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PENNON_BUILD"), ")");
 
+/// The name of the binary.
+const NAME: &str = "pennon";
+
 /// Pennon, the feature flag service that you host yourself
 #[derive(Debug, Parser)]
 #[command(
-    name = "pennon",
+    name = NAME,
     version = VERSION,
     args_conflicts_with_subcommands = true,
     after_help = SECRETS_HELP
@@ -89,6 +95,67 @@ pub enum Command {
     Licenses,
 }
 
+impl CommandLine {
+    /// Reads the arguments and the environment of the process. If they are invalid, or ask for help, prints a text and
+    /// exits.
+    pub fn of_process() -> Self {
+        let arguments: Vec<_> = std::env::args_os().collect();
+        let grammar = grammar(&arguments);
+        let read = grammar.clone().try_get_matches_from(&arguments);
+        read.and_then(|matches| Self::from_arg_matches(&matches))
+            .unwrap_or_else(|error| named_variable(error, &grammar, &arguments).exit())
+    }
+}
+
+/// Returns the grammar for these arguments. A command ignores the variables for settings of the server, so that an
+/// invalid one cannot keep an operator from making a backup.
+fn grammar(arguments: &[OsString]) -> Grammar {
+    let first = arguments.get(1);
+    if first.is_some_and(|first| CommandLine::command().find_subcommand(first).is_some()) {
+        without_variables()
+    } else {
+        CommandLine::command()
+    }
+}
+
+fn without_variables() -> Grammar {
+    CommandLine::command().mut_args(|argument| argument.env(Resettable::Reset))
+}
+
+/// Adds the name of the environment variable to an error about its value.
+fn named_variable(
+    mut error: clap::Error,
+    grammar: &Grammar,
+    arguments: &[OsString],
+) -> clap::Error {
+    let invalid = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => argument.clone(),
+        _ => return error,
+    };
+    let option = invalid.split(' ').next().unwrap_or_default();
+    let is_given = |argument: &OsString| {
+        let argument = argument.to_string_lossy();
+        argument.split('=').next() == Some(option)
+    };
+    if arguments.iter().any(is_given) {
+        return error;
+    }
+    let of_command = arguments
+        .get(1)
+        .and_then(|name| grammar.find_subcommand(name));
+    let settings = of_command.unwrap_or(grammar).get_arguments();
+    let mut settings = settings.filter(|setting| setting.get_long() == option.strip_prefix("--"));
+    if let Some(variable) = settings.find_map(|setting| setting.get_env()) {
+        let tip = format!(
+            "the value is that of the environment variable {}",
+            variable.display()
+        );
+        let tips = vec![StyledStr::from(tip)];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
 /// Runs a command. Returns the settings of `serve`, which the caller runs.
 pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
     match command {
@@ -133,7 +200,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
 /// Opens an existing database for use cases, without serving requests.
 async fn open(database: &DatabaseSettings, mode: OpenMode) -> Result<Admin, Box<dyn Error>> {
     let url = database.url()?;
-    let CommandLine { settings, .. } = CommandLine::try_parse_from(["pennon"])?;
+    let settings = Settings::from_arg_matches(&without_variables().try_get_matches_from([NAME])?)?;
     let entropy = Entropy::from_system()?;
     Ok(Admin::open(&url, &settings, mode, Arc::new(SystemClock), entropy).await?)
 }
@@ -160,11 +227,16 @@ fn unknown_environment(error: Failure) -> Box<dyn Error> {
     }
 }
 
-/// Returns the error of a use case. If the schema is outdated and was not upgraded, the text names that likely cause.
+/// Returns the error of a use case. If a query failed, and the schema is outdated and was not upgraded, the text names
+/// that likely cause.
 fn explained(admin: &Admin, error: impl Into<Box<dyn Error>>) -> Box<dyn Error> {
     let error = error.into();
+    let is_of_query = matches!(
+        error.downcast_ref::<Failure>(),
+        Some(Failure::Internal(_) | Failure::Unavailable(_))
+    );
     match admin.db.outdated() {
-        Some(outdated) => format!("{outdated} ({error})").into(),
-        None => error,
+        Some(outdated) if is_of_query => format!("{outdated} ({error})").into(),
+        _ => error,
     }
 }

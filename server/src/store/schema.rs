@@ -321,10 +321,13 @@ impl Display for Outdated {
             wanted,
             written_by,
         } = self;
-        let writer = written_by.as_deref().unwrap_or("an older version");
+        let writer = match written_by {
+            Some(version) => format!("Pennon {version}"),
+            None => "an older version of Pennon".to_owned(),
+        };
         write!(
             formatter,
-            "the database has schema {found}, written by Pennon {writer}, which this command of Pennon {VERSION} cannot \
+            "the database has schema {found}, written by {writer}, which this command of Pennon {VERSION} cannot \
              read: use the version that wrote it, or upgrade the database to schema {wanted} by starting the server of \
              this version"
         )

@@ -57,6 +57,12 @@ async fn lint_prints_probable_mistakes_and_fails() {
 }
 
 #[tokio::test]
+async fn lint_of_a_new_installation_finds_nothing() {
+    let app = TestApp::start().await;
+    assert_eq!(app.command(&["lint"]).await.expect_success(), "");
+}
+
+#[tokio::test]
 async fn explain_prints_every_step() {
     let (app, pair) = app().await;
     let explain = ["explain", "checkout", "--environment", "shop/prod"];
