@@ -204,6 +204,14 @@ async fn an_import_can_change_an_archived_flag() {
     ];
     assert_eq!(imported(&app, &document, &[]).await, expected);
     assert_eq!(exported(&app).await, document);
+    // The order of rules in the document has no meaning.
+    let mut unordered = document.clone();
+    unordered["flags"][2]["environments"][1]["rules"] = json!([rule(7, "AT"), rule(5, "FR")]);
+    let expected = ["FLAG_UPDATED", "RULE_CREATED", "FLAG_ARCHIVED"];
+    assert_eq!(imported(&app, &unordered, &[]).await, expected);
+    let nothing: [&str; 0] = [];
+    assert_eq!(imported(&app, &unordered, &[]).await, nothing);
+    imported(&app, &document, &[]).await;
     document["flags"][2]["archived"] = json!(false);
     document["flags"][2]["environments"][0]["isEnabled"] = json!(true);
     let expected = ["FLAG_UPDATED", "FLAG_ENVIRONMENT_UPDATED"];

@@ -235,8 +235,7 @@ impl Installation {
                 }
                 let environment = self.environment(configuration);
                 if environment.is_none() && missing.insert(name) {
-                    let detail =
-                        format!("there is no active environment {called}; create it first");
+                    let detail = format!("there is no active environment {called}");
                     faults.push(at(&place, detail));
                 }
                 let is_of_flag =

@@ -169,7 +169,9 @@ impl Planner<'_> {
             let environment = self.start.environment(wanted);
             let current = environment.and_then(|one| self.start.current(flag, one));
             let content = current.map(ConfigurationContent::from);
-            content.unwrap_or_default() == wanted.content
+            let mut wanted = wanted.content.clone();
+            wanted.rules.sort_by_key(|rule| rule.priority);
+            content.unwrap_or_default() == wanted
         };
         FlagDetails::of(flag) == details(wanted)
             && flag.archived_at.is_some() == wanted.archived
