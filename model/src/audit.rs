@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
-use crate::text::text;
+use crate::text::{is_blank, text};
 use crate::time::Timestamp;
 use pennon_core::{Invalid, string_enum};
 
@@ -51,20 +51,31 @@ text! {
     /// The reason for a change, with 1 to 500 characters in one or more lines.
     #[cfg_attr(
         feature = "schema",
-        schema(min_length = 1, max_length = 500, pattern = r"^[^\u0000]*\S[^\u0000]*$", example = "Payment errors, INC-481")
+        schema(min_length = 1, max_length = 500, pattern = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*[^\s\u0000-\u001F\u007F-\u009F][^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$", example = "Payment errors, INC-481")
     )]
     pub struct ChangeReason = |text| {
         if text.chars().count() > 500 {
             return Err(Invalid::new("must have at most 500 characters"));
         }
-        if text.contains('\0') {
-            return Err(Invalid::new("must not contain U+0000"));
+        if text.chars().any(is_unprintable) {
+            return Err(Invalid::new("must not contain control characters other than line breaks and tabs"));
         }
-        if text.trim().is_empty() {
+        if is_blank(text) {
             return Err(Invalid::new("must not be blank"));
         }
         Ok(())
     }
+}
+
+impl ChangeReason {
+    /// Wraps a reason that is already stored, and may be older than the present rules.
+    pub fn stored(text: String) -> Self {
+        Self(text)
+    }
+}
+
+fn is_unprintable(character: char) -> bool {
+    character.is_control() && !matches!(character, '\n' | '\r' | '\t')
 }
 
 string_enum! {

@@ -92,10 +92,7 @@ impl<T: AsRef<str>> NewName<T> {
                 "must not contain zero-width or bidirectional control characters",
             ));
         }
-        if text
-            .chars()
-            .all(|character| is_joiner(character) || character.is_whitespace())
-        {
+        if is_blank(text) {
             return Err(Invalid::new("must not be blank"));
         }
         Ok(Self(name))
@@ -123,6 +120,12 @@ impl<T: AsRef<str> + TryFrom<String, Error = Invalid>> TryFrom<String> for NewNa
     fn try_from(text: String) -> Result<Self, Invalid> {
         T::try_from(text).and_then(Self::new)
     }
+}
+
+/// Returns true if a text has no visible character.
+pub(crate) fn is_blank(text: &str) -> bool {
+    text.chars()
+        .all(|character| character.is_whitespace() || is_joiner(character) || is_hidden(character))
 }
 
 /// Returns true if a character is invisible and not a joiner: bidirectional controls, line and paragraph separators,

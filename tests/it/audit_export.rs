@@ -1,7 +1,7 @@
 //! The export of the audit log through the API.
 
 use pennon_tests::{Caller, TestApp};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
 /// Returns the exported entries.
@@ -57,4 +57,36 @@ async fn an_export_refuses_what_the_list_refuses() {
     assert_eq!(refused.faults(), ["from", "page"]);
     let refused = viewer.get("/audit/export?include=accounts").await;
     refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+}
+
+#[tokio::test]
+async fn an_export_ends_with_the_account() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    // More than fits into the buffers of both sides.
+    app.tamper(if app.database().is_postgres() {
+        "insert into audit_entries (id, action, actor_identity, occurred_at, new_value)
+         select gen_random_uuid(), 'FLAG_UPDATED', 'import', 1772357400000, to_jsonb(repeat('x', 20000))
+         from generate_series(1, 1000)"
+    } else {
+        "with recursive series (i) as (select 1 union all select i + 1 from series where i < 1000)
+         insert into audit_entries (id, action, actor_identity, occurred_at, new_value)
+         select randomblob(16), 'FLAG_UPDATED', 'import', 1772357400000, '\"' || hex(zeroblob(10000)) || '\"' from series"
+    })
+    .await;
+    let vic = app.user("vic@example.com", "viewer").await;
+    let mut export = vic
+        .request(Method::GET, "/audit/export")
+        .send()
+        .await
+        .expect("the export begins");
+    assert!(export.chunk().await.expect("a part").is_some());
+    let users = admin.get("/users?email=vic@example.com").await;
+    let path = format!("/users/{}", users.text("/items/0/id"));
+    admin.delete(&path).await.expect(StatusCode::NO_CONTENT);
+    let mut end = export.chunk().await;
+    while let Ok(Some(_)) = end {
+        end = export.chunk().await;
+    }
+    assert!(end.is_err(), "the export is complete");
 }

@@ -445,3 +445,24 @@ async fn a_form_without_its_password_is_refused() {
         assert!(html(&refused).contains("type it again"));
     }
 }
+
+#[tokio::test]
+async fn undo_leaves_what_a_script_did_with_a_token_of_the_same_user() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let (mine, other) = (admin.flag("mine").await, admin.flag("other").await);
+    admin.switch(&mine, &environment, true).await;
+    app.advance(1);
+    let (_, token) = admin.personal_token("deploy", "editor").await;
+    let script = app.with_authorization(format!("Bearer {token}"));
+    script.switch(&other, &environment, true).await;
+    let browser = Browser::signed_in(&app).await;
+    browser.post("/dashboard/undo", "back=/dashboard").await;
+    let is_enabled = async |flag: &str| {
+        let path = format!("/flags/{flag}/environments/{environment}");
+        admin.get(&path).await.json()["isEnabled"].clone()
+    };
+    assert_eq!(is_enabled(&mine).await, false);
+    assert_eq!(is_enabled(&other).await, true);
+}

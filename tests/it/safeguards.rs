@@ -406,3 +406,25 @@ async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
     let off = admin.get(&pair.path).await.json();
     assert_eq!(off["isEnabled"], false);
 }
+
+#[tokio::test]
+async fn a_reason_that_nobody_can_see_is_refused() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = guarded(&admin).await;
+    for reason in [" ", "\u{200b}", "\u{2060}\u{ad}", "a\u{1b}[31m", "\0"] {
+        let body = json!({ "isEnabled": true, "reason": reason });
+        let refused = admin.put(&pair.path, body).await;
+        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(refused.faults(), ["/reason"], "{reason:?}");
+    }
+    let lines = json!({ "isEnabled": true, "reason": "Payment errors:\r\n\tINC-481 \u{1f469}\u{200d}\u{1f4bb}" });
+    admin
+        .put(&pair.path, lines)
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    // An entry may be older than these rules.
+    app.tamper("update audit_entries set reason = ' ' where reason is not null")
+        .await;
+    assert_eq!(reasons(&admin).await.first(), Some(&json!(" ")));
+}

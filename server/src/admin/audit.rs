@@ -149,15 +149,16 @@ pub(crate) async fn list(
 }
 
 /// Returns the next entries of an export, newest first: those after `last`, up to 100. Entries about accounts are for
-/// administrators only.
+/// administrators only. Fails if the actor's credential or rights have ended since the export began.
 pub(crate) async fn next(
     admin: &Admin,
     actor: &Actor,
     filter: &AuditFilter,
     last: Option<&AuditEntry>,
 ) -> Result<Vec<AuditRecord>, Error> {
-    check(actor, filter)?;
     let mut tx = admin.db.read().await?;
+    let actor = actor.now(&mut tx, admin.clock.now()).await?;
+    check(&actor, filter)?;
     audit::before(&mut tx, filter, last, Limit::MAX.get()).await
 }
 
@@ -235,8 +236,8 @@ pub(super) async fn find(tx: &mut Tx, actor: &Actor, id: AuditId) -> Result<Audi
     Ok(recorded)
 }
 
-/// Returns the entries of the user's own last action since a time, newest first, up to 100. Of changes of accounts, only
-/// those of roles count.
+/// Returns the entries of the user's own last action since a time, newest first, up to 100. Actions of the user's tokens
+/// do not count. Of changes of accounts, only those of roles count.
 pub(crate) async fn own_last_action(
     admin: &Admin,
     actor: &Person,

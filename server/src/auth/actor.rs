@@ -151,6 +151,16 @@ impl Actor {
         })
     }
 
+    /// Returns the actor with the rights that they have now. Fails if their credential has ended.
+    pub(crate) async fn now(&self, tx: &mut Tx, now: Timestamp) -> Result<Self, Error> {
+        let credential = self.current(tx, now).await?;
+        Ok(Self {
+            credential: credential.ok_or(Error::Unauthenticated)?,
+            request: self.request.clone(),
+            intent: self.intent.clone(),
+        })
+    }
+
     /// Returns the actor's credential with the rights that it has now; none if it has ended.
     pub(super) async fn current(
         &self,

@@ -263,8 +263,8 @@ pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<ChangeEven
     rows.into_iter().map(ChangeEvent::try_from).collect()
 }
 
-/// Returns the newest entry that a user caused since a time. Of entries about accounts, only those about changes of
-/// roles count.
+/// Returns the newest entry that a user caused since a time, without those of the user's tokens. Of entries about
+/// accounts, only those about changes of roles count.
 pub(crate) async fn newest_by(
     tx: &mut Tx,
     actor: UserId,
@@ -274,6 +274,7 @@ pub(crate) async fn newest_by(
         "select ", columns!(), "
          from audit_entries
          where occurred_at >= $1 and (not about_accounts or action = 'USER_UPDATED') and actor_id = $2
+           and actor_token_id is null
          order by occurred_at desc, id desc limit 1",
     )).bind(since.millis()).bind(actor.uuid()).fetch_optional(conn).await)?;
     row.map(AuditRecord::try_from).transpose()
@@ -317,14 +318,13 @@ impl TryFrom<AuditRow> for AuditRecord {
     fn try_from(row: AuditRow) -> Result<Self, Error> {
         let action = AuditAction::parse(&row.action)
             .map_err(|problem| bad_row("audit_entries", row.id, problem))?;
-        let reason = row.reason.map(ChangeReason::try_from).transpose();
         let entry = AuditEntry {
             id: AuditId::new(row.id),
             group_id: AuditId::new(row.group_id),
             action,
             actor_identity: row.actor_identity,
             occurred_at: Timestamp::from_millis(row.occurred_at),
-            reason: reason.map_err(|problem| bad_row("audit_entries", row.id, problem))?,
+            reason: row.reason.map(ChangeReason::stored),
             flag_key: row.flag_key,
             environment: row.environment,
             product: row.product,
