@@ -10,7 +10,7 @@ pub(crate) struct InFlightLimits {
     pub(crate) connections: InFlight,
     /// Requests without a response yet.
     pub(crate) requests: InFlight,
-    /// Bytes of request bodies from callers who are not authenticated yet.
+    /// Bytes of request bodies from callers who are not authenticated yet, and of the pages that answer them.
     pub(crate) unauthenticated: Budget,
     /// Pages that show live evaluations.
     pub(crate) live_evaluations: InFlight,
@@ -59,7 +59,7 @@ impl Drop for SuspendedPermit {
     }
 }
 
-/// The limit on the bytes of all bodies from callers who are not authenticated yet.
+/// The limit on the bytes that callers who are not authenticated yet use together.
 const UNAUTHENTICATED_BYTES: usize = 32 * 1024 * 1024;
 
 /// The maximum size of a body that can use the whole limit. Larger bodies share half of it, so that they cannot
@@ -87,6 +87,11 @@ impl Budget {
 }
 
 impl Held {
+    /// Returns true if no bytes are held.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
     /// Adds bytes of the body. Returns false if that exceeds the limit.
     pub(crate) fn grow(&mut self, more: usize) -> bool {
         let bytes = self.bytes.saturating_add(more);

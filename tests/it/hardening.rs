@@ -5,9 +5,11 @@ use std::time::Duration;
 use pennon_tests::{
     Answer, EMAIL, PASSWORD, Pair, Process, TestApp, TestDatabase, Wire, WireAnswer, eventually,
 };
-use reqwest::{Client, StatusCode};
+use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
+
+use crate::dashboard::{Browser, html};
 
 const EVALUATE: &str = "/sdk/v1/evaluate";
 const QUESTION: &str = r#"{"flagKey":"checkout"}"#;
@@ -169,6 +171,71 @@ async fn forms_without_a_session_have_a_lower_limit() {
             .header("content-type", "application/x-www-form-urlencoded")
             .body("a".repeat(length));
         app.anonymous().send(request).await.expect(status);
+    }
+}
+
+#[tokio::test]
+async fn the_sign_in_page_keeps_a_long_form_but_not_one_of_countless_fields() {
+    let app = TestApp::start().await;
+    for (fields, is_kept) in [(1_000, true), (1_001, false)] {
+        let form = vec!["a=1"; fields].join("&");
+        let answer = Browser::new(&app).post("/dashboard/login", &form).await;
+        let page = html(&answer.expect(StatusCode::UNAUTHORIZED));
+        assert_eq!(page.matches("type=\"hidden\"").count() == fields, is_kept);
+        assert_eq!(page.contains("too large to be kept"), !is_kept);
+    }
+}
+
+#[tokio::test]
+async fn pages_that_are_not_read_use_the_limit_of_unauthenticated_callers() {
+    let app = TestApp::start().await;
+    // The page is six times as large, so that it does not fit into the buffers of the operating system.
+    let form = format!("a={}", "\"".repeat(60_000));
+    let mut unread = Vec::new();
+    for _ in 0..60 {
+        let mut wire = Wire::with_small_buffer(app.address()).await;
+        wire.write(&format!(
+            "POST /dashboard/login HTTP/1.1\r\nhost: pennon\r\nsec-fetch-site: same-origin\r\n\
+             content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{form}",
+            form.len()
+        ))
+        .await;
+        unread.push(wire);
+    }
+    eventually("the limit is reached", async || {
+        let answer = Browser::new(&app).post("/dashboard/login", &form).await;
+        answer.status == StatusCode::SERVICE_UNAVAILABLE
+    })
+    .await;
+    drop(unread);
+    eventually("the limit is free again", async || {
+        let answer = Browser::new(&app).post("/dashboard/login", &form).await;
+        answer.status == StatusCode::UNAUTHORIZED
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_list_of_errors_is_limited() {
+    let app = TestApp::start().await;
+    let (_, key) = app.admin().await.environment("shop", "prod").await;
+    for name in ["", "x".repeat(1_000).as_str()] {
+        let attributes: Vec<_> = (0..50).map(|at| format!("\"{name}{at}\":[]")).collect();
+        let attributes = format!("{{{}}}", attributes.join(","));
+        let one = format!(
+            "{{\"flagKey\":\"checkout\",\"context\":{{\"customAttributes\":{attributes}}}}}"
+        );
+        let body = format!("{{\"evaluations\":[{}]}}", vec![one; 10].join(","));
+        let caller = app.sdk(&key);
+        let request = caller.request(Method::POST, "/sdk/v1/evaluate/batch");
+        let request = request
+            .header("content-type", "application/json")
+            .body(body);
+        let refused = caller.send(request).await;
+        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        let reported = refused.faults().len();
+        assert!(reported > 50 && reported <= 100, "{reported}");
+        assert!(refused.bytes.len() < 128 * 1024);
     }
 }
 
@@ -343,7 +410,7 @@ async fn idle_connections_do_not_delay_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
     let mut idle = Vec::new();
-    for _ in 0..200 {
+    for _ in 0..60 {
         let mut wire = Wire::to(process.address()).await;
         assert_eq!(wire.get("/health").await.status, 200);
         idle.push(wire);

@@ -3,7 +3,7 @@
 use std::net::ToSocketAddrs;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// A connection on which a test can write any bytes.
 pub struct Wire {
@@ -34,6 +34,18 @@ impl Wire {
     pub async fn to(address: impl ToSocketAddrs) -> Self {
         let address = address.to_socket_addrs().expect("an address").next();
         let stream = TcpStream::connect(address.expect("an address")).await;
+        Self {
+            stream: stream.expect("the service takes the connection"),
+            read: Vec::new(),
+        }
+    }
+
+    /// Connects to an IPv4 address with a receive buffer of a few kilobytes, so that a response that is not read stays with
+    /// the service.
+    pub async fn with_small_buffer(address: &str) -> Self {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_recv_buffer_size(4096).expect("a small buffer");
+        let stream = socket.connect(address.parse().expect("an address")).await;
         Self {
             stream: stream.expect("the service takes the connection"),
             read: Vec::new(),

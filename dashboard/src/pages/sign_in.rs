@@ -21,6 +21,10 @@ use crate::{
 const EMAIL: &str = "sign-in-email";
 const PASSWORD: &str = "sign-in-password";
 
+/// The maximum number of fields of a forwarded form, so that the page is not much larger than the form. The largest form
+/// of the dashboard has a few hundred.
+const MAX_FORWARDED_FIELDS: usize = 1_000;
+
 /// A form with two fields and a button. It posts to this page, which redirects or shows the error.
 ///
 /// The server forwards a form to this page if it was submitted after the session had ended. Hidden fields keep its
@@ -55,6 +59,8 @@ struct Attempt {
     forwarded_fields: Vec<(String, String)>,
     /// True if the forwarded form had a password, which is not kept.
     lost_password: bool,
+    /// True if the forwarded form had too many fields to be kept.
+    lost_form: bool,
 }
 
 async fn attempt(next: &str) -> Attempt {
@@ -64,6 +70,13 @@ async fn attempt(next: &str) -> Attempt {
     let Some(form) = visit.form() else {
         return Attempt::default();
     };
+    if form.fields().count() > MAX_FORWARDED_FIELDS {
+        visit.set_status(AdminError::SignedOut.status());
+        return Attempt {
+            lost_form: true,
+            ..Attempt::default()
+        };
+    }
     let own = |name: &str| name == EMAIL || name == PASSWORD;
     let (mine, forwarded_fields): (Vec<_>, Vec<_>) = form
         .fields()
@@ -93,6 +106,7 @@ async fn attempt(next: &str) -> Attempt {
         error,
         forwarded_fields,
         lost_password,
+        lost_form: false,
     }
 }
 
@@ -113,6 +127,7 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
         error,
         forwarded_fields,
         lost_password,
+        lost_form,
     } = attempt;
     let (refusal, notice) = match error {
         Some(AdminError::WrongCredentials) => {
@@ -135,12 +150,20 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
             </Notice>
         }
     });
+    let lost = lost_form.then(|| {
+        view! {
+            <Notice weight=Weight::Danger>
+                "Your session has ended. The form was too large to be kept: sign in, and fill it in again."
+            </Notice>
+        }
+    });
     let forwarded_fields = forwarded_fields
         .into_iter()
         .map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
     view! {
         <form method="post">
             {interrupted}
+            {lost}
             {notice.map(|error| view! { <Notice weight=Weight::Danger>{error.to_string()}</Notice> })}
             {forwarded_fields.collect_view()}
             <Field name=EMAIL label="E-mail" input=Input::Email value=email focus=fresh/>

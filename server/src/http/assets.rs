@@ -1,7 +1,9 @@
 //! Serves the embedded files that browsers load with the dashboard and the API reference.
 
 use std::io::Read as _;
+use std::sync::OnceLock;
 
+use axum::body::Bytes;
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use flate2::read::GzDecoder;
@@ -95,16 +97,28 @@ pub(super) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Respo
     }
 }
 
-/// Returns a file for a client that accepts no compressed form: usually a program, rarely a browser.
-fn decompressed(name: &str) -> Option<Vec<u8>> {
-    let mut content = Vec::new();
-    GzDecoder::new(file(&format!("{name}.gz"))?)
-        .read_to_end(&mut content)
-        .ok()?;
-    Some(content)
+/// The decompressed content of each of [`FILES`], for as long as the process runs.
+static DECOMPRESSED: [OnceLock<Option<Bytes>>; FILES.len()] =
+    [const { OnceLock::new() }; FILES.len()];
+
+/// Returns a file for a client that accepts no compressed form: usually a program, rarely a browser. All such clients
+/// share one copy, so that many slow ones need no more memory than one.
+fn decompressed(name: &str) -> Option<Bytes> {
+    let index = index(&format!("{name}.gz"))?;
+    let content = DECOMPRESSED.get(index)?.get_or_init(|| {
+        let mut content = Vec::new();
+        let (_, compressed) = FILES.get(index)?;
+        GzDecoder::new(*compressed).read_to_end(&mut content).ok()?;
+        Some(Bytes::from(content))
+    });
+    content.clone()
 }
 
 fn file(name: &str) -> Option<&'static [u8]> {
-    let (_, content) = FILES.iter().find(|(each, _)| *each == name)?;
+    let (_, content) = FILES.get(index(name)?)?;
     Some(content)
+}
+
+fn index(name: &str) -> Option<usize> {
+    FILES.iter().position(|(each, _)| *each == name)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::Request;
@@ -63,7 +63,7 @@ impl Edge {
         };
         if let Some(began) = began {
             let status = response.status().as_u16();
-            let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
+            let milliseconds = rounded_millis(began.elapsed());
             span.in_scope(|| tracing::debug!(status, milliseconds, "answered"));
         }
         if is_open && response.status() == StatusCode::INTERNAL_SERVER_ERROR {
@@ -133,6 +133,11 @@ fn without_key(path: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(path)
     }
+}
+
+/// Returns a duration in milliseconds, rounded to microseconds.
+fn rounded_millis(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
 /// Returns the log span of a request. It contains neither the query nor headers, because these can contain secrets.

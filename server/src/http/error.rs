@@ -34,7 +34,8 @@ pub(super) struct Problem<'a> {
     detail: Cow<'a, str>,
     /// The error code, for scripts.
     code: Code,
-    /// All faults of the input, or all flags that cannot be changed; absent if neither is the cause.
+    /// The faults of the input, at most 100 and 64 KiB, or all flags that cannot be changed; absent if neither is the
+    /// cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     errors: Vec<InvalidMember<'a>>,
@@ -138,7 +139,7 @@ fn respond(
     };
     let errors = match error {
         Error::OfFlags { flags, .. } => flags.iter().map(InvalidMember::from).collect(),
-        Error::Invalid(faults) => faults.iter().map(InvalidMember::from).collect(),
+        Error::Invalid(faults) => limited(faults.iter().map(InvalidMember::from)),
         _ => Vec::new(),
     };
     let problem = Problem::new(code, detail, errors);
@@ -166,6 +167,27 @@ fn respond(
         return (etag(*current), response).into_response();
     }
     response
+}
+
+/// The maximum number of items in `errors`.
+const MAX_ERRORS: usize = 100;
+
+/// The maximum size of the texts in `errors`, in bytes. A pointer can be as long as the body.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+
+/// Returns the first items, up to both limits, but at least one. A body can have a fault in each of its bytes, so that
+/// the complete list would be many times as large.
+fn limited<'a>(items: impl Iterator<Item = InvalidMember<'a>>) -> Vec<InvalidMember<'a>> {
+    let mut bytes = 0_usize;
+    let first = items
+        .enumerate()
+        .take(MAX_ERRORS)
+        .take_while(|(index, item)| {
+            let pointer = item.pointer.as_deref().map_or(0, str::len);
+            bytes = bytes.saturating_add(pointer + item.detail.len());
+            *index == 0 || bytes <= MAX_ERROR_BYTES
+        });
+    first.map(|(_, item)| item).collect()
 }
 
 impl From<&Error> for Code {

@@ -24,6 +24,11 @@ pub(crate) fn refusal_of_head(
     let (status, body) = document(&error);
     let id = identify(service, &HeaderMap::new());
     let id = id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or("-");
+    tracing::debug!(
+        status = status.as_u16(),
+        id,
+        "refused a request whose head cannot be read"
+    );
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\n\
          connection: close\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n\

@@ -23,6 +23,7 @@ pub(crate) mod fields;
 mod from_json;
 mod grants;
 mod health;
+mod held_body;
 mod if_match;
 mod if_none_match;
 mod live_evaluations;

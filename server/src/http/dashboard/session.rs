@@ -11,6 +11,7 @@ use pennon_dashboard::form::Form;
 use pennon_dashboard::routes::{EVALUATION_EVENTS, EVENTS, SIGN_IN};
 
 use super::super::body::received;
+use super::super::held_body::held_until_sent;
 use super::{cookie, not_received, wants_html};
 use crate::auth::actor::Person;
 use crate::state::Service;
@@ -62,7 +63,7 @@ pub(super) async fn find(
         }
     }
     restore_referrer(&mut request);
-    // The bytes are counted until the response is ready.
+    // The bytes are counted until the response is sent: a page that keeps a form is as large as the form.
     let mut held = session
         .is_err()
         .then(|| service.runtime.in_flight.unauthenticated.hold());
@@ -75,7 +76,14 @@ pub(super) async fn find(
         request = Request::from_parts(parts, Body::from(body));
     }
     request.extensions_mut().insert(Session(session));
-    next.run(request).await
+    let response = next.run(request).await;
+    match held.filter(|held| !held.is_empty()) {
+        Some(held) => {
+            let counted = held_until_sent(response, held).await;
+            counted.unwrap_or_else(|error| not_received(&error))
+        }
+        None => response,
+    }
 }
 
 /// Returns the path of the sign-in page that continues to the requested page.
