@@ -100,6 +100,31 @@ async fn only_working_public_keys_are_accepted_and_all_others_look_alike() {
 }
 
 #[tokio::test]
+async fn a_key_that_reveals_no_rules_does_not_help_to_guess_them() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let environment = public_environment(&admin, "full").await;
+    let path = format!("/environments/{}", environment.text("/id"));
+    let sdk = app.sdk(&environment.text("/sdkKey"));
+    let mut seen = Vec::new();
+    for client_rules in ["full", "answers"] {
+        let rules = json!({ "clientRules": client_rules });
+        admin.patch(&path, rules).await.expect(StatusCode::OK);
+        let all = sdk.post("/sdk/v1/evaluate/all", json!({})).await;
+        let tag = all.expect(StatusCode::OK).header("etag").to_owned();
+        let question = json!({ "context": {} });
+        let flags = sdk.post("/ofrep/v1/evaluate/flags", question).await;
+        seen.push((tag, flags.text("/flags/0/reason")));
+    }
+    let [(full, revealed), (secret, hidden)] = &seen[..] else {
+        unreachable!("there are two");
+    };
+    // The same flags have another tag, which nobody can compute for the flags that they suspect.
+    assert_ne!(full, secret);
+    assert_eq!((&**revealed, &**hidden), ("STATIC", "DEFAULT"));
+}
+
+#[tokio::test]
 async fn a_page_that_must_not_see_rules_gets_results_for_text() {
     let app = TestApp::start().await;
     let environment = public_environment(&app.admin().await, "answers").await;

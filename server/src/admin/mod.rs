@@ -51,6 +51,7 @@ use crate::config::Settings;
 use crate::error::Error;
 use crate::evaluation::Serving;
 use crate::feed::ChangeFeed;
+use crate::snapshot::TagSecret;
 use crate::store::{Db, OpenError, OpenMode};
 
 /// The time limit for closing the database connections.
@@ -131,10 +132,11 @@ impl Admin {
             throttle: Throttle::new(settings.rate_limit_login),
         });
         let rate_limit = settings.rate_limit_evaluate;
+        let tag_secret = TagSecret::derived_from(jwt_secret);
         Ok(Self(Arc::new(Parts {
             products: settings.products.clone(),
             auth,
-            serving: Serving::new(db.clone(), Arc::clone(&clock), rate_limit),
+            serving: Serving::new(db.clone(), Arc::clone(&clock), rate_limit, tag_secret),
             feed: ChangeFeed::new(db.clone(), Arc::clone(&clock)),
             tarballs: packages::Tarballs::default(),
             successors: sessions::Successors::new(clock.now()),

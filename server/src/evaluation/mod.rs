@@ -5,7 +5,8 @@ pub(crate) mod explanation;
 pub(crate) mod sdk_environment;
 mod serving;
 
-use pennon_core::{Context, Evaluation, Reason};
+use pennon_core::{Context, Evaluation, Reason, StandardReason};
+use pennon_model::environment::ClientRules;
 
 use self::explanation::Explained;
 use self::sdk_environment::{RevealedEnvironment, SdkEnvironment};
@@ -60,7 +61,7 @@ pub(crate) fn decide(
 ) -> Option<Decision> {
     let snapshot = environment.snapshot();
     let flag = snapshot.flag(key)?;
-    let decision = flag.decide(context);
+    let decision = as_revealed(environment, flag.decide(context));
     flag.count(decision.evaluation);
     snapshot
         .usage()
@@ -78,7 +79,7 @@ pub(crate) fn decide_all<T>(
     let snapshot = environment.snapshot();
     let flags = snapshot.active_flags().into_iter();
     let results = flags.map(|(key, flag)| {
-        let decision = flag.decide(context);
+        let decision = as_revealed(environment, flag.decide(context));
         snapshot
             .usage()
             .watchers()
@@ -86,6 +87,20 @@ pub(crate) fn decide_all<T>(
         result(key, flag, decision)
     });
     results.collect()
+}
+
+/// Returns a decision without the difference between flags with and without rules, if the SDK key does not reveal rules.
+fn as_revealed(environment: &SdkEnvironment, decision: Decision) -> Decision {
+    match (
+        environment.snapshot().client_rules(),
+        decision.standard_reason,
+    ) {
+        (ClientRules::Answers, StandardReason::Static) => Decision {
+            standard_reason: StandardReason::Default,
+            ..decision
+        },
+        _ => decision,
+    }
 }
 
 fn find_and_evaluate(

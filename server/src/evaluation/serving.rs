@@ -10,7 +10,7 @@ use pennon_model::id::EnvironmentId;
 
 use crate::clock::{Clock, Confirmed};
 use crate::error::Error;
-use crate::snapshot::Snapshots;
+use crate::snapshot::{Snapshots, TagSecret};
 use crate::store::Db;
 use crate::store::snapshots::ChangedFlag;
 
@@ -44,9 +44,14 @@ impl Deref for Serving {
 
 impl Serving {
     /// Creates the state, without snapshots.
-    pub(crate) fn new(db: Db, clock: Arc<dyn Clock>, rate_limit: Option<NonZeroU32>) -> Self {
+    pub(crate) fn new(
+        db: Db,
+        clock: Arc<dyn Clock>,
+        rate_limit: Option<NonZeroU32>,
+        tag_secret: TagSecret,
+    ) -> Self {
         Self(Arc::new(Parts {
-            snapshots: Snapshots::new(Arc::clone(&clock)),
+            snapshots: Snapshots::new(Arc::clone(&clock), tag_secret),
             clock,
             rate_limit,
             confirmed: Confirmed::now(),

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use bytes::Bytes;
+use hmac::{Hmac, KeyInit, Mac};
 use pennon_core::config::FORMAT;
 use sha2::{Digest, Sha256};
 
@@ -24,6 +25,31 @@ pub(crate) struct Document {
     brotli: OnceLock<Bytes>,
 }
 
+/// The secret of the entity tags of documents that clients cannot read. It is the same for all instances.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct TagSecret([u8; 32]);
+
+impl TagSecret {
+    /// Derives the secret from that of access tokens, which all instances share.
+    pub(crate) fn derived_from(jwt_secret: &[u8]) -> Self {
+        Self(authenticated_hash(jwt_secret, b"pennon entity tags"))
+    }
+
+    fn hash(&self, text: &[u8]) -> [u8; 32] {
+        authenticated_hash(&self.0, text)
+    }
+}
+
+/// Returns the HMAC-SHA256 of a text (RFC 2104).
+fn authenticated_hash(key: &[u8], text: &[u8]) -> [u8; 32] {
+    let hash = Hmac::<Sha256>::new_from_slice(key).map(|mut mac| {
+        mac.update(text);
+        mac.finalize().into_bytes().into()
+    });
+    // A key of any length is accepted.
+    hash.unwrap_or_default()
+}
+
 /// A content coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
@@ -33,8 +59,12 @@ pub(crate) enum Encoding {
 }
 
 impl Document {
-    /// Builds the document from these flag entries, in this order.
-    pub(super) fn new<'e>(entries: impl Iterator<Item = &'e str>) -> Self {
+    /// Builds the document from these flag entries, in this order. A `secret` keeps the entity tag from revealing the
+    /// content of a document that its clients cannot read: without the secret, nobody can compute the tag of a guess.
+    pub(super) fn new<'e>(
+        entries: impl Iterator<Item = &'e str>,
+        secret: Option<&TagSecret>,
+    ) -> Self {
         let mut text = format!(r#"{{"format":{FORMAT},"flags":["#);
         for (index, entry) in entries.enumerate() {
             if index > 0 {
@@ -43,7 +73,10 @@ impl Document {
             text.push_str(entry);
         }
         text.push_str("]}");
-        let hash = Sha256::digest(&text);
+        let hash = match secret {
+            Some(secret) => secret.hash(text.as_bytes()),
+            None => Sha256::digest(&text).into(),
+        };
         let etag = format!("W/\"{}\"", BASE64_URL_SAFE_NO_PAD.encode(hash));
         Self {
             plain: text.into(),

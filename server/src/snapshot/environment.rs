@@ -14,7 +14,7 @@ use pennon_model::usage::Outcome;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use super::document::Document;
+use super::document::{Document, TagSecret};
 use super::filtered::Filtered;
 use super::usage::{EnvironmentUsage, FlagUsage, Origin};
 use crate::store::snapshots::{ChangedFlag, LoadedFlag};
@@ -25,6 +25,7 @@ pub(crate) struct EnvironmentSnapshot {
     revision: i64,
     usage: Arc<EnvironmentUsage>,
     client_rules: ClientRules,
+    tag_secret: TagSecret,
     /// A persistent map: copying it is free, and changing a copy costs only the path to the changed entry.
     flags: HashMap<Arc<str>, Arc<ServedFlag>>,
     /// The flags with an unreadable row, by key. They are served in their last readable state.
@@ -67,11 +68,12 @@ impl EnvironmentSnapshot {
     }
 
     /// Returns a snapshot without flags, which reveals nothing.
-    pub(super) fn empty(usage: Arc<EnvironmentUsage>) -> Self {
+    pub(super) fn empty(usage: Arc<EnvironmentUsage>, tag_secret: TagSecret) -> Self {
         Self {
             revision: 0,
             usage,
             client_rules: ClientRules::Answers,
+            tag_secret,
             flags: HashMap::new(),
             unreadable: HashMap::new(),
             document: OnceCell::new(),
@@ -152,11 +154,20 @@ impl EnvironmentSnapshot {
         let mut entries = by_key(found);
         entries.dedup_by_key(|(key, _)| *key);
         let found: Vec<&Arc<str>> = entries.iter().map(|(key, _)| *key).collect();
-        self.filtered.get_or_make(&found, || document_of(&entries))
+        self.filtered
+            .get_or_make(&found, || self.document_of(&entries))
     }
 
     fn whole_document(&self) -> Arc<Document> {
-        Arc::new(document_of(&by_key(self.flags.iter())))
+        Arc::new(self.document_of(&by_key(self.flags.iter())))
+    }
+
+    fn document_of(&self, entries: &[(&Arc<str>, &str)]) -> Document {
+        let secret = match self.client_rules {
+            ClientRules::Full => None,
+            ClientRules::Answers => Some(&self.tag_secret),
+        };
+        Document::new(entries.iter().map(|(_, entry)| *entry), secret)
     }
 
     /// Returns the revision after which to read flags to get all changes, including repairs of unreadable flags.
@@ -236,6 +247,7 @@ impl EnvironmentSnapshot {
             revision,
             usage: Arc::clone(&self.usage),
             client_rules: self.client_rules,
+            tag_secret: self.tag_secret,
             flags,
             unreadable,
             document: OnceCell::new(),
@@ -253,10 +265,6 @@ fn by_key<'f>(
         .collect();
     entries.sort_unstable_by_key(|(key, _)| *key);
     entries
-}
-
-fn document_of(entries: &[(&Arc<str>, &str)]) -> Document {
-    Document::new(entries.iter().map(|(_, entry)| *entry))
 }
 
 impl ServedFlag {

@@ -54,7 +54,7 @@ mod tests {
 
     fn get(filtered: &Filtered, key: usize) -> Arc<Document> {
         let key = Arc::from(key.to_string());
-        filtered.get_or_make(&[&key], || Document::new(std::iter::once(&*key)))
+        filtered.get_or_make(&[&key], || Document::new(std::iter::once(&*key), None))
     }
 
     #[test]

@@ -26,7 +26,7 @@ use pennon_model::id::EnvironmentId;
 use pennon_model::secret::SecretHash;
 
 pub(crate) use clients::ClientCounts;
-pub(crate) use document::{Document, Encoding, WORTH_COMPRESSING};
+pub(crate) use document::{Document, Encoding, TagSecret, WORTH_COMPRESSING};
 pub(crate) use environment::{Decision, EnvironmentSnapshot, ServedFlag};
 pub(crate) use keys::Overlap;
 pub(crate) use rate_limiter::RateLimiter;
@@ -44,7 +44,7 @@ use crate::error::Error;
 use crate::store::snapshots::{ChangedFlag, Head, Heads, changed_flags, heads};
 use crate::store::{Db, Tx};
 
-/// The time limit for reading one environment, so that a connection that hangs does not delay the others.
+/// The time limit for reading one environment, so that one that takes long does not delay the others.
 const READ_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The time limit for reading all revisions, which are few, however large the database is.
@@ -54,6 +54,7 @@ const HEADS_TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) struct Snapshots {
     by_key: ArcSwap<Keys>,
     clock: Arc<dyn Clock>,
+    tag_secret: TagSecret,
     usage: Usage,
     pub(crate) faults: Faults,
     /// The number of refills that have started to read.
@@ -91,10 +92,11 @@ impl Refused {
 
 impl Snapshots {
     /// Creates the state, without environments. The clock ends overlaps.
-    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(clock: Arc<dyn Clock>, tag_secret: TagSecret) -> Self {
         Self {
             by_key: ArcSwap::default(),
             clock,
+            tag_secret,
             usage: Usage::default(),
             faults: Faults::default(),
             begun: AtomicU64::default(),
@@ -204,7 +206,7 @@ impl Snapshots {
         self.catch_up(db).await?;
         for served in &environments(&self.by_key.load()) {
             let _turn = self.refilled.lock().await;
-            match within(READ_TIMEOUT, reload_one(served, db)).await {
+            match within_read_timeout(reload_one(served, db)).await {
                 Err(error @ Error::Unavailable(_)) => return Err(error),
                 Err(error) => {
                     tracing::error!(environment = %served.id, %error, "an environment cannot be read");
@@ -242,12 +244,8 @@ impl Snapshots {
         for head in heads.readable {
             let served = known.get(&head.sdk_key).map(|access| &access.served);
             let served = served.filter(|served| served.id == head.id);
-            match within(
-                READ_TIMEOUT,
-                bring_up_to_date(served, &head, &self.usage, &mut tx),
-            )
-            .await
-            {
+            let reading = self.bring_up_to_date(served, &head, &mut tx);
+            match within_read_timeout(reading).await {
                 Ok(served) => {
                     found.extend(served.faults());
                     next.extend(self.accesses(&head, &served, &known));
@@ -272,6 +270,22 @@ impl Snapshots {
         Ok(found)
     }
 
+    async fn bring_up_to_date(
+        &self,
+        served: Option<&Arc<Served>>,
+        head: &Head,
+        tx: &mut Tx,
+    ) -> Result<Arc<Served>, Error> {
+        if let Some(served) = served {
+            update(served, head, tx).await?;
+            return Ok(Arc::clone(served));
+        }
+        let usage = self.usage.of_environment(head.lineage);
+        let empty = EnvironmentSnapshot::empty(usage, self.tag_secret);
+        let snapshot = load(head, &empty, tx).await?;
+        Ok(Arc::new(Served::new(head.id, snapshot)))
+    }
+
     /// Serves these environments, except by keys that were refused while they were being read.
     fn serve(&self, mut next: Keys) {
         let refused = self.refused.lock();
@@ -292,6 +306,21 @@ fn environments(keys: &Keys) -> Vec<Arc<Served>> {
     own.map(|access| Arc::clone(&access.served)).collect()
 }
 
+/// Limits the time of reading one environment. A timeout is an error of that environment only: if the whole database
+/// hangs, the next transaction does not begin.
+async fn within_read_timeout<T>(
+    reading: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    tokio::time::timeout(READ_TIMEOUT, reading)
+        .await
+        .unwrap_or_else(|_| {
+            let seconds = READ_TIMEOUT.as_secs();
+            Err(Error::Internal(format!(
+                "it takes longer than {seconds} s to read"
+            )))
+        })
+}
+
 /// Limits the time of a read from the database.
 async fn within<T>(
     limit: Duration,
@@ -300,21 +329,6 @@ async fn within<T>(
     tokio::time::timeout(limit, reading)
         .await
         .unwrap_or(Err(Error::Unavailable(None)))
-}
-
-async fn bring_up_to_date(
-    served: Option<&Arc<Served>>,
-    head: &Head,
-    usage: &Usage,
-    tx: &mut Tx,
-) -> Result<Arc<Served>, Error> {
-    if let Some(served) = served {
-        update(served, head, tx).await?;
-        return Ok(Arc::clone(served));
-    }
-    let empty = EnvironmentSnapshot::empty(usage.of_environment(head.lineage));
-    let snapshot = load(head, &empty, tx).await?;
-    Ok(Arc::new(Served::new(head.id, snapshot)))
 }
 
 /// Reads all flags of an environment.

@@ -201,11 +201,12 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::snapshot::document::TagSecret;
     use crate::snapshot::usage::Usage;
 
     fn revision(number: i64) -> EnvironmentSnapshot {
         let usage = Usage::default().of_environment(EnvironmentId::new(Uuid::nil()));
-        EnvironmentSnapshot::empty(usage).with(Vec::new(), number)
+        EnvironmentSnapshot::empty(usage, TagSecret::default()).with(Vec::new(), number)
     }
 
     fn served() -> Arc<Served> {

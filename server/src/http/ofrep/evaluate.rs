@@ -11,7 +11,8 @@ use crate::snapshot::ServedFlag;
 /// Evaluates a flag for a context.
 ///
 /// `variant` is `on` or `off`. `reason` is one of OpenFeature's reasons: `STATIC` if the result is the same for every
-/// context, `DEFAULT` if the flag is on and no rule matched. `metadata` contains Pennon's reason.
+/// context, `DEFAULT` if the flag is on and no rule matched. An SDK key that reveals no rules gets `DEFAULT` for both.
+/// `metadata` contains Pennon's reason.
 #[utoipa::path(post, path = "/evaluate/flags/{key}")]
 pub(super) async fn one(
     OfrepEnvironment(environment): OfrepEnvironment,
