@@ -8,6 +8,10 @@ use pennon_model::time::Timestamp;
 const MILLISECOND: i64 = 1_000_000;
 const SECOND: i64 = 1000 * MILLISECOND;
 
+/// The limiter is further ahead than this only if the clock was set back. Without that, it is at most one second ahead
+/// of the latest request, which may have read the clock a little later than the one that is being checked.
+const CLOCK_SET_BACK: i64 = 2 * SECOND;
+
 /// A limit on requests per second by the generic cell rate algorithm, whose state is one number. An idle client may
 /// send the requests of one second at once, and then at the steady rate.
 #[derive(Default)]
@@ -32,8 +36,11 @@ impl RateLimiter {
         let now = now.millis().saturating_mul(MILLISECOND);
         let next = |through: i64| {
             let ahead = through.saturating_sub(now);
-            // It is more than a second ahead only if the clock was set back.
-            let ahead = if ahead > SECOND { 0 } else { ahead.max(0) };
+            let ahead = if ahead > CLOCK_SET_BACK {
+                0
+            } else {
+                ahead.max(0)
+            };
             let ahead = ahead.saturating_add(SECOND / i64::from(per_second.get()));
             (ahead <= SECOND).then(|| now.saturating_add(ahead))
         };
@@ -62,6 +69,15 @@ mod tests {
         assert_eq!(admitted(&limiter, start + 334), 1);
         assert_eq!(admitted(&limiter, start + 1000), 2);
         assert_eq!(admitted(&limiter, start + 60_000), 3);
+    }
+
+    #[test]
+    fn a_request_that_read_the_clock_a_little_earlier_does_not_reset_the_limit() {
+        let (limiter, start) = (RateLimiter::default(), 1_800_000_000_000);
+        assert_eq!(admitted(&limiter, start), 3);
+        assert_eq!(admitted(&limiter, start + 334), 1);
+        assert_eq!(admitted(&limiter, start + 333), 0);
+        assert_eq!(admitted(&limiter, start - 500), 0);
     }
 
     #[test]
