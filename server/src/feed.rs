@@ -3,7 +3,7 @@
 //! The audit log contains every change by every process. While the feed has subscribers, it reads new entries
 //! immediately after each change by this process, and at intervals for changes by other processes.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,9 +20,16 @@ use crate::store::{self, Db};
 /// The interval between reads of the log without a notification.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// The maximum delay with which an entry can appear after later entries, because the clocks of instances differ, in
-/// milliseconds.
+/// The usual maximum delay with which an entry can appear after later entries, because the clocks of instances differ,
+/// in milliseconds. Each read covers this period again.
 const DISORDER_MILLIS: i64 = 5_000;
+
+/// The maximum delay with which an entry can appear, because its transaction takes long after dating it: that of a large
+/// import, which also waits for its turn to write. In milliseconds.
+const LATE_MILLIS: i64 = 60_000;
+
+/// The interval between reads that cover the whole period in which entries can appear late, in milliseconds.
+const LATE_INTERVAL_MILLIS: i64 = 5_000;
 
 /// The maximum number of pending notifications of a subscriber. A subscriber that falls further behind starts over.
 const BACKLOG: usize = 256;
@@ -103,31 +110,47 @@ impl ChangeFeed {
 struct Reader {
     /// The time of the newest entry that was read, at most the current time.
     newest: Timestamp,
-    /// The entries that were already sent, within the period that is read again for late entries.
-    sent: HashSet<AuditId>,
+    /// The entries that were already sent, within the period that is read again for late entries, and their times.
+    sent: HashMap<AuditId, Timestamp>,
+    /// The time of the next read that covers this whole period; none before the first read.
+    late_at: Option<Timestamp>,
 }
 
 impl Reader {
     fn new(now: Timestamp) -> Self {
         Self {
             newest: now,
-            sent: HashSet::new(),
+            sent: HashMap::new(),
+            late_at: None,
         }
     }
 
-    /// Sends new entries. It also sends a change made just before the first subscription: receiving it twice is
-    /// harmless.
+    /// Sends new entries. The first read also sends changes made just before the first subscription, because receiving
+    /// them twice is harmless, but no older ones.
     async fn read(&mut self, feed: &ChangeFeed) -> Result<(), Error> {
-        let since = self.newest.plus_millis(-DISORDER_MILLIS);
+        let now = feed.0.clock.now();
+        let is_first = self.late_at.is_none();
+        let is_late = self.late_at.is_none_or(|at| at <= now);
+        let period = if is_late {
+            LATE_MILLIS
+        } else {
+            DISORDER_MILLIS
+        };
+        let since = self.newest.plus_millis(-period);
+        let recent = self.newest.plus_millis(-DISORDER_MILLIS);
         let events = store::audit::since(&mut feed.0.db.read().await?, since).await?;
-        let before = std::mem::take(&mut self.sent);
         for event in events {
             // An instance whose clock is ahead must not hide later changes by others.
-            self.newest = self.newest.max(event.occurred_at.min(feed.0.clock.now()));
-            self.sent.insert(event.id);
-            if !before.contains(&event.id) {
+            self.newest = self.newest.max(event.occurred_at.min(now));
+            let is_known = is_first && event.occurred_at < recent;
+            if self.sent.insert(event.id, event.occurred_at).is_none() && !is_known {
                 feed.send(Notification::Changed(Arc::new(event)));
             }
+        }
+        if is_late {
+            self.late_at = Some(now.plus_millis(LATE_INTERVAL_MILLIS));
+            let kept = self.newest.plus_millis(-LATE_MILLIS);
+            self.sent.retain(|_, at| *at >= kept);
         }
         Ok(())
     }

@@ -176,3 +176,30 @@ async fn the_stream_ends_when_the_service_stops() {
     app.drain();
     listener.until_the_end().await;
 }
+
+#[tokio::test]
+async fn a_change_whose_transaction_took_long_arrives_although_later_ones_arrived_before() {
+    let app = TestApp::start().await;
+    app.run_change_feed();
+    app.advance(40);
+    let admin = app.admin().await;
+    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    admin.flag("short").await;
+    listener.until("\"flag\":\"short\"").await;
+    // Its entry has the time of the start of the test, 40 seconds ago.
+    app.tamper(if app.database().is_postgres() {
+        "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key)
+         values (gen_random_uuid(), 'FLAG_CREATED', 'import', 1772357400000, 'long')"
+    } else {
+        "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key)
+         values (randomblob(16), 'FLAG_CREATED', 'import', 1772357400000, 'long')"
+    })
+    .await;
+    app.advance(10);
+    listener.until("\"flag\":\"long\"").await;
+    let event = listener.received.lines().find(|line| line.contains("long"));
+    // A page that was rendered before the change became visible must not take it for an older one.
+    let at = 1_772_357_400_000_i64 + 50_000;
+    assert!(event.is_some_and(|event| event.contains(&format!("\"at\":{at}"))));
+    assert_eq!(listener.received.matches("\"flag\":\"long\"").count(), 1);
+}
