@@ -34,31 +34,37 @@ const retryDelay = 2_000;
 
 /** Keeps the event stream open while a page is visible, and forwards its messages. */
 export class Hub {
-  readonly #visibility = new Map<Listener, boolean>();
+  /**
+   * The listeners of visible pages. A hidden page gets the position when it becomes visible again. Until then, the hub
+   * forgets its listener, which would keep the port of a page that never returns.
+   */
+  readonly #visible = new Set<Listener>();
   #stream: EventSource | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The time of the last change; undefined while the server does not respond. */
   #at: number | undefined;
 
+  /** Sends messages to a page while it is visible, the position first. */
   setVisible(listener: Listener, isVisible: boolean): void {
-    this.#visibility.set(listener, isVisible);
     if (isVisible) {
+      this.#visible.add(listener);
       if (this.#at !== undefined) {
         listener({ kind: "position", at: this.#at });
       } else if (this.#stream === undefined) {
         this.#open();
       }
     } else {
+      this.#visible.delete(listener);
       this.#schedule(closeDelay, () => this.#close());
     }
   }
 
   get #hasVisiblePage(): boolean {
-    return [...this.#visibility.values()].includes(true);
+    return this.#visible.size > 0;
   }
 
   #broadcast(message: HubMessage): void {
-    for (const listener of this.#visibility.keys()) {
+    for (const listener of this.#visible) {
       listener(message);
     }
   }
