@@ -1,8 +1,16 @@
 import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { holdEngines } from "./engines.ts";
 import { eventsOf, Journal } from "./journal.ts";
-import { baseUrl, clientOf as clientOfPage, key, network, runInPage } from "./page.ts";
+import {
+  baseUrl,
+  clientOf as clientOfPage,
+  fakeClock,
+  hasAnswered,
+  key,
+  network,
+  runInPage,
+} from "./page.ts";
 import { flag, flagWithRule } from "./scripted.ts";
 
 const french = { userId: "ada", country: "FR" };
@@ -54,14 +62,27 @@ function beIdle(): void {
   }
 }
 
-/** Holds the response to the request for a bootstrap back, until the returned function is called. */
-function holdBootstrap(): (response: Response) => void {
+/** Returns a response that arrives when the returned function is called. */
+function hold(): [Promise<Response>, (response: Response) => void] {
   let release = (_: Response) => {};
   const held = new Promise<Response>((resolve) => {
     release = resolve;
   });
+  return [held, release];
+}
+
+/**
+ * Holds the response to the request for a bootstrap back, until the returned function is called, which waits until the
+ * client has read it.
+ */
+function holdBootstrap(): (response: Response) => Promise<void> {
+  const [held, release] = hold();
   respond(() => held);
-  return release;
+  return (response) => {
+    const read = vi.spyOn(response, "arrayBuffer");
+    release(response);
+    return hasAnswered(read);
+  };
 }
 
 /** Returns the last parts of the paths that were requested. */
@@ -107,9 +128,10 @@ describe("a page with a context for its bootstrap", () => {
   });
 
   it("loads the engine when it is idle", async () => {
+    fakeClock();
     const client = clientOf();
     await client.initialize();
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(requested()).toEqual(["bootstrap"]);
     const changed = new Promise((resolve) => client.on("change", resolve));
     beIdle();
@@ -159,35 +181,42 @@ describe("a page with a context for its bootstrap", () => {
   });
 
   it("waits for the flags longer than `initialize()`, which has resolved", async () => {
-    network.mockImplementation(async (url) => {
-      if (url.includes("/bootstrap")) {
-        return json(bootstrap);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      return json(document);
-    });
+    fakeClock();
+    const [flags, arrive] = hold();
+    network.mockImplementation(async (url) =>
+      url.includes("/bootstrap") ? json(bootstrap) : flags,
+    );
+    const instantiate = vi.spyOn(WebAssembly, "instantiate");
+    onTestFinished(() => instantiate.mockRestore());
     const client = clientOf();
     await client.initialize({ timeoutMs: 20 });
     const changed = new Promise((resolve) => client.on("change", resolve));
     beIdle();
+    await hasAnswered(instantiate);
+    // Less than the timeout of a request.
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(network.mock.lastCall?.[1].signal?.aborted).toBe(false);
+    arrive(json(document));
     await changed;
     expect(client.evaluate("ruled", { country: "DE" }).reason).toBe("flag_enabled");
     expect(requested()).toEqual(["bootstrap", "config"]);
   });
 
   it("ignores a bootstrap that arrives after the flags", async () => {
+    fakeClock();
     const arrive = holdBootstrap();
     const client = clientOf();
     const events = eventsOf(client);
-    await client.initialize();
-    arrive(json({ ...bootstrap, flags: [] }));
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    const initialized = client.initialize();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await initialized;
+    await arrive(json({ ...bootstrap, flags: [] }));
     expect(client.isEnabled("plain")).toBe(true);
     expect(events).toEqual(["ready"]);
   });
 
   it("keeps the bootstrap while the service cannot be reached, until the TTL", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    fakeClock();
     const client = clientOf({ retries: 1, cacheTtlMs: 10_000, logger: new Journal() });
     await client.initialize();
     network.mockRejectedValue(new TypeError("offline"));
@@ -200,6 +229,7 @@ describe("a page with a context for its bootstrap", () => {
   });
 
   it("can be shut down before the bootstrap arrives", async () => {
+    fakeClock();
     const arrive = holdBootstrap();
     const client = clientOf();
     const events = eventsOf(client);
@@ -207,9 +237,11 @@ describe("a page with a context for its bootstrap", () => {
     await Promise.resolve();
     const ended = expect(initialized).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
     await client.shutdown();
-    arrive(json(bootstrap));
+    await arrive(json(bootstrap));
     await ended;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    beIdle();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(client.isReady()).toBe(false);
     expect(events).toEqual(["shutdown"]);
     expect(requested()).toEqual(["bootstrap"]);
   });

@@ -1,5 +1,5 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
-import { afterEach, beforeEach, onTestFinished, vi } from "vitest";
+import { afterEach, beforeEach, expect, type Mock, onTestFinished, vi } from "vitest";
 
 /** The key of a public environment. */
 export const key = `pnp_${"p".repeat(43)}`;
@@ -27,4 +27,16 @@ export function clientOf(options: Partial<FeatureFlagsClientOptions> = {}): Feat
   const client = new FeatureFlagsClient({ sdkKey: key, baseUrl, ...quiet, ...options });
   onTestFinished(() => client.shutdown());
   return client;
+}
+
+/** Fakes the clock of the page, but no other work: engines still load, and responses still arrive. */
+export function fakeClock(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+}
+
+/** Waits until this function of the platform has answered a client, and until the client has acted on the answer. */
+export async function hasAnswered(spy: Mock): Promise<void> {
+  await vi.waitFor(() => expect(spy).toHaveResolved(), { timeout: 4_000 });
+  // A client acts in the same turn.
+  await new Promise((resolve) => setImmediate(resolve));
 }

@@ -2,7 +2,7 @@ import type { FeatureFlagsClientOptions } from "@pennon/core";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { holdEngines } from "./engines.ts";
 import { eventsOf } from "./journal.ts";
-import { baseUrl, clientOf, key, network, runInPage } from "./page.ts";
+import { baseUrl, clientOf, fakeClock, hasAnswered, key, network, runInPage } from "./page.ts";
 import { flag } from "./scripted.ts";
 
 const address = `${baseUrl}/sdk/v1/public/${key}`;
@@ -76,7 +76,7 @@ describe("a page with a public key", () => {
   });
 
   it("subtracts the time in a cache from the TTL", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    fakeClock();
     network.mockImplementation(async () => response("first", { Age: "20" }));
     const client = clientOf();
     await client.initialize();
@@ -149,7 +149,7 @@ describe("a page in remote mode", () => {
   });
 
   it("expires the first evaluations after their TTL", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    fakeClock();
     const start = holdEngines();
     network.mockImplementation(async () => response("first"));
     const client = clientOf({ ...remote, cacheTtlMs: 10_000 });
@@ -180,12 +180,15 @@ describe("a page in remote mode", () => {
   it("does not serve evaluations for a context that has been replaced", async () => {
     const start = holdEngines();
     respondByUser();
+    const first = response("ada");
+    const read = vi.spyOn(first, "arrayBuffer");
+    network.mockImplementationOnce(async () => first);
     const client = clientOf(remote);
     const initialized = client.initialize();
     await Promise.resolve();
     expect(network).toHaveBeenCalledTimes(1);
     const changed = client.setContext({ userId: "bob" });
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await hasAnswered(read);
     expect(client.isReady()).toBe(false);
     start();
     await Promise.all([initialized, changed]);
@@ -195,11 +198,12 @@ describe("a page in remote mode", () => {
 
   it("leaves failures to the engine, which retries", async () => {
     const start = holdEngines();
-    network.mockImplementationOnce(async () => new Response("", { status: 503 }));
+    const failure = new Response(null, { status: 503 });
+    network.mockImplementationOnce(async () => failure);
     network.mockImplementation(async () => response("first"));
     const client = clientOf({ ...remote, retries: 2, retryDelayMs: 1 });
     const initialized = client.initialize();
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await hasAnswered(network);
     expect(client.isReady()).toBe(false);
     start();
     await initialized;
@@ -225,14 +229,17 @@ describe("a page in remote mode", () => {
   });
 
   it("can be shut down before the engine has started", async () => {
+    fakeClock();
     const start = holdEngines();
     network.mockImplementation(async () => response("first"));
-    const client = clientOf(remote);
+    const client = clientOf({ ...remote, pollIntervalMs: 1_000 });
     const events = eventsOf(client);
     await client.initialize();
+    await vi.waitFor(() => expect(WebAssembly.instantiate).toHaveBeenCalled(), { timeout: 4_000 });
     await client.shutdown();
     start();
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await hasAnswered(vi.mocked(WebAssembly.instantiate));
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(events).toEqual(["ready", "shutdown"]);
     expect(network).toHaveBeenCalledTimes(1);
     await expect(client.refresh()).rejects.toMatchObject({ code: "NOT_INITIALIZED" });
