@@ -49,6 +49,42 @@ test.describe("pages are accessible", { tag: "@scripts" }, () => {
     }
   });
 
+  test("with text at 200%, which nothing covers", async ({ page, server, api }) => {
+    await fill(api);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await signIn(page, server);
+    const enlarge = () =>
+      page.evaluate(() => {
+        document.documentElement.style.fontSize = "200%";
+      });
+    await page.goto("/dashboard/audit");
+    await enlarge();
+    const overlaps = await page.evaluate(() => {
+      const boxes = [...document.querySelectorAll(".sidebar-nav a, .jump, .audit-filters > *")];
+      const places = boxes.map((box) => {
+        const { left, top, height } = box.getBoundingClientRect();
+        return { right: left + box.scrollWidth, left, top, bottom: top + height };
+      });
+      return places.filter((one, index) =>
+        places.some(
+          (next, position) =>
+            index !== position &&
+            one.left < next.right &&
+            next.left < one.right &&
+            one.top < next.bottom &&
+            next.top < one.bottom,
+        ),
+      );
+    });
+    expect(overlaps).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1280);
+
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto("/dashboard/flags");
+    await enlarge();
+    await expect(page.getByRole("button", { name: "Menu" })).toBeInViewport({ ratio: 1 });
+  });
+
   test("on a phone, with the menu open", async ({ page, server, api }) => {
     await fill(api);
     await page.setViewportSize({ width: 390, height: 844 });

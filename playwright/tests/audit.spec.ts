@@ -237,7 +237,7 @@ test("the effect of a revert is shown for a sample of contexts", { tag: "@script
   // The bucket of "ada" is 63, and that of "linus" is 72.
   await sample.fill("ada\nlinus");
   hydrate();
-  // What is typed before the island has loaded counts, too.
+  // Text that was typed before the island had loaded counts, too.
   await expect(page.getByText("1 turn on, 0 turn off, 1 stay the same.")).toBeVisible();
   await expect(sample).toHaveValue("ada\nlinus");
   await expectAccessible(page);

@@ -319,6 +319,13 @@ test("forty environments with long names fit on the page", async ({ page, server
   expect(await width()).toBeLessThanOrEqual(390);
   await environments.getByRole("link").nth(30).click();
   await expect(page).toHaveURL(/environment=/);
+  await expect(environments.getByText("31 of 40")).toBeVisible();
+
+  const { key } = await api.createFlag("k".repeat(64), "A flag with a long key");
+  for (const more of ["usage", "compare"]) {
+    await page.goto(`/dashboard/flags/${key}/${more}`);
+    expect(await width()).toBeLessThanOrEqual(390);
+  }
 });
 
 test("a key or an environment that does not exist is not found", async ({

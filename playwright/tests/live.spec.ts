@@ -407,6 +407,47 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     }
   });
 
+  test("is not sent to a hidden page, which catches up when it is visible again", async ({
+    page,
+    context,
+    server,
+    api,
+  }) => {
+    await api.createEnvironment("Web shop", "staging");
+    await page.addInitScript(() => {
+      const kinds: string[] = [];
+      const Original = SharedWorker;
+      const Recorded = class extends Original {
+        constructor(...parameters: ConstructorParameters<typeof SharedWorker>) {
+          super(...parameters);
+          this.port.addEventListener("message", ({ data }) => kinds.push(data.kind));
+        }
+      };
+      Object.assign(window, { kinds, SharedWorker: Recorded });
+    });
+    const received = () => page.evaluate("window.kinds.splice(0)");
+    const setVisibility = (state: DocumentVisibilityState) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, "visibilityState", { value, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, state);
+    await signIn(page, server);
+    const other = await context.newPage();
+    await other.goto("/dashboard/flags");
+    await Promise.all([page, other].map(streamReady));
+    await api.createFlag("new_checkout", "New checkout");
+    await expect(page.getByRole("row", { name: "New checkout" })).toBeVisible();
+    expect(await received()).toContain("change");
+
+    await setVisibility("hidden");
+    await api.createFlag("dark_mode", "Dark mode");
+    await expect(other.getByRole("row", { name: "Dark mode" })).toBeVisible();
+    expect(await received()).toEqual([]);
+    await setVisibility("visible");
+    await expect(page.getByRole("row", { name: "Dark mode" })).toBeVisible();
+    expect(await received()).toEqual(["position"]);
+  });
+
   test("does not arrive after the session has ended, and the page says so", async ({
     page,
     context,
@@ -438,14 +479,46 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   }) => {
     browserErrors.ignore(/Failed to load|ERR_/);
     await api.createEnvironment("Web shop", "staging");
+    await api.createFlag("dark_mode", "Dark mode");
     await signIn(page, server);
     await streamReady(page);
     await server.stop();
-    await expect(page.locator(".bars")).toContainText("Pennon cannot be reached");
+    const bars = page.locator(".bars");
+    await expect(bars).toContainText("Pennon cannot be reached");
+    await page.getByRole("switch", { name: "Dark mode" }).click();
+    const message = page.getByRole("alert");
+    await expect(message).toContainText("No answer arrived. The change may have happened or not.");
+    await expect(message).not.toContainText("Not switched");
+    const [above, below] = [await message.boundingBox(), await bars.boundingBox()];
+    expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThan(below?.y ?? 0);
     await server.start();
     await api.createFlag("new_checkout", "New checkout");
     await expect(page.locator(".bars")).toBeEmpty();
     await expect(page.getByRole("row", { name: "New checkout" })).toBeVisible();
+  });
+
+  test("a form stays on its page while the server is unreachable", async ({
+    page,
+    server,
+    browserErrors,
+  }) => {
+    browserErrors.ignore(/Failed to load|ERR_/);
+    await signIn(page, server);
+    await page.goto("/dashboard/new-flag");
+    await streamReady(page);
+    await page.getByLabel("Name").fill("New checkout");
+    await server.stop();
+    const bars = page.locator(".bars");
+    await expect(bars).toContainText("Pennon cannot be reached");
+    await page.getByRole("button", { name: "Create flag" }).click();
+    await expect(bars).toContainText(
+      "Not sent: Pennon cannot be reached. What you typed is still here.",
+    );
+    await expect(page.getByLabel("Name")).toHaveValue("New checkout");
+    // The page may not have noticed yet that the server is back.
+    await server.start();
+    await page.getByRole("button", { name: "Create flag" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toContainText("New checkout");
   });
 });
 

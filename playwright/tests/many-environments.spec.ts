@@ -128,6 +128,41 @@ test("six environments fit beside each other", { tag: "@scripts" }, async ({
   expect(await panel.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
 });
 
+test("the keyboard focus is never under the names or the top bar", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  for (const name of [...names, "integration"]) {
+    await api.createEnvironment("Web shop", name);
+  }
+  for (let number = 1; number <= 4; number++) {
+    await api.createFlag(`flag_${number}`, `A flag by the number of ${number}`);
+  }
+  await signIn(page, server);
+  // A wide list that scrolls sideways, and a page that scrolls under its top bar.
+  for (const [width, height] of [
+    [1024, 400],
+    [720, 400],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await page.goto("/dashboard/flags");
+    await page.getByRole("switch").last().focus();
+    for (let presses = 0; presses < 30; presses++) {
+      const covered = await page.evaluate(() => {
+        const focused = document.activeElement;
+        const { x = 0, y = 0, width = 0, height = 0 } = focused?.getBoundingClientRect() ?? {};
+        const hits = [x + 1, x + width - 1].map((left) =>
+          document.elementFromPoint(left, y + height / 2),
+        );
+        return hits.some((hit) => !focused?.contains(hit)) ? focused?.outerHTML : "";
+      });
+      expect.soft(covered, `after ${presses} presses at ${width} pixels`).toBe("");
+      await page.keyboard.press("Shift+Tab");
+    }
+  }
+});
+
 test("a card on a phone shows one environment, chosen once, and the others on request", async ({
   page,
   server,

@@ -218,6 +218,13 @@ test("a role in one environment is given, followed and removed", async ({
   await page.getByLabel("Role", { exact: true }).selectOption("editor");
   await page.getByRole("button", { name: "Add role" }).click();
   const grants = page.getByRole("region", { name: "Roles in products" }).getByRole("listitem");
+  await page.goto("/dashboard/people");
+  const email = await row(page, invited.email)
+    .getByRole("link", { name: invited.email })
+    .boundingBox();
+  expect(email?.height).toBeGreaterThanOrEqual(24);
+  await row(page, invited.email).getByRole("link", { name: "Has a higher role" }).click();
+  await expect(page).toHaveURL(`/dashboard/people/${ben.id}`);
   await expect(grants).toHaveCount(1);
   await expect(grants).toContainText("Editor in Web shop / staging");
 

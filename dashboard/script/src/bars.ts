@@ -2,6 +2,9 @@ import { link } from "./dom.ts";
 
 type Link = { readonly href: string; readonly text: string };
 
+/** The distance from the bars to a message above them, in pixels. */
+const gap = 8;
+
 /** Messages about the page as a whole, in bars above its lower edge. */
 export class Bars {
   readonly #box = document.createElement("div");
@@ -12,6 +15,15 @@ export class Bars {
     // Added before the first message, because screen readers ignore a status region that appears with its text.
     this.#box.role = "status";
     document.body.append(this.#box);
+    new ResizeObserver(() => {
+      const height = this.#box.offsetHeight;
+      const space = height === 0 ? 0 : height + gap;
+      document.documentElement.style.setProperty("--bars", `${space}px`);
+    }).observe(this.#box);
+  }
+
+  isShown(name: string): boolean {
+    return this.#bars.has(name);
   }
 
   show(name: string, text: string, action?: Link): void {

@@ -46,7 +46,7 @@ export function keepUpToDate(
     }
     clearTimeout(unreachableTimer);
     unreachableTimer = undefined;
-    bars.hide("lost");
+    hideLost();
     if (message.kind === "ended") {
       const text = "Your session has ended. What you typed is still here.";
       bars.show("ended", text, { href: "/dashboard/login", text: "Sign in in another tab" });
@@ -67,13 +67,30 @@ export function keepUpToDate(
 
   /** Reports that the page is not updated, and since when. */
   function showLost(): void {
-    const reason = navigator.onLine ? "Pennon cannot be reached." : "You are offline.";
     const time = new Date(renderedAt).toLocaleTimeString("en-GB", {
       hour: "2-digit",
       minute: "2-digit",
     });
     const age = isFormResponse ? "may be out of date" : `shows the state of ${time}`;
-    bars.show("lost", `${reason} This page ${age}.`);
+    bars.show("lost", `${lostReason()}. This page ${age}.`);
+  }
+
+  function hideLost(): void {
+    bars.hide("lost");
+    bars.hide("unsent");
+  }
+
+  /** Submits a form if the server responds although the stream does not. Otherwise, the page keeps the input. */
+  async function submitIfReachable(
+    form: HTMLFormElement,
+    submitter: HTMLElement | null,
+  ): Promise<void> {
+    if (await isReachable()) {
+      hideLost();
+      form.requestSubmit(submitter);
+    } else {
+      bars.show("unsent", `Not sent: ${lostReason()}. What you typed is still here.`);
+    }
   }
 
   function refreshSoon(delay = refreshDelay): void {
@@ -165,6 +182,15 @@ export function keepUpToDate(
       refreshSoon();
     }
   });
+  addEventListener("submit", (event) => {
+    const form = event.target;
+    const isPost = form instanceof HTMLFormElement && form.method === "post";
+    // Without a server, the browser would replace the page and the input by its own error.
+    if (isPost && bars.isShown("lost") && !event.defaultPrevented) {
+      event.preventDefault();
+      void submitIfReachable(form, event.submitter);
+    }
+  });
   // A form that navigates to another page causes a change event, too. No refresh until then, because the object of this
   // page may no longer exist.
   addEventListener("submit", (event) => {
@@ -204,7 +230,7 @@ export function keepUpToDate(
   addEventListener("online", () => {
     // The stream may have survived the interruption, or still be broken.
     if (unreachableTimer === undefined) {
-      bars.hide("lost");
+      hideLost();
       refreshSoon();
     }
   });
@@ -218,6 +244,23 @@ export function keepUpToDate(
       refreshSoon();
     }
   }, awaitingDelay);
+}
+
+/** Returns the reason that the page is not updated. */
+function lostReason(): string {
+  return navigator.onLine ? "Pennon cannot be reached" : "You are offline";
+}
+
+/** Returns true if the server itself responds, and not a proxy in its place. */
+async function isReachable(): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(unreachableDelay);
+    const request = { method: "HEAD", cache: "no-store", signal } as const;
+    const { status } = await fetch("/dashboard/events", request);
+    return status < 500;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns true if a response contains a page, including a 403 or 404 page, but not a server error. */

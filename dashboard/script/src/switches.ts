@@ -29,8 +29,8 @@ type SwitchOptions = {
   readonly reason?: string | undefined;
 };
 
-/** The server's refusal to switch. */
-type Failure = { readonly code?: string; readonly message: string };
+/** A switch without the new state in the response: the server's refusal, or else a lead that says what is known. */
+type Failure = { readonly code?: string; readonly lead?: string; readonly message: string };
 
 /** Makes the switches of a page instant. Without scripts, they are forms with one button. */
 export function listenToSwitches(): void {
@@ -178,6 +178,7 @@ async function send(
 ): Promise<string | Failure> {
   const id = requestId();
   ownRequests.add(id);
+  const isOffline = !navigator.onLine;
   try {
     const headers: Record<string, string> = { "x-request-id": id };
     if (reason !== undefined) {
@@ -189,11 +190,13 @@ async function send(
     const response = await post(endpoint, fields, headers);
     return await answerOf(response);
   } catch {
-    return {
-      message: navigator.onLine
-        ? "No answer arrived, so the change may have happened or not. The page shows the state as soon as Pennon can be reached."
-        : "You are offline. Try again once you are connected.",
-    };
+    return isOffline
+      ? { message: "You are offline. Try again once you are connected." }
+      : {
+          lead: "No answer arrived.",
+          message:
+            "The change may have happened or not. The page shows the state as soon as Pennon can be reached.",
+        };
   }
 }
 
@@ -202,7 +205,8 @@ async function answerOf(response: Response): Promise<string | Failure> {
     return (await response.json()) as string | Failure;
   } catch {
     return {
-      message: "The service responded unexpectedly. Reload the page to see the current state.",
+      lead: "Unexpected answer.",
+      message: "The change may have happened or not. Reload the page to see the current state.",
     };
   }
 }
@@ -233,10 +237,10 @@ function updateForm(form: HTMLFormElement, fields: DocumentFragment): void {
   }
 }
 
-function showFailure({ code, message }: Failure): void {
+function showFailure({ code, lead: known = "Not switched.", message }: Failure): void {
   const text = new DocumentFragment();
   const lead = document.createElement("strong");
-  lead.textContent = "Not switched. ";
+  lead.textContent = `${known} `;
   text.append(lead, message);
   if (code === "SignedOut") {
     text.append(" ", link("/dashboard/login", "Sign in"));

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use pennon_model::{
-    metadata::{FlagKind, FlagMetadata},
+    metadata::{FlagKind, FlagMetadata, FlagTag},
     time::Timestamp,
 };
 
@@ -19,6 +19,9 @@ use crate::{
 
 /// The field with the exact expiry, of which the form shows only the date.
 const EXACT_EXPIRY: &str = "expires-exactly";
+
+/// The number of characters of an invalid tag in its error.
+const SHOWN_OF_TAG: usize = 30;
 
 /// The kinds to choose from.
 const KINDS: &[(&str, &str)] = &[
@@ -47,6 +50,28 @@ impl From<&Form> for MetadataForm {
     }
 }
 
+/// Describes the error of the first invalid tag in a list, and names the tag; none if each tag is valid.
+pub fn tag_error(list: &str) -> Option<String> {
+    let mut tags = list.split(',').map(str::trim).filter(|tag| !tag.is_empty());
+    tags.find_map(|tag| {
+        let error = FlagTag::try_from(tag.to_owned()).err()?;
+        let start: String = tag.chars().take(SHOWN_OF_TAG).collect();
+        let rest = if start.len() < tag.len() { "…" } else { "" };
+        Some(format!("the tag `{start}{rest}` {error}"))
+    })
+}
+
+/// Names the invalid tag in the error of the field for tags, which the error of the service does not.
+fn with_tag(mut refusal: Refusal) -> Refusal {
+    let typed = refusal.form.as_ref().map(|form| form.text("tags"));
+    let detail = typed.as_deref().and_then(tag_error);
+    let mut errors = refusal.fields.iter_mut();
+    if let (Some(detail), Some(error)) = (detail, errors.find(|error| error.field == "tags")) {
+        error.detail = format!("{}.", describe::capitalize(&detail));
+    }
+    refusal
+}
+
 /// Fields for tags, owner, kind and expiry, all of them optional.
 #[component]
 pub fn MetadataFields(
@@ -68,7 +93,7 @@ pub fn MetadataFields(
             optional=true
             example="checkout, web"
             value=current.tags.to_string()
-            refusal=refusal.clone()
+            refusal=with_tag(refusal.clone())
         />
         <Field
             name="owner"
@@ -105,6 +130,17 @@ pub fn MetadataFields(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_names_the_tag() {
+        assert_eq!(tag_error("web, checkout,"), None);
+        let list = format!("web, {}", "x".repeat(51));
+        let expected = format!(
+            "the tag `{}…` must have at most 50 characters",
+            "x".repeat(30)
+        );
+        assert_eq!(tag_error(&list), Some(expected));
+    }
 
     #[test]
     fn the_time_of_an_expiry_stays_unless_its_date_changes() {

@@ -50,6 +50,15 @@ pub fn Date(
     time_element(at, local(at).date)
 }
 
+/// A date in UTC, and its time zone, because the other times of the page may be in another.
+#[component]
+pub fn UtcDate(
+    /// The time.
+    at: Timestamp,
+) -> impl IntoView {
+    time_element(at, format!("{} (UTC)", LocalTime::in_utc(at).date))
+}
+
 /// A time as text, with UTC on hover.
 fn time_element(at: Timestamp, text: String) -> impl IntoView {
     let utc = LocalTime::in_utc(at);

@@ -109,15 +109,24 @@ fn row(listed: UserRow, me: &User, refused: Option<&Form>) -> impl IntoView + us
     let refused_role = refused.and_then(|form| Role::parse(&form.text("role")).ok());
     let you = (user.id == me.id).then(|| view! { <span class="tag you">"You"</span> });
     let email = user.email.clone();
+    let page = scoped(routes::person(user.id));
+    let grants = role::describe_grants(&user.grants).map(|grants| {
+        view! {
+            <p class="person-role">
+                <a href=page.clone()>{grants}</a>
+            </p>
+        }
+    });
     view! {
         <tr id=row_id(&user)>
-            <th class="name" scope="row" title=email.clone()>
-                <a href=scoped(routes::person(user.id))>{email.clone()}</a>
+            <th class="name person" scope="row" title=email.clone()>
+                <a href=page>{email.clone()}</a>
                 " "
                 {you}
             </th>
-            <td>
+            <td class="person-roles">
                 <RoleForm user=user.clone() refused_role/>
+                {grants}
             </td>
             <Cell label="Last sign-in" quiet=true>
                 {match signed_in_at {

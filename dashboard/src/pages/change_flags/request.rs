@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
-use pennon_core::Invalid;
 use pennon_model::{
     bulk::{BulkAction, BulkActionName, BulkChange},
     id::{EnvironmentId, FlagId},
@@ -11,6 +10,7 @@ use pennon_model::{
 };
 
 use crate::{
+    components::metadata_fields::tag_error,
     error::FieldError,
     form::{Form, with_query},
     html::{Html, IntoHtml as _, hidden},
@@ -92,9 +92,9 @@ impl Request {
             });
         };
         let mut parsed = |field, text: &str| {
-            let tags = FlagTags::parse_list(text).map_err(Invalid::detail);
-            tags.unwrap_or_else(|detail| {
-                refuse(field, detail);
+            FlagTags::parse_list(text).unwrap_or_else(|error| {
+                let named = tag_error(text);
+                refuse(field, named.as_deref().unwrap_or(error.detail()));
                 FlagTags::default()
             })
         };

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use pennon_model::metadata::FlagMetadata;
 
 use crate::{
-    components::{fact::Fact, time::Date},
+    components::{fact::Fact, time::UtcDate},
     describe,
     form::with_query,
     html::{Html, IntoHtml as _, html},
@@ -48,7 +48,7 @@ fn facts(metadata: &FlagMetadata) -> Option<Html> {
         let at = expiry.time();
         let has_passed = visit().is_ok_and(|visit| visit.now() >= at);
         let name = if has_passed { "Expired" } else { "Expires" };
-        html! { <Fact name><Date at/></Fact> }
+        html! { <Fact name><UtcDate at/></Fact> }
     });
     let facts: Vec<Html> = [kind, owner, expiry].into_iter().flatten().collect();
     (!facts.is_empty()).then(|| view! { <dl class="flag-facts">{facts}</dl> }.into_html())

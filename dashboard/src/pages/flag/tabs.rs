@@ -45,6 +45,10 @@ pub(super) fn tabs(page: &PageData) -> Html {
             </section>
         }
     });
+    let position = places
+        .iter()
+        .position(|(environment, _)| page.address.environment == Some(environment.id));
+    let position = position.map(|index| format!("{} of {}", index.saturating_add(1), places.len()));
     let current = page.detail.environment.as_ref();
     let current = current.map(|environment| page.name_of(environment));
     html! {
@@ -53,7 +57,7 @@ pub(super) fn tabs(page: &PageData) -> Html {
                 <summary class="button">
                     <span class="picker-label">"Environment"</span>
                     <span class="picker-name">{current}</span>
-                    <span class="quiet">{format!("1 of {}", places.len())}</span>
+                    <span class="quiet">{position}</span>
                     <Drawing icon=Icon::DOWN/>
                 </summary>
                 <div class="picker-list">{groups.collect_view()}</div>
