@@ -25,6 +25,14 @@ struct RuleRow {
     revision: i64,
 }
 
+/// The columns of a [`RuleRow`].
+macro_rules! columns {
+    () => {
+        "id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at,
+         updated_at, revision"
+    };
+}
+
 /// Adds a rule.
 pub(crate) async fn insert(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Error> {
     let is_inserted = on_conn!(tx, conn => unless_taken(sqlx::query(
@@ -50,12 +58,11 @@ pub(crate) async fn insert(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Erro
 
 /// Returns one rule, unless the configuration that it belongs to is hidden.
 pub(crate) async fn find(tx: &mut Tx, id: RuleId) -> Result<Option<TargetingRule>, Error> {
-    let row: Option<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
-         from rules where id = $1
-           and exists (select 1 from flag_environments pair where pair.flag_id = rules.flag_id
-                       and pair.environment_id = rules.environment_id and not pair.is_hidden)",
-    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    let row: Option<RuleRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", columns!(), " from rules where id = $1
+           and exists (select 1 from flag_environments configured where configured.flag_id = rules.flag_id
+                       and configured.environment_id = rules.environment_id and not configured.is_hidden)",
+    )).bind(id.uuid()).fetch_optional(conn).await)?;
     row.map(TargetingRule::try_from).transpose()
 }
 
@@ -96,10 +103,9 @@ pub(crate) async fn list(
     flag: FlagId,
     environment: EnvironmentId,
 ) -> Result<Vec<TargetingRule>, Error> {
-    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
-         from rules where flag_id = $1 and environment_id = $2 order by priority",
-    ).bind(flag.uuid()).bind(environment.uuid()).fetch_all(conn).await)?;
+    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", columns!(), " from rules where flag_id = $1 and environment_id = $2 order by priority",
+    )).bind(flag.uuid()).bind(environment.uuid()).fetch_all(conn).await)?;
     rows.into_iter().map(TargetingRule::try_from).collect()
 }
 
@@ -108,10 +114,9 @@ pub(crate) async fn of_environment(
     tx: &mut Tx,
     environment: EnvironmentId,
 ) -> Result<Vec<TargetingRule>, Error> {
-    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
-         from rules where environment_id = $1 order by flag_id, priority",
-    ).bind(environment.uuid()).fetch_all(conn).await)?;
+    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", columns!(), " from rules where environment_id = $1 order by flag_id, priority",
+    )).bind(environment.uuid()).fetch_all(conn).await)?;
     rows.into_iter().map(TargetingRule::try_from).collect()
 }
 
@@ -146,22 +151,21 @@ pub(crate) async fn newest(
     tx: &mut Tx,
     environment: EnvironmentId,
 ) -> Result<Vec<TargetingRule>, Error> {
-    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
-         from rules where environment_id = $1
-           and not exists (select 1 from flag_environments pair where pair.flag_id = rules.flag_id
-                           and pair.environment_id = rules.environment_id and pair.is_hidden)
+    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", columns!(), " from rules where environment_id = $1
+           and not exists (select 1 from flag_environments configured where configured.flag_id = rules.flag_id
+                           and configured.environment_id = rules.environment_id and configured.is_hidden)
          order by updated_at desc limit 100",
-    ).bind(environment.uuid()).fetch_all(conn).await)?;
+    )).bind(environment.uuid()).fetch_all(conn).await)?;
     rows.into_iter().map(TargetingRule::try_from).collect()
 }
 
 /// Returns the rules of all flags in all active environments, by ascending priority.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<TargetingRule>, Error> {
-    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
-         from rules where environment_id in (select id from environments where status = 'active') order by priority",
-    ).fetch_all(conn).await)?;
+    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", columns!(), " from rules
+         where environment_id in (select id from environments where status = 'active') order by priority",
+    )).fetch_all(conn).await)?;
     rows.into_iter().map(TargetingRule::try_from).collect()
 }
 
