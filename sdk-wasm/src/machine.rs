@@ -190,7 +190,7 @@ pub fn stored(age: f64, max_age: f64) {
 /// Reports that the stream announced the tag of the service's config document, and optionally the period in
 /// milliseconds over which clients should spread their fetches.
 #[wasm_bindgen]
-pub fn stream_told(etag: String, spread: Option<f64>) {
+pub fn stream_announced(etag: String, spread: Option<f64>) {
     let mut machine = borrow(&MACHINE);
     machine.handle(Event::StreamAnnounced {
         etag,

@@ -7,7 +7,7 @@ export const ownRequests = new Set<string>();
 const endpoint = "/dashboard/api/set-enabled";
 
 /** The time for which a switch waits for its answer before a message says so, in milliseconds. */
-const patience = 3_000;
+const waitingMessageDelay = 3_000;
 
 /** A flag in an environment. */
 type FlagEnvironment = {
@@ -148,7 +148,7 @@ async function switchTo(
   const place = `${target.name} in ${target.environmentName}`;
   const waiting = setTimeout(
     () => showMessage(`Waiting for an answer. ${place} may not be switched yet.`, {}),
-    patience,
+    waitingMessageDelay,
   );
   const result = await send(fields, reason);
   clearTimeout(waiting);

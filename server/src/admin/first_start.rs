@@ -114,8 +114,8 @@ async fn apply(
 }
 
 fn given_password(password: &Secret) -> Result<NewPassword, StartError> {
-    NewPassword::try_from(password.expose().to_owned()).map_err(|_| {
-        StartError::FirstAdministrator("PENNON_ADMIN_PASSWORD must have 12 to 256 characters")
+    NewPassword::try_from(password.expose().to_owned()).map_err(|problem| {
+        StartError::FirstAdministrator(format!("PENNON_ADMIN_PASSWORD {problem}"))
     })
 }
 
@@ -134,7 +134,7 @@ impl NewAdministrator {
     ) -> Result<Self, StartError> {
         if !is_email(email) {
             return Err(StartError::FirstAdministrator(
-                "PENNON_ADMIN_EMAIL is not an e-mail address",
+                "PENNON_ADMIN_EMAIL is not an e-mail address".to_owned(),
             ));
         }
         let given = password.map(given_password).transpose()?;

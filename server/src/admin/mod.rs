@@ -104,7 +104,7 @@ pub enum StartError {
     WeakJwtSecret,
     /// The settings for the account of the first administrator are invalid.
     #[error("the first administrator cannot be created: {0}")]
-    FirstAdministrator(&'static str),
+    FirstAdministrator(String),
     /// The bootstrap file is needed, but cannot be applied. The text contains the name of the file and its faults, but
     /// none of its values.
     #[error("the bootstrap file was not applied, and nothing was changed: {0}")]

@@ -64,12 +64,12 @@ impl Default for Queues {
 }
 
 struct Queue {
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     turn: Arc<Semaphore>,
     timeout: Duration,
 }
 
-/// A place in a queue.
+/// A permit to wait in a queue.
 pub(crate) struct QueuePermit {
     permit: OwnedSemaphorePermit,
     turn: Arc<Semaphore>,
@@ -78,23 +78,23 @@ pub(crate) struct QueuePermit {
 
 /// The right to compute a hash now.
 pub(crate) struct HashPermit {
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
     _turn: OwnedSemaphorePermit,
 }
 
 impl Queue {
-    fn new(places: usize, timeout: Duration) -> Self {
+    fn new(permits: usize, timeout: Duration) -> Self {
         Self {
-            places: Arc::new(Semaphore::new(places)),
+            permits: Arc::new(Semaphore::new(permits)),
             turn: Arc::new(Semaphore::new(1)),
             timeout,
         }
     }
 
     fn enter(&self) -> Result<QueuePermit, Error> {
-        let place = Arc::clone(&self.places).try_acquire_owned();
+        let permit = Arc::clone(&self.permits).try_acquire_owned();
         Ok(QueuePermit {
-            permit: place.map_err(|_| Error::Overloaded)?,
+            permit: permit.map_err(|_| Error::Overloaded)?,
             turn: Arc::clone(&self.turn),
             timeout: self.timeout,
         })
@@ -106,7 +106,7 @@ impl QueuePermit {
     pub(crate) async fn turn(self) -> Result<HashPermit, Error> {
         match timeout(self.timeout, self.turn.acquire_owned()).await {
             Ok(Ok(turn)) => Ok(HashPermit {
-                _place: self.permit,
+                _permit: self.permit,
                 _turn: turn,
             }),
             _ => Err(Error::Overloaded),

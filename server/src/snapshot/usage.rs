@@ -25,7 +25,7 @@ const LOW_CAPACITY: usize = MAX_REPORTED / 2;
 /// The counts of all served environments, and of those that are no longer served until their counts are taken.
 pub(crate) struct Usage {
     environments: Mutex<Vec<Arc<EnvironmentUsage>>>,
-    places: Arc<ReportCapacity>,
+    capacity: Arc<ReportCapacity>,
 }
 
 /// The permits for counts of reports that wait for the database.
@@ -42,7 +42,7 @@ pub(crate) struct EnvironmentUsage {
     flags: Mutex<HashMap<FlagId, Arc<FlagUsage>>>,
     /// Reports with an ID. Only the write to the database shows whether another instance has counted a report.
     reports: Mutex<Vec<UsageReport>>,
-    places: Arc<ReportCapacity>,
+    capacity: Arc<ReportCapacity>,
     polls: [AtomicU64; PollKind::ALL.len()],
     clients: Arc<ClientUsage>,
     /// The clients that use a previous key, by the environment to which it gives access.
@@ -61,7 +61,7 @@ pub(crate) struct FlagUsage {
 /// The number of evaluations by outcome.
 type OutcomeCounts = [AtomicU64; Outcome::ALL.len()];
 
-/// The place where evaluations were made.
+/// The side that made the evaluations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Origin {
     /// This service.
@@ -81,7 +81,7 @@ pub(crate) struct UsageReport {
     pub(crate) id: Uuid,
     pub(crate) counts: Vec<(FlagId, Outcome, u64)>,
     /// One permit for each count.
-    _places: OwnedSemaphorePermit,
+    _capacity: OwnedSemaphorePermit,
 }
 
 /// Counts that were taken out of memory. None is 0.
@@ -97,13 +97,13 @@ pub(crate) struct Counts {
 
 impl Default for Usage {
     fn default() -> Self {
-        let places = ReportCapacity {
+        let capacity = ReportCapacity {
             free: Arc::new(Semaphore::new(MAX_REPORTED)),
             few: Notify::new(),
         };
         Self {
             environments: Mutex::default(),
-            places: Arc::new(places),
+            capacity: Arc::new(capacity),
         }
     }
 }
@@ -115,7 +115,7 @@ impl Usage {
             lineage,
             flags: Mutex::default(),
             reports: Mutex::default(),
-            places: Arc::clone(&self.places),
+            capacity: Arc::clone(&self.capacity),
             polls: Default::default(),
             clients: Arc::default(),
             previous_keys: Mutex::default(),
@@ -140,7 +140,7 @@ impl Usage {
 
     /// Waits until there are so many reports that they should be written to the database now.
     pub(super) async fn many_reports(&self) {
-        self.places.few.notified().await;
+        self.capacity.few.notified().await;
     }
 }
 
@@ -157,18 +157,18 @@ impl EnvironmentUsage {
     /// Keeps a report until it is written to the database. Returns false if too many reports wait.
     pub(super) fn reported(&self, id: Uuid, counts: Vec<(FlagId, Outcome, u64)>) -> bool {
         let size = u32::try_from(counts.len()).unwrap_or(u32::MAX);
-        let free = &self.places.free;
+        let free = &self.capacity.free;
         if free.available_permits() < LOW_CAPACITY {
-            self.places.few.notify_one();
+            self.capacity.few.notify_one();
         }
-        let Ok(places) = Arc::clone(free).try_acquire_many_owned(size) else {
+        let Ok(acquired) = Arc::clone(free).try_acquire_many_owned(size) else {
             return false;
         };
         self.reports.lock().push(UsageReport {
             lineage: self.lineage,
             id,
             counts,
-            _places: places,
+            _capacity: acquired,
         });
         true
     }

@@ -59,10 +59,10 @@ macro_rules! select_flag_environments {
             ", ",
             environment_columns!(),
             ", is_enabled, ttl_override_seconds,
-             pair.revision as configuration_revision, pair.config_revision, pair.is_hidden
-             from flag_environments pair
-             join flags on flags.id = pair.flag_id
-             join environments on environments.id = pair.environment_id ",
+             configured.revision as configuration_revision, configured.config_revision, configured.is_hidden
+             from flag_environments configured
+             join flags on flags.id = configured.flag_id
+             join environments on environments.id = configured.environment_id ",
         )
     };
 }
@@ -83,7 +83,7 @@ pub(crate) async fn find_even_hidden(
     id: FlagEnvironmentId,
 ) -> Result<Option<(FlagEnvironment, bool)>, Error> {
     let row: Option<FlagEnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
-        select_flag_environments!(), "where pair.flag_id = $1 and pair.environment_id = $2",
+        select_flag_environments!(), "where configured.flag_id = $1 and configured.environment_id = $2",
     )).bind(id.flag.uuid()).bind(id.environment.uuid()).fetch_optional(conn).await)?;
     let found = |row: FlagEnvironmentRow| {
         let is_hidden = row.is_hidden;
@@ -95,7 +95,7 @@ pub(crate) async fn find_even_hidden(
 /// Returns a flag in all active environments in which it is configured, by product and name.
 pub(crate) async fn of_flag(tx: &mut Tx, flag: FlagId) -> Result<Vec<FlagEnvironment>, Error> {
     let rows: Vec<FlagEnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
-        select_flag_environments!(), "where pair.flag_id = $1 and not is_hidden and status = 'active'
+        select_flag_environments!(), "where configured.flag_id = $1 and not is_hidden and status = 'active'
          order by product, environments.name",
     )).bind(flag.uuid()).fetch_all(conn).await)?;
     rows.into_iter().map(FlagEnvironment::try_from).collect()
@@ -224,13 +224,13 @@ pub(crate) async fn copy_all(
     on_conn!(tx, conn => sqlx::query(
         "insert into flag_environments
              (flag_id, environment_id, is_enabled, ttl_override_seconds, is_hidden, is_targeted, config_revision)
-         select pair.flag_id, $2,
-                pair.is_enabled and pair.flag_id in (select flag_id from flag_scope where environment_id = $2),
-                pair.ttl_override_seconds,
-                pair.flag_id not in (select flag_id from flag_scope where environment_id = $2),
-                pair.is_targeted,
+         select configured.flag_id, $2,
+                configured.is_enabled and configured.flag_id in (select flag_id from flag_scope where environment_id = $2),
+                configured.ttl_override_seconds,
+                configured.flag_id not in (select flag_id from flag_scope where environment_id = $2),
+                configured.is_targeted,
                 (select config_revision from environments where id = $2)
-         from flag_environments pair where pair.environment_id = $1
+         from flag_environments configured where configured.environment_id = $1
          on conflict (flag_id, environment_id) do update
          set is_enabled = excluded.is_enabled, ttl_override_seconds = excluded.ttl_override_seconds",
     ).bind(from.uuid()).bind(to.uuid()).execute(conn).await.map(drop))
@@ -270,15 +270,15 @@ pub(crate) async fn cells(
     }
     let rows: Vec<CellRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(
-            "select pair.flag_id, pair.environment_id, pair.is_enabled, pair.revision, pair.ttl_override_seconds,
+            "select configured.flag_id, configured.environment_id, configured.is_enabled, configured.revision, configured.ttl_override_seconds,
                rollouts.percentage,
                (select count(*) from rules
-                where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id) as rules
-             from flag_environments pair
-             join environments on environments.id = pair.environment_id and environments.status = 'active'
+                where rules.flag_id = configured.flag_id and rules.environment_id = configured.environment_id) as rules
+             from flag_environments configured
+             join environments on environments.id = configured.environment_id and environments.status = 'active'
              left join rollouts
-               on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
-             where not pair.is_hidden and pair.flag_id ",
+               on rollouts.flag_id = configured.flag_id and rollouts.environment_id = configured.environment_id
+             where not configured.is_hidden and configured.flag_id ",
         );
         push_one_of!(query, flags);
         query.build_query_as().fetch_all(conn).await

@@ -29,10 +29,10 @@ pub(crate) async fn find(tx: &mut Tx) -> Result<FirstObjects, Error> {
            (select key from flags where archived_at is null order by created_at desc, id desc limit 1) as flag_key,
            (select count(*) from (select 1 as one from environments_last_seen limit 1) polled)
              + (select count(*) from (select 1 as one from flags_last_seen limit 1) evaluated) as requests,
-           (select count(*) from (select 1 as one from flag_environments pair
-                                  join environments on environments.id = pair.environment_id
+           (select count(*) from (select 1 as one from flag_environments configured
+                                  join environments on environments.id = configured.environment_id
                                     and environments.status = 'active'
-                                  join flags on flags.id = pair.flag_id and flags.archived_at is null
-                                  where pair.is_enabled and not pair.is_hidden limit 1) switched) as enabled",
+                                  join flags on flags.id = configured.flag_id and flags.archived_at is null
+                                  where configured.is_enabled and not configured.is_hidden limit 1) switched) as enabled",
     ).fetch_one(conn).await)
 }

@@ -178,19 +178,19 @@ impl LoadedFlag {
     }
 }
 
-/// Selects the columns of [`FlagRuleRow`], after `$columns`, for each flag configuration, which is called `pair`.
+/// Selects the columns of [`FlagRuleRow`], after `$columns`, for each flag configuration, which is called `configured`.
 macro_rules! select_configured {
     ($columns:literal) => {
         concat!(
             "select ", $columns,
-            "flags.id as flag_id, flags.key, flags.archived_at is not null as archived, pair.is_hidden,
-                pair.is_enabled, pair.ttl_override_seconds, pair.config_revision, rollouts.percentage, rollouts.strategy,
+            "flags.id as flag_id, flags.key, flags.archived_at is not null as archived, configured.is_hidden,
+                configured.is_enabled, configured.ttl_override_seconds, configured.config_revision, rollouts.percentage, rollouts.strategy,
                 rules.id as rule_id, rules.priority, rules.logic, rules.value,
                 cast(rules.conditions as text) as conditions
-         from flag_environments pair
-         join flags on flags.id = pair.flag_id
-         left join rollouts on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
-         left join rules on rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id"
+         from flag_environments configured
+         join flags on flags.id = configured.flag_id
+         left join rollouts on rollouts.flag_id = configured.flag_id and rollouts.environment_id = configured.environment_id
+         left join rules on rules.flag_id = configured.flag_id and rules.environment_id = configured.environment_id"
         )
     };
 }
@@ -200,7 +200,7 @@ macro_rules! select_changed {
     () => {
         concat!(
             select_configured!(""),
-            " where pair.environment_id = $1 and pair.config_revision > $2"
+            " where configured.environment_id = $1 and configured.config_revision > $2"
         )
     };
 }
@@ -218,7 +218,7 @@ const ALL_FLAGS: &str = concat!(
      where flags.archived_at is not null
        and flags.id in (select flag_id from flag_scope where environment_id = $1)
        and not exists
-        (select 1 from flag_environments pair where pair.flag_id = flags.id and pair.environment_id = $1)
+        (select 1 from flag_environments configured where configured.flag_id = flags.id and configured.environment_id = $1)
      order by flag_id, priority"
 );
 
@@ -251,12 +251,12 @@ pub(crate) async fn flag_in(
 ) -> Result<Vec<(EnvironmentId, ChangedFlag)>, Error> {
     let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(concat!(
-            select_configured!("pair.environment_id, "),
-            " where pair.flag_id = ",
+            select_configured!("configured.environment_id, "),
+            " where configured.flag_id = ",
         ));
-        query.push_bind(flag.uuid()).push(" and pair.environment_id ");
+        query.push_bind(flag.uuid()).push(" and configured.environment_id ");
         push_one_of!(query, environments);
-        query.push(" order by pair.environment_id, rules.priority");
+        query.push(" order by configured.environment_id, rules.priority");
         query.build_query_as().fetch_all(conn).await
     })?;
     let configurations = rows.chunk_by(|one, next| one.environment_id == next.environment_id);

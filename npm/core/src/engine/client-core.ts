@@ -154,7 +154,7 @@ export class ClientCore {
   reportStreamEvent(etag: string, spreadMs: number | undefined): void {
     this.#report(() => {
       const tag = this.#exports.copyText(etag);
-      this.#wasm.stream_told(...tag, ...optional(spreadMs));
+      this.#wasm.stream_announced(...tag, ...optional(spreadMs));
     });
   }
 

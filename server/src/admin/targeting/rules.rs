@@ -72,8 +72,8 @@ pub(crate) async fn replace_rule(
 ) -> Result<TargetingRule, Error> {
     let mut tx = admin.db.write().await?;
     let old = find_rule(&mut tx, id).await?;
-    let pair = FlagEnvironmentId::of(&old);
-    let (target, actor) = find_writable(&mut tx, actor, pair).await?;
+    let of = FlagEnvironmentId::of(&old);
+    let (target, actor) = find_writable(&mut tx, actor, of).await?;
     precondition.check(old.revision)?;
     if old.rule == rule {
         return Ok(old);
@@ -96,8 +96,8 @@ pub(crate) async fn delete_rule(
 ) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
     let old = find_rule(&mut tx, id).await?;
-    let pair = FlagEnvironmentId::of(&old);
-    let (target, actor) = find_writable(&mut tx, actor, pair).await?;
+    let of = FlagEnvironmentId::of(&old);
+    let (target, actor) = find_writable(&mut tx, actor, of).await?;
     precondition.check(old.revision)?;
     let step = Step::DeleteRule(old);
     commit(admin, tx, &actor, &target, step).await.map(drop)

@@ -117,8 +117,8 @@ impl Installation {
         let rollouts = store::rollouts::all(tx).await?;
         let mut rules: HashMap<_, Vec<TargetingRule>> = HashMap::new();
         for rule in store::rules::all(tx).await? {
-            let pair = (rule.flag_id, rule.environment_id);
-            rules.entry(pair).or_default().push(rule);
+            let key = (rule.flag_id, rule.environment_id);
+            rules.entry(key).or_default().push(rule);
         }
         Ok(Self {
             flags: flags
@@ -185,15 +185,15 @@ impl Installation {
         environment: &Environment,
         configuration: Configuration,
     ) -> FlagConfiguration {
-        let pair = (flag.id, environment.id);
+        let key = (flag.id, environment.id);
         FlagConfiguration {
             target: FlagEnvironment {
                 flag,
                 environment: environment.clone(),
                 configuration,
             },
-            rules: self.rules.get(&pair).cloned().unwrap_or_default(),
-            rollout: self.rollouts.get(&pair).cloned(),
+            rules: self.rules.get(&key).cloned().unwrap_or_default(),
+            rollout: self.rollouts.get(&key).cloned(),
         }
     }
 

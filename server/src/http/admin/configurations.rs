@@ -43,10 +43,10 @@ pub(super) fn routes() -> Routes {
 async fn one(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(pair): Path<FlagEnvironmentId>,
+    Path(id): Path<FlagEnvironmentId>,
     _: NoQuery,
 ) -> Result<Tagged<Configuration>, Error> {
-    targeting::configuration(&admin, &actor, pair)
+    targeting::configuration(&admin, &actor, id)
         .await
         .map(Tagged)
 }
@@ -63,8 +63,8 @@ async fn update(
     IfMatch(precondition): IfMatch,
     body: Body<ConfigurationPatch>,
 ) -> Result<Changed, Error> {
-    let (pair, patch) = target.with(&admin, &actor, body.read()).await?;
-    let configured = targeting::configure(&admin, &actor, pair, &precondition, patch).await?;
+    let (id, patch) = target.with(&admin, &actor, body.read()).await?;
+    let configured = targeting::configure(&admin, &actor, id, &precondition, patch).await?;
     Ok(Changed {
         revision: configured.revision,
     })
@@ -104,21 +104,21 @@ async fn copy(
         body.read().await?;
         query.read()
     };
-    let ((pair, other), options) = target.with(&admin, &actor, reading).await?;
+    let ((id, other), options) = target.with(&admin, &actor, reading).await?;
     let CopyOptions { part, dry_run } = options;
     let seen = CopyPreconditions {
         to: precondition,
         ..CopyPreconditions::default()
     };
-    let copied = targeting::copy(&admin, &actor, pair, other, part, &seen, dry_run).await?;
+    let copied = targeting::copy(&admin, &actor, id, other, part, &seen, dry_run).await?;
     let source = FlagEnvironmentId {
         environment: other,
-        ..pair
+        ..id
     };
     Ok(Json(Copied {
         dry_run,
         differences: copied.differences,
-        warnings: warnings::about_flag(&admin, &actor, source, pair.environment).await,
+        warnings: warnings::about_flag(&admin, &actor, source, id.environment).await,
     }))
 }
 
@@ -134,10 +134,10 @@ async fn explain(
     _: NoQuery,
     body: Body<Subject>,
 ) -> Result<Json<Explained>, Error> {
-    let pair = target.id();
+    let id = target.id();
     let explaining = async {
         let Subject(context) = body.read().await?;
-        targeting::explain(&admin, &actor, pair, &context).await
+        targeting::explain(&admin, &actor, id, &context).await
     };
     let (_, explained) = target.with(&admin, &actor, explaining).await?;
     Ok(Json(explained))

@@ -248,7 +248,7 @@ from_fields! {
         archived: optional("archived"),
         /// The flag with exactly this key.
         key: optional("key"),
-        /// Flags whose name or key contains this text, in any case.
+        /// Flags whose name or key contains this text, in any case (on SQLite, only of the letters A to Z).
         search: optional("q").map(|search: Option<Search>| search.map(|Search(text)| text)),
         /// Flags that are configured in the environments of this product.
         product: optional("product"),
@@ -263,7 +263,7 @@ from_fields! {
     MetadataFilter {
         /// Flags with this tag, or with all of several tags that are separated by commas.
         tags: optional("tag").map(|tags: Option<TagList>| tags.map(|TagList(tags)| tags).unwrap_or_default()),
-        /// Flags with this owner, in any case.
+        /// Flags with this owner, in any case (on SQLite, only of the letters A to Z).
         owner: optional("owner"),
         /// Flags of this kind.
         kind: optional("kind"),

@@ -26,8 +26,8 @@ pub(super) async fn preview(
     _: NoQuery,
     body: Body<Proposal>,
 ) -> Result<Json<Preview>, Error> {
-    let (pair, proposal) = target.with(&admin, &actor, body.read()).await?;
-    targeting::preview(&admin, &actor, pair, proposal)
+    let (id, proposal) = target.with(&admin, &actor, body.read()).await?;
+    targeting::preview(&admin, &actor, id, proposal)
         .await
         .map(Json)
 }

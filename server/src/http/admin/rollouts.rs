@@ -57,10 +57,10 @@ impl Revised for SavedRollout {
 async fn one(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(pair): Path<FlagEnvironmentId>,
+    Path(id): Path<FlagEnvironmentId>,
     _: NoQuery,
 ) -> Result<Tagged<FlagRollout>, Error> {
-    targeting::rollout(&admin, &actor, pair).await.map(Tagged)
+    targeting::rollout(&admin, &actor, id).await.map(Tagged)
 }
 
 /// Creates or changes the rollout of a flag in an environment.
@@ -73,17 +73,14 @@ async fn put(
     IfMatch(precondition): IfMatch,
     body: Body<Rollout>,
 ) -> Result<Put<Tagged<SavedRollout>>, Error> {
-    let (pair, rollout) = target.with(&admin, &actor, body.read()).await?;
+    let (id, rollout) = target.with(&admin, &actor, body.read()).await?;
     let (rollout, upserted) =
-        targeting::set_rollout(&admin, &actor, pair, &precondition, rollout).await?;
-    let warnings = warnings::about_saved(&admin, &actor, pair).await;
+        targeting::set_rollout(&admin, &actor, id, &precondition, rollout).await?;
+    let warnings = warnings::about_saved(&admin, &actor, id).await;
     let body = Tagged(SavedRollout { rollout, warnings });
     Ok(match upserted {
         Upserted::Inserted => Put::Inserted(Created {
-            location: format!(
-                "/flags/{}/environments/{}/rollout",
-                pair.flag, pair.environment
-            ),
+            location: format!("/flags/{}/environments/{}/rollout", id.flag, id.environment),
             body,
         }),
         Upserted::Updated => Put::Updated(body),
@@ -100,8 +97,8 @@ async fn delete(
     IfMatch(precondition): IfMatch,
     body: NoBody,
 ) -> Result<NoContent, Error> {
-    let (pair, ()) = target.with(&admin, &actor, body.read()).await?;
-    targeting::delete_rollout(&admin, &actor, pair, &precondition).await?;
+    let (id, ()) = target.with(&admin, &actor, body.read()).await?;
+    targeting::delete_rollout(&admin, &actor, id, &precondition).await?;
     Ok(NoContent)
 }
 

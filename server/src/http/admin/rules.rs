@@ -55,11 +55,11 @@ struct SavedRule {
 
 impl SavedRule {
     async fn with_warnings(admin: &Admin, actor: &Actor, rule: TargetingRule) -> Self {
-        let pair = FlagEnvironmentId {
+        let id = FlagEnvironmentId {
             flag: rule.flag_id,
             environment: rule.environment_id,
         };
-        let warnings = warnings::about_saved(admin, actor, pair).await;
+        let warnings = warnings::about_saved(admin, actor, id).await;
         Self { rule, warnings }
     }
 }
@@ -80,8 +80,8 @@ async fn create(
     IfMatch(precondition): IfMatch,
     body: Body<Rule>,
 ) -> Result<Created<Tagged<SavedRule>>, Error> {
-    let (pair, rule) = target.with(&admin, &actor, body.read()).await?;
-    let rule = targeting::create_rule(&admin, &actor, pair, &precondition, rule).await?;
+    let (id, rule) = target.with(&admin, &actor, body.read()).await?;
+    let rule = targeting::create_rule(&admin, &actor, id, &precondition, rule).await?;
     Ok(Created {
         location: format!("/rules/{}", rule.id),
         body: Tagged(SavedRule::with_warnings(&admin, &actor, rule).await),
@@ -93,10 +93,10 @@ async fn create(
 async fn list(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(pair): Path<FlagEnvironmentId>,
+    Path(id): Path<FlagEnvironmentId>,
     _: NoQuery,
 ) -> Result<TaggedAs<RuleList>, Error> {
-    targeting::rules(&admin, &actor, pair).await.map(listed)
+    targeting::rules(&admin, &actor, id).await.map(listed)
 }
 
 /// Replaces a rule. Its ID stays the same.
@@ -141,8 +141,8 @@ async fn reorder(
     IfMatch(precondition): IfMatch,
     body: Body<RuleOrder>,
 ) -> Result<TaggedAs<RuleList>, Error> {
-    let (pair, RuleOrder(order)) = target.with(&admin, &actor, body.read()).await?;
-    targeting::reorder_rules(&admin, &actor, pair, &precondition, &order)
+    let (id, RuleOrder(order)) = target.with(&admin, &actor, body.read()).await?;
+    targeting::reorder_rules(&admin, &actor, id, &precondition, &order)
         .await
         .map(listed)
 }

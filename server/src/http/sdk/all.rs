@@ -44,8 +44,8 @@ pub(super) struct FlagResults {
     flags: Vec<FlagResult>,
 }
 
-/// A request for all results.
-pub(super) enum Asker {}
+/// The body of a request for all flags: an optional context.
+pub(super) enum ContextBody {}
 
 /// Evaluates all active flags for a context.
 ///
@@ -58,7 +58,7 @@ pub(super) async fn all(
     key: SdkKey,
     known: IfNoneMatch,
     NamedClient(client): NamedClient,
-    body: Body<Asker>,
+    body: Body<ContextBody>,
 ) -> Result<AllResults<FlagResults>, Error> {
     let environment = key.for_all_results()?;
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
@@ -120,7 +120,7 @@ impl FlagResult {
     }
 }
 
-impl InBody for Asker {
+impl InBody for ContextBody {
     fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
         let context = context::schema(schemas);
         schemas.define("ContextQuestion", |_| {

@@ -5,7 +5,7 @@ use pennon_core::{Context, Evaluation, Reason};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::all::{Asker, answer, revalidated};
+use super::all::{ContextBody, answer, revalidated};
 use super::client::NamedClient;
 use crate::error::Error;
 use crate::evaluation::decide_all;
@@ -72,7 +72,7 @@ pub(super) async fn bootstrap(
     key: SdkKey,
     known: IfNoneMatch,
     NamedClient(client): NamedClient,
-    body: Body<Asker>,
+    body: Body<ContextBody>,
 ) -> Result<AllResults<Bootstrap>, Error> {
     let environment = key.for_all_results()?.revealed()?;
     let environment = environment.environment();

@@ -9,7 +9,7 @@ use pennon_core::context::MAX_CONTEXT_BYTES;
 use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::all::{Asker, FlagResults, answer};
+use super::all::{ContextBody, FlagResults, answer};
 use super::bootstrap::Bootstrap;
 use super::client::ClientInQuery;
 use super::config::{Config, Wanted};
@@ -54,7 +54,7 @@ pub(super) async fn public_all(
     PublicSdkKey(key): PublicSdkKey,
     known: IfNoneMatch,
     ClientInQuery(client): ClientInQuery,
-    body: Body<Asker>,
+    body: Body<ContextBody>,
 ) -> Result<AllResults<FlagResults>, Error> {
     let environment = key.for_all_results()?;
     let bytes = body.bytes_of_json_or_text(MAX_CONTEXT_BYTES).await?;
@@ -70,7 +70,7 @@ pub(super) async fn public_bootstrap(
     PublicSdkKey(key): PublicSdkKey,
     known: IfNoneMatch,
     ClientInQuery(client): ClientInQuery,
-    body: Body<Asker>,
+    body: Body<ContextBody>,
 ) -> Result<AllResults<Bootstrap>, Error> {
     let environment = key.for_all_results()?.revealed()?;
     let bytes = body.bytes_of_json_or_text(MAX_CONTEXT_BYTES).await?;
