@@ -51,7 +51,7 @@ impl User {
 }
 
 text! {
-    /// The e-mail address of a new account, with at most 254 characters. Comparisons are exact.
+    /// The e-mail address of a new account, with at most 254 characters. Comparisons ignore case.
     #[cfg_attr(
         feature = "schema",
         schema(
@@ -85,10 +85,10 @@ string_enum! {
     else "must be `viewer`, `editor` or `admin`"
 }
 
-/// The users to list. Filters match exactly.
+/// The users to list.
 #[derive(Clone, Debug, Default)]
 pub struct UserFilter {
-    /// The e-mail address.
+    /// The e-mail address, in any case.
     pub email: Option<String>,
     /// The role.
     pub role: Option<Role>,
