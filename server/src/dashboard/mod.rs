@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use leptos::prelude::provide_context;
 use pennon_core::Invalid;
+use pennon_dashboard::describe::capitalize;
 use pennon_dashboard::error::{AdminError, FieldError, UnchangeableFlag, UnconfirmedChange};
 use pennon_dashboard::port::account::OwnAccount;
 use pennon_dashboard::port::audit::AuditAdmin;
@@ -220,9 +221,7 @@ impl From<Error> for AdminError {
 
 /// Formats an error text of the API as a sentence for the dashboard.
 fn sentence(clause: &str) -> String {
-    let mut characters = clause.chars();
-    let first = characters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(characters).chain(['.']).collect()
+    format!("{}.", capitalize(clause))
 }
 
 fn field_error(fault: Fault) -> FieldError {

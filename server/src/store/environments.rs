@@ -27,15 +27,12 @@ macro_rules! environment_columns {
 }
 pub(super) use environment_columns;
 
-/// The query for the environments that match a filter, up to the columns of their order.
+/// The end of a query for the environments that match a filter.
 macro_rules! filtered {
     () => {
-        concat!(
-            "select ", environment_columns!(), " from environments
-             where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)
-               and ($4 is null or visibility = $4)
-             order by "
-        )
+        " from environments
+         where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)
+           and ($4 is null or visibility = $4)"
     };
 }
 
@@ -166,20 +163,21 @@ pub(crate) async fn list(
     let status = filter.status.map(EnvironmentStatus::as_str);
     let visibility = filter.visibility.map(Visibility::as_str);
     let sql = match filter.order {
-        EnvironmentSort::Newest => {
-            concat!(filtered!(), "created_at desc, id desc limit $5 offset $6")
-        }
-        EnvironmentSort::Order => concat!(
+        EnvironmentSort::Newest => concat!(
+            "select ",
+            environment_columns!(),
             filtered!(),
-            "product, position is null, position, name, created_at desc, id desc limit $5 offset $6"
+            " order by created_at desc, id desc limit $5 offset $6"
+        ),
+        EnvironmentSort::Order => concat!(
+            "select ",
+            environment_columns!(),
+            filtered!(),
+            " order by product, position is null, position, name, created_at desc, id desc limit $5 offset $6"
         ),
     };
     let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(sql).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(visibility).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
-    let total = on_conn!(tx, conn => sqlx::query_scalar(
-        "select count(*) from environments
-         where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)
-           and ($4 is null or visibility = $4)",
-    ).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(visibility).fetch_one(conn).await)?;
+    let total = on_conn!(tx, conn => sqlx::query_scalar(concat!("select count(*)", filtered!())).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(visibility).fetch_one(conn).await)?;
     page_of(page, rows, total)
 }
 

@@ -20,25 +20,32 @@ struct RolloutRow {
     revision: i64,
 }
 
+/// The columns of a [`RolloutRow`].
+macro_rules! columns {
+    () => {
+        "flag_id, environment_id, percentage, strategy, created_at, updated_at, revision"
+    };
+}
+
 /// Returns the rollout of a flag in an environment.
 pub(crate) async fn find(
     tx: &mut Tx,
     flag: FlagId,
     environment: EnvironmentId,
 ) -> Result<Option<FlagRollout>, Error> {
-    let row: Option<RolloutRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select flag_id, environment_id, percentage, strategy, created_at, updated_at, revision
+    let row: Option<RolloutRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", columns!(), "
          from rollouts where flag_id = $1 and environment_id = $2",
-    ).bind(flag.uuid()).bind(environment.uuid()).fetch_optional(conn).await)?;
+    )).bind(flag.uuid()).bind(environment.uuid()).fetch_optional(conn).await)?;
     row.map(FlagRollout::try_from).transpose()
 }
 
 /// Returns the rollouts of all flags in all active environments.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<FlagRollout>, Error> {
-    let rows: Vec<RolloutRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select flag_id, environment_id, percentage, strategy, created_at, updated_at, revision
+    let rows: Vec<RolloutRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", columns!(), "
          from rollouts where environment_id in (select id from environments where status = 'active')",
-    ).fetch_all(conn).await)?;
+    )).fetch_all(conn).await)?;
     rows.into_iter().map(FlagRollout::try_from).collect()
 }
 

@@ -9,7 +9,7 @@ use pennon_model::time::Timestamp;
 use pennon_model::user::User;
 use uuid::Uuid;
 
-use super::users::{UserRow, with_grants};
+use super::users::{UserRow, user_columns, with_grants};
 use super::{Tx, bad_row, on_conn};
 use crate::error::Error;
 
@@ -89,15 +89,15 @@ pub(crate) async fn refresh_token(
     now: Timestamp,
     oldest: Timestamp,
 ) -> Result<Option<RefreshToken>, Error> {
-    let row: Option<RefreshTokenRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select sessions.id as session_id, users.id, users.email, users.role, users.created_at, users.revision,
+    let row: Option<RefreshTokenRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select sessions.id as session_id, ", user_columns!(), ",
                 refresh_tokens.spent_at, refresh_tokens.successor
          from refresh_tokens
          join sessions on sessions.id = refresh_tokens.session_id
          join users on users.id = sessions.user_id
          where refresh_tokens.hash = $1 and refresh_tokens.created_at > $3
            and sessions.ended_at is null and sessions.expires_at > $2",
-    ).bind(token.as_bytes()).bind(now.millis()).bind(oldest.millis()).fetch_optional(conn).await)?;
+    )).bind(token.as_bytes()).bind(now.millis()).bind(oldest.millis()).fetch_optional(conn).await)?;
     let Some(RefreshTokenRow {
         session: SessionRow { session_id, user },
         spent_at,
@@ -153,11 +153,11 @@ pub(crate) async fn by_id(
     id: SessionId,
     now: Timestamp,
 ) -> Result<Option<User>, Error> {
-    let row: Option<SessionRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select sessions.id as session_id, users.id, users.email, users.role, users.created_at, users.revision
+    let row: Option<SessionRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select sessions.id as session_id, ", user_columns!(), "
          from sessions join users on users.id = sessions.user_id
          where sessions.id = $1 and sessions.ended_at is null and sessions.expires_at > $2",
-    ).bind(id.uuid()).bind(now.millis()).fetch_optional(conn).await)?;
+    )).bind(id.uuid()).bind(now.millis()).fetch_optional(conn).await)?;
     with_grants(tx, row.map(|row| row.user)).await
 }
 
@@ -167,11 +167,11 @@ pub(crate) async fn by_cookie(
     cookie: SecretHash,
     now: Timestamp,
 ) -> Result<Option<(SessionId, User)>, Error> {
-    let row: Option<SessionRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select sessions.id as session_id, users.id, users.email, users.role, users.created_at, users.revision
+    let row: Option<SessionRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select sessions.id as session_id, ", user_columns!(), "
          from sessions join users on users.id = sessions.user_id
          where sessions.cookie_hash = $1 and sessions.ended_at is null and sessions.expires_at > $2",
-    ).bind(cookie.as_bytes()).bind(now.millis()).fetch_optional(conn).await)?;
+    )).bind(cookie.as_bytes()).bind(now.millis()).fetch_optional(conn).await)?;
     let Some(SessionRow { session_id, user }) = row else {
         return Ok(None);
     };

@@ -23,6 +23,14 @@ pub(super) struct UserRow {
     revision: i64,
 }
 
+/// The columns of a [`UserRow`].
+macro_rules! user_columns {
+    () => {
+        "users.id, users.email, users.role, users.created_at, users.revision"
+    };
+}
+pub(super) use user_columns;
+
 #[derive(sqlx::FromRow)]
 struct AccountRow {
     #[sqlx(flatten)]
@@ -32,10 +40,10 @@ struct AccountRow {
 
 /// Returns the administrator with the oldest account.
 pub(crate) async fn first_administrator(tx: &mut Tx) -> Result<Option<User>, Error> {
-    let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, email, role, created_at, revision from users
+    let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", user_columns!(), " from users
          where role = 'admin' order by created_at, id limit 1",
-    ).fetch_optional(conn).await)?;
+    )).fetch_optional(conn).await)?;
     with_grants(tx, row).await
 }
 
@@ -64,9 +72,9 @@ pub(crate) async fn insert(tx: &mut Tx, user: &User, password_hash: &str) -> Res
 
 /// Returns one user.
 pub(crate) async fn find(tx: &mut Tx, id: UserId) -> Result<Option<User>, Error> {
-    let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, email, role, created_at, revision from users where id = $1",
-    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", user_columns!(), " from users where id = $1",
+    )).bind(id.uuid()).fetch_optional(conn).await)?;
     with_grants(tx, row).await
 }
 
@@ -78,11 +86,11 @@ pub(crate) async fn list(
 ) -> Result<Page<User>, Error> {
     let email = bindable(filter.email.as_ref()).map(|email| email.to_ascii_lowercase());
     let role = filter.role.map(Role::as_str);
-    let rows: Vec<UserRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, email, role, created_at, revision from users
+    let rows: Vec<UserRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", user_columns!(), " from users
          where ($1 is null or lower(email) = $1) and ($2 is null or role = $2)
          order by created_at desc, id desc limit $3 offset $4",
-    ).bind(&email).bind(role).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+    )).bind(&email).bind(role).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
     let total = on_conn!(tx, conn => sqlx::query_scalar(
         "select count(*) from users where ($1 is null or lower(email) = $1) and ($2 is null or role = $2)",
     ).bind(&email).bind(role).fetch_one(conn).await)?;
@@ -157,19 +165,19 @@ pub(crate) async fn delete(tx: &mut Tx, id: UserId) -> Result<(), Error> {
 
 /// Returns a user with the hash of the password.
 pub(crate) async fn account(tx: &mut Tx, id: UserId) -> Result<Option<Account>, Error> {
-    let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, email, role, created_at, revision, password_hash from users where id = $1",
-    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", user_columns!(), ", password_hash from users where id = $1",
+    )).bind(id.uuid()).fetch_optional(conn).await)?;
     with_password_hash(tx, row).await
 }
 
 /// Returns the account of an e-mail address: the one with exactly this address, or else the oldest one with the address
 /// in another case. Addresses are ASCII, so both databases ignore case in the same way.
 pub(crate) async fn by_email(tx: &mut Tx, email: &str) -> Result<Option<Account>, Error> {
-    let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, email, role, created_at, revision, password_hash from users
+    let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", user_columns!(), ", password_hash from users
          where lower(email) = $2 order by email = $1 desc, created_at, id limit 1",
-    ).bind(email).bind(email.to_ascii_lowercase()).fetch_optional(conn).await)?;
+    )).bind(email).bind(email.to_ascii_lowercase()).fetch_optional(conn).await)?;
     with_password_hash(tx, row).await
 }
 
