@@ -373,6 +373,28 @@ test("a dialog keeps the input when the service refuses it", { tag: "@scripts" }
   await expect(page).toHaveURL(/\/dashboard\/flags$/);
 });
 
+test("going back leads to a form that was refused, and reloading does not send it again", {
+  tag: "@scripts",
+}, async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/status of 4\d\d/);
+  await api.createFlag("taken", "Taken");
+  await signIn(page, server);
+  await page.goto("/dashboard/new-flag");
+  const key = page.getByRole("textbox", { name: "Key" });
+  await page.getByRole("textbox", { name: "Name" }).fill("Another");
+  await key.fill("taken");
+  await page.getByRole("button", { name: "Create flag" }).click();
+  await expect(key).toHaveAttribute("aria-invalid", "true");
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await key.fill("free");
+  await page.getByRole("button", { name: "Create flag" }).click();
+  await expect(page).toHaveURL(/\/dashboard\/flags\/free/);
+  await page.goBack();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("New flag");
+  await page.reload();
+  await expect(key).not.toHaveAttribute("aria-invalid", "true");
+});
+
 test("each flag is a card on a phone", async ({ page, server, api }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await api.createEnvironment("Web shop", "staging");

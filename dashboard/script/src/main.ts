@@ -38,6 +38,11 @@ if (typeof document === "undefined") {
   const isInOtherZone = storeZone();
   const main = document.querySelector<HTMLElement>("main[data-drawn]");
   if (main !== null) {
+    if (main.dataset.drawn === "") {
+      // This page answers a form. Without a new entry, going back to it would fail, and reloading it would send the form
+      // again.
+      history.replaceState(history.state, "", location.href);
+    }
     // Records the page as the server rendered it, so it must run before anything changes the page.
     keepUpToDate(main, connect, isInOtherZone);
   }
