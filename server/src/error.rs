@@ -273,6 +273,13 @@ pub enum Conflict {
     TooManyTokens,
 }
 
+/// The maximum number of faults in a response.
+pub(crate) const MAX_FAULTS: usize = 100;
+
+/// The maximum total size of their texts, in bytes. The name of a single member can be as long as the body, and can
+/// contain many faults.
+pub(crate) const MAX_FAULT_BYTES: usize = 64 * 1024;
+
 /// One fault of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {

@@ -4,14 +4,7 @@ use std::collections::HashSet;
 
 use pennon_model::json::Json;
 
-use crate::error::{Fault, escaped};
-
-/// The maximum number of duplicate members in a report.
-const REPORTED: usize = 100;
-
-/// The maximum total size of the reported pointers, in bytes. A single name can be as long as the body, and can contain
-/// many duplicates.
-const REPORTED_BYTES: usize = 64 * 1024;
+use crate::error::{Fault, MAX_FAULT_BYTES, MAX_FAULTS, escaped};
 
 /// Returns all duplicate members at any depth. Otherwise, all but the last of them would be ignored.
 pub(crate) fn duplicates(json: &Json<'_>) -> Vec<Fault> {
@@ -62,7 +55,7 @@ impl Search {
 
     fn report(&mut self, name: &str) {
         self.bytes = self.bytes.saturating_add(self.pointer.len() + name.len());
-        let has_room = self.faults.len() < REPORTED && self.bytes <= REPORTED_BYTES;
+        let has_room = self.faults.len() < MAX_FAULTS && self.bytes <= MAX_FAULT_BYTES;
         if has_room || self.faults.is_empty() {
             let fault = Fault::member(&self.pointer, name, "is given more than once");
             self.faults.push(fault);

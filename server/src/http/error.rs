@@ -11,7 +11,9 @@ use utoipa::ToSchema;
 
 use super::code::Code;
 use super::respond::etag;
-use crate::error::{Conflict, Entity, Error, Fault, FaultLocation, RefusedFlag};
+use crate::error::{
+    Conflict, Entity, Error, Fault, FaultLocation, MAX_FAULT_BYTES, MAX_FAULTS, RefusedFlag,
+};
 
 /// The time that a client should wait while the database is unavailable, in seconds.
 pub(super) const RETRY_WHEN_UNAVAILABLE: u64 = 5;
@@ -169,23 +171,17 @@ fn respond(
     response
 }
 
-/// The maximum number of items in `errors`.
-const MAX_ERRORS: usize = 100;
-
-/// The maximum size of the texts in `errors`, in bytes. A pointer can be as long as the body.
-const MAX_ERROR_BYTES: usize = 64 * 1024;
-
 /// Returns the first items, up to both limits, but at least one. A body can have a fault in each of its bytes, so that
 /// the complete list would be many times as large.
 fn limited<'a>(items: impl Iterator<Item = InvalidMember<'a>>) -> Vec<InvalidMember<'a>> {
     let mut bytes = 0_usize;
     let first = items
         .enumerate()
-        .take(MAX_ERRORS)
+        .take(MAX_FAULTS)
         .take_while(|(index, item)| {
             let pointer = item.pointer.as_deref().map_or(0, str::len);
             bytes = bytes.saturating_add(pointer + item.detail.len());
-            *index == 0 || bytes <= MAX_ERROR_BYTES
+            *index == 0 || bytes <= MAX_FAULT_BYTES
         });
     first.map(|(_, item)| item).collect()
 }
