@@ -53,6 +53,11 @@ pub enum AdminError {
         "The service cannot reach its database. It still serves the last known flags; try again in a moment."
     )]
     Unavailable,
+    /// 503: the database accepts no writes.
+    #[error(
+        "The database is read-only. Nothing was changed; the log of the service has the cause."
+    )]
+    ReadOnly,
     /// 503: the disk of the database is full.
     #[error(
         "The disk of the database is full. Nothing was changed; free some space, then try again."
@@ -125,7 +130,7 @@ impl AdminError {
             }
             Self::TooManyAttempts(_) | Self::TooManyWatchers => 429,
             Self::Internal => 500,
-            Self::Unavailable | Self::StorageFull | Self::Overloaded => 503,
+            Self::Unavailable | Self::ReadOnly | Self::StorageFull | Self::Overloaded => 503,
         }
     }
 }

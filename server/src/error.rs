@@ -92,6 +92,9 @@ pub enum Error {
     /// The `Content-Type` of the body is not JSON.
     #[error("the body must have the `Content-Type` `application/json`")]
     UnsupportedMediaType,
+    /// The body is compressed.
+    #[error("the body must not be compressed; send it without `Content-Encoding`")]
+    UnsupportedCoding,
     /// The request's head cannot be read.
     #[error("the request line or a header is not valid HTTP/1.1")]
     MalformedRequest,
@@ -113,6 +116,11 @@ pub enum Error {
     /// The database is unavailable.
     #[error("the database cannot be reached")]
     Unavailable(#[source] Option<sqlx::Error>),
+    /// The database accepts no writes.
+    #[error(
+        "the database is read-only, so the change was not saved; let the service write to its database"
+    )]
+    ReadOnly(#[source] sqlx::Error),
     /// The disk of the database is full.
     #[error(
         "the disk that holds the database is full, so the change was not saved; free some space and try again"
@@ -340,11 +348,14 @@ impl std::fmt::Display for FaultLocation {
 }
 
 impl From<sqlx::Error> for Error {
-    /// Distinguishes an unavailable or full database from an incorrect query.
+    /// Distinguishes an unavailable, full or read-only database from an incorrect query.
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error as Sql;
         if means_full(&error) {
             return Self::StorageFull(error);
+        }
+        if means_read_only(&error) {
+            return Self::ReadOnly(error);
         }
         let is_away = match &error {
             // The code that closed the pool has logged the reason. Logging it here would repeat it for every request.
@@ -363,21 +374,19 @@ impl From<sqlx::Error> for Error {
 
 /// Returns true if a database's error code means that the database is temporarily unavailable.
 ///
-/// In SQLite, the low byte of the numeric code is the kind of error: busy, locked, out of memory, read-only, I/O error,
-/// corrupt, full, cannot open, no database (<https://sqlite.org/rescode.html>). In PostgreSQL, the code begins with a
-/// class: connection exceptions, read-only (a standby), lost to another transaction, refused credentials, no such
-/// database, insufficient resources, not ready or locked, operator intervention, system errors
+/// In SQLite, the low byte of the numeric code is the kind of error: busy, locked, out of memory, I/O error, corrupt,
+/// full, cannot open, no database (<https://sqlite.org/rescode.html>). In PostgreSQL, the code begins with a class:
+/// connection exceptions, lost to another transaction, refused credentials, no such database, insufficient resources, not
+/// ready or locked, operator intervention, system errors
 /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 fn means_unavailable(code: &str) -> bool {
     match code.parse::<u32>() {
         Ok(number) if code.len() < 5 => {
-            matches!(number & 0xff, 5 | 6 | 7 | 8 | 10 | 11 | 13 | 14 | 26)
+            matches!(number & 0xff, 5 | 6 | 7 | 10 | 11 | 13 | 14 | 26)
         }
-        _ => [
-            "08", "25006", "25P03", "40", "28", "3D", "53", "55", "57", "58",
-        ]
-        .iter()
-        .any(|class| code.starts_with(class)),
+        _ => ["08", "25P03", "40", "28", "3D", "53", "55", "57", "58"]
+            .iter()
+            .any(|class| code.starts_with(class)),
     }
 }
 
@@ -391,6 +400,17 @@ fn means_full(error: &sqlx::Error) -> bool {
     code.is_some_and(|code| matches!(&*code, "13" | "778" | "4874" | "53100"))
 }
 
+/// Returns true if a write failed because the database is read-only.
+///
+/// In SQLite, the low byte of the numeric code is 8. PostgreSQL's code is 25006, which a standby returns, too.
+fn means_read_only(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    code.is_some_and(|code| match code.parse::<u32>() {
+        Ok(number) if code.len() < 5 => number & 0xff == 8,
+        _ => code == "25006",
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::means_unavailable;
@@ -398,8 +418,8 @@ mod tests {
     #[test]
     fn a_busy_database_is_away_and_a_violated_constraint_is_not() {
         for code in [
-            "5", "261", "522", "8", "10", "3850", "13", "08006", "25006", "25P03", "40001",
-            "53300", "55P03", "57P01", "58030",
+            "5", "261", "522", "10", "3850", "13", "08006", "25P03", "40001", "53300", "55P03",
+            "57P01", "58030",
         ] {
             assert!(means_unavailable(code), "{code}");
         }

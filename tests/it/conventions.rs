@@ -36,6 +36,12 @@ async fn a_body_must_be_a_json_object_that_is_declared_as_json() {
             let answer = post(content_type, b"{}".to_vec()).await;
             answer.expect_problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE");
         }
+        let request = caller.request(Method::POST, path);
+        let request = request.header("content-encoding", "gzip").json(&json!({}));
+        let answer = caller.send(request).await;
+        let answer =
+            answer.expect_problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE");
+        assert_eq!(answer.header("accept-encoding"), "identity");
         let answer = post("Application/JSON; charset=utf-8", b"{}".to_vec()).await;
         answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     }

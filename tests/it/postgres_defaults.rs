@@ -1,8 +1,8 @@
 //! PostgreSQL databases with unusual defaults, locks or encodings.
 
-use pennon_tests::{Process, TestApp, TestDatabase, fixtures};
-use reqwest::StatusCode;
-use serde_json::json;
+use pennon_tests::{Process, TestApp, TestDatabase, eventually, fixtures};
+use reqwest::{Client, StatusCode};
+use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
 /// Changes a setting of all new connections to a database.
@@ -61,6 +61,56 @@ async fn a_read_only_database_with_the_current_schema_is_served() {
     process.terminate();
     let log = process.ended().await.log;
     assert!(log.contains("could not be upgraded"), "{log}");
+}
+
+#[tokio::test]
+async fn all_connections_are_replaced_after_a_server_was_read_only() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    let process = Process::start(&database, &[]).await;
+    let token = process.signed_in().await;
+    let create = async |key: &str| {
+        let flag = json!({ "key": key, "name": key, "type": "boolean" });
+        let url = format!("{}/flags", process.base_url());
+        let request = Client::new().post(url).bearer_auth(&token).json(&flag);
+        let response = request.send().await.expect("a response");
+        let status = response.status();
+        (status, response.json::<Value>().await.expect("JSON"))
+    };
+    let reasons = async || {
+        let health = reqwest::get(format!("{}/health", process.base_url())).await;
+        let health: Value = health.expect("a response").json().await.expect("JSON");
+        health["reasons"].clone()
+    };
+    // Connections keep the setting with which they began, like those to a former primary.
+    set_default(&database, "default_transaction_read_only = on").await;
+    let name = database.name();
+    let end = format!(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}' and pid <> pg_backend_pid()"
+    );
+    run(&mut database.server().await, end).await;
+    eventually("the server knows", async || {
+        reasons().await == json!(["DATABASE_READ_ONLY"])
+    })
+    .await;
+    let (status, problem) = create("refused").await;
+    assert_eq!(
+        (status, &problem["code"]),
+        (
+            StatusCode::SERVICE_UNAVAILABLE,
+            &json!("DATABASE_UNAVAILABLE")
+        )
+    );
+    let detail = problem["detail"].as_str().expect("a detail");
+    assert!(detail.contains("read-only"), "{detail}");
+
+    set_default(&database, "default_transaction_read_only = off").await;
+    eventually("the server recovers", async || reasons().await == json!([])).await;
+    for key in ["first", "second", "third"] {
+        assert_eq!(create(key).await.0, StatusCode::CREATED);
+    }
 }
 
 #[tokio::test]

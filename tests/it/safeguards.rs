@@ -241,7 +241,7 @@ async fn an_unusable_reason_is_refused_and_nothing_changes() {
     let pair = guarded(&admin).await;
     let on = json!({ "isEnabled": true });
     let long = "x".repeat(501);
-    for header in ["", "%20", "%ff", "%00", &long] {
+    for header in ["", "%20", "%ff", "%00", "50% more", "a%z1", "é", &long] {
         let refused = send(&admin, Method::PUT, &pair.path, &on, Some(header)).await;
         let refused = refused.expect(StatusCode::BAD_REQUEST).json();
         assert_eq!(refused["code"], "INVALID_INPUT", "{header}");

@@ -6,7 +6,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName};
 use pennon_core::Invalid;
 use pennon_model::audit::ChangeReason;
-use percent_encoding::percent_decode;
+use percent_encoding::percent_decode_str;
 
 use super::actor::Actor;
 use crate::error::{Error, Fault};
@@ -99,8 +99,17 @@ pub(crate) fn reason_in(headers: &HeaderMap) -> Result<Option<ChangeReason>, &'s
     if values.next().is_some() {
         return Err("must be given once");
     }
-    let text = percent_decode(value.as_bytes()).decode_utf8();
-    let text = text.map_err(|_| "must be percent-encoded UTF-8")?;
+    let encoded = value.to_str().ok().filter(|text| has_valid_escapes(text));
+    let text = encoded.and_then(|text| percent_decode_str(text).decode_utf8().ok());
+    let text = text.ok_or("must be percent-encoded UTF-8")?;
     let reason = ChangeReason::try_from(text.into_owned());
     reason.map(Some).map_err(Invalid::detail)
+}
+
+/// Returns true if two hexadecimal digits follow every `%`.
+fn has_valid_escapes(text: &str) -> bool {
+    text.split('%').skip(1).all(|after| {
+        let digits = after.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    })
 }

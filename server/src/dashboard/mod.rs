@@ -203,11 +203,13 @@ impl From<Error> for AdminError {
             Error::Invalid(faults) => Self::Invalid(faults.into_iter().map(field_error).collect()),
             Error::Unavailable(_) | Error::Unconfirmed(_) | Error::TimedOut => Self::Unavailable,
             Error::Overloaded | Error::TooManyRequests => Self::Overloaded,
+            Error::ReadOnly(_) => Self::ReadOnly,
             Error::StorageFull(_) => Self::StorageFull,
             Error::Malformed(detail) => Self::Transport(detail),
             error @ (Error::MalformedRequest
             | Error::HeadTooLarge(_)
             | Error::UnsupportedMediaType
+            | Error::UnsupportedCoding
             | Error::TooLarge(_)
             | Error::TooSlow(_)
             | Error::ConfigNotPublic) => Self::Transport(error.to_string()),

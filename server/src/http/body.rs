@@ -8,7 +8,7 @@ use axum::body::{Body as Stream, HttpBody};
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::HeaderValue;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body_util::BodyExt;
 use pennon_model::json::Json;
 
@@ -69,6 +69,7 @@ impl<T> Body<T> {
     /// a preflight request.
     pub(crate) async fn bytes_of_json_or_text(self, limit: usize) -> Result<Bytes, Error> {
         if is_of_type(&self.0, "text/plain") {
+            ensure_not_encoded(&self.0)?;
             return received(self.0.into_body(), limit, None).await;
         }
         self.bytes(limit).await
@@ -83,6 +84,7 @@ impl<T> Body<T> {
         if !is_json(&self.0) {
             return Err(Error::UnsupportedMediaType);
         }
+        ensure_not_encoded(&self.0)?;
         received(self.0.into_body(), limit, held).await
     }
 }
@@ -215,6 +217,14 @@ fn malformed(error: &serde_json::Error) -> Error {
 /// Returns true if the request's `Content-Type` is JSON, with any parameters.
 fn is_json(request: &Request) -> bool {
     is_of_type(request, "application/json")
+}
+
+/// Fails if the body is compressed.
+fn ensure_not_encoded(request: &Request) -> Result<(), Error> {
+    match request.headers().get(CONTENT_ENCODING) {
+        Some(coding) if coding != "identity" => Err(Error::UnsupportedCoding),
+        _ => Ok(()),
+    }
 }
 
 /// Returns true if the request has this `Content-Type`, with any parameters.

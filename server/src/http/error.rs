@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use axum::response::{IntoResponse, Response};
-use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -159,6 +159,9 @@ fn respond(
         // Close the connection: the rest of the body could otherwise be parsed as the next request.
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
+    if matches!(error, Error::UnsupportedCoding) {
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    }
     if let Some(seconds) = retry_after(error) {
         headers.insert(RETRY_AFTER, seconds.into());
     }
@@ -207,14 +210,16 @@ impl From<&Error> for Code {
             Error::OfFlags { cause, .. } => Self::from(&**cause),
             Error::Invalid(_) => Self::InvalidInput,
             Error::Malformed(_) => Self::MalformedBody,
-            Error::UnsupportedMediaType => Self::UnsupportedMediaType,
+            Error::UnsupportedMediaType | Error::UnsupportedCoding => Self::UnsupportedMediaType,
             Error::MalformedRequest => Self::MalformedRequest,
             Error::HeadTooLarge(_) => Self::HeadTooLarge,
             Error::TooLarge(_) => Self::BodyTooLarge,
             Error::TooSlow(_) => Self::RequestTimeout,
             Error::Overloaded => Self::Overloaded,
             Error::TimedOut => Self::TimedOut,
-            Error::Unavailable(_) | Error::Unconfirmed(_) => Self::DatabaseUnavailable,
+            Error::Unavailable(_) | Error::Unconfirmed(_) | Error::ReadOnly(_) => {
+                Self::DatabaseUnavailable
+            }
             Error::StorageFull(_) => Self::StorageFull,
             Error::Internal(_) => Self::InternalError,
         }
@@ -262,9 +267,10 @@ impl From<&Conflict> for Code {
 
 fn retry_after(error: &Error) -> Option<u64> {
     match error {
-        Error::Unavailable(_) | Error::Unconfirmed(_) | Error::StorageFull(_) => {
-            Some(RETRY_WHEN_UNAVAILABLE)
-        }
+        Error::Unavailable(_)
+        | Error::Unconfirmed(_)
+        | Error::ReadOnly(_)
+        | Error::StorageFull(_) => Some(RETRY_WHEN_UNAVAILABLE),
         Error::Overloaded | Error::TimedOut | Error::TooManyRequests => Some(RETRY_WHEN_BUSY),
         Error::TooManyAttempts {
             retry_after_seconds,

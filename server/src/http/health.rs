@@ -41,6 +41,8 @@ struct Health {
 enum Reason {
     /// The database does not respond. Evaluation continues from memory, and administration fails.
     DatabaseUnavailable,
+    /// The database is read-only. Reads and evaluation continue; changes and sign-ins fail.
+    DatabaseReadOnly,
     /// The disk of the database is full. Reads and evaluation continue; changes and sign-ins fail.
     StorageFull,
     /// Stored data cannot be read. The last readable state is served.
@@ -103,8 +105,10 @@ fn reasons(service: &Service) -> Vec<Reason> {
     if !service.serving.database_answers() {
         return vec![Reason::DatabaseUnavailable];
     }
+    let storage = service.admin.db.storage();
     [
-        (service.admin.db.storage().is_full(), Reason::StorageFull),
+        (storage.is_read_only(), Reason::DatabaseReadOnly),
+        (storage.is_full(), Reason::StorageFull),
         (
             service.serving.snapshots.faults.count() > 0,
             Reason::UnreadableData,

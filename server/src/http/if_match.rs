@@ -35,5 +35,7 @@ impl<S: Sync> FromRequestParts<S> for IfMatch {
 }
 
 fn revision(tag: &str) -> Option<i64> {
-    tag.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
+    let text = tag.strip_prefix('"')?.strip_suffix('"')?;
+    let revision: i64 = text.parse().ok()?;
+    (revision.to_string() == text).then_some(revision)
 }

@@ -35,7 +35,7 @@ async fn metrics(State(service): State<Service>) -> Result<Response, Error> {
 }
 
 /// Returns the current gauges.
-fn levels(service: &Service) -> [Level; 8] {
+fn levels(service: &Service) -> [Level; 9] {
     let (environments, flags) = service.serving.snapshots.size();
     let in_flight = &service.runtime.in_flight;
     [
@@ -68,6 +68,11 @@ fn levels(service: &Service) -> [Level; 8] {
             "database_up",
             "1 if the database answered the last query, otherwise 0.",
             service.serving.database_answers().into(),
+        ),
+        (
+            "database_read_only",
+            "1 if the database accepted no writes at the last check, otherwise 0.",
+            service.admin.db.storage().is_read_only().into(),
         ),
         (
             "storage_full",

@@ -172,6 +172,9 @@ impl Db {
             }
             _ => return Err(OpenError::UnknownScheme),
         };
+        if let OpenMode::Serve(_) = mode {
+            tracing::info!(database = driver.place(), "opened the database");
+        }
         Ok(Self {
             driver,
             outdated,
@@ -229,13 +232,17 @@ impl Db {
         })
     }
 
-    /// Returns the last known state of the database's disk.
+    /// Returns the last known state of the database's storage.
     pub(crate) fn storage(&self) -> &Storage {
         &self.storage
     }
 
-    /// Checks whether a full disk has space again, by writing a row.
+    /// Checks whether a full disk has space again, or a read-only file accepts writes, by writing a row. A read-only
+    /// server is left to the probe, because connections that are open may lead to another server than new ones.
     pub(crate) async fn try_storage(&self) -> Result<(), Error> {
+        if matches!(self.driver, Driver::Postgres(_)) && !self.storage.is_full() {
+            return Ok(());
+        }
         let mut tx = self.write().await?;
         // The row has no meaning: it makes the commit need space on the disk.
         on_conn!(&mut tx, conn => sqlx::query(
@@ -244,6 +251,9 @@ impl Db {
         ).execute(conn).await.map(drop))?;
         tx.commit().await?;
         self.storage.has_space();
+        if matches!(self.driver, Driver::Sqlite(_)) {
+            self.storage.set_writable();
+        }
         Ok(())
     }
 
@@ -268,7 +278,7 @@ impl Db {
     /// always available.
     pub(crate) async fn probe(&self, entropy: &Entropy, clock: &dyn Clock) {
         if let Driver::Postgres(server) = &self.driver {
-            match server.probe(entropy, clock).await {}
+            match server.probe(entropy, clock, &self.storage).await {}
         }
     }
 
@@ -292,6 +302,16 @@ impl Db {
         match &self.driver {
             Driver::Sqlite(_) => Duration::ZERO,
             Driver::Postgres(server) => server.silence(),
+        }
+    }
+}
+
+impl Driver {
+    /// Returns the place of the database, without a password.
+    fn place(&self) -> String {
+        match self {
+            Self::Sqlite(file) => file.place(),
+            Self::Postgres(server) => server.target().place(),
         }
     }
 }

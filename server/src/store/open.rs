@@ -48,14 +48,16 @@ pub enum OpenError {
     Dangling(PathBuf),
     /// The file or its folder cannot be created or written.
     #[error(
-        "cannot write the database {}: {problem}; let the user that runs Pennon write to {}, or name another file in \
-         DATABASE_URL", file.display(), folder.display()
+        "cannot write the database {}: {problem}; let the user that runs Pennon write to {}{}, or name another file in \
+         DATABASE_URL", file.display(), if *exists { "this file and to " } else { "" }, folder.display()
     )]
     Unwritable {
         /// The file.
         file: PathBuf,
         /// The folder that must be writable.
         folder: PathBuf,
+        /// True if the file exists.
+        exists: bool,
         /// The message of the operating system.
         problem: String,
     },

@@ -4,6 +4,9 @@
 //! server at short intervals, on a dedicated connection that waits for no lock. When the server stops responding,
 //! Pennon closes all connections, which fails everything that waits for one of them, and opens new ones when the server
 //! responds again. A long query on a healthy server is never canceled.
+//!
+//! After a failover, open connections may lead to the former primary, which is a standby now. So while a server is
+//! read-only, each probe opens a new connection, and when one accepts writes, all others are replaced.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
@@ -11,8 +14,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::future::join;
-use sqlx::Connection;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
+use sqlx::{Connection, Row as _};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
@@ -21,6 +24,7 @@ use super::pooler::ensure_sessions;
 use super::reach::reach;
 use super::schema::{self, Outdated};
 use super::skew::Skew;
+use super::storage::Storage;
 use super::target::Target;
 use super::{ACQUIRE_TIMEOUT, Access, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
 use crate::clock::{Clock, Confirmed, Entropy};
@@ -147,7 +151,12 @@ impl Server {
     }
 
     /// Probes the server, and compares its clock with that of this machine, at intervals, for as long as it is polled.
-    pub(super) async fn probe(&self, entropy: &Entropy, clock: &dyn Clock) -> Infallible {
+    pub(super) async fn probe(
+        &self,
+        entropy: &Entropy,
+        clock: &dyn Clock,
+        storage: &Storage,
+    ) -> Infallible {
         let mut connection = None;
         let mut skew = Skew::default();
         loop {
@@ -156,10 +165,14 @@ impl Server {
             } else {
                 LOST_PROBE_TIMEOUT
             };
+            if storage.is_read_only() {
+                connection = None;
+            }
             let probing = async {
                 let mut working = self.working_connection(connection.take()).await?;
                 if let Some(connection) = &mut working {
                     skew.compare(connection, clock).await?;
+                    self.compare_access(connection, storage).await?;
                 }
                 Ok(working)
             };
@@ -168,13 +181,22 @@ impl Server {
                 Ok(working) => {
                     connection = working;
                     self.answered();
-                    sleep(PROBE_INTERVAL).await;
+                    let is_read_only = storage.is_read_only();
+                    sleep(if is_read_only {
+                        retry_delay(entropy)
+                    } else {
+                        PROBE_INTERVAL
+                    })
+                    .await;
                 }
                 Err(error) => {
-                    // Randomized, so that instances do not reconnect together.
-                    let [random] = entropy.bytes();
-                    let delay = MAX_RETRY_DELAY / 2 + MAX_RETRY_DELAY / 2 * u32::from(random) / 255;
-                    join(self.abandon_connections(&error), sleep(delay)).await;
+                    let abandon = async {
+                        if self.is_present() {
+                            tracing::error!(%error, "PostgreSQL does not answer; closing its connections");
+                            self.close_connections().await;
+                        }
+                    };
+                    join(abandon, sleep(retry_delay(entropy))).await;
                 }
             }
         }
@@ -201,6 +223,29 @@ impl Server {
             }
             connected => connected.map(Some),
         }
+    }
+
+    /// Records whether the server accepts writes. When it does again, replaces the other connections, which may lead to
+    /// another server, or keep the setting with which they began.
+    async fn compare_access(
+        &self,
+        connection: &mut PgConnection,
+        storage: &Storage,
+    ) -> Result<(), sqlx::Error> {
+        let query = "show transaction_read_only";
+        let is_read_only = match sqlx::raw_sql(query).fetch_one(connection).await {
+            Ok(row) => row.try_get::<String, _>(0)? == "on",
+            // A server that responds is alive, even if it responds with an error.
+            Err(sqlx::Error::Database(_)) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if is_read_only {
+            storage.set_read_only();
+        } else if storage.is_read_only() {
+            self.close_connections().await;
+            storage.set_writable();
+        }
+        Ok(())
     }
 
     /// Pings the server on a connection for reads. Fails if none is usable, because then the server is of no use, even
@@ -240,11 +285,11 @@ impl Server {
         }
     }
 
-    async fn abandon_connections(&self, error: &sqlx::Error) {
+    /// Closes the connections for reads and writes, and fails everything that waits for one of them.
+    async fn close_connections(&self) {
         let Some(pools) = self.0.pools.borrow().clone() else {
             return;
         };
-        tracing::error!(%error, "PostgreSQL does not answer; closing its connections");
         // Closed before waiters are notified. A closed pool closes the connections that return to it, whereas an open
         // pool would first test whether they still work, and wait.
         let closing = pools.close();
@@ -284,6 +329,12 @@ impl Pools {
         let closing = join(self.readers.close(), self.writers.close());
         async { ((), ()) = closing.await }
     }
+}
+
+/// Returns the pause between two attempts, randomized so that instances do not reconnect together.
+fn retry_delay(entropy: &Entropy) -> Duration {
+    let [random] = entropy.bytes();
+    MAX_RETRY_DELAY / 2 + MAX_RETRY_DELAY / 2 * u32::from(random) / 255
 }
 
 /// Returns the error of a lost server without a known cause.

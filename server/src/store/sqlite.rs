@@ -79,6 +79,9 @@ impl File {
             Err(OpenError::Connect(error)) => return Err(unusable(error)),
             outdated => outdated?,
         };
+        if mode != OpenMode::AsIs {
+            ensure_writable(&preparer).await.map_err(unusable)?;
+        }
         let writer = options.clone().busy_timeout(LOCKING);
         let opened = Self {
             writer: pool(1).connect_with(writer).await.map_err(unusable)?,
@@ -90,6 +93,14 @@ impl File {
                 .map_err(unusable)?,
         };
         Ok((opened, outdated))
+    }
+
+    /// Returns the name of the file.
+    pub(super) fn place(&self) -> String {
+        let options = self.readers.connect_options();
+        let file = options.get_filename();
+        let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+        file.display().to_string()
     }
 
     pub(super) async fn begin(
@@ -208,6 +219,16 @@ fn create_file(file: &Path) -> Result<(), OpenError> {
     }
 }
 
+/// Fails if the file cannot be written, because SQLite opens such a file for reading. A file that another process is
+/// writing can be written.
+async fn ensure_writable(pool: &SqlitePool) -> Result<(), sqlx::Error> {
+    let write = sqlx::query("update settings set value = value where false");
+    match write.execute(pool).await {
+        Err(error) if !is_busy(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Returns the reason that SQLite cannot open an existing file.
 fn unusable(file: &Path, error: sqlx::Error) -> OpenError {
     let Some(answer) = error.as_database_error() else {
@@ -227,13 +248,14 @@ fn unusable(file: &Path, error: sqlx::Error) -> OpenError {
 }
 
 /// Returns the error for a file that cannot be written. It names the folder that must be writable: the closest existing
-/// one above the file.
+/// one above the file. SQLite creates further files next to an existing one.
 fn unwritable(file: &Path, problem: impl Display) -> OpenError {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let folder = file.ancestors().skip(1).find(|folder| folder.is_dir());
     OpenError::Unwritable {
         folder: folder.unwrap_or(&file).to_owned(),
         problem: problem.to_string(),
+        exists: file.exists(),
         file,
     }
 }

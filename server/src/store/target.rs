@@ -144,13 +144,33 @@ impl Target {
     pub(super) fn statements<'c>(&self, connection: &'c mut PgConnection) -> Statements<'c> {
         Statements::on(connection, self.pooled)
     }
+
+    /// Returns the address and the name of the database.
+    pub(super) fn place(&self) -> String {
+        let options = &self.options;
+        let server = match options.get_socket() {
+            Some(socket) => socket.display().to_string(),
+            None => format!("{}:{}", options.get_host(), options.get_port()),
+        };
+        // Like libpq, the server uses the name of the user by default.
+        let database = options.get_database().unwrap_or(options.get_username());
+        format!("postgres://{server}/{database}")
+    }
 }
 
 impl Parameters {
     fn parse(query: &str) -> Result<Self, String> {
         let mut parameters = Self::default();
         for (name, value) in parse(query.as_bytes()) {
-            parameters.take(&name, value.into_owned())?;
+            let taken = parameters.take(&name, value.into_owned());
+            // The text before an `@` may be part of a password in which `?` is not encoded.
+            taken.map_err(|error| {
+                if query.contains('@') {
+                    UNREADABLE.to_owned()
+                } else {
+                    error
+                }
+            })?;
         }
         Ok(parameters)
     }
@@ -204,6 +224,9 @@ fn connect_timeout(value: &str) -> Result<Option<Duration>, String> {
     Ok((seconds > 0).then(|| Duration::from_secs(seconds)))
 }
 
+/// The error of a query that shows none of its text.
+const UNREADABLE: &str = "the parameters of DATABASE_URL cannot be read; a `?` in the user or password must be written as `%3F`";
+
 fn check_given(name: &str, value: &str) -> Result<(), String> {
     if let Some((_, values, advice)) = GIVEN.iter().find(|(known, _, _)| *known == name) {
         return if values.contains(&value) {
@@ -222,7 +245,7 @@ fn check_given(name: &str, value: &str) -> Result<(), String> {
     Err(if is_name(name) {
         format!("DATABASE_URL has the parameter `{name}`, which Pennon does not know; remove it")
     } else {
-        "the parameters of DATABASE_URL cannot be read; a `?` in the user or password must be written as `%3F`".to_owned()
+        UNREADABLE.to_owned()
     })
 }
 

@@ -104,8 +104,9 @@ async fn watch(admin: &Admin) {
     loop {
         ticks.tick().await;
         admin.serving.compare().await;
-        if admin.db.storage().is_full() {
-            // It fails while the disk is full.
+        let storage = admin.db.storage();
+        if storage.is_full() || storage.is_read_only() {
+            // It fails until the storage accepts writes.
             let _ = admin.db.try_storage().await;
         }
         admin.erase_successors().await;

@@ -86,7 +86,9 @@ impl<'d> OperationBuilder<'d> {
             return;
         }
         let about = "The reason for the change, for the audit log: 1 to 500 characters of percent-encoded UTF-8. A JSON body can give it as `reason` instead.";
-        self.parameter(header("X-Change-Reason", about));
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        let reason = header("X-Change-Reason", about).schema(Some(text.min_length(Some(1))));
+        self.parameter(reason);
         self.refuses([Code::InvalidInput]);
         self.is_change = true;
     }
