@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pennon_server::{
     BootstrapFile, Command, CommandLine, Entropy, FirstAdministrator, Listeners, LogFormat,
@@ -11,13 +12,22 @@ use pennon_server::{
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
+use tokio::time::sleep;
+use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Registry, fmt};
 
 // The linker needs this crate's symbols, but no Rust code names them.
 use pennon_native as _;
+
+/// The number of log lines that can wait for a reader that is slow or suspended. Further lines are dropped.
+const WAITING_LINES: usize = 8_192;
+
+/// The interval between checks for dropped log lines.
+const DROPPED_INTERVAL: Duration = Duration::from_secs(10);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -28,10 +38,18 @@ async fn main() -> ExitCode {
         Some(_) => None,
     };
     let is_command = serving.is_none();
-    match serving {
-        Some(settings) => log(LevelFilter::INFO, settings.log_format),
-        None => log(LevelFilter::WARN, LogFormat::Text),
-    }
+    // Dropping the guard writes the lines that wait, for at most about a second.
+    let _guard = match serving {
+        Some(settings) => log_in_background(settings.log_format),
+        None => {
+            log(
+                LevelFilter::WARN,
+                LogFormat::Text,
+                BoxMakeWriter::new(io::stderr),
+            );
+            None
+        }
+    };
     let done = match command {
         Some(command) => run(command).await,
         None => Ok(Some(settings)),
@@ -69,24 +87,56 @@ fn with_causes(error: &dyn Error) -> String {
     text
 }
 
+/// Logs on a thread of its own, so that a reader who reads nothing cannot stop the server.
+fn log_in_background(format: LogFormat) -> Option<WorkerGuard> {
+    let (writer, guard) = NonBlockingBuilder::default()
+        .buffered_lines_limit(WAITING_LINES)
+        .thread_name("log")
+        .finish(io::stderr());
+    tokio::spawn(report_dropped(writer.error_counter()));
+    log(LevelFilter::INFO, format, BoxMakeWriter::new(writer));
+    Some(guard)
+}
+
+/// Logs how many lines were dropped, at intervals. Never returns.
+async fn report_dropped(counter: ErrorCounter) {
+    let mut reported = 0;
+    loop {
+        sleep(DROPPED_INTERVAL).await;
+        let dropped = counter.dropped_lines();
+        if dropped > reported {
+            let lines = dropped.saturating_sub(reported);
+            tracing::warn!(
+                lines,
+                "log lines were dropped, because nothing read the standard error stream"
+            );
+            reported = dropped;
+        }
+    }
+}
+
 /// Logs to the standard error stream. `RUST_LOG` selects events, such as `warn,pennon_server::http=debug`. Without it,
 /// events of this level and above are logged. Errors are always logged, unless `RUST_LOG` contains `off`, because one of
 /// them may be the reason that the server does not start.
-fn log(level: LevelFilter, format: LogFormat) {
+fn log(level: LevelFilter, format: LogFormat, writer: BoxMakeWriter) {
     let default = Targets::new().with_default(level);
     let directives = std::env::var("RUST_LOG").unwrap_or_default();
     let (selected, problem) = match directives.parse::<Targets>() {
         _ if directives.trim().is_empty() => (default, None),
+        Ok(_) if is_unknown_level(directives.trim()) => (
+            default,
+            Some(format!("`{}` is not a level", directives.trim())),
+        ),
         Ok(selected) if selected.default_level().is_none() => {
             (selected.with_default(LevelFilter::ERROR), None)
         }
         Ok(selected) => (selected, None),
-        Err(problem) => (default, Some(problem)),
+        Err(problem) => (default, Some(problem.to_string())),
     };
     let lines = fmt::layer()
         // A failed write to the log must not stop the server: the reader may have exited.
         .log_internal_errors(false)
-        .with_writer(std::io::stderr);
+        .with_writer(writer);
     let lines = match format {
         LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
         LogFormat::Json => {
@@ -108,7 +158,19 @@ fn log(level: LevelFilter, format: LogFormat) {
     }
 }
 
+/// Returns true for a single word that names neither a level nor a crate of Pennon. It would select all events of a
+/// module with this name, and hide all others.
+fn is_unknown_level(directives: &str) -> bool {
+    let is_word = directives.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_word && directives.parse::<LevelFilter>().is_err() && !directives.starts_with("pennon")
+}
+
 async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
+    for name in Settings::unknown_variables() {
+        tracing::warn!(
+            "the environment variable {name} is ignored, because it is not a setting; `pennon --help` lists them"
+        );
+    }
     let secrets = Secrets::read(&settings)?;
     let bootstrap = settings.bootstrap_file.clone().map(BootstrapFile::read);
     let base_url = settings.base_url();

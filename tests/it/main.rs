@@ -40,6 +40,7 @@ mod hardening;
 mod instances;
 mod joint_reverts;
 mod live_evaluations;
+mod logging;
 mod metrics;
 mod migrations;
 mod monitoring;

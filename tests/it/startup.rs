@@ -22,6 +22,7 @@ async fn an_invalid_setting_is_refused_with_a_valid_example() {
         ),
         ("PENNON_LISTEN", &unknown, "can resolve (PENNON_LISTEN)"),
         ("PENNON_LISTEN", "203.0.113.1:3000", "0.0.0.0 for all"),
+        ("PENNON_RATE_LIMIT_EVALUATE", "0", "for no limit"),
         (
             "PENNON_TRUSTED_PROXIES",
             "10.0.0.1/99",
@@ -116,6 +117,35 @@ async fn the_error_for_a_taken_port_names_the_setting() {
 }
 
 #[tokio::test]
+async fn variables_that_are_no_settings_are_named() {
+    let listen = free_address().to_string();
+    let settings = [
+        ("PENNON_LISTEN", listen.as_str()),
+        ("PENNON_METRICS_LISTEN", &listen),
+        ("PENNON_TRUSTED_PROXY", "10.0.0.1"),
+        ("PENNON_DATABASE_URL", "sqlite://nowhere"),
+        ("PENNON_SERVICE_PORT", "3000"),
+        ("PENNON_SDK_KEY", "pnk_1"),
+    ];
+    let log = Process::fails_to_start("sqlite://nowhere", &settings).await;
+    for (name, is_named) in [
+        ("PENNON_TRUSTED_PROXY", true),
+        ("PENNON_DATABASE_URL", true),
+        ("PENNON_SERVICE_PORT", false),
+        ("PENNON_SDK_KEY", false),
+        ("PENNON_ADMIN_PASSWORD", false),
+        ("PENNON_LISTEN", false),
+    ] {
+        let named = format!("the environment variable {name} is ignored");
+        assert_eq!(log.contains(&named), is_named, "{name}: {log}");
+    }
+    assert!(
+        log.contains("PENNON_METRICS_LISTEN and PENNON_LISTEN are the same"),
+        "{log}"
+    );
+}
+
+#[tokio::test]
 async fn no_log_filter_hides_the_reason_for_a_failed_start() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let taken = taken.local_addr().map(|address| address.to_string());
@@ -125,7 +155,7 @@ async fn no_log_filter_hides_the_reason_for_a_failed_start() {
         let log = Process::fails_to_start("sqlite://nowhere", &settings).await;
         let reason = format!("cannot listen on {taken}");
         assert!(log.contains(&reason), "{filter}: {log}");
-        let is_invalid = filter == "pennon=loud";
+        let is_invalid = matches!(filter, "warning" | "pennon=loud");
         assert_eq!(log.contains("RUST_LOG is ignored"), is_invalid, "{log}");
     }
 }
@@ -158,6 +188,26 @@ async fn the_error_for_an_unusable_database_file_names_file_and_folder() {
         let log = Process::fails_to_start(&format!("sqlite://{path}"), &[]).await;
         assert!(log.contains(&path) && log.contains(&complaint), "{log}");
     }
+}
+
+#[tokio::test]
+async fn a_database_file_that_cannot_be_written_is_not_served() {
+    let database = TestDatabase::in_file();
+    let process = Process::start(&database, &[]).await;
+    process.terminate();
+    let log = process.ended().await.log;
+    let opened = format!(
+        "opened the database database=\"{}\"",
+        database.file().display()
+    );
+    assert!(log.contains(&opened), "{log}");
+    let read_only = format!("{}?mode=ro", database.url());
+    let log = Process::fails_to_start(&read_only, &[]).await;
+    assert!(
+        log.contains("attempt to write a readonly database")
+            && log.contains("write to this file and to"),
+        "{log}"
+    );
 }
 
 #[tokio::test]

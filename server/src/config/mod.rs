@@ -2,6 +2,7 @@
 
 mod secrets;
 
+use std::env;
 use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -9,10 +10,10 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum, value_parser};
+use clap::{Args, Command, ValueEnum, value_parser};
 use http::Uri;
 use http::uri::Authority;
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use pennon_model::secret::Secret;
 use tokio::net::lookup_host;
 
@@ -83,7 +84,7 @@ pub struct Settings {
     ///
     /// Applies separately to flags that the server evaluates and to requests of clients that evaluate locally. Requests
     /// above the limit are refused with 429.
-    #[arg(long, env = "PENNON_RATE_LIMIT_EVALUATE")]
+    #[arg(long, env = "PENNON_RATE_LIMIT_EVALUATE", value_parser = rate_limit)]
     pub rate_limit_evaluate: Option<NonZeroU32>,
 
     /// Seconds without events after which a stream sends a heartbeat
@@ -165,6 +166,18 @@ impl Settings {
         }
     }
 
+    /// Returns the environment variables that look like settings and are none, such as misspelled ones.
+    pub fn unknown_variables() -> Vec<String> {
+        let settings = Self::augment_args(Command::new(""));
+        let known: Vec<_> = settings
+            .get_arguments()
+            .filter_map(|setting| setting.get_env())
+            .collect();
+        let names = env::vars_os().filter(|(name, _)| !known.contains(&name.as_os_str()));
+        let names = names.filter_map(|(name, _)| name.into_string().ok());
+        names.filter(|name| is_misspelled(name)).collect()
+    }
+
     /// Returns true if the public URL has the scheme https.
     pub fn is_https(&self) -> bool {
         self.public_url.as_ref().and_then(Uri::scheme_str) == Some("https")
@@ -181,6 +194,14 @@ pub enum ListenAddress {
 }
 
 impl ListenAddress {
+    /// Returns the port; 0 stands for any free one.
+    pub(crate) fn port(&self) -> u16 {
+        match self {
+            Self::Ip(address) => address.port(),
+            Self::Name(_, port) => *port,
+        }
+    }
+
     /// Returns the addresses of the name, IPv4 first, because most clients try IPv4 first for `localhost`.
     pub(crate) async fn resolve(&self) -> io::Result<Vec<SocketAddr>> {
         if let Self::Ip(address) = self {
@@ -221,13 +242,44 @@ impl Display for ListenAddress {
     }
 }
 
-/// Parses a network or a single address.
+/// Returns true for the name of a variable that looks like a setting, and is neither a secret nor set by others:
+/// Kubernetes describes the services of a namespace in variables, and scripts keep their credentials in some.
+fn is_misspelled(name: &str) -> bool {
+    const CREDENTIALS: [&str; 4] = [
+        "PENNON_SDK_KEY",
+        "PENNON_TOKEN",
+        "PENNON_URL",
+        "PENNON_PASSWORD",
+    ];
+    let is_of_kubernetes = ["_SERVICE_", "_PORT"]
+        .iter()
+        .any(|part| name.contains(part));
+    let is_secret = secrets::NAMES.contains(&name.strip_suffix("_FILE").unwrap_or(name));
+    name.starts_with("PENNON_") && !is_secret && !is_of_kubernetes && !CREDENTIALS.contains(&name)
+}
+
+fn rate_limit(text: &str) -> Result<NonZeroU32, &'static str> {
+    text.parse()
+        .map_err(|_| "write a number from 1, or leave the setting out for no limit")
+}
+
+/// Parses a network or a single address. An IPv4 network in the form of IPv6 becomes one of IPv4, like the addresses that
+/// are compared with it.
 fn network(text: &str) -> Result<IpNet, &'static str> {
     let text = text.trim();
     let single = || text.parse::<IpAddr>().map(IpNet::from);
-    text.parse().or_else(|_| single()).map_err(|_| {
+    let network = text.parse().or_else(|_| single()).map_err(|_| {
         "write networks such as 10.0.0.0/8 or fd00::/8, with at most /32 for IPv4 and /128 for IPv6, separated by commas"
-    })
+    })?;
+    let IpNet::V6(mapped) = network else {
+        return Ok(network);
+    };
+    let prefix = mapped.prefix_len().checked_sub(96);
+    let address = mapped.addr().to_ipv4_mapped();
+    let canonical = address
+        .zip(prefix)
+        .and_then(|(address, prefix)| Ipv4Net::new(address, prefix).ok());
+    Ok(canonical.map_or(network, IpNet::V4))
 }
 
 /// Parses the name of a product, which spaces may surround.
@@ -286,5 +338,26 @@ mod tests {
             base_url(&["--listen", "10.0.0.7:3000"]),
             "http://10.0.0.7:3000"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::network;
+
+    #[test]
+    fn an_ipv4_network_in_the_form_of_ipv6_is_one_of_ipv4() {
+        for (text, expected) in [
+            ("::ffff:10.0.0.1", "10.0.0.1/32"),
+            ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
+            ("10.0.0.0/8", "10.0.0.0/8"),
+            ("fd00::/8", "fd00::/8"),
+            ("::/0", "::/0"),
+        ] {
+            assert_eq!(
+                network(text).map(|network| network.to_string()),
+                Ok(expected.to_owned())
+            );
+        }
     }
 }

@@ -14,6 +14,13 @@ use super::{DatabaseSettings, Settings};
 /// The database URL of a server without this setting.
 const DEFAULT_DATABASE: &str = "sqlite://data/pennon.db";
 
+/// The environment variables of secrets. Each has a variant that ends with `_FILE`.
+pub(super) const NAMES: [&str; 3] = [DATABASE_URL, ADMIN_PASSWORD, JWT_SECRET];
+
+const DATABASE_URL: &str = "DATABASE_URL";
+const ADMIN_PASSWORD: &str = "PENNON_ADMIN_PASSWORD";
+const JWT_SECRET: &str = "PENNON_JWT_SECRET";
+
 /// The secrets of a server.
 #[derive(Clone, Debug)]
 pub struct Secrets {
@@ -71,8 +78,8 @@ impl Secrets {
     pub fn read(settings: &Settings) -> Result<Self, SecretError> {
         Ok(Self {
             database_url: settings.database.url()?,
-            admin_password: read("PENNON_ADMIN_PASSWORD")?,
-            jwt_secret: read("PENNON_JWT_SECRET")?,
+            admin_password: read(ADMIN_PASSWORD)?,
+            jwt_secret: read(JWT_SECRET)?,
         })
     }
 
@@ -96,7 +103,7 @@ impl DatabaseSettings {
                 Ok(url.clone())
             };
         }
-        Ok(read("DATABASE_URL")?.unwrap_or_else(|| DEFAULT_DATABASE.into()))
+        Ok(read(DATABASE_URL)?.unwrap_or_else(|| DEFAULT_DATABASE.into()))
     }
 }
 

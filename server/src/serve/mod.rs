@@ -82,6 +82,12 @@ pub struct Listeners {
 impl Listeners {
     /// Binds the addresses in the settings.
     pub async fn bind(settings: &Settings) -> io::Result<Self> {
+        if settings.metrics_listen.as_ref() == Some(&settings.listen) && settings.listen.port() != 0
+        {
+            return Err(io::Error::other(
+                "PENNON_METRICS_LISTEN and PENNON_LISTEN are the same; choose another port for one of them",
+            ));
+        }
         Ok(Self {
             api: bind("PENNON_LISTEN", &settings.listen).await?,
             metrics: match &settings.metrics_listen {
