@@ -20,6 +20,7 @@ function project(react: string, alias: Record<string, string>) {
       name: `React ${react}`,
       env: { REACT: react },
       include: ["test/**/*.test.{ts,tsx}"],
+      testTimeout: 60_000,
       environment: "jsdom",
       // All files of a worker share one page. Each file unmounts its components.
       isolate: false,

@@ -54,13 +54,6 @@ await Promise.all(
   ["file-store", "vite"].flatMap((name) => both.map((extension) => forNode(name, extension))),
 );
 writeDeclarations(root);
-// Internals are not part of the API, and all entries but one have the same types.
-for (const file of ["without-wasm.d.ts", "without-wasm.d.cts"]) {
-  rmSync(join(dist, file));
-}
-for (const folder of ["engine", "internal", "lazy"]) {
-  rmSync(join(dist, folder), { recursive: true });
-}
 
 /**
  * Returns the module that src/engine/wasm.d.ts declares. `compiled` is the path from which a platform imports a

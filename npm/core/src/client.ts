@@ -20,6 +20,12 @@ import type { FlagReader } from "./reader.js";
 import type { Snapshot } from "./snapshot.js";
 
 /**
+ * The option of a client that replaces another one, which has been shut down: that client. The `bootstrap` is then as old
+ * as its flags are. `@pennon/react` sets it.
+ */
+const PREVIOUS = Symbol.for("pennon.previous");
+
+/**
  * Fetches the flags of one environment, keeps them up to date, and evaluates them in memory.
  *
  * ```ts
@@ -42,13 +48,18 @@ export class FeatureFlagsClient {
   /** The option `mode`. */
   readonly mode: "local" | "remote";
 
-  /** @throws {FeatureFlagsError} `INVALID_OPTIONS` */
+  /** @throws {FeatureFlagsError} `INVALID_OPTIONS`. An error that a getter of the options throws is not replaced. */
   constructor(options: FeatureFlagsClientOptions) {
     const settings = parseOptions(options);
     const { logger } = settings;
-    warnOfOptions(settings);
+    const previous = (options as { [PREVIOUS]?: FeatureFlagsClient })[PREVIOUS];
     this.#publisher = new Publisher(settings.eventEmitter, logger);
     const flags = new FlagStore(settings);
+    if (previous === undefined) {
+      warnOfOptions(settings);
+    } else {
+      flags.confirmedAt = previous.#evaluations.flags.confirmedAt;
+    }
     this.#evaluations =
       settings.mode === "remote"
         ? new RemoteEvaluations(flags, settings)
@@ -67,7 +78,7 @@ export class FeatureFlagsClient {
    * sends no requests: `initialize()` and `refresh()` do nothing. It does not load the engine, so it cannot evaluate a
    * config document. Use it for pages that show the server's evaluations, and for tests.
    *
-   * @throws {FeatureFlagsError} `INVALID_OPTIONS`
+   * @throws {FeatureFlagsError} `INVALID_OPTIONS`, as the constructor
    */
   static fromSnapshot(
     bootstrap: FeatureFlagsClientOptions["bootstrap"],
@@ -84,7 +95,7 @@ export class FeatureFlagsClient {
    *
    * After a failure, the client keeps trying only with the option `retry`. Call `initialize()` again to try at once.
    *
-   * @throws {FeatureFlagsError} `INITIALIZATION_FAILED`, `INVALID_OPTIONS`
+   * @throws {FeatureFlagsError} `INITIALIZATION_FAILED`, and `INVALID_OPTIONS`, as the constructor
    */
   initialize(options: InitializeOptions = {}): Promise<void> {
     try {

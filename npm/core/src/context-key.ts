@@ -1,4 +1,5 @@
 import { BUILT_IN_ATTRIBUTES } from "./engine/protocol.js";
+import { beginReading, endReading } from "./internal/nesting.js";
 
 /**
  * Returns the same text for contexts with the same attributes, regardless of order and object identity. Ignores values
@@ -15,7 +16,8 @@ export function contextKey(context: unknown): string | undefined {
 export type Accepts = (text: string, name?: string) => boolean;
 
 /** Returns the key of a context without the texts that do not count. */
-export function keyOf(context: unknown, accepts: Accepts = () => true): string | undefined {
+export function keyOf(given: unknown, accepts: Accepts = () => true): string | undefined {
+  const context = beginReading(given);
   try {
     const builtIn = BUILT_IN_ATTRIBUTES.map((name) => {
       const value = own(context, name);
@@ -28,6 +30,8 @@ export function keyOf(context: unknown, accepts: Accepts = () => true): string |
     return JSON.stringify([builtIn, custom]);
   } catch {
     return undefined;
+  } finally {
+    endReading();
   }
 }
 

@@ -66,6 +66,11 @@ export interface RolloutTrace {
 /** The value of a custom attribute; `null` and `undefined` count as missing. */
 export type AttributeValue = string | number | boolean | null | undefined;
 
+/** Matches every object but lists. */
+interface NoList {
+  readonly [Symbol.iterator]?: never;
+}
+
 /**
  * The attributes of the user, tenant or request for which a flag is evaluated.
  *
@@ -86,7 +91,7 @@ export interface EvaluationContext<
    * interface, if its members are strings, numbers or booleans.
    */
   readonly customAttributes?:
-    | { readonly [Name in keyof Custom]: AttributeValue }
+    | ({ readonly [Name in keyof Custom]: AttributeValue } & NoList)
     | null
     | undefined;
 }

@@ -109,8 +109,9 @@ export interface FeatureFlagsClientOptions {
   readonly reportUsage?: boolean | undefined;
   /**
    * Called with every evaluation of `isEnabled`, `getValue`, `evaluate`, `read` and `evaluateRemote`, and of a reader's
-   * methods of the same names, including fallbacks. Not called by `evaluateAll` and `readAll`, or if a read throws or
-   * returns undefined. Nothing is stored or sent. An error that it throws is logged.
+   * methods of the same names, including fallbacks. Not called by `evaluateAll` and `readAll`, by evaluations that it
+   * makes itself, or if a read throws or returns undefined. Nothing is stored or sent. An error that it throws is
+   * logged.
    */
   readonly onEvaluate?: ((event: EvaluateEvent) => void) | undefined;
 }
@@ -189,7 +190,7 @@ export function parseInitializeOptions(options: InitializeOptions): InitializeOp
     throw invalid("timeoutMs of initialize() must be a number of milliseconds, at least 0");
   }
   if (retry !== undefined && retry !== "background" && retry !== "forever") {
-    throw invalid('retry of initialize() must be "background" or "forever", if it is given');
+    throw invalid('retry of initialize() must be "background" or "forever"');
   }
   return { timeoutMs, retry };
 }
@@ -204,29 +205,27 @@ export function warnOfOptions({
 }: Settings): void {
   if (ttlMs < 1_000) {
     logger.warn(
-      `cacheTtlMs is ${ttlMs} ms, so flags expire in less than a second. Set a larger value; the deprecated cacheTtlSeconds is in milliseconds, too.`,
+      `cacheTtlMs is ${ttlMs} ms, so flags expire in less than a second. Set a larger value: cacheTtlSeconds is in milliseconds, too.`,
     );
   } else if (ttlMs < pollIntervalMs) {
     logger.warn(
-      `cacheTtlMs (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms), so flags are fetched before the next poll is due. Set cacheTtlMs to at least pollIntervalMs.`,
+      `cacheTtlMs (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms), so flags are fetched between polls. Set cacheTtlMs to at least pollIntervalMs.`,
     );
   }
   if (pollIntervalMs > 0 && pollIntervalMs < 1_000) {
     logger.warn(
-      `pollIntervalMs is ${pollIntervalMs} ms, so each client sends more than one request per second. Use streaming instead: it delivers changes sooner, with fewer requests.`,
+      `pollIntervalMs is ${pollIntervalMs} ms, so each client sends more than one request per second. Use streaming instead.`,
     );
   }
   if (streaming && transport.open === undefined) {
-    logger.warn(
-      "The transport lacks the method open, which streaming needs, so the client polls. Add the method, or turn streaming off.",
-    );
+    logger.warn("The transport lacks the method open, which streaming needs, so the client polls.");
   }
 }
 
 function sdkKey(key: unknown): string {
   if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key)) {
     throw invalid(
-      "sdkKey must be the SDK key of an environment, such as pnk_…. Check that its environment variable is set. A key is shown only once: if it is lost, rotate it on the dashboard.",
+      "sdkKey must be the SDK key of an environment, such as pnk_…. Check that its environment variable is set.",
     );
   }
   return key;

@@ -116,7 +116,7 @@ describe("a snapshot", () => {
     expect(client.isEnabled("__proto__")).toBe(true);
     expect(client.withContext({}).isEnabled("off", true)).toBe(false);
     expect(client.read("ruled", french)).toBeUndefined();
-    expect(() => client.evaluate("ruled", french)).toThrow("no configuration");
+    expect(() => client.evaluate("ruled", french)).toThrow("cannot be evaluated yet");
     await client.initialize();
     expect(client.evaluate("ruled", french)).toBe(before.evaluate("ruled", french));
     expect(service.requests).toEqual([]);

@@ -127,6 +127,13 @@ describe("a context", () => {
     }
   });
 
+  it("has no attributes if it is a function, in a reader too", () => {
+    const context = Object.assign(() => {}, { userId: "ada" }) as EvaluationContext;
+    expect(matches("userId_is_ada", context)).toBe(false);
+    expect(client.withContext(context).isEnabled("userId_is_ada")).toBe(false);
+    expect(client.withContext(context).context).toEqual({});
+  });
+
   it("may be hostile in every part without affecting other evaluations", () => {
     const events: string[] = [];
     client.on("engine:error", ({ type }) => events.push(type));

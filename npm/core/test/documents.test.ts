@@ -112,7 +112,7 @@ describe("docs/node.md", () => {
 describe("docs/recipes.md", () => {
   const recipes = documentText("docs/recipes.md")
     .split(/^## /m)
-    .filter((section) => section.includes("admin $PAIR/rules"))
+    .filter((section) => section.includes("admin $CONFIG/rules"))
     .map((recipe) => ({ title: recipe.split("\n", 1)[0], recipe }));
 
   it("shows recipes", () => {
@@ -122,7 +122,7 @@ describe("docs/recipes.md", () => {
   it.each(recipes)("shows what the engine does: $title", async ({ recipe }) => {
     const bodies = (path: string) =>
       Array.from(
-        recipe.matchAll(new RegExp(`admin \\$PAIR/${path}(?: -X PUT)? --json '(.*?)'$`, "gms")),
+        recipe.matchAll(new RegExp(`admin \\$CONFIG/${path}(?: -X PUT)? --json '(.*?)'$`, "gms")),
         ([, body = ""]) => JSON.parse(body),
       );
     const [rollout = null] = bodies("rollout");

@@ -43,6 +43,24 @@ describe("onEvaluate", () => {
     await client.shutdown();
   });
 
+  it("may evaluate flags itself, without being called with them", async () => {
+    const keys: string[] = [];
+    const client = await ready({
+      onEvaluate: ({ key }) => {
+        keys.push(key);
+        // Without the limit, a failure of this test would not end.
+        if (keys.length < 99) {
+          client.read("beta", {});
+          client.read("ruled", {});
+        }
+      },
+    });
+    client.evaluate("ruled", { country: "FR" });
+    client.isEnabled("beta");
+    expect(keys).toEqual(["ruled", "beta"]);
+    await client.shutdown();
+  });
+
   it("is called with evaluations by the service too", async () => {
     const events: EvaluateEvent[] = [];
     const answer = () => ({

@@ -78,9 +78,25 @@ describe("evaluateRemote", () => {
     }
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
     await expect(client.evaluateRemote("beta", cyclic)).rejects.toEqual(code("EVALUATION_FAILED"));
-    await expect(client.evaluateRemote(Symbol("s") as never)).rejects.toEqual(
-      code("EVALUATION_FAILED"),
-    );
+  });
+
+  it("fails with a code for a key that is not a string, without a request", async () => {
+    const service = new ScriptedService(on);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    for (const key of [Symbol("s"), Object.create(null), undefined, 7]) {
+      await expect(client.evaluateRemote(key)).rejects.toEqual(code("EVALUATION_FAILED"));
+    }
+    expect(service.requests).toEqual([]);
+  });
+
+  it("sends the context as it is at the call", async () => {
+    const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const context = { userId: "ada" };
+    const answer = client.evaluateRemote("beta", context);
+    context.userId = "bob";
+    await answer;
+    expect(JSON.parse(service.requests[0]?.body ?? "").context).toEqual({ userId: "ada" });
   });
 
   it("waits for at most one attempt, and not beyond shutdown()", async () => {
@@ -421,7 +437,7 @@ describe("usage reports", () => {
     const page = new EventTarget();
     vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
     vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
-    const { service, reports } = counting();
+    const { service, reports } = counting(204, 503);
     const client = await ready(service);
     const leave = () => page.dispatchEvent(new Event("pagehide"));
     client.isEnabled("beta");
@@ -430,10 +446,30 @@ describe("usage reports", () => {
     expect(reports()).toEqual([
       [{ flagKey: "beta", reason: "flag_enabled", enabled: true, count: 1 }],
     ]);
+    // The last report fails, and is not repeated.
+    client.isEnabled("beta");
     await client.shutdown();
     leave();
-    expect(service.requests).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(reports()).toHaveLength(2);
     vi.unstubAllGlobals();
+  });
+
+  it("outlive a page up to the limit of browsers, which applies to their total length", async () => {
+    const flags = Array.from({ length: 500 }, (_, index) => flag(`flag_${index}`));
+    const service = new ScriptedService((request) =>
+      isReport(request) ? status(503)(request) : configuration(flags)(request),
+    );
+    const client = await ready(service);
+    for (const end of [() => client.flush(), () => client.shutdown()]) {
+      for (const { key } of flags) {
+        client.isEnabled(key);
+      }
+      await end();
+    }
+    // The last two are sent at the same time. Each has more than 30,000 characters.
+    const keepalive = service.requests.filter(isReport).map(({ keepalive }) => keepalive);
+    expect(keepalive).toEqual([true, true, false]);
   });
 
   it("count any number of flags, in reports that the service accepts", async () => {

@@ -17,6 +17,8 @@ const password = "correct horse battery staple";
 export class Pennon {
   readonly url: string;
   readonly #process: ChildProcess;
+  /** Resolves when the process has ended, or could not be started. */
+  readonly #closed: Promise<void>;
   readonly #folder: string;
   #token = "";
 
@@ -33,22 +35,27 @@ export class Pennon {
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    this.#closed = new Promise((resolve) => this.#process.on("close", () => resolve()));
   }
 
   /** Starts the service and signs in. */
   static async start(): Promise<Pennon> {
-    const folder = await mkdtemp(join(tmpdir(), "pennon-"));
-    const pennon = new Pennon(`http://127.0.0.1:${await freePort()}`, folder);
-    await pennon.#isReady();
-    const session = await pennon.ask("POST", "/auth/login", { email, password });
-    pennon.#token = session.access_token;
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const pennon = new Pennon(url, await mkdtemp(join(tmpdir(), "pennon-")));
+    try {
+      await pennon.#isReady();
+      const session = await pennon.ask("POST", "/auth/login", { email, password });
+      pennon.#token = session.access_token;
+    } catch (error) {
+      await pennon.stop();
+      throw error;
+    }
     return pennon;
   }
 
   async stop(): Promise<void> {
-    const ended = once(this.#process, "close");
     this.#process.kill("SIGKILL");
-    await ended;
+    await this.#closed;
     await rm(this.#folder, { recursive: true, force: true });
   }
 

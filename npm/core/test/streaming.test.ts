@@ -162,6 +162,18 @@ describe("a client that streams", () => {
     await client.shutdown();
   });
 
+  it("opens a new stream when a line does not end", async () => {
+    const service = new StreamingService(on);
+    const client = await listening(service);
+    service.says("x".repeat(65_536));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(service.opened).toHaveLength(1);
+    service.says("x");
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(service.opened).toHaveLength(2);
+    await client.shutdown();
+  });
+
   it("polls a service that has no stream", async () => {
     const html = {
       status: 200,

@@ -24,6 +24,8 @@ export function compiled(client: FeatureFlagsClient, plan: Plan, context: Evalua
   client.evaluateAll(Object.assign({ userId: "ada" }, { customAttributes: plan }));
   // @ts-expect-error: neither a string nor a number nor a boolean.
   client.evaluate("key", { customAttributes: { plan: ["pro"] } });
+  // @ts-expect-error: a list has no attributes.
+  client.evaluate("key", { customAttributes: ["pro"] });
   // @ts-expect-error: nor is a date.
   client.withContext({ customAttributes: { since: new Date() } });
   // @ts-expect-error: a user's id is a string.

@@ -3,9 +3,18 @@ import {
   type EvaluationContext,
   FeatureFlagsClient,
   type FeatureFlagsClientOptions,
+  type FlagReader,
   type Snapshot,
 } from "@pennon/core";
-import { type ReactElement, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type ReactElement,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { named } from "../../client-name.js";
 import { requireSameVersion } from "../../same-version.js";
 import { ClientStatus } from "./internal/client-status.js";
@@ -78,26 +87,24 @@ function WithOptions<Custom extends object>({
 }: SharedProps<Custom> & { readonly options: FeatureFlagsClientOptions }): ReactElement {
   const isRemote = options?.mode === "remote" && props.context !== undefined;
   const ownContext = isRemote ? { context: props.context } : {};
-  const create = () => new OwnedClient(named({ ...options, bootstrap, ...ownContext }));
-  const [owned, setOwned] = useState(create);
+  const [owned, setOwned] = useState(
+    () => new OwnedClient(named({ ...options, bootstrap, ...ownContext })),
+  );
   const [served] = useState(() => FeatureFlagsClient.fromSnapshot(bootstrap, options.fallbacks));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: options are read once.
-  useEffect(() => {
-    if (owned.isShutDown) {
-      // React has shown a hidden component again.
-      setOwned(create);
-      return undefined;
-    }
-    return owned.mount();
-  }, [owned]);
   const { client, status } = owned;
-  return <Provide {...props} {...{ client, status, served, bootstrap }} />;
+  const live = useRef<FlagReader>(undefined);
+  useEffect(
+    () => owned.mount(() => live.current ?? client.withContext(), setOwned),
+    [owned, client],
+  );
+  return <Provide {...props} {...{ client, status, served, live, bootstrap }} />;
 }
 
 function Provide<Custom extends object>({
   client,
   status,
   served,
+  live,
   context,
   bootstrap,
   children,
@@ -106,6 +113,8 @@ function Provide<Custom extends object>({
   readonly status: ClientStatus;
   /** A client with the flags of the server; undefined if they do not differ from the current ones. */
   readonly served: FeatureFlagsClient | undefined;
+  /** Receives the reader of the hooks. */
+  readonly live?: RefObject<FlagReader | undefined>;
 }): ReactElement {
   const [bootstrapContext] = useState(() => contextOf(bootstrap));
   const usedContext = context === undefined ? bootstrapContext : context;
@@ -134,6 +143,11 @@ function Provide<Custom extends object>({
       client.setContext(usedContext).catch(() => {});
     }
   }, [client, contextId]);
+  useEffect(() => {
+    if (live !== undefined) {
+      live.current = store.live;
+    }
+  }, [live, store]);
   useEffect(() => status.watch(), [status]);
   return <StoreContext.Provider value={store}>{children}</StoreContext.Provider>;
 }

@@ -88,10 +88,11 @@ describe("a page from a server", () => {
   });
 
   it("has fallbacks without a bootstrap, and then the flags", async () => {
-    const service = new ScriptedService(configuration([flag("banner")]));
-    const { html, page } = await servedAndHydrated({ options: optionsFor(service) });
-    expect(html).toMatch("banner is off.");
-    await vi.waitFor(() => expect(page.text()).toMatch("banner is on."));
+    const service = new ScriptedService(configuration([flag("banner"), flag("ruled", false)]));
+    const options = optionsFor(service, { fallbacks: { ruled: true } });
+    const { html, page } = await servedAndHydrated({ options });
+    expect(html).toMatch("banner is off.</i><i>ruled is on.");
+    await vi.waitFor(() => expect(page.text()).toMatch("banner is on.ruled is off."));
   });
 
   it("can come from a long-lived client on the server", async () => {

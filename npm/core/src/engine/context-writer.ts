@@ -9,19 +9,11 @@ import {
 import type { WasmExports } from "./bindings.js";
 import { Slots } from "./slots.js";
 
-/**
- * The maximum nesting of evaluations that getters of contexts start. In deeper evaluations, all attributes are missing.
- * Otherwise a context that evaluates itself would exhaust the stack and trap the wasm.
- */
-const MAX_NESTING = 8;
-
 /** Writes contexts to the engine's slots. */
 export class ContextWriter {
   readonly #slots: Slots;
   /** True while attributes are written to the slots as they are read. */
   #isWriting = false;
-  /** The number of contexts that are being read before they are written. */
-  #nested = 0;
 
   constructor(wasm: WasmExports["wasm"]) {
     this.#slots = new Slots(wasm);
@@ -100,10 +92,7 @@ export class ContextWriter {
 
   /** Reads the attributes of any context, and then writes them. */
   #writeAll(names: readonly string[], context: unknown): void {
-    this.#nested += 1;
-    const subject = this.#nested > MAX_NESTING ? undefined : context;
-    const values = names.map((name) => attributeIn(subject, name));
-    this.#nested -= 1;
+    const values = names.map((name) => attributeIn(context, name));
     this.#slots.begin(values.length);
     for (const [slot, value] of values.entries()) {
       this.#slots.write(slot, value);

@@ -9,6 +9,7 @@ import { VERSION } from "../version.js";
 import type { FlagStore } from "./flag-store.js";
 import { evaluationOf, type FlagValue, UNSUPPORTED } from "./flags.js";
 import { type KeyedContext, keyedContext } from "./keyed-context.js";
+import { beginReading, endReading } from "./nesting.js";
 import { callSafely } from "./publisher.js";
 import { ContextCheck } from "./warnings.js";
 
@@ -191,13 +192,18 @@ export class Evaluations {
     };
   }
 
-  explain(key: string, context: unknown): Explanation {
+  explain(key: string, given: unknown): Explanation {
     const value = this.flags.get(key);
-    const explanation = value && this.engine?.explain(value.index, context);
-    if (explanation === undefined) {
-      throw this.#error(key);
+    const context = beginReading(given);
+    try {
+      const explanation = value && this.engine?.explain(value.index, context);
+      if (explanation === undefined) {
+        throw this.#error(key);
+      }
+      return explanation;
+    } finally {
+      endReading();
     }
-    return explanation;
   }
 
   #counted(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
@@ -216,12 +222,20 @@ export class Evaluations {
     if (value.index === UNSUPPORTED) {
       return undefined;
     }
-    const evaluation =
-      this.engine?.evaluate(value.index, context) ?? this.#fromPrepared(key, context);
+    const evaluation = this.#evaluate(value.index, context) ?? this.#fromPrepared(key, context);
     if (evaluation === undefined) {
       this.onUnknown?.();
     }
     return evaluation;
+  }
+
+  #evaluate(index: number, given: unknown): Evaluation | undefined {
+    const context = beginReading(given);
+    try {
+      return this.engine?.evaluate(index, context);
+    } finally {
+      endReading();
+    }
   }
 
   #fromPrepared(key: string, context: unknown): Evaluation | undefined {
@@ -263,7 +277,7 @@ export class Evaluations {
     if (value !== undefined) {
       return new FeatureFlagsError(
         "NOT_INITIALIZED",
-        `The flag '${key}' cannot be evaluated, because there is no configuration yet: the client started from a cache or a snapshot and has not reached the service since, or its engine is restarting. Try again later.`,
+        `The flag '${key}' cannot be evaluated yet: the client has not reached the service, or its engine is restarting. Try again later.`,
       );
     }
     if (!this.isReady) {
@@ -285,14 +299,23 @@ function copyOf(context: unknown): EvaluationContext {
   return keyedContext(context)?.context ?? {};
 }
 
-/** Wraps the caller's hook; an error that it throws is logged. */
+/**
+ * Wraps the caller's hook. An error that it throws is logged. It is not called with evaluations of its own, which would
+ * not end.
+ */
 function hookOf(onEvaluate: (event: EvaluateEvent) => void, logger: Logger): OnEvaluation {
+  let isCalled = false;
   return (key, { enabled, reason }, context) => {
+    if (isCalled) {
+      return;
+    }
+    isCalled = true;
     const given = (context ?? undefined) as EvaluateEvent["context"];
     callSafely(
       () => onEvaluate({ key, context: given, enabled, reason }),
       (error) => logger.error("onEvaluate threw or rejected", error),
     );
+    isCalled = false;
   };
 }
 

@@ -35,6 +35,8 @@ export class FlagStore {
   /** True if the flags come from a configuration rather than a cache or a snapshot. */
   #configured = false;
   #revision = 0;
+  /** The time at which the flags were confirmed, on the clock of `performance.now()`; undefined before that. */
+  confirmedAt: number | undefined;
 
   constructor({ ttlMs, cache, logger, sdkKey, baseUrl }: Settings) {
     this.#defaultTtlMs = ttlMs;
@@ -112,6 +114,7 @@ export class FlagStore {
 
   /** Records that all flags have just been confirmed. */
   renew(): void {
+    this.confirmedAt = performance.now();
     this.#write((cache) => {
       const keys = Array.from(this.entries(), ([key]) => key);
       cache.set(INDEX_KEY, { keys, source: this.#sourceOf(this.context), confirmedAt: Date.now() });
@@ -152,9 +155,16 @@ export class FlagStore {
     return found.map(({ remainingMs }) => remainingMs);
   }
 
-  /** Returns the default TTL in milliseconds for each served flag. */
+  /** Returns the remaining milliseconds of the default TTL for each served flag. */
   defaultTtls(): readonly number[] {
-    return Array.from({ length: this.#flags.size }, () => this.#defaultTtlMs);
+    const remainingMs = Math.max(1, this.#defaultTtlMs - this.ageMs());
+    return Array.from({ length: this.#flags.size }, () => remainingMs);
+  }
+
+  /** Returns the milliseconds since the flags were confirmed. Those of a bootstrap count as confirmed at first use. */
+  ageMs(): number {
+    this.confirmedAt ??= performance.now();
+    return performance.now() - this.confirmedAt;
   }
 
   #find(key: string): FlagValue | undefined {

@@ -4,6 +4,7 @@ import type { LazyFeatures } from "../lazy/index.js";
 import type { StreamListener } from "../lazy/stream.js";
 import type { Settings } from "../options.js";
 import { evaluationOf } from "./flags.js";
+import { keyedContext } from "./keyed-context.js";
 
 /** The maximum number of evaluations to keep until the code that counts them is loaded. */
 const MAX_EARLY = 10_000;
@@ -27,15 +28,18 @@ export class LazyLoader {
   }
 
   async evaluate(key: string, context: unknown): Promise<Evaluation> {
+    if (typeof key !== "string") {
+      throw new FeatureFlagsError("EVALUATION_FAILED", "A flag key must be a string");
+    }
+    // Values that count as missing elsewhere are not sent. The context is read at once, because it may change.
+    const sent = context === undefined ? context : keyedContext(context)?.context;
     const lazy = await this.#load();
-    const result = await lazy.evaluate(key, context);
+    const result = await lazy.evaluate(key, sent);
     if ("enabled" in result) {
       return evaluationOf(result.enabled, result.reason);
     }
     const { code, detail, cause } = result;
-    throw new FeatureFlagsError(code, `evaluateRemote('${String(key)}') failed: ${detail}`, {
-      cause,
-    });
+    throw new FeatureFlagsError(code, `evaluateRemote('${key}') failed: ${detail}`, { cause });
   }
 
   /** Opens the stream of changes. */

@@ -1,7 +1,9 @@
+import { isObject } from "../engine/attributes.js";
 import type { Evaluation, EvaluationContext, Explanation } from "../evaluation.js";
 import type { FlagReader } from "../reader.js";
 import type { Snapshot } from "../snapshot.js";
 import type { Evaluations } from "./evaluations.js";
+import { beginReading, endReading } from "./nesting.js";
 
 /** A reader that evaluates each flag once, until the flags change. */
 export class BoundReader implements FlagReader {
@@ -88,7 +90,9 @@ export class BoundReader implements FlagReader {
  * Copies a context. Evaluations are cached, so a later change of the caller's object must not affect some flags and not
  * others.
  */
-function copied(context: EvaluationContext | null | undefined): EvaluationContext {
+function copied(given: unknown): EvaluationContext {
+  // A function has no attributes, as in the engine.
+  const context = beginReading(isObject(given) ? (given as EvaluationContext) : undefined);
   try {
     const copy = { ...context };
     const { customAttributes } = copy;
@@ -99,6 +103,8 @@ function copied(context: EvaluationContext | null | undefined): EvaluationContex
   } catch {
     // A getter throws; the engine treats that attribute as missing.
     return context ?? {};
+  } finally {
+    endReading();
   }
 }
 

@@ -60,8 +60,8 @@ export class ClientRuntime implements FirstFlagsClient {
   #retry: InitializeOptions["retry"];
   #hasWarnedOfRetries = false;
   #isProviding = false;
-  /** True if the configuration of the bootstrap has been tried. */
-  #hasTriedBootstrap = false;
+  /** True if the client no longer starts with the configuration of the bootstrap. */
+  #hasTriedBootstrap: boolean;
   #trappedAt = Number.NEGATIVE_INFINITY;
   #ended = false;
   /** True if the flags never change. */
@@ -80,6 +80,8 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#publisher = publisher;
     this.#evaluations = evaluations;
     this.#flags = evaluations.flags;
+    // A bootstrap with an age is only for the case that the first request fails.
+    this.#hasTriedBootstrap = this.#flags.confirmedAt !== undefined;
     this.#requests = new FlagRequests(settings, evaluations);
     this.#firstFlags = new FirstFlags(settings, evaluations, this.#requests, this);
     this.#lazy = new LazyLoader(settings);
@@ -255,9 +257,16 @@ export class ClientRuntime implements FirstFlagsClient {
     return remainingMs;
   }
 
-  /** Returns the config document in the caller's store, if it may be served. */
+  /** Returns the config document in the caller's store, or that of the previous client, if it may be served. */
   stored(): StoredDocument | undefined {
-    return this.#evaluations.isReady ? undefined : this.#documents?.load();
+    if (this.#evaluations.isReady) {
+      return undefined;
+    }
+    const { configuration: config } = this.#settings;
+    const stored = this.#documents?.load();
+    return config === undefined
+      ? stored
+      : (stored ?? { config, ageMs: this.#flags.ageMs(), maxAgeMs: 0 });
   }
 
   /** Serves the flags of the document in the caller's store. */

@@ -3,6 +3,7 @@ import type { EvaluationContext } from "../evaluation.js";
 import type { Logger } from "../logger.js";
 import { VERSION } from "../version.js";
 import type { ConfiguredFlags } from "./flags.js";
+import { beginReading, endReading } from "./nesting.js";
 
 const ATTRIBUTES: ReadonlySet<string> = new Set<keyof EvaluationContext>([
   ...BUILT_IN_ATTRIBUTES,
@@ -52,11 +53,14 @@ export class ContextCheck {
 }
 
 /** Returns the names of a context's members. A context may be anything; a proxy may throw. */
-function namesIn(context: unknown): readonly string[] {
+function namesIn(given: unknown): readonly string[] {
+  const context = beginReading(given);
   try {
     return typeof context === "object" && context !== null ? Object.keys(context) : [];
   } catch {
     return [];
+  } finally {
+    endReading();
   }
 }
 

@@ -1,5 +1,6 @@
 // The rarely used features, in a separate file, which is loaded at first use.
 
+import type { EvaluationContext } from "../evaluation.js";
 import { headersOf, urlOf } from "../internal/exchange.js";
 import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
@@ -23,7 +24,7 @@ export class LazyFeatures {
   }
 
   /** Requests an evaluation from the service. Never rejects. */
-  async evaluate(key: string, context: unknown): Promise<RemoteResult> {
+  async evaluate(key: string, context: EvaluationContext | undefined): Promise<RemoteResult> {
     const controller = new AbortController();
     this.#pending.add(controller);
     const result = await evaluateRemotely(key, context, (body) =>

@@ -1,6 +1,5 @@
 import type { ErrorCode } from "../errors.js";
-import type { Reason } from "../evaluation.js";
-import { keyedContext } from "../internal/keyed-context.js";
+import type { EvaluationContext, Reason } from "../evaluation.js";
 import type { TransportResponse } from "../transport.js";
 
 /** An evaluation by the service, or the reason for its failure. */
@@ -11,13 +10,11 @@ export type RemoteResult =
 /** Requests one evaluation from the service. Never rejects. */
 export async function evaluateRemotely(
   key: string,
-  context: unknown,
+  context: EvaluationContext | undefined,
   send: (body: string) => Promise<TransportResponse>,
 ): Promise<RemoteResult> {
   try {
-    // Values that count as missing elsewhere are not sent.
-    const sent = context === undefined ? {} : { context: keyedContext(context)?.context };
-    const { status, headers, body } = await send(JSON.stringify({ flagKey: key, ...sent }));
+    const { status, headers, body } = await send(JSON.stringify({ flagKey: key, context }));
     if (status === 200) {
       return toResult(body);
     }

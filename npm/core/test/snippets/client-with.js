@@ -1,12 +1,9 @@
 import { FeatureFlagsClient } from "@pennon/core";
 
-/** Creates a client for which these flags are on, and no others exist. */
-export async function clientWith(...keys) {
-  const client = new FeatureFlagsClient({
-    sdkKey: "pnk_test",
-    pollIntervalMs: 0,
-    bootstrap: { flags: keys.map((key) => ({ key, enabled: true, rules: [], rollout: null })) },
+/** Returns a client for which these flags are on, and no others exist. */
+export function clientWith(...keys) {
+  return FeatureFlagsClient.fromSnapshot({
+    version: 1,
+    flags: keys.map((key) => ({ key, enabled: true, reason: "flag_enabled", targeted: false })),
   });
-  await client.initialize();
-  return client;
 }

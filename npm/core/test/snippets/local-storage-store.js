@@ -1,6 +1,6 @@
 import { FeatureFlagsClient, localStorageStore } from "@pennon/core";
 
 export const client = new FeatureFlagsClient({
-  sdkKey: "pnk_your_key",
+  sdkKey: "pnp_your_key",
   store: localStorageStore(),
 });

@@ -1,6 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 
-/** Makes the page's client get these flags instead of those of the service. */
+/** Makes the page's client get these flags instead of those of the server. */
 async function useFlags(page: Page, flags: Record<string, boolean>) {
   const entries = Object.entries(flags);
   const document = {
