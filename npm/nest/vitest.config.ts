@@ -26,6 +26,11 @@ export default defineConfig({
 function project(nest: string, alias: Record<string, string>) {
   return {
     resolve: { alias },
-    test: { name: `NestJS ${nest}`, env: { NEST: nest }, include: ["test/**/*.test.ts"] },
+    test: {
+      name: `NestJS ${nest}`,
+      env: { NEST: nest },
+      include: ["test/**/*.test.ts"],
+      testTimeout: 60_000,
+    },
   };
 }

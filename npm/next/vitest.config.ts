@@ -9,5 +9,5 @@ export default defineConfig({
       "@pennon/next/server": fileURLToPath(new URL("dist/server.js", import.meta.url)),
     },
   },
-  test: { include: ["test/**/*.test.{ts,tsx}"] },
+  test: { include: ["test/**/*.test.{ts,tsx}"], testTimeout: 60_000 },
 });

@@ -185,9 +185,13 @@ describe("a page with a stream", () => {
     expect(opened.map(({ close }) => close.mock.calls.length)).toEqual([1, 0]);
   });
 
-  it("closes its connection when it is unmounted", async () => {
+  it("closes its connection and refreshes nothing more when it is unmounted", async () => {
+    vi.useFakeTimers();
     const { rerender } = await hydrated(page(await snapshot("FR")));
+    opened[0]?.onmessage({ data: JSON.stringify(await snapshot("FR", false)) });
     await rerender(null);
+    vi.advanceTimersByTime(60_000);
+    expect(refresh).toHaveBeenCalledOnce();
     expect(opened.map(({ close }) => close.mock.calls.length)).toEqual([1]);
   });
 });

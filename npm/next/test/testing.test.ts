@@ -4,7 +4,7 @@ import * as testing from "@pennon/next/testing";
 import { getFeatureFlags, mockFeatureFlags, streamFeatureFlags } from "@pennon/next/testing";
 import * as flagsOfTesting from "@pennon/next/testing/flags";
 import { flag } from "flags/next";
-import { beforeEach, describe, expect, expectTypeOf, it, vi } from "vitest";
+import { beforeEach, describe, expect, expectTypeOf, it, onTestFinished, vi } from "vitest";
 
 beforeEach(() => mockFeatureFlags());
 
@@ -50,6 +50,16 @@ describe("mocked flags", () => {
     expect((await getFeatureFlags()).isEnabled("on")).toBe(false);
     mockFeatureFlags();
     expect((await getFeatureFlags()).readAll()).toEqual({});
+  });
+
+  it("stay the same, however much time a test skips", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    mockFeatureFlags({ on: true });
+    const flags = await getFeatureFlags();
+    vi.advanceTimersByTime(120_000);
+    expect(flags.isEnabled("on")).toBe(true);
+    expect((await getFeatureFlags()).isEnabled("on")).toBe(true);
   });
 
   it("differ by context, if a function returns them", async () => {

@@ -11,6 +11,7 @@ import { toPennonContext } from "./internal/context.js";
 import { ProviderClient } from "./internal/provider-client.js";
 import {
   type EvaluationParameters,
+  hasEvaluations,
   resolveCurrent,
   resolveOtherType,
 } from "./internal/resolution.js";
@@ -29,7 +30,11 @@ export class PennonWebProvider implements Provider {
   readonly metadata = { name: "Pennon" };
   readonly runsOn = "client";
   readonly events = new OpenFeatureEventEmitter();
+  /** True in remote mode: the client has evaluations for one context, so for one domain. */
+  readonly domainScoped: boolean;
   readonly #provided: ProviderClient;
+  /** The rejection of an invalid context, while the SDK handles it. */
+  #rejected: Promise<void> | undefined;
 
   /**
    * Creates a provider, either with a client, which you shut down yourself, or with the options for a client that the
@@ -41,6 +46,7 @@ export class PennonWebProvider implements Provider {
     this.#provided = new ProviderClient(client, (event, details) =>
       this.events.emit(ProviderEvents[event], details),
     );
+    this.domainScoped = this.client.mode === "remote";
   }
 
   /** The client that evaluates the flags. */
@@ -48,8 +54,11 @@ export class PennonWebProvider implements Provider {
     return this.#provided.client;
   }
 
+  /** Resolves when flags can be evaluated for the context: at once, if the client has a bootstrap for it. */
   async initialize(context: EvaluationContext = {}): Promise<void> {
-    return this.#provided.initialize(this.client.context && toPennonContext(context));
+    return this.#provided.initialize(this.client.context && toPennonContext(context), () =>
+      hasEvaluations(this.client, context),
+    );
   }
 
   onClose(): Promise<void> {
@@ -71,9 +80,17 @@ export class PennonWebProvider implements Provider {
       }
     } catch (error) {
       // The SDK counts pending changes, and miscounts if this throws synchronously.
-      return Promise.reject(error);
+      const rejected = Promise.reject<void>(error);
+      this.#rejected = rejected;
+      rejected.catch(() => {
+        this.#rejected = undefined;
+      });
+      return rejected;
     }
-    return this.client.isReady() ? undefined : this.#provided.ready();
+    return this.client.isReady()
+      ? // The SDK must handle the earlier change first, because the last one determines the status.
+        this.#rejected?.catch(() => {})
+      : this.#provided.ready(() => hasEvaluations(this.client, context));
   }
 
   resolveBooleanEvaluation(

@@ -1,4 +1,7 @@
-import { OpenFeature as OnServers } from "@openfeature/server-sdk";
+import "reflect-metadata";
+import { Controller, Get, Module } from "@nestjs/common";
+import { NestFactory } from "@nestjs/core";
+import { InMemoryProvider, OpenFeature as OnServers } from "@openfeature/server-sdk";
 import { OpenFeature as InBrowsers } from "@openfeature/web-sdk";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { describeDocument } from "../../core/test/code-blocks.ts";
@@ -38,6 +41,25 @@ describe("the documents", () => {
     });
     expect(asked).toEqual(Array(2).fill("http://127.0.0.1:3000/sdk/v1/config"));
     await Promise.all([OnServers.clearProviders(), InBrowsers.clearProviders()]);
+  });
+
+  it("show a NestJS module that also serves requests without a user", async () => {
+    const { AppModule } = await import("./snippets/app.module.ts");
+    await OnServers.setProviderAndWait(new InMemoryProvider({}));
+    @Controller("health")
+    class Health {
+      @Get()
+      check() {
+        return "healthy";
+      }
+    }
+    class Root {}
+    Module({ imports: [AppModule], controllers: [Health] })(Root);
+    const app = await NestFactory.create(Root, { logger: false });
+    await app.listen(0, "127.0.0.1");
+    const response = await fetch(`${await app.getUrl()}/health`);
+    expect(await response.text()).toBe("healthy");
+    await app.close();
   });
 
   it("show a provider for tests that works", async () => {

@@ -35,6 +35,25 @@ function eventsOf(provider: PennonServerProvider | PennonWebProvider): Events {
   return events;
 }
 
+/** Makes evaluations that need the engine fail while `isFailing` is true. */
+function fragileEngine(): { isFailing: boolean } {
+  const state = { isFailing: false };
+  const instantiate = WebAssembly.instantiate.bind(WebAssembly);
+  const instance = async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
+    const { exports } = await instantiate(module, imports);
+    const original = exports.evaluate as (...numbers: number[]) => number;
+    const evaluate = (...numbers: number[]) => {
+      if (state.isFailing) {
+        throw new WebAssembly.RuntimeError("unreachable");
+      }
+      return original(...numbers);
+    };
+    return { exports: { ...exports, evaluate } };
+  };
+  vi.spyOn(WebAssembly, "instantiate").mockImplementation(instance as never);
+  return state;
+}
+
 afterEach(async () => {
   vi.useRealTimers();
   vi.restoreAllMocks();
@@ -85,27 +104,36 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     await provider.onClose();
   });
 
-  it("stops trying after it is closed", async () => {
+  it("stops trying after it is closed, and has no error when it is used again", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(unreachable());
     const provider = new Provider(optionsFor(service, one));
+    const events = eventsOf(provider);
     const failed = expect(provider.initialize()).rejects.toThrow();
     await service.firstRequest();
     await vi.advanceTimersByTimeAsync(10);
     await failed;
     await provider.onClose();
     expect(vi.getTimerCount()).toBe(0);
+    service.respondWith(on);
+    await provider.initialize();
+    expect(events.list).toEqual([]);
+    await provider.onClose();
   });
 
-  it("does not retry if it is closed during its start", async () => {
+  it("does not retry if it is closed during its start, and can be used again", async () => {
     vi.useFakeTimers();
-    const service = new ScriptedService(held().answer);
+    const service = new ScriptedService(held().answer, on);
     const provider = new Provider(optionsFor(service, one));
-    const failed = expect(provider.initialize()).rejects.toThrow();
+    const events = eventsOf(provider);
+    const started = provider.initialize();
     await service.firstRequest();
     await provider.onClose();
-    await failed;
+    await started;
     expect(vi.getTimerCount()).toBe(0);
+    await provider.initialize();
+    expect(events.list).toEqual([]);
+    await provider.onClose();
   });
 
   it("returns fallbacks if the service is down at the start", async () => {
@@ -141,11 +169,14 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     const service = new ScriptedService(on);
     const client = new FeatureFlagsClient(optionsFor(service, one));
     await client.initialize();
+    const unsubscribe = vi.fn();
+    vi.spyOn(client, "subscribe").mockReturnValue(unsubscribe);
     const provider = new Provider(client);
     const events = eventsOf(provider);
     await provider.initialize();
     expect(service.requests).toHaveLength(1);
     await provider.onClose();
+    expect(unsubscribe).toHaveBeenCalledOnce();
     service.respondWith(configuration([flag("on", false)], 'W/"2"'), unreachable());
     await client.refresh();
     await expect(client.refresh()).rejects.toThrow();
@@ -167,33 +198,48 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
   });
 
   it("reports when the engine fails, and when it is back", async () => {
-    let isPoisoned = false;
-    const instantiate = WebAssembly.instantiate.bind(WebAssembly);
-    const instance = async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
-      const { exports } = await instantiate(module, imports);
-      const original = exports.evaluate as (...numbers: number[]) => number;
-      const poisoned = (...numbers: number[]) => {
-        if (isPoisoned) {
-          throw new WebAssembly.RuntimeError("unreachable");
-        }
-        return original(...numbers);
-      };
-      return { exports: { ...exports, evaluate: poisoned } };
-    };
-    vi.spyOn(WebAssembly, "instantiate").mockImplementation(instance as never);
+    const engine = fragileEngine();
     const provider = new Provider(optionsFor(new ScriptedService(on)));
     const events = eventsOf(provider);
     await provider.initialize();
-    isPoisoned = true;
+    engine.isFailing = true;
     await provider.resolveBooleanEvaluation("ruled", true, { country: "FR" });
     expect(events.list).toEqual(["ERROR"]);
-    isPoisoned = false;
+    engine.isFailing = false;
     expect(await events.received(2)).toEqual(["ERROR", "READY"]);
     expect(await provider.resolveBooleanEvaluation("ruled", true, { country: "FR" })).toMatchObject(
       { value: false },
     );
     await provider.onClose();
   });
+
+  it.each(["has restarted", "was closed"])(
+    "does not report that it is ready because flags expire after its failed engine %s",
+    async (end) => {
+      vi.useFakeTimers();
+      const engine = fragileEngine();
+      const service = new ScriptedService(on);
+      const provider = new Provider(optionsFor(service));
+      const events = eventsOf(provider);
+      await provider.initialize();
+      engine.isFailing = true;
+      await provider.resolveBooleanEvaluation("ruled", true, { country: "FR" });
+      engine.isFailing = false;
+      if (end === "has restarted") {
+        expect(await events.received(2)).toEqual(["ERROR", "READY"]);
+      } else {
+        await provider.onClose();
+        await provider.initialize();
+      }
+      service.respondWith(status(404));
+      await expect(provider.client.refresh()).rejects.toThrow("404");
+      expect(events.list.at(-1)).toBe("STALE");
+      events.list.length = 0;
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(events.list).toEqual(["CONFIGURATION_CHANGED on ruled", "STALE"]);
+      await provider.onClose();
+    },
+  );
 });
 
 describe("PennonWebProvider", () => {

@@ -136,7 +136,7 @@ describe("with the real service", () => {
       ]),
     );
     await Promise.all([onServers.onClose(), inBrowsers.onClose()]);
-  }, 30_000);
+  });
 
   it("the service's description has the pattern of the email addresses that it accepts", async () => {
     const { components } = await (await fetch(`${pennon.url}/openapi.json`)).json();

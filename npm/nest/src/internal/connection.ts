@@ -13,6 +13,8 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
   readonly #options: FeatureFlagsModuleOptions;
   readonly #logger = new Logger("FeatureFlags");
   readonly #ownsClient: boolean;
+  /** The error for which the application must not start. */
+  #error: unknown;
 
   constructor(options: FeatureFlagsModuleOptions) {
     requireSameVersion();
@@ -44,20 +46,20 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
     return context && this.client.read(key, context);
   }
 
-  async onModuleInit(): Promise<void> {
-    if (this.client.isReady()) {
-      return;
-    }
-    if (this.#options.required) {
-      await this.#require();
-    } else {
+  /** Waits for the flags. Never rejects. */
+  async start(): Promise<this> {
+    const { required, waitMs = WAIT_MS } = this.#options;
+    if (!this.client.isReady()) {
       await this.client
-        .initialize({ timeoutMs: this.#options.waitMs ?? WAIT_MS, retry: "background" })
-        .catch((error) =>
-          this.#logger.warn(
-            `The application starts without flags, and the client keeps trying to fetch them: ${error}`,
-          ),
-        );
+        .initialize(required ? {} : { timeoutMs: waitMs, retry: "background" })
+        .catch((error) => this.#fail(error));
+    }
+    return this;
+  }
+
+  onModuleInit(): void {
+    if (this.#error !== undefined) {
+      throw this.#error;
     }
   }
 
@@ -67,13 +69,15 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  async #require(): Promise<void> {
-    try {
-      await this.client.initialize();
-    } catch (error) {
+  async #fail(error: unknown): Promise<void> {
+    if (this.#options.required) {
       // Nest does not shut down an application whose start failed.
       await this.onApplicationShutdown();
-      throw error;
+      this.#error = error;
+    } else {
+      this.#logger.warn(
+        `The application starts without flags, and the client keeps trying to fetch them: ${error}`,
+      );
     }
   }
 }

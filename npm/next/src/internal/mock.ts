@@ -49,6 +49,8 @@ async function start(flags: MockFlags, fallbacks: MockFlags): Promise<FeatureFla
     sdkKey: "mock",
     transport: { send: async () => ({ status: 200, headers: { get: () => null }, body }) },
     pollIntervalMs: 0,
+    // Tests with fake timers may skip hours.
+    cacheTtlMs: Number.MAX_SAFE_INTEGER,
     retries: 1,
     fallbacks,
   });

@@ -44,10 +44,10 @@ export class ProviderClient {
   }
 
   /**
-   * Resolves when the client is ready. OpenFeature itself emits the events for success and failure. `context` is
-   * OpenFeature's context, for a client in remote mode.
+   * Does the same as `ready`. OpenFeature itself emits the events for success and failure. `context` is OpenFeature's
+   * context, for a client in remote mode.
    */
-  async initialize(context?: EvaluationContext): Promise<void> {
+  async initialize(context?: EvaluationContext, canEvaluate?: () => boolean): Promise<void> {
     if (this.#isClosed) {
       this.#isClosed = false;
       // A client cannot be restarted after it was shut down, but a provider can be registered again.
@@ -57,19 +57,29 @@ export class ProviderClient {
     if (context) {
       await this.#client.setContext(context);
     }
-    await this.ready();
+    await this.ready(canEvaluate);
   }
 
-  /** Resolves when the client is ready. After a failure, makes it try again at once. */
-  async ready(): Promise<void> {
-    if (this.#client.isReady()) {
+  /**
+   * Resolves when the client is ready, or at once if `canEvaluate` returns true: it then becomes ready in the background,
+   * and a failure is an event. After a failure, makes it try again at once.
+   */
+  async ready(canEvaluate = () => false): Promise<void> {
+    const client = this.#client;
+    if (client.isReady()) {
       return;
     }
-    try {
-      await this.#client.initialize({ retry: "background" });
-    } catch (error) {
-      this.#hasReportedError = !this.#isClosed;
-      throw error;
+    const ready = client.initialize({ retry: "background" }).catch((error) => {
+      // A provider that was closed meanwhile has not failed.
+      if (!this.#isClosed && client === this.#client) {
+        this.#hasReportedError = true;
+        throw error;
+      }
+    });
+    if (canEvaluate()) {
+      ready.catch(({ message }) => this.#emit("Stale", { message }));
+    } else {
+      await ready;
     }
   }
 

@@ -66,6 +66,19 @@ export function resolveCurrent(
   return served.errorCode ? served : { ...served, reason: StandardResolutionReasons.STALE };
 }
 
+/** Returns true if the client can evaluate all its flags for the context, for which a bootstrap suffices. */
+export function hasEvaluations(client: FeatureFlagsClient, context: EvaluationContext): boolean {
+  try {
+    const { flags, subject } = client.withContext(toPennonContext(context)).snapshot();
+    return (
+      flags.some(({ reason }) => reason !== "fallback") &&
+      flags.filter(({ targeted }) => targeted).length === subject?.flags.length
+    );
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Returns the reason in OpenFeature's terms. `STATIC` evaluations may be cached for every context, so a flag with rules
  * has another reason, even if no rule matched.

@@ -2,7 +2,7 @@ import { OpenFeature } from "@openfeature/web-sdk";
 import { PennonWebProvider } from "@pennon/openfeature/web";
 
 const provider = new PennonWebProvider({
-  sdkKey: "pnk_your_key",
+  sdkKey: "pnp_your_key",
   baseUrl: "http://127.0.0.1:3000",
 });
 await OpenFeature.setProviderAndWait(provider, { targetingKey: "ada", country: "GB" });

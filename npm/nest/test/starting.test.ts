@@ -1,0 +1,78 @@
+import "reflect-metadata";
+import { Global, Module, type OnModuleInit } from "@nestjs/common";
+import { NestFactory } from "@nestjs/core";
+import { ExpressAdapter } from "@nestjs/platform-express";
+import type { FeatureFlagsClient } from "@pennon/core";
+import { FeatureFlagsModule, getFeatureFlagsToken, InjectFeatureFlags } from "@pennon/nest";
+import { expect, it, onTestFinished } from "vitest";
+import {
+  configuration,
+  flag,
+  optionsFor,
+  ScriptedService,
+  unreachable,
+} from "../../core/test/scripted.ts";
+import { withFlags } from "./snippets/with-flags.ts";
+
+const quick = { retries: 1, retryDelayMs: 0 };
+
+/** Creates an application with these imports, which is not initialized. */
+async function created(
+  ...imports: readonly NonNullable<Parameters<typeof Module>[0]["imports"]>[0][]
+) {
+  class Root {}
+  Module({ imports: [...imports] })(Root);
+  const app = await NestFactory.create(Root, new ExpressAdapter(), {
+    logger: false,
+    abortOnError: false,
+  });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+it("has its flags without being initialized", async () => {
+  const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+  const app = await created(
+    FeatureFlagsModule.forRoot({ options }),
+    FeatureFlagsModule.forRootAsync({ name: "other", useFactory: async () => ({ options }) }),
+  );
+  for (const name of [undefined, "other"]) {
+    expect(app.get<FeatureFlagsClient>(getFeatureFlagsToken(name)).read("on")?.enabled).toBe(true);
+  }
+});
+
+it("has its flags before a global module that is imported earlier is created", async () => {
+  const seen: boolean[] = [];
+  class Early implements OnModuleInit {
+    readonly #client: FeatureFlagsClient;
+
+    constructor(@InjectFeatureFlags() client: FeatureFlagsClient) {
+      this.#client = client;
+      seen.push(client.isReady());
+    }
+
+    onModuleInit() {
+      seen.push(this.#client.isReady());
+    }
+  }
+  class EarlyModule {}
+  Module({ providers: [Early] })(EarlyModule);
+  Global()(EarlyModule);
+  const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+  const app = await created(EarlyModule, FeatureFlagsModule.forRoot({ options }));
+  await app.init();
+  expect(seen).toEqual([true, true]);
+});
+
+it("fails when it is initialized without required flags", async () => {
+  const options = optionsFor(new ScriptedService(unreachable()), quick);
+  const app = await created(FeatureFlagsModule.forRoot({ options, required: true }));
+  await expect(app.init()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+});
+
+it("has the fixed flags of a test, without an initialization", async () => {
+  const app = await created(withFlags("on"));
+  const client = app.get<FeatureFlagsClient>(getFeatureFlagsToken());
+  expect(client.read("on", { userId: "ada" })?.enabled).toBe(true);
+  expect(client.read("other")).toBeUndefined();
+});
