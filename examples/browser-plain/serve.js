@@ -12,7 +12,7 @@ if (!sdkKey) {
   throw new Error("Set PENNON_SDK_KEY to the SDK key of an environment.");
 }
 
-/** Allows the page its own scripts, WebAssembly, and requests to the service. */
+/** Allows the page its own scripts, WebAssembly, and requests to Pennon. */
 const policy = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",

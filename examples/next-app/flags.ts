@@ -4,7 +4,7 @@ import { currentUser } from "@/users";
 const options = {
   // Changes arrive at once instead of with the next poll.
   streaming: true,
-  // While the service is unreachable, flags keep their values.
+  // While Pennon is unreachable, flags keep their values.
   staleIfError: true,
 };
 

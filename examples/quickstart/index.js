@@ -42,8 +42,8 @@ async function main() {
 
   // A new flag is off everywhere. Rules are evaluated in the order of their priority. The first match determines the
   // value.
-  const pair = `/flags/${flag.id}/environments/${environment.id}`;
-  await api.post(`${pair}/rules`, {
+  const configuration = `/flags/${flag.id}/environments/${environment.id}`;
+  await api.post(`${configuration}/rules`, {
     priority: 1,
     logic: "and",
     value: true,
@@ -53,8 +53,8 @@ async function main() {
     ],
   });
   // For users who match no rule, a hash of `userId` decides. It never changes and is the same on every machine.
-  await api.put(`${pair}/rollout`, { percentage: 30, strategy: "per_user" });
-  await api.put(pair, { isEnabled: true });
+  await api.put(`${configuration}/rollout`, { percentage: 30, strategy: "per_user" });
+  await api.put(configuration, { isEnabled: true });
   console.log("New checkout is on for GB with 10 seats or more, and for 30% of all others.\n");
 
   const client = new FeatureFlagsClient({
@@ -67,7 +67,7 @@ async function main() {
 
   await Promise.all([
     refreshUntil(client, () => !client.isEnabled(flag.key)),
-    api.put(pair, { isEnabled: false }),
+    api.put(configuration, { isEnabled: false }),
   ]);
   console.log("\nNew checkout is switched off, and the client has followed.\n");
   await compare(api, client, environment.sdkKey, flag.key);

@@ -55,7 +55,7 @@ async fn the_recipes_configure_a_flag() {
         .filter(|examples| {
             examples
                 .iter()
-                .any(|one| one.commands.contains("$PAIR/rules"))
+                .any(|one| one.commands.contains("$CONFIG/rules"))
         })
         .collect();
     assert!(recipes.len() > 4);

@@ -33,7 +33,7 @@ function showSuccess() {
 }
 
 function showError({ error }) {
-  status.textContent = `Cannot reach the service: ${error.message}`;
+  status.textContent = `Cannot reach Pennon: ${error.message}`;
 }
 
 user.addEventListener("change", render);
@@ -42,5 +42,5 @@ client.on("ready", showSuccess);
 client.on("refresh:success", showSuccess);
 client.on("refresh:error", showError);
 render();
-// While the service is down, the client keeps trying.
+// While Pennon is down, the client keeps trying.
 client.initialize({ retry: "background" }).catch((error) => showError({ error }));

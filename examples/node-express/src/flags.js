@@ -1,6 +1,6 @@
 import { FeatureFlagsClient } from "@pennon/core";
 
-/** The client of this process. It evaluates in memory, so requests never wait for the service. */
+/** The client of this process. It evaluates in memory, so requests never wait for Pennon. */
 export const client = new FeatureFlagsClient({
   sdkKey: process.env.PENNON_SDK_KEY,
   baseUrl: process.env.PENNON_URL,
@@ -12,7 +12,7 @@ client.once("ready", () => console.log("Flags loaded"));
 client.on("change", ({ flags }) => console.log(`Flags changed: ${flags.join(", ")}`));
 client.on("refresh:error", ({ error }) => console.warn(error.message));
 
-/** Fetches the flags. If the service does not answer in time, all flags are off and the client keeps trying. */
+/** Fetches the flags. If Pennon does not answer in time, all flags are off and the client keeps trying. */
 export async function loadFlags() {
   try {
     await client.initialize({ timeoutMs: 2_000, retry: "background" });

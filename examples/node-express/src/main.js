@@ -1,7 +1,7 @@
 import { app } from "./app.js";
 import { client, loadFlags } from "./flags.js";
 
-// If the service answers soon, even the first requests have flags.
+// If Pennon answers soon, even the first requests have flags.
 await loadFlags();
 
 const server = app.listen(process.env.PORT ?? 4001, "127.0.0.1", (error) => {

@@ -5,7 +5,7 @@ import { Flags } from "./flags.tsx";
 import { Status } from "./status.tsx";
 
 const options = {
-  // Anyone can read the key in the bundle. Use an environment without secret flags.
+  // Anyone can read the key in the bundle. Use the key of a public environment.
   sdkKey: import.meta.env.VITE_PENNON_SDK_KEY,
   baseUrl: import.meta.env.VITE_PENNON_URL,
   // Changes arrive at once instead of with the next poll.

@@ -4,7 +4,7 @@ import { useFlagsStatus } from "@pennon/react";
 export function Status() {
   const { ready, error } = useFlagsStatus();
   if (error !== undefined) {
-    return <p role="status">Cannot reach the service: {error.message}</p>;
+    return <p role="status">Cannot reach Pennon: {error.message}</p>;
   }
   return <p role="status">{ready ? "The flags are up to date." : "Fetching the flags…"}</p>;
 }

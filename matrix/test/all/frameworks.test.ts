@@ -11,7 +11,7 @@ import { newApplication, output, tool } from "../../support/tool.ts";
 async function configure(application: string, service: Service): Promise<void> {
   const file = join(application, "src/client.ts");
   const text = await readFile(file, "utf8");
-  const ours = text.replace("pnk_your_key", LIVE).replace("https://flags.example.com", service.url);
+  const ours = text.replace("pnp_your_key", LIVE).replace("https://flags.example.com", service.url);
   await writeFile(file, ours);
 }
 
