@@ -164,8 +164,12 @@ test("the context of the playground is kept when the environment changes", {
 }, async ({ page, server, api }) => {
   const { staging } = await shop(api);
   await signIn(page, server);
-  // Right after a change, the page would be requested again, with the context in its links.
-  await page.waitForTimeout(2_000);
+  // Right after a change, the page is requested again, which would put the context into its links.
+  await page.route(`**${address}*`, async (route) => {
+    if (route.request().resourceType() !== "fetch") {
+      await route.fallback();
+    }
+  });
   await page.goto(address);
   await expect(page.getByText("Server and this browser agree.")).toBeVisible();
   await page.getByLabel("userId").fill("ada");

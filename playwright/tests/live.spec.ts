@@ -1,4 +1,4 @@
-import type { Page } from "@playwright/test";
+import type { Page, Response } from "@playwright/test";
 import { address, country, operand, shop } from "../support/flag-page.ts";
 import { closedGate, hold } from "../support/hold.ts";
 import { expect, signIn, test } from "../support/test.ts";
@@ -164,15 +164,18 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const requests: string[] = [];
     page.on("request", (request) => requests.push(`${request.method()} ${request.resourceType()}`));
     const { opened, open } = closedGate();
+    let update: Promise<Response | null> | undefined;
     // The server receives the request for this page after it has deleted the user, and before the browser leaves.
     await page.route(`**/dashboard/people/${ben.id}*`, async (route) => {
-      if (route.request().method() === "GET") {
+      const request = route.request();
+      if (request.method() === "GET") {
+        update = request.response();
         await opened;
         await route.continue();
       } else {
         const response = await route.fetch({ maxRedirects: 0 });
         open();
-        await page.waitForTimeout(500);
+        await update;
         await route.fulfill({ response });
       }
     });
@@ -182,6 +185,8 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const confirmation = page.getByRole("dialog", { name: `Delete ${ben.email}` });
     await confirmation.getByRole("button", { name: `Delete ${ben.email}` }).click();
     await expect(page.getByRole("heading", { level: 1 })).toContainText("People");
+    // The page has canceled its request, so there is no response.
+    expect(await update).toBeNull();
     await page.unrouteAll({ behavior: "ignoreErrors" });
   });
 

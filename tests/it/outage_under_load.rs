@@ -46,8 +46,9 @@ async fn idle_connections_that_a_firewall_dropped_are_replaced() {
     let process = Process::start(&proxy.database(&database), &[]).await;
     let client = LoadClient::prepared(&process).await;
     assert_eq!(client.exchange("create").await.status, StatusCode::CREATED);
-    // Longer than the time for which the server assumes that an idle connection is alive, even on a busy machine, where
-    // connections return to the pool late. Only the database probe runs.
+    // Only time makes a connection idle. This is longer than the time for which the server assumes that such a
+    // connection is alive, even on a busy machine, where connections return to the pool late. Only the database probe
+    // runs.
     tokio::time::sleep(Duration::from_millis(2500)).await;
     let connections = proxy.connections();
     proxy.drop_idle_connections(Duration::from_millis(1500));
