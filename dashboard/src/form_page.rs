@@ -1,6 +1,7 @@
 //! Forms that pages post to themselves.
 
-use leptos::prelude::IntoView;
+use leptos::prelude::{GetUntracked as _, IntoView};
+use leptos_router::hooks::use_location;
 
 use crate::{
     components::{
@@ -8,11 +9,26 @@ use crate::{
         refusal::Refusal,
     },
     error::AdminError,
-    form::Form,
+    form::{Form, with_query},
     html::{Html, IntoHtml as _},
-    port::{signed_in_user, visit},
+    port::{query, signed_in_user, visit},
     scope::scoped,
 };
+
+/// The parameter by which the script marks the address of a page that answers a form.
+const MARK: &str = "answered";
+
+/// Returns the address of the current page without the mark; none if it has no mark. A browser that requests a marked
+/// address reloads the page, maybe with a form that was already answered.
+pub(crate) fn address_without_mark() -> Option<String> {
+    let query = query();
+    let others = query.fields().filter(|(name, _)| *name != MARK);
+    let others: Vec<_> = others
+        .map(|(name, value)| (name, Some(value.to_owned())))
+        .collect();
+    (others.len() < query.fields().count())
+        .then(|| with_query(&use_location().pathname.get_untracked(), others))
+}
 
 /// A form to render: empty for a GET request, otherwise with its input and the error.
 #[derive(Clone, Default)]

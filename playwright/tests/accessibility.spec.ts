@@ -95,6 +95,38 @@ test.describe("pages are accessible", { tag: "@scripts" }, () => {
   });
 });
 
+test("the message about a change does not cover the focus", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  await api.createEnvironment("Web shop", "staging");
+  for (let number = 1; number <= 12; number++) {
+    await api.createFlag(`flag_${number}`, `Flag ${number}`);
+  }
+  await page.setViewportSize({ width: 720, height: 450 });
+  await signIn(page, server);
+  await page.getByRole("switch", { name: "Flag 12" }).click();
+  // The message stays while it is under the pointer.
+  await page.locator(".toast").hover();
+  const covered: string[] = [];
+  for (let switches = 1; switches < 12; ) {
+    await page.keyboard.press("Tab");
+    const focused = page.locator(":focus");
+    switches += await focused.and(page.getByRole("switch")).count();
+    const isCovered = await focused.evaluate((element) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      const top = document.elementFromPoint(x + width / 2, y + height / 2);
+      return top?.closest(".toast") != null;
+    });
+    if (isCovered) {
+      covered.push(await focused.innerText());
+    }
+  }
+  expect(covered).toEqual([]);
+  await expect(page.locator(".toast")).toBeVisible();
+});
+
 /**
  * Creates one object of each kind: enough for each page to show something, and few enough to visit all pages quickly.
  */

@@ -44,6 +44,27 @@ async function expectLight(page: Page): Promise<void> {
   expect(await page.locator("*").count()).toBeLessThanOrEqual(3_000);
 }
 
+test("on paper, the list has a row for each flag with all environments", async ({
+  page,
+  server,
+  api,
+}) => {
+  for (const name of names) {
+    await api.createEnvironment("Web shop", name);
+  }
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  // A4 without its margins
+  await page.setViewportSize({ width: 698, height: 1000 });
+  await expect(page.getByRole("columnheader", { name: "testing" })).toBeHidden();
+  await page.emulateMedia({ media: "print" });
+  for (const name of names) {
+    await expect(page.getByRole("columnheader", { name })).toBeVisible();
+    await expect(page.getByRole("switch", { name: `New checkout in ${name}` })).toBeVisible();
+  }
+  await expect(page.getByText("Choose another environment above")).toBeHidden();
+});
+
 test("with 40 environments, the list has a column for each product, and switches in one", async ({
   page,
   server,

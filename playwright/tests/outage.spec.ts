@@ -21,6 +21,36 @@ async function advanceClockUntil(page: Page, holds: () => Promise<void>): Promis
   await held;
 }
 
+test("a form is held in a tab that becomes visible during an outage", { tag: "@scripts" }, async ({
+  page,
+  context,
+  server,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/Failed to load|ERR_/);
+  const setVisibility = (state: DocumentVisibilityState) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, "visibilityState", { value, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+  await signIn(page, server);
+  await page.goto("/dashboard/new-flag");
+  await expect(page.locator(".bars")).toBeAttached();
+  await page.getByLabel("Name").fill("New checkout");
+  await setVisibility("hidden");
+  const other = await context.newPage();
+  await other.goto("/dashboard/flags");
+  await expect(other.locator(".bars")).toBeAttached();
+  await server.stop();
+  await expect(other.locator(".bars")).toContainText("Pennon cannot be reached");
+  await expect(page.locator(".bars")).toBeEmpty();
+
+  await setVisibility("visible");
+  await page.getByRole("button", { name: "Create flag" }).click();
+  await expect(page.locator(".bars")).toContainText("Not sent: Pennon cannot be reached.");
+  await expect(page.getByLabel("Name")).toHaveValue("New checkout");
+});
+
 for (const [name, example] of [
   ["a React page", serveReact],
   ["a page without a bundler", servePlain],

@@ -43,6 +43,8 @@ export class Hub {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The time of the last change; undefined while the server does not respond. */
   #at: number | undefined;
+  /** True if the last attempt to reach the server failed. */
+  #isLost = false;
 
   /** Sends messages to a page while it is visible, the position first. */
   setVisible(listener: Listener, isVisible: boolean): void {
@@ -50,7 +52,12 @@ export class Hub {
       this.#visible.add(listener);
       if (this.#at !== undefined) {
         listener({ kind: "position", at: this.#at });
-      } else if (this.#stream === undefined) {
+        return;
+      }
+      if (this.#isLost) {
+        listener({ kind: "lost" });
+      }
+      if (this.#stream === undefined) {
         this.#open();
       }
     } else {
@@ -69,6 +76,11 @@ export class Hub {
     }
   }
 
+  #reportLoss(): void {
+    this.#isLost = true;
+    this.#broadcast({ kind: "lost" });
+  }
+
   #schedule(milliseconds: number, callback: () => void): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(callback, milliseconds);
@@ -80,6 +92,7 @@ export class Hub {
     this.#stream = stream;
     stream.addEventListener("position", ({ data }) => {
       this.#at = (JSON.parse(data) as { at: number | null }).at ?? 0;
+      this.#isLost = false;
       this.#broadcast({ kind: "position", at: this.#at });
     });
     stream.addEventListener("change", ({ data }) => {
@@ -93,7 +106,7 @@ export class Hub {
         this.#stream = undefined;
         void this.#checkSession();
       } else {
-        this.#broadcast({ kind: "lost" });
+        this.#reportLoss();
       }
     });
   }
@@ -108,7 +121,7 @@ export class Hub {
     if (status === 401) {
       this.#broadcast({ kind: "ended" });
     } else {
-      this.#broadcast({ kind: "lost" });
+      this.#reportLoss();
       this.#schedule(retryDelay * (1 + Math.random()), () => this.#resume());
     }
   }

@@ -1,5 +1,6 @@
 // Runs in two contexts: in each page, and in the worker that all pages of a browser share.
 
+import { protectAnswer } from "./answer.ts";
 import { connect } from "./connection.ts";
 import { keepContext } from "./context.ts";
 import { listenToCopying } from "./copy.ts";
@@ -39,9 +40,7 @@ if (typeof document === "undefined") {
   const main = document.querySelector<HTMLElement>("main[data-drawn]");
   if (main !== null) {
     if (main.dataset.drawn === "") {
-      // This page answers a form. Without a new entry, going back to it would fail, and reloading it would send the form
-      // again.
-      history.replaceState(history.state, "", location.href);
+      protectAnswer();
     }
     // Records the page as the server rendered it, so it must run before anything changes the page.
     keepUpToDate(main, connect, isInOtherZone);

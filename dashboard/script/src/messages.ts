@@ -1,3 +1,4 @@
+import { unmarked } from "./answer.ts";
 import { on } from "./dom.ts";
 
 /** The time for which a message stays visible, in milliseconds. */
@@ -21,7 +22,7 @@ export function undoLastChange(): void {
   }
   const form = document.createElement("form");
   form.method = "post";
-  form.action = `/dashboard/undo${location.search}`;
+  form.action = unmarked(`/dashboard/undo${location.search}`);
   const back = document.createElement("input");
   back.name = "back";
   back.value = location.pathname + location.search;

@@ -44,8 +44,6 @@ export function keepUpToDate(
       unreachableTimer ??= setTimeout(showLost, unreachableDelay);
       return;
     }
-    clearTimeout(unreachableTimer);
-    unreachableTimer = undefined;
     hideLost();
     if (message.kind === "ended") {
       const text = "Your session has ended. What you typed is still here.";
@@ -76,6 +74,8 @@ export function keepUpToDate(
   }
 
   function hideLost(): void {
+    clearTimeout(unreachableTimer);
+    unreachableTimer = undefined;
     bars.hide("lost");
     bars.hide("unsent");
   }
@@ -171,6 +171,21 @@ export function keepUpToDate(
     return undefined;
   }
 
+  /** Leaves the page as it is until the browser replaces it. */
+  function awaitNavigation(): void {
+    fetching?.abort();
+    clearTimeout(submitTimer);
+    submitTimer = setTimeout(cancelSubmit, submitTimeout);
+  }
+
+  /** Reloads a page that the browser has kept: WebKit resets some of its fields, but not their results on the page. */
+  async function reloadIfReachable(): Promise<void> {
+    if (await isReachable()) {
+      awaitNavigation();
+      location.reload();
+    }
+  }
+
   function cancelSubmit(): void {
     clearTimeout(submitTimer);
     submitTimer = undefined;
@@ -186,7 +201,8 @@ export function keepUpToDate(
     const form = event.target;
     const isPost = form instanceof HTMLFormElement && form.method === "post";
     // Without a server, the browser would replace the page and the input by its own error.
-    if (isPost && bars.isShown("lost") && !event.defaultPrevented) {
+    const isLost = unreachableTimer !== undefined || bars.isShown("lost");
+    if (isPost && isLost && !event.defaultPrevented) {
       event.preventDefault();
       void submitIfReachable(form, event.submitter);
     }
@@ -198,9 +214,7 @@ export function keepUpToDate(
       const isNavigation =
         event.target instanceof HTMLFormElement && event.target.method !== "dialog";
       if (isNavigation && !event.defaultPrevented) {
-        fetching?.abort();
-        clearTimeout(submitTimer);
-        submitTimer = setTimeout(cancelSubmit, submitTimeout);
+        awaitNavigation();
       }
     });
   });
@@ -221,9 +235,12 @@ export function keepUpToDate(
     refreshIfDue();
   };
   document.addEventListener("visibilitychange", reportVisibility);
-  addEventListener("pageshow", () => {
+  addEventListener("pageshow", ({ persisted }) => {
     cancelSubmit();
     reportVisibility();
+    if (persisted && !isFormResponse) {
+      void reloadIfReachable();
+    }
   });
   addEventListener("pagehide", () => setVisible(false));
   addEventListener("offline", showLost);

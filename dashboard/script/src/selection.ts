@@ -12,8 +12,6 @@ export function listenToSelection(): void {
     showCount();
   });
   on("change", boxes, showCount);
-  // The browser restores the boxes of a page that it keeps in memory.
-  addEventListener("pageshow", showCount);
 }
 
 function showCount(): void {

@@ -11,7 +11,9 @@ use super::{
 };
 use crate::{
     error::AdminError,
+    form_page::address_without_mark,
     html::{Html, IntoHtml},
+    port::visit,
 };
 
 /// Renders a page of a section. The output of the future may set another title.
@@ -23,6 +25,16 @@ pub fn page<V>(
 where
     V: IntoView + Send + 'static,
 {
+    let reload = address_without_mark();
+    let content = async move {
+        match reload {
+            Some(address) => {
+                visit()?.redirect(&address);
+                Ok(().into_html())
+            }
+            None => content.await.map(IntoHtml::into_html),
+        }
+    };
     view! {
         <Title text=title/>
         <Frame section>{render(content)}</Frame>
@@ -30,11 +42,7 @@ where
 }
 
 /// Renders the output of the future. An error takes its place and determines the status of the response.
-fn render<V>(page: impl Future<Output = Result<V, AdminError>> + Send + 'static) -> AnyView
-where
-    V: IntoView + Send + 'static,
-{
-    let page = async { page.await.map(IntoHtml::into_html) };
+fn render(page: impl Future<Output = Result<Html, AdminError>> + Send + 'static) -> AnyView {
     // One type for all pages, so that the code around them is compiled once.
     let page: Pin<Box<dyn Future<Output = Result<Html, AdminError>> + Send>> = Box::pin(page);
     let page = Suspend::new(page);

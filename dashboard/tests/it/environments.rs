@@ -31,6 +31,17 @@ async fn environments_are_listed_by_product_with_key_prefix_and_polls() {
 }
 
 #[tokio::test]
+async fn a_reloaded_answer_to_a_form_leads_to_the_page_and_changes_nothing() {
+    let fake = Arc::new(Fake::shop());
+    let page = format!("{NEW}?product=Web+shop");
+    for form in [Some("product=Web+shop&name=staging"), None] {
+        let answer = render(Some(&fake), &format!("{page}&answered=yes"), form).await;
+        assert_eq!(answer.location.as_ref(), Some(&page));
+    }
+    assert!(!fake.calls().iter().any(|call| call.starts_with("create")));
+}
+
+#[tokio::test]
 async fn environments_are_moved_up_down_and_to_any_place() {
     let fake = Arc::new(Fake::shop());
     let [staging, production] =

@@ -50,6 +50,14 @@ export class Page {
     await this.#driver.get(`${this.#baseUrl}${path}`);
   }
 
+  async reload(): Promise<void> {
+    await this.#driver.navigate().refresh();
+  }
+
+  async goBack(): Promise<void> {
+    await this.#driver.navigate().back();
+  }
+
   /** Returns the path of the page's address. */
   async path(): Promise<string> {
     return new URL(await this.#driver.getCurrentUrl()).pathname;

@@ -68,6 +68,56 @@ describe.each(inject("browsers"))("$name", (browser) => {
     }
   });
 
+  test("does not send a form again on reload", async ({ page, server, api }) => {
+    const { staging } = await createFlag(api);
+    await page.openSignedIn("/dashboard/environments/new", server);
+    await page.type("[name=product]", "Web shop");
+    await page.type("[name=name]", "staging");
+    await page.click(button("Create environment"));
+    await expect.poll(() => page.attribute("[name=name]", "aria-invalid")).toBe("true");
+    await page.ready();
+    // The form would be accepted now.
+    await api.revoke(staging);
+    await page.reload();
+    await expect.poll(() => page.text("h1")).toBe("New environment");
+    await expect.poll(() => page.attribute("main", "data-drawn")).toMatch(/^\d+$/);
+    expect(await page.run(() => location.search)).toBe("");
+    await page.open("/dashboard/environments");
+    await expect.poll(() => page.text("main")).toContain("No environments");
+  });
+
+  test("shows the results of its filters after going back", async ({ page, server, api }) => {
+    const { staging } = await createFlag(api);
+    // A page is requested again, which would correct it, while its first steps wait for an application, and if it was
+    // rendered within a second of a change.
+    await evaluate(server, staging.sdkKey, "new_checkout");
+    await api.createFlag("dark_mode", "Dark mode");
+    await page.openSignedIn("/dashboard/flags", server);
+    const shown = () =>
+      page.run(() => ({
+        search: document.querySelector<HTMLInputElement>("[name=q]")?.value,
+        selected: document.querySelectorAll("tbody input:checked").length,
+        count: document.querySelector("[data-selected-count]")?.textContent,
+        flags: [...document.querySelectorAll("tbody .flag-title a")].map((flag) => flag.innerHTML),
+      }));
+    const drawn = async () => Number(await page.attribute("main", "data-drawn"));
+    const first = await drawn();
+    await expect.poll(() => page.reload().then(drawn)).toBeGreaterThan(first + 1_000);
+    await page.ready();
+    await page.type("[name=q]", "dark");
+    await expect.poll(shown).toMatchObject({ search: "dark", flags: ["Dark mode"] });
+    await page.click("tbody [name=flag]");
+    await expect.poll(shown).toMatchObject({ selected: 1, count: "1 flag selected" });
+    await page.click(link("Dark mode"));
+    await page.waitForPath("/dashboard/flags/dark_mode");
+    await page.ready();
+    await page.goBack();
+    await page.waitForPath("/dashboard/flags");
+    await expect
+      .poll(shown)
+      .toEqual({ search: "dark", selected: 0, count: "Selected flags", flags: ["Dark mode"] });
+  });
+
   test("shows a change by API without a reload", async ({ page, server, api }) => {
     const { staging, flag } = await createFlag(api);
     await page.openSignedIn("/dashboard/flags", server);
