@@ -39,17 +39,14 @@ async fn main() -> ExitCode {
     };
     let is_command = serving.is_none();
     // Dropping the guard writes the lines that wait, for at most about a second.
-    let _guard = match serving {
-        Some(settings) => log_in_background(settings.log_format),
-        None => {
-            log(
-                LevelFilter::WARN,
-                LogFormat::Text,
-                BoxMakeWriter::new(io::stderr),
-            );
-            None
-        }
-    };
+    let _guard = serving.map(|settings| log_in_background(settings.log_format));
+    if is_command {
+        log(
+            LevelFilter::WARN,
+            LogFormat::Text,
+            BoxMakeWriter::new(io::stderr),
+        );
+    }
     let done = match command {
         Some(command) => run(command).await,
         None => Ok(Some(settings)),
@@ -88,14 +85,14 @@ fn with_causes(error: &dyn Error) -> String {
 }
 
 /// Logs on a thread of its own, so that a reader who reads nothing cannot stop the server.
-fn log_in_background(format: LogFormat) -> Option<WorkerGuard> {
+fn log_in_background(format: LogFormat) -> WorkerGuard {
     let (writer, guard) = NonBlockingBuilder::default()
         .buffered_lines_limit(WAITING_LINES)
         .thread_name("log")
         .finish(io::stderr());
     tokio::spawn(report_dropped(writer.error_counter()));
     log(LevelFilter::INFO, format, BoxMakeWriter::new(writer));
-    Some(guard)
+    guard
 }
 
 /// Logs how many lines were dropped, at intervals. Never returns.

@@ -319,6 +319,7 @@ fn public_url(text: &str) -> Result<Uri, String> {
 mod tests {
     use clap::Parser;
 
+    use super::network;
     use crate::cli::CommandLine;
 
     fn base_url(arguments: &[&str]) -> String {
@@ -339,11 +340,6 @@ mod tests {
             "http://10.0.0.7:3000"
         );
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::network;
 
     #[test]
     fn an_ipv4_network_in_the_form_of_ipv6_is_one_of_ipv4() {
