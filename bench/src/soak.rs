@@ -229,14 +229,14 @@ impl Load {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
         let mut under_way = JoinSet::new();
         for turn in 0.. {
-            ticks.tick().await;
+            // Includes a delay of this task, so that a slow machine does not hide slow responses.
+            let scheduled = ticks.tick().await;
             let (load, answers) = (Arc::clone(&self), answers.clone());
             under_way.spawn(async move {
-                let began = Instant::now();
                 let result = load.ask(kind, turn).await;
                 let answer = result.map(|()| Answer {
                     kind,
-                    taken: began.elapsed(),
+                    taken: scheduled.elapsed(),
                 });
                 // The receiver is dropped when the measurement ends.
                 _ = answers.send(answer);

@@ -130,14 +130,12 @@ pub(crate) async fn open(address: &str, path: &str, header: &str) -> Result<TcpS
 /// Reports the time of each event until the stream ends.
 pub(crate) async fn listen(mut stream: TcpStream, sender: UnboundedSender<Instant>) {
     let mut buffer = [0; 2048];
-    let mut event = Vec::<u8>::new();
+    let mut unread = Vec::<u8>::new();
     while let Ok(read @ 1..) = stream.read(&mut buffer).await {
-        event.extend(buffer.iter().take(read));
-        let ends = event.windows(4).filter(|end| *end == b"}\n\n\r").count();
-        if ends > 0 {
-            event.clear();
-        }
-        for _ in 0..ends {
+        unread.extend(buffer.iter().take(read));
+        // An event ends with its data, a line, and an empty line.
+        while let Some(end) = unread.windows(3).position(|end| end == b"}\n\n") {
+            unread.drain(..end + 3);
             // The receiver is dropped when the measurement ends.
             _ = sender.send(Instant::now());
         }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { copyFile, cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -38,6 +38,7 @@ const npm = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const all = process.env.PENNON_MATRIX === "all";
+  await removeUnused();
   const folders = await Promise.all([
     folderBeside(tools, all ? "all" : "gate"),
     all ? folderBeside(next15, "next-15") : "",
@@ -73,15 +74,39 @@ async function packed(into: string): Promise<Readonly<Record<string, string>>> {
   );
 }
 
+/** The beginning of the names of all folders. Other users can predict the names. */
+const prefix = `pennon-matrix-${userInfo().uid}-`;
+
+/** Returns true for a folder to which only this user may write. */
+function isOwn(folder: string): boolean {
+  const { mode, uid } = lstatSync(folder);
+  return (mode & 0o170022) === 0o040000 && uid === userInfo().uid;
+}
+
 /** The set of tools that are installed, and the suffix of their folder's name. */
 type Extent = "gate" | "all" | "next-15";
+
+/** Removes the tools that were last used more than a week ago. */
+async function removeUnused(): Promise<void> {
+  const week = 7 * 24 * 60 * 60 * 1000;
+  for (const name of readdirSync(tmpdir()).filter((name) => name.startsWith(prefix))) {
+    const folder = join(tmpdir(), name);
+    // Each run creates a folder in it.
+    if (isOwn(folder) && Date.now() - lstatSync(folder).mtimeMs > week) {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}
 
 /** Installs the tools once for each content of the lock file, and returns their folder. */
 async function installed(tools: URL, extent: Extent): Promise<string> {
   const lock = readFileSync(new URL("package-lock.json", tools));
   const digest = createHash("sha256").update(lock).digest("hex").slice(0, 12);
-  const folder = join(tmpdir(), `pennon-matrix-${userInfo().uid}-${digest}-${extent}`);
+  const folder = join(tmpdir(), `${prefix}${digest}-${extent}`);
   if (existsSync(folder)) {
+    if (!isOwn(folder)) {
+      throw new Error(`${folder} belongs to another user, or others may write to it: remove it`);
+    }
     return folder;
   }
   // Installs into another folder first, so that the final one is always complete, even if two runs start at the same

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use crate::cluster::Cluster;
 use crate::outages::{responses, writes};
-use crate::report::Figure;
+use crate::report::{Figure, omit};
 use crate::{Engine, Testbed};
 
 /// The size of the file system to fill, in MiB.
@@ -29,7 +29,7 @@ pub(crate) async fn fill(testbed: &Testbed) -> Vec<Figure> {
         Engine::Postgres => Disk::mount(testbed.cluster()).await,
     };
     if testbed.engine == Engine::Postgres && disk.is_none() {
-        eprintln!("  left out on PostgreSQL: only root may mount a small file system");
+        omit("a full disk of PostgreSQL, because only root may mount a small file system");
         return Vec::new();
     }
     let database = testbed.database().await;

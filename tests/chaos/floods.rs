@@ -187,15 +187,15 @@ async fn missing_events(streams: usize, events: &mut UnboundedReceiver<()>) -> u
     missing
 }
 
-/// Returns the number of switches per second that several writers make of one flag.
+/// Returns the number of switches per second that several writers make, each of its own flag.
 async fn switches_per_second(client: &LoadClient) -> f64 {
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
-        let client = client.clone();
+        let client = client.with_flag(&format!("of_writer_{writer}")).await;
         writers.spawn(async move {
             let (began, mut switches) = (Instant::now(), 0_u32);
             while began.elapsed() < SPAN {
-                let is_enabled = (switches + u32::from(writer % 2 == 0)).is_multiple_of(2);
+                let is_enabled = switches.is_multiple_of(2);
                 let response = client.switch_evaluated(is_enabled).send().await;
                 let response = response.expect("the server answers");
                 switches += u32::from(response.status().is_success());

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use crate::Testbed;
 use crate::outages::writes;
-use crate::report::{Figure, between};
+use crate::report::{Figure, between, omit};
 
 /// The tasks that create flags on each instance, so that the suspended one is likely to be in a transaction.
 const WRITERS: usize = 4;
@@ -24,9 +24,6 @@ const SUSPENSION: Duration = Duration::from_secs(8);
 const WRITE_BOUND: Duration = Duration::from_secs(5);
 const EVALUATION_BOUND: Duration = Duration::from_secs(1);
 const FOLLOW_BOUND: Duration = Duration::from_secs(1);
-
-/// The library that changes the time that a process sees.
-const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
 /// Repeatedly suspends one of two instances during writes.
 pub(crate) async fn suspend(testbed: &Testbed) -> Vec<Figure> {
@@ -129,10 +126,16 @@ async fn time_to_follow(client: &LoadClient, other: &LoadClient, round: usize) -
     changed.elapsed()
 }
 
-/// Signs in on each of two instances whose clocks differ, and uses each access token on both.
+/// Signs in on each of two instances whose clocks differ, and uses each access token on both. The library `libfaketime`
+/// changes the time that one of them sees.
 pub(crate) async fn skew(testbed: &Testbed) -> Vec<Figure> {
-    if !Path::new(FAKETIME).exists() {
-        eprintln!("  left out: libfaketime is not installed");
+    // Debian's folder.
+    let faketime = format!(
+        "/usr/lib/{}-linux-gnu/faketime/libfaketime.so.1",
+        std::env::consts::ARCH
+    );
+    if !Path::new(&faketime).exists() {
+        omit("instances whose clocks differ; install libfaketime");
         return Vec::new();
     }
     let (mut refused, mut cases) = (0, 0);
@@ -142,7 +145,7 @@ pub(crate) async fn skew(testbed: &Testbed) -> Vec<Figure> {
         let database = testbed.database().await;
         let exact = Process::start(&database, &[]).await;
         let skewed = [
-            ("LD_PRELOAD", FAKETIME),
+            ("LD_PRELOAD", faketime.as_str()),
             ("FAKETIME", skew),
             ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
         ];

@@ -23,10 +23,10 @@ const START_BOUND: Duration = Duration::from_secs(2);
 #[derive(Default)]
 struct Acknowledged {
     created: BTreeSet<String>,
-    /// The last confirmed state of the flag `checkout`, and the state requested after it.
-    enabled: bool,
-    requested: Option<bool>,
-    switches: usize,
+    /// The last confirmed TTL of the flag `checkout`, 0 before the first one. Each number is requested until it is
+    /// confirmed, and only then the next one.
+    ttl: u64,
+    ttls: usize,
 }
 
 pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
@@ -36,14 +36,14 @@ pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
     first.kill().await;
 
     let acknowledged = Arc::new(Mutex::new(Acknowledged::default()));
-    let (mut slowest_start, mut lost_switches) = (Duration::ZERO, 0);
+    let (mut slowest_start, mut lost_ttls) = (Duration::ZERO, 0);
     for round in 0..testbed.scale.kills {
         let started = Instant::now();
         let process = Process::start(&database, &[]).await;
         let client = client.of(&process);
         client.exchange("evaluate").await;
         slowest_start = slowest_start.max(started.elapsed());
-        lost_switches += usize::from(switch_is_lost(&client, &acknowledged).await);
+        lost_ttls += usize::from(ttl_is_lost(&client, &acknowledged).await);
         write_until_killed(&client, process, &acknowledged, round).await;
     }
 
@@ -51,7 +51,7 @@ pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
     let client = client.of(&process);
     let created = client.created_flags().await;
     let audited = client.flags_with_an_audit_entry().await;
-    lost_switches += usize::from(switch_is_lost(&client, &acknowledged).await);
+    lost_ttls += usize::from(ttl_is_lost(&client, &acknowledged).await);
     let faults = match testbed.engine {
         Engine::Sqlite => Some(faults(&database).await),
         Engine::Postgres => None,
@@ -65,9 +65,9 @@ pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
             acknowledged.created.len(),
         ),
         Figure::never(
-            "Acknowledged switches that are undone after a kill",
-            lost_switches,
-            acknowledged.switches,
+            "Acknowledged changes of a flag's TTL that are undone after a kill",
+            lost_ttls,
+            acknowledged.ttls,
         ),
         Figure::never(
             "Flags without their audit entry, or audit entries without their flag",
@@ -110,7 +110,7 @@ async fn write_until_killed(
             }
         });
     }
-    let switching = tokio::spawn(switch(
+    let counting = tokio::spawn(raise_ttl(
         client.clone(),
         Arc::clone(acknowledged),
         Arc::clone(&is_over),
@@ -120,39 +120,33 @@ async fn write_until_killed(
     process.kill().await;
     is_over.store(true, Ordering::Relaxed);
     writers.join_all().await;
-    switching.await.expect("no thread panicked");
+    counting.await.expect("no thread panicked");
 }
 
-/// Alternately enables and disables a flag.
-async fn switch(
+/// Sets the TTL of a flag to one number after another.
+async fn raise_ttl(
     client: LoadClient,
     acknowledged: Arc<Mutex<Acknowledged>>,
     is_over: Arc<AtomicBool>,
 ) {
     while !is_over.load(Ordering::Relaxed) {
-        let is_enabled = {
-            let mut acknowledged = acknowledged.lock().expect("no thread panicked");
-            let is_enabled = !acknowledged.enabled;
-            acknowledged.requested = Some(is_enabled);
-            is_enabled
-        };
-        let response = client.switch(is_enabled).send().await;
+        let next = acknowledged.lock().expect("no thread panicked").ttl + 1;
+        let response = client.set_ttl(next).send().await;
         if response.is_ok_and(|response| response.status().is_success()) {
             let mut acknowledged = acknowledged.lock().expect("no thread panicked");
-            acknowledged.enabled = is_enabled;
-            acknowledged.requested = None;
-            acknowledged.switches += 1;
+            acknowledged.ttl = next;
+            acknowledged.ttls += 1;
         }
     }
 }
 
-/// Returns true if the flag is in neither of its two possible states. Afterwards, its state is known again.
-async fn switch_is_lost(client: &LoadClient, acknowledged: &Mutex<Acknowledged>) -> bool {
-    let is_enabled = client.is_enabled().await;
+/// Returns true if the TTL is neither the last confirmed one nor the one requested after it. Afterwards, the TTL is
+/// known again.
+async fn ttl_is_lost(client: &LoadClient, acknowledged: &Mutex<Acknowledged>) -> bool {
+    let ttl = client.ttl().await;
     let mut acknowledged = acknowledged.lock().expect("no thread panicked");
-    let is_lost = is_enabled != acknowledged.enabled && Some(is_enabled) != acknowledged.requested;
-    acknowledged.enabled = is_enabled;
-    acknowledged.requested = None;
+    let is_lost = ttl != acknowledged.ttl && ttl != acknowledged.ttl + 1;
+    acknowledged.ttl = ttl;
     is_lost
 }
 
@@ -162,4 +156,32 @@ async fn faults(database: &TestDatabase) -> usize {
     let dangling = "select count(*) from pragma_foreign_key_check";
     let faults = database.count(broken).await + database.count(dangling).await;
     usize::try_from(faults).expect("a number of rows")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_planted_loss_of_an_acknowledged_change_is_found() {
+        let database = TestDatabase::in_file();
+        let process = Process::start(&database, &[]).await;
+        let client = LoadClient::prepared(&process).await;
+        let acknowledged = Arc::default();
+        write_until_killed(&client, process, &acknowledged, 199).await;
+
+        let process = Process::start(&database, &[]).await;
+        let client = client.of(&process);
+        assert!(acknowledged.lock().expect("no thread panicked").ttls > 1);
+        assert!(!ttl_is_lost(&client, &acknowledged).await);
+        for planted in ["ttl_override_seconds - 1", "ttl_override_seconds + 3"] {
+            let sql = format!(
+                "update flag_environments set ttl_override_seconds = {planted} \
+                 where ttl_override_seconds is not null"
+            );
+            database.execute(sql).await;
+            assert!(ttl_is_lost(&client, &acknowledged).await, "{planted}");
+            assert!(!ttl_is_lost(&client, &acknowledged).await);
+        }
+    }
 }

@@ -196,6 +196,11 @@ impl Report {
     }
 }
 
+/// Reports that a fault is left out, with the reason. `cargo xtask` repeats such lines in its summary.
+pub(crate) fn omit(why: &str) {
+    println!("left out: {why}");
+}
+
 /// Returns the 99th percentile of some waits, or zero if the list is empty.
 pub(crate) fn p99(mut waits: Vec<Duration>) -> Duration {
     waits.sort_unstable();

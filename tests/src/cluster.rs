@@ -212,12 +212,20 @@ fn as_user(mut command: Command, user: Option<Unprivileged>) -> Command {
     command
 }
 
-/// Returns the folder of PostgreSQL's programs. Debian keeps the server programs off the search path.
+/// Returns the folder of PostgreSQL's programs, as `xtask/src/postgres.rs` does. Debian keeps the server programs off
+/// the search path.
 fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
+    let configured = Command::new("pg_config").arg("--bindir").output().ok();
+    let configured = configured
+        .map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim().to_owned()));
     let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
-    let installed = installed.filter_map(|entry| Some(entry.ok()?.path().join("bin")));
+    let mut installed: Vec<PathBuf> = installed
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
+        .collect();
+    installed.sort();
     std::env::split_paths(&path)
-        .chain(installed)
+        .chain(configured)
+        .chain(installed.into_iter().rev())
         .find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
 }

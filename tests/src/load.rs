@@ -168,10 +168,12 @@ pub struct LoadClient {
     cookie: String,
     key: String,
     tag: String,
-    /// The path of the flag `checkout` in the key's environment.
-    evaluated: String,
-    /// The path of the same flag in another environment.
-    configuration: String,
+    /// The ID of the key's environment.
+    environment: String,
+    /// The ID of another environment.
+    other: String,
+    /// The ID of the flag that is switched, `checkout` at first.
+    flag: String,
     created: Arc<AtomicUsize>,
 }
 
@@ -186,8 +188,9 @@ impl LoadClient {
             cookie: String::new(),
             key: String::new(),
             tag: String::new(),
-            evaluated: String::new(),
-            configuration: String::new(),
+            environment: String::new(),
+            other: String::new(),
+            flag: String::new(),
             created: Arc::default(),
         };
         let signed_in = send(client.sign_in_to_dashboard()).await;
@@ -197,14 +200,22 @@ impl LoadClient {
         let environment = client.create("/environments", environment).await;
         let other = json!({ "product": "shop", "name": "other" });
         let other = client.create("/environments", other).await;
-        let flag = json!({ "key": "checkout", "name": "x", "type": "boolean" });
-        let flag = client.create("/flags", flag).await;
-        let id = |object: &Value| object["id"].as_str().unwrap_or_default().to_owned();
-        client.evaluated = format!("/flags/{}/environments/{}", id(&flag), id(&environment));
-        client.configuration = format!("/flags/{}/environments/{}", id(&flag), id(&other));
-        client.key = environment["sdkKey"].as_str().expect("a key").to_owned();
+        client.environment = text(&environment, "id");
+        client.other = text(&other, "id");
+        client.key = text(&environment, "sdkKey");
+        client = client.with_flag("checkout").await;
         client.tag = header(&send(client.request("config")).await, ETAG.as_str());
         client
+    }
+
+    /// Creates a flag, and returns the same client for this flag.
+    pub async fn with_flag(&self, key: &str) -> Self {
+        let flag = json!({ "key": key, "name": "x", "type": "boolean" });
+        let flag = text(&self.create("/flags", flag).await, "id");
+        Self {
+            flag,
+            ..self.clone()
+        }
     }
 
     async fn create(&self, path: &str, body: Value) -> Value {
@@ -249,10 +260,11 @@ impl LoadClient {
         })
     }
 
-    /// Returns a request that enables or disables the flag `checkout` in the environment of the SDK key.
+    /// Returns a request that enables or disables the flag in the environment of the SDK key.
     pub fn switch_evaluated(&self, is_enabled: bool) -> RequestBuilder {
         let body = json!({ "isEnabled": is_enabled });
-        self.admin(Method::PUT, &self.evaluated).json(&body)
+        self.configuration(Method::PUT, &self.environment)
+            .json(&body)
     }
 
     /// Returns true if the flag `checkout` is on, or `None` if the evaluation fails.
@@ -262,17 +274,29 @@ impl LoadClient {
         answer["enabled"].as_bool()
     }
 
-    /// Returns a request that enables or disables the flag `checkout` in the other environment.
-    pub fn switch(&self, is_enabled: bool) -> RequestBuilder {
+    /// Returns a request that enables or disables the flag in the other environment.
+    fn switch(&self, is_enabled: bool) -> RequestBuilder {
         let body = json!({ "isEnabled": is_enabled });
-        self.admin(Method::PUT, &self.configuration).json(&body)
+        self.configuration(Method::PUT, &self.other).json(&body)
     }
 
-    /// Returns true if the flag `checkout` is enabled in the other environment.
-    pub async fn is_enabled(&self) -> bool {
-        let response = send(self.admin(Method::GET, &self.configuration)).await;
+    /// Returns a request that sets the flag's TTL in the other environment.
+    pub fn set_ttl(&self, seconds: u64) -> RequestBuilder {
+        let body = json!({ "ttlOverrideSeconds": seconds });
+        self.configuration(Method::PUT, &self.other).json(&body)
+    }
+
+    /// Returns the flag's TTL in the other environment, or 0 if it has none.
+    pub async fn ttl(&self) -> u64 {
+        let response = send(self.configuration(Method::GET, &self.other)).await;
+        assert_eq!(response.status(), StatusCode::OK);
         let configuration: Value = response.json().await.expect("JSON");
-        configuration["isEnabled"] == true
+        configuration["ttlOverrideSeconds"].as_u64().unwrap_or(0)
+    }
+
+    fn configuration(&self, method: Method, environment: &str) -> RequestBuilder {
+        let path = format!("/flags/{}/environments/{environment}", self.flag);
+        self.admin(method, &path)
     }
 
     /// Returns the SDK key.
@@ -392,6 +416,11 @@ impl LoadClient {
 fn texts(objects: &[Value], member: &str) -> impl Iterator<Item = String> {
     let text = move |object: &Value| object[member].as_str().unwrap_or_default().to_owned();
     objects.iter().map(text)
+}
+
+fn text(object: &Value, member: &str) -> String {
+    let text = object[member].as_str();
+    text.expect("the member of the response").to_owned()
 }
 
 async fn send(request: RequestBuilder) -> Response {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
+use regex::{Captures, Regex};
 
 use crate::step::Outcome;
 use crate::workspace::Workspace;
@@ -41,14 +42,13 @@ pub(crate) fn read(workspace: &Workspace) -> Result<Addresses> {
 }
 
 /// Writes the addresses into all files that contain their placeholders or the addresses of the last commit. Prints the
-/// names of these files.
+/// names of these files. A second run changes nothing.
 pub(crate) fn write(workspace: &Workspace) -> Result<Outcome> {
     let addresses = read(workspace)?;
-    let mut replacements = placeholders(&addresses);
-    replacements.extend(former(workspace, &addresses));
+    let replacements = Replacements::new(&addresses, &committed(workspace))?;
     let mut outcome = Outcome::UpToDate;
     for (file, old) in texts(workspace)? {
-        let new = replaced(&old, &replacements);
+        let new = replacements.replace(&old);
         if new != old {
             fs::write(workspace.root.join(&file), new)?;
             eprintln!("    {}", file.display());
@@ -76,7 +76,7 @@ pub(crate) fn problems(workspace: &Workspace) -> Result<Vec<String>> {
     }
     let left: Vec<String> = texts(workspace)?
         .into_iter()
-        .filter(|(file, text)| file != Path::new(FILE) && text.contains(HOST))
+        .filter(|(_, text)| text.contains(HOST))
         .map(|(file, _)| file.display().to_string())
         .collect();
     if !left.is_empty() {
@@ -102,39 +102,63 @@ fn is_reserved(address: &str) -> bool {
     }
 }
 
-/// Returns the text files of the repository, except this one.
+/// Returns the text files of the repository, except this one and [`FILE`].
 fn texts(workspace: &Workspace) -> Result<Vec<(PathBuf, String)>> {
     let mut texts = workspace.texts()?;
-    texts.retain(|(file, _)| file != Path::new(SELF));
+    texts.retain(|(file, _)| ![SELF, FILE].map(Path::new).contains(&file.as_path()));
     Ok(texts)
 }
 
-/// Returns the placeholders, each with the address that replaces it.
-fn placeholders(addresses: &Addresses) -> Vec<(String, String)> {
-    let address = |(name, placeholder): &(&str, &str)| {
-        let address = addresses.get(*name)?;
-        Some(((*placeholder).to_owned(), address.clone()))
-    };
-    PLACEHOLDERS.iter().filter_map(address).collect()
-}
-
-/// Returns the addresses of the last commit, each with the current address that replaces it.
-fn former(workspace: &Workspace, addresses: &Addresses) -> Vec<(String, String)> {
+/// Returns the addresses of the last commit, or none before the first one.
+fn committed(workspace: &Workspace) -> Addresses {
     let committed = workspace.git(&["show", &format!("HEAD:./{FILE}")]);
-    let committed = committed
-        .ok()
-        .and_then(|text| toml::from_str::<Addresses>(&text).ok());
-    let replacement = |(name, former): (String, String)| {
-        let address = addresses.get(&name)?;
-        Some((former, address.clone()))
-    };
-    let committed = committed.unwrap_or_default();
-    committed.into_iter().filter_map(replacement).collect()
+    let addresses = committed.ok().and_then(|text| toml::from_str(&text).ok());
+    addresses.unwrap_or_default()
 }
 
-fn replaced(text: &str, replacements: &[(String, String)]) -> String {
-    let replace = |text: String, (old, new): &(String, String)| text.replace(old, new);
-    replacements.iter().fold(text.to_owned(), replace)
+/// The texts to replace, each with the address that replaces it.
+struct Replacements {
+    by_text: BTreeMap<String, String>,
+    /// Matches all texts.
+    texts: Regex,
+}
+
+impl Replacements {
+    /// Collects the placeholders and the former addresses. A text that already is an address of the project stays,
+    /// even if it contains a former address. Fails if one text would become two different addresses.
+    fn new(addresses: &Addresses, former: &Addresses) -> Result<Self> {
+        let mut by_text = BTreeMap::new();
+        for (name, address) in addresses {
+            let placeholder = PLACEHOLDERS.iter().find(|(known, _)| known == name);
+            let texts = [
+                Some(address.as_str()),
+                former.get(name).map(String::as_str),
+                placeholder.map(|(_, placeholder)| *placeholder),
+            ];
+            for text in texts.into_iter().flatten() {
+                let other = by_text.insert(text.to_owned(), address.clone());
+                if let Some(other) = other.filter(|other| other != address) {
+                    bail!(
+                        "{FILE}: the files do not show which {text} to replace by {address}, and which by {other}; \
+                         write these two addresses in separate commits, or by hand"
+                    );
+                }
+            }
+        }
+        let mut texts: Vec<String> = by_text.keys().map(|text| regex::escape(text)).collect();
+        // The first alternative that matches wins.
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        let texts = Regex::new(&texts.join("|"))?;
+        Ok(Self { by_text, texts })
+    }
+
+    fn replace(&self, text: &str) -> String {
+        let address = |found: &Captures<'_>| {
+            let text = found.get_match().as_str();
+            self.by_text.get(text).cloned().unwrap_or_default()
+        };
+        self.texts.replace_all(text, address).into_owned()
+    }
 }
 
 #[cfg(test)]
@@ -166,14 +190,57 @@ mod tests {
         Addresses::from(named)
     }
 
+    /// Returns the replacements after these addresses changed.
+    fn after(former: &Addresses, changes: &[(&str, &str)]) -> Result<Replacements> {
+        let mut addresses = former.clone();
+        for (name, address) in changes {
+            addresses.insert((*name).to_owned(), (*address).to_owned());
+        }
+        Replacements::new(&addresses, former)
+    }
+
     #[test]
     fn an_address_replaces_its_placeholder_wherever_that_is() {
         let text =
             "docker run registry.pennon.example/pennon/pennon:1.0.0 <security@pennon.example>";
+        let replacements = Replacements::new(&real(), &Addresses::new()).expect("replacements");
         assert_eq!(
-            replaced(text, &placeholders(&real())),
+            replacements.replace(text),
             "docker run registry.flags.io/pennon/pennon:1.0.0 <security@flags.io>"
         );
+    }
+
+    #[test]
+    fn an_address_that_contains_another_one_is_replaced_once() {
+        let mut former = real();
+        former.insert("repository".into(), "https://flags.io".into());
+        former.insert("documentation".into(), "https://flags.io/docs".into());
+        let replacements = after(
+            &former,
+            &[
+                ("repository", "https://flags.io/code"),
+                ("documentation", "https://help.flags.io"),
+            ],
+        )
+        .expect("replacements");
+        let replaced = replacements.replace("https://flags.io/docs/a https://flags.io/issues");
+        assert_eq!(
+            replaced,
+            "https://help.flags.io/a https://flags.io/code/issues"
+        );
+        assert_eq!(replacements.replace(&replaced), replaced);
+    }
+
+    #[test]
+    fn addresses_that_the_files_do_not_tell_apart_are_refused() {
+        let mut same = real();
+        same.insert("conduct".into(), "me@flags.io".into());
+        same.insert("security".into(), "me@flags.io".into());
+        assert!(after(&same, &[]).is_ok());
+        assert!(after(&same, &[("conduct", "you@flags.io")]).is_err());
+        let [conduct, security] = ["conduct", "security"].map(|name| real()[name].clone());
+        let exchanged = [("conduct", &*security), ("security", &*conduct)];
+        assert!(after(&real(), &exchanged).is_err());
     }
 
     #[test]
@@ -194,14 +261,16 @@ mod tests {
     fn every_file_has_the_addresses_of_the_project() {
         let workspace = Workspace::find().expect("the workspace is found");
         let addresses = read(&workspace).expect("the addresses can be read");
+        let none = Addresses::new();
+        let written = Replacements::new(&addresses, &none).expect("replacements");
+        let real = Replacements::new(&real(), &none).expect("replacements");
         for (file, text) in texts(&workspace).expect("files are listed") {
             let file = file.display();
-            let written = replaced(&text, &placeholders(&addresses));
             assert!(
-                written == text,
+                written.replace(&text) == text,
                 "{file} has a placeholder: run `cargo xtask addresses`"
             );
-            let rest = replaced(&text, &placeholders(&real()));
+            let rest = real.replace(&text);
             let unknown: Vec<&str> = rest.lines().filter(|line| line.contains(HOST)).collect();
             assert!(
                 unknown.is_empty(),
@@ -254,6 +323,9 @@ mod tests {
         write(&workspace).expect("addresses are written");
         let text = fs::read_to_string(document).expect("the document");
         assert_eq!(text, "docker run registry.moved.io/pennon");
+        assert_eq!(read(&workspace).expect("the addresses"), moved);
+        let again = write(&workspace).expect("addresses are written");
+        assert_eq!(again, Outcome::UpToDate);
         assert_eq!(problems(&workspace).expect("files are read"), [""; 0]);
     }
 }

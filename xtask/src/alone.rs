@@ -1,11 +1,11 @@
-//! Tests the promise that the release binary is the whole product.
+//! Tests the promise that the binary is the whole product.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
 use crate::instance::Instance;
-use crate::serve::Profile;
 use crate::site;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
@@ -13,14 +13,14 @@ use crate::workspace::Workspace;
 /// The path of an npm package that the binary must serve.
 pub(crate) const PACKAGE: &str = "/npm/@pennon%2fcore";
 
-/// Copies the release binary into an empty folder, starts it there, and requests its health, the sign-in page, every
-/// asset of the site under the name that the page uses, and an npm package.
-pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
+/// Copies a binary into an empty folder, starts it there, and requests its health, the sign-in page, every asset of the
+/// site under the name that the page uses, and an npm package.
+pub(crate) fn check(workspace: &Workspace, binary: &Path) -> Result<Outcome> {
     let folder = workspace.empty_folder("alone")?;
-    let binary = folder.join("pennon");
-    fs::copy(Profile::Release.binary(workspace), &binary)?;
+    let copy = folder.join("pennon");
+    fs::copy(binary, &copy)?;
 
-    let server = Instance::start(&binary, &folder, &[("PENNON_NPM", "open")])?;
+    let server = Instance::start(&copy, &folder, &[("PENNON_NPM", "open")])?;
     server.get("/health")?;
     server.get(PACKAGE)?;
     let page = server.get("/dashboard")?;

@@ -79,22 +79,22 @@ fn install(workspace: &Workspace, name: &str) -> Result<PathBuf> {
 
 /// Measures pages of the dashboard.
 pub(crate) fn pages(workspace: &Workspace) -> Result<Outcome> {
-    without_postgres(workspace, "pages")
+    on_sqlite(workspace, "pages")
 }
 
 /// Measures the cost of evaluations.
 pub(crate) fn server(workspace: &Workspace) -> Result<Outcome> {
-    without_postgres(workspace, "server")
+    on_sqlite(workspace, "server")
 }
 
 /// Soak-tests the server under mixed load.
 pub(crate) fn soak(workspace: &Workspace) -> Result<Outcome> {
-    without_postgres(workspace, "soak")
+    on_sqlite(workspace, "soak")
 }
 
 /// Measures streams.
 pub(crate) fn streams(workspace: &Workspace) -> Result<Outcome> {
-    without_postgres(workspace, "streams")
+    on_sqlite(workspace, "streams")
 }
 
 /// Returns the path of the server's binary for this machine, as it is published.
@@ -102,8 +102,8 @@ fn published_server(workspace: &Workspace) -> PathBuf {
     dist::binary(workspace, &dist::default_target())
 }
 
-/// Runs a benchmark that only needs SQLite.
-fn without_postgres(workspace: &Workspace, what: &str) -> Result<Outcome> {
+/// Runs a benchmark on SQLite.
+fn on_sqlite(workspace: &Workspace, what: &str) -> Result<Outcome> {
     let mut bench = workspace.cargo();
     bench
         .args(["run", "--quiet", "--release", "--package", "pennon-bench"])

@@ -35,7 +35,7 @@ pub(crate) enum Command {
     /// Build the optimized server for this machine, and the npm packages
     Build,
     /// Build the published files into the target folder's dist/: archives with static binaries, packages, bills of
-    /// materials
+    /// materials; test the binary for this machine
     Dist {
         /// The platform to build for, such as `aarch64-unknown-linux-musl`; may be repeated
         #[arg(long, default_values_t = [dist::default_target()])]

@@ -10,9 +10,6 @@ use crate::process::{Run as _, on_path};
 use crate::python;
 use crate::workspace::Workspace;
 
-/// A C compiler and linker for any Linux platform, as Python packages.
-const ZIG: [&str; 2] = ["cargo-zigbuild==0.24.0", "ziglang==0.17.1"];
-
 /// Returns `cargo rustc` for a platform. Installs Rust's standard library for the platform and a C compiler for SQLite
 /// if they are missing.
 pub(crate) fn cargo(workspace: &Workspace, target: &str) -> Result<Command> {
@@ -43,10 +40,13 @@ fn install_musl(workspace: &Workspace) -> Result<()> {
     debian::install(workspace, &["musl-tools"])
 }
 
-/// Returns `cargo rustc` with Zig as the C compiler and linker, for processors other than this machine's.
+/// Returns `cargo rustc` with Zig as the C compiler and linker, for processors other than this machine's. Zig comes as
+/// a Python package.
 fn zig(workspace: &Workspace) -> Result<Command> {
-    let Some(programs) = python::environment(workspace, "zig", &ZIG)? else {
-        bail!("building for another processor needs Python 3 with `venv`, which was not found");
+    let Some(programs) = python::environment(workspace, "zig")? else {
+        bail!(
+            "building for another processor needs Python 3.11 or newer with `venv`, which was not found"
+        );
     };
     let mut cargo = workspace.command(programs.join("cargo-zigbuild"));
     cargo.arg("rustc");

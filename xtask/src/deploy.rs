@@ -12,12 +12,6 @@ use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// The validators, which include their schemas.
-const PACKAGES: [&str; 2] = ["check-jsonschema==0.39.0", "kubernetes-validate==1.37.0"];
-
-/// The oldest Python version that the validators support.
-const PYTHON: (u32, u32) = (3, 11);
-
 /// The oldest and the newest Kubernetes version for which the manifests are validated.
 const KUBERNETES: [&str; 2] = ["1.30", "1.37"];
 
@@ -38,7 +32,7 @@ pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome>
     } else {
         left_out("the kustomization", "kubectl");
     }
-    if let Some(programs) = validators(workspace)? {
+    if let Some(programs) = python::environment(workspace, "deploy")? {
         validate(workspace, &programs, rendered)?;
     } else {
         left_out("schemas of the manifests", "Python 3.11 or newer");
@@ -59,15 +53,8 @@ pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome>
     Ok(Outcome::Done)
 }
 
-/// Returns the folder with the validators, or `None` if Python is missing or too old.
-fn validators(workspace: &Workspace) -> Result<Option<PathBuf>> {
-    if !python::is_at_least(workspace, PYTHON) {
-        return Ok(None);
-    }
-    python::environment(workspace, "deploy", &PACKAGES)
-}
-
-/// Validates each file against its schema, and the manifests also as rendered by kustomize.
+/// Validates each file against its schema, which the validators include, and the manifests also as rendered by
+/// kustomize.
 fn validate(workspace: &Workspace, programs: &Path, rendered: Option<PathBuf>) -> Result<()> {
     let schema = |name: &str, files: &[PathBuf]| {
         let mut check = workspace.command(programs.join("check-jsonschema"));

@@ -24,12 +24,20 @@ use crate::revision::Revision;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// The repository files that every archive contains in addition to the binary.
-const COMPANIONS: [&str; 4] = [
+/// The repository files and folders that every archive contains in addition to the binary.
+const COMPANIONS: [&str; 5] = [
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "THIRD-PARTY-NOTICES.txt",
     "CHANGELOG.md",
+    "deploy",
+];
+
+/// The platforms for which releases have a binary. `.github/workflows/release.yml` builds them.
+pub(crate) const TARGETS: [&str; 3] = [
+    "x86_64-unknown-linux-musl",
+    "aarch64-unknown-linux-musl",
+    "aarch64-apple-darwin",
 ];
 
 /// Options for the linker. `strip` has no effect in a profile that has options for single packages.
@@ -79,7 +87,8 @@ pub(crate) fn build(workspace: &Workspace, target: &str) -> Result<()> {
         content: fs::read(binary(workspace, target))?,
         mode: 0o755,
     }];
-    for companion in COMPANIONS {
+    let companions = workspace.git(&[&["ls-files"], COMPANIONS.as_slice()].concat())?;
+    for companion in companions.lines() {
         let content = fs::read(workspace.root.join(companion));
         files.push(Packed {
             name: companion.to_owned(),
@@ -183,22 +192,24 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Writes two bills of materials in `CycloneDX` format: one for the crates of the binary, and one for the dependencies
-/// of the npm packages.
+/// Writes bills of materials in `CycloneDX` format: one for the crates of each published binary, next to its archive,
+/// and one for the dependencies of the npm packages.
 pub(crate) fn bills_of_materials(workspace: &Workspace) -> Result<Outcome> {
     let revision = Revision::of(workspace)?;
     let version = env!("CARGO_PKG_VERSION");
     // The plugin can write only next to the manifest of each workspace member.
     let name = "bill-of-materials";
-    cargo_tool::CYCLONEDX
-        .command(workspace)?
-        .args(["cyclonedx", "--format", "json", "--no-build-deps"])
-        .args(["--target", &default_target(), "--override-filename", name])
-        .env("SOURCE_DATE_EPOCH", revision.seconds.to_string())
-        .run_quietly()?;
-    let server = workspace.root.join("server").join(format!("{name}.json"));
-    let crates = folder(workspace).join(format!("pennon-{version}-crates.cdx.json"));
-    fs::copy(server, crates)?;
+    for target in TARGETS {
+        cargo_tool::CYCLONEDX
+            .command(workspace)?
+            .args(["cyclonedx", "--format", "json", "--no-build-deps"])
+            .args(["--target", target, "--override-filename", name])
+            .env("SOURCE_DATE_EPOCH", revision.seconds.to_string())
+            .run_quietly()?;
+        let server = workspace.root.join("server").join(format!("{name}.json"));
+        let crates = folder(workspace).join(format!("pennon-{version}-{target}.cdx.json"));
+        fs::copy(server, crates)?;
+    }
     for member in members(workspace)? {
         fs::remove_file(member.join(format!("{name}.json")))?;
     }
@@ -265,4 +276,21 @@ pub(crate) fn checksums(workspace: &Workspace) -> Result<Outcome> {
         eprintln!("    {:>9} bytes  {name}", content.len());
     }
     Ok(Outcome::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workflow_of_a_release_builds_every_published_platform() {
+        let workspace = Workspace::find().expect("the workspace is found");
+        let workflow = workspace.root.join(".github/workflows/release.yml");
+        let workflow = fs::read_to_string(workflow).expect("the workflow");
+        let lines = workflow.lines().map(str::trim_start);
+        let built: Vec<&str> = lines
+            .filter_map(|line| line.strip_prefix("- target: "))
+            .collect();
+        assert_eq!(built, TARGETS);
+    }
 }

@@ -1,4 +1,4 @@
-//! Builds the documentation as a site with search.
+//! Builds the documentation as a site with search, with the successor of `MkDocs` and its Material theme.
 
 use std::fs;
 use std::path::Path;
@@ -12,23 +12,11 @@ use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// The program that builds the site. It is the successor of `MkDocs` with the Material theme, and reads its
-/// configuration.
-const PACKAGES: [&str; 1] = ["zensical==0.0.73"];
-
-/// The oldest Python version that the program supports.
-const PYTHON: (u32, u32) = (3, 10);
-
 /// Builds the site into the target folder's docs/site/. A broken link is an error.
 pub(crate) fn build(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    let programs = if python::is_at_least(workspace, PYTHON) {
-        python::environment(workspace, "docs", &PACKAGES)?
-    } else {
-        None
-    };
-    let Some(programs) = programs else {
+    let Some(programs) = python::environment(workspace, "docs")? else {
         tally.omit(
-            "left out: the site of the documentation; install Python 3.10 or newer with its venv module"
+            "left out: the site of the documentation; install Python 3.11 or newer with its venv module"
                 .to_owned(),
         );
         return Ok(Outcome::Done);

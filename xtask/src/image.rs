@@ -178,6 +178,7 @@ fn check(workspace: &Workspace, container: &str) -> Result<()> {
             .args(arguments);
         run
     };
+    let process = Process(address);
     let server = Instance::launch(pennon(&[]), address)?;
     pennon(&["health", "--ready"]).run_quietly()?;
     server.get(alone::PACKAGE)?;
@@ -206,21 +207,56 @@ fn check(workspace: &Workspace, container: &str) -> Result<()> {
     if answer.get("enabled") != Some(&Value::Bool(true)) {
         bail!("the flag is on, but the server in the image returns {answer}");
     }
-    server.stop(&process(address)?)
+    server.stop(&process.id()?)
 }
 
-/// Returns the ID of the server's process. The parent process, buildah, does not forward signals.
-fn process(address: SocketAddr) -> Result<String> {
-    let setting = format!("PENNON_LISTEN={address}");
-    for entry in fs::read_dir("/proc")? {
-        let folder = entry?.path();
-        let environment = fs::read(folder.join("environ")).unwrap_or_default();
-        let mut settings = environment.split(|byte| *byte == 0);
-        let name = fs::read_to_string(folder.join("comm")).unwrap_or_default();
-        if name.trim() == "pennon" && settings.any(|set| set == setting.as_bytes()) {
-            let id = folder.file_name().context("a process without an id")?;
-            return Ok(id.to_string_lossy().into_owned());
+/// The server at an address. Its parent process, buildah, does not forward signals. Dropping this value kills the
+/// server if it still runs.
+struct Process(SocketAddr);
+
+impl Process {
+    fn id(&self) -> Result<String> {
+        let setting = format!("PENNON_LISTEN={}", self.0);
+        for entry in fs::read_dir("/proc")? {
+            let folder = entry?.path();
+            let environment = fs::read(folder.join("environ")).unwrap_or_default();
+            let mut settings = environment.split(|byte| *byte == 0);
+            let name = fs::read_to_string(folder.join("comm")).unwrap_or_default();
+            if name.trim() == "pennon" && settings.any(|set| set == setting.as_bytes()) {
+                let id = folder.file_name().context("a process without an id")?;
+                return Ok(id.to_string_lossy().into_owned());
+            }
+        }
+        bail!("the server's process was not found")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Ok(id) = self.id() {
+            // The process may have ended meanwhile.
+            _ = Command::new("kill").args(["-KILL", &id]).status();
         }
     }
-    bail!("the server's process was not found")
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_was_not_stopped_is_killed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("pennon");
+        std::os::unix::fs::symlink("/bin/sleep", &program).expect("a program");
+        let process = Process(instance::free_address().expect("an address"));
+        let mut server = Command::new(program)
+            .arg("60")
+            .env("PENNON_LISTEN", process.0.to_string())
+            .spawn()
+            .expect("the program starts");
+        assert_eq!(process.id().expect("an ID"), server.id().to_string());
+        drop(process);
+        assert!(!server.wait().expect("the program has ended").success());
+    }
 }

@@ -91,7 +91,7 @@ impl Instance {
             let (head, body) = answer
                 .split_once("\r\n\r\n")
                 .context("not an HTTP response")?;
-            match (status(head), location(head)) {
+            match (status(head), header(head, "location")) {
                 ("200", _) => return Ok(body.to_owned()),
                 ("302" | "303" | "307" | "308", Some(next)) => next.clone_into(&mut path),
                 _ => bail!("GET {path}: {head}"),
@@ -123,6 +123,13 @@ impl Instance {
             "200" | "201" => serde_json::from_str(body).with_context(|| format!("{method} {path}")),
             _ => bail!("{method} {path}: {head}\n{body}"),
         }
+    }
+
+    /// Gets a resource and returns its `ETag`.
+    pub(crate) fn etag(&self, path: &str, credential: &str) -> Result<String> {
+        let answer = self.exchange("GET", path, Some(credential), "")?;
+        let etag = header(&answer, "etag").with_context(|| format!("GET {path}: {answer}"))?;
+        Ok(etag.to_owned())
     }
 
     /// Opens the stream of an environment.
@@ -185,16 +192,22 @@ pub(crate) fn free_address() -> Result<SocketAddr> {
 pub(crate) struct Events(BufReader<TcpStream>);
 
 impl Events {
-    /// Waits for the next event. A stream that ends or stays silent is an error.
-    pub(crate) fn next(&mut self) -> Result<()> {
-        let mut line = String::new();
-        while !line.starts_with("event:") {
+    /// Waits for the next event, and returns the `ETag` that it announces. A stream that ends, stays silent, or only
+    /// sends comments is an error.
+    pub(crate) fn next(&mut self) -> Result<String> {
+        let (began, mut line) = (Instant::now(), String::new());
+        loop {
             line.clear();
             if self.0.read_line(&mut line)? == 0 {
                 bail!("the stream has ended");
             }
+            if let Some(data) = line.strip_prefix("data:") {
+                return text(&serde_json::from_str(data)?, "etag");
+            }
+            if began.elapsed() > Instance::TIMEOUT {
+                bail!("the stream sends no event");
+            }
         }
-        Ok(())
     }
 }
 
@@ -218,22 +231,29 @@ fn status(head: &str) -> &str {
     head.split(' ').nth(1).unwrap_or_default()
 }
 
-fn location(head: &str) -> Option<&str> {
-    head.lines()
+/// Returns the value of a header. The text may also contain the body.
+fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
+    answer
+        .lines()
+        .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split_once(':'))
-        .find_map(|(name, value)| name.eq_ignore_ascii_case("location").then(|| value.trim()))
+        .find_map(|(known, value)| known.eq_ignore_ascii_case(name).then(|| value.trim()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::location;
+    use super::header;
 
     #[test]
-    fn a_redirect_is_found_whatever_the_case_of_its_header() {
+    fn a_header_is_found_whatever_its_case() {
         assert_eq!(
-            location("HTTP/1.1 303 See Other\r\nLocation: /dashboard/login"),
+            header(
+                "HTTP/1.1 303 See Other\r\nLocation: /dashboard/login",
+                "location"
+            ),
             Some("/dashboard/login")
         );
-        assert_eq!(location("HTTP/1.1 200 OK\r\ncontent-length: 2"), None);
+        let answer = "HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\nlocation: /";
+        assert_eq!(header(answer, "location"), None);
     }
 }

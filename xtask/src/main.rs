@@ -91,6 +91,9 @@ fn run(command: Command) -> Result<()> {
             for target in target {
                 eprintln!("==> Static binary for {target}");
                 dist::build(&workspace, &target)?;
+                if target == dist::default_target() {
+                    alone::check(&workspace, &dist::binary(&workspace, &target))?;
+                }
             }
             step::take(&plan::AFTER_BINARIES, &workspace, &mut tally)?;
         }

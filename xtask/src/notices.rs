@@ -11,9 +11,11 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 
 use crate::cargo_tool;
+use crate::dist;
 use crate::node;
 use crate::process::Run as _;
 use crate::step::Outcome;
+use crate::wasm;
 use crate::workspace::Workspace;
 
 /// The crates of one artifact.
@@ -23,26 +25,26 @@ struct Part {
     package: &'static str,
     /// The features of that crate that are enabled.
     features: &'static str,
-    target: &'static str,
+    targets: &'static [&'static str],
 }
 
 const SERVER: Part = Part {
     title: "The binary",
     package: "server",
     features: "",
-    target: "x86_64-unknown-linux-musl",
+    targets: &dist::TARGETS,
 };
 const DASHBOARD: Part = Part {
     title: "The WebAssembly of the dashboard",
     package: "dashboard",
     features: "hydrate",
-    target: "wasm32-unknown-unknown",
+    targets: &[wasm::TARGET],
 };
 const ENGINE: Part = Part {
     title: "The WebAssembly of the npm packages",
     package: "sdk-wasm",
     features: "",
-    target: "wasm32-unknown-unknown",
+    targets: &[wasm::TARGET],
 };
 
 /// A file with license notices.
@@ -114,7 +116,8 @@ fn collected(workspace: &Workspace, part: &Part) -> Result<String> {
         .command(workspace)?
         .args(["generate", "--offline", "--fail", "--manifest-path"])
         .arg(manifest(workspace, part))
-        .args(["--features", part.features, "--target", part.target])
+        .args(["--features", part.features])
+        .args(part.targets.iter().flat_map(|target| ["--target", target]))
         .arg("--config")
         .arg(notices.join("about.toml"))
         .arg(notices.join("about.hbs"))
@@ -172,7 +175,8 @@ fn crates(workspace: &Workspace, part: &Part, edges: &str) -> Result<BTreeSet<St
     let tree = cargo
         .args(["tree", "--locked", "--prefix", "none", "--format", "{p}"])
         .args(["--edges", edges, "--features", part.features])
-        .args(["--target", part.target, "--manifest-path"])
+        .args(part.targets.iter().flat_map(|target| ["--target", target]))
+        .arg("--manifest-path")
         .arg(manifest(workspace, part))
         .run_quietly()?;
     // Crates of the workspace are listed with their folder after the version.

@@ -258,9 +258,8 @@ const OPENFEATURE: Step = Step {
 };
 const ALONE: Step = Step {
     title: "Test of the release binary alone",
-    work: |workspace, _| alone::check(workspace),
+    work: |workspace, _| alone::check(workspace, &Profile::Release.binary(workspace)),
 };
-
 const ROLLING: Step = Step {
     title: "Rolling update from the last release",
     work: rolling::test,
@@ -274,7 +273,6 @@ const FIXTURE: Step = Step {
 /// fail come first.
 pub(crate) fn steps(command: &Command) -> Vec<Step> {
     let site = [TARGET, TOOLS, ISLANDS, SITE].as_slice();
-    let packages = [TARGET, TOOLS, ENGINE, PACKAGES].as_slice();
     let embedded = embedded();
     let embedded = embedded.as_slice();
     match command {
@@ -325,7 +323,7 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
         Command::Postgres => [embedded, &[POSTGRES_TESTS]].concat(),
         Command::Wasm => vec![TARGET, TOOLS, ENGINE],
         Command::Site => site.to_vec(),
-        Command::Packages => [packages, &[TARBALLS]].concat(),
+        Command::Packages => [packages().as_slice(), &[TARBALLS]].concat(),
         Command::Npm => [embedded, &[SERVER, NPM_TESTS]].concat(),
         Command::Parity { .. } => embedded.to_vec(),
         Command::Matrix { all: false } => [embedded, &[SERVER, MATRIX]].concat(),
@@ -333,33 +331,7 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
         Command::Playwright => [embedded, &[SERVER, BROWSER_TESTS]].concat(),
         Command::Browsers => [embedded, &[SERVER, OTHER_BROWSERS]].concat(),
         Command::Screenshots => [embedded, &[SERVER, SCREENSHOTS]].concat(),
-        Command::Bench {
-            what: Measured::Admin,
-        } => [&[FIND_POSTGRES], embedded, &[PUBLISHED, BENCH_ADMIN]].concat(),
-        Command::Bench {
-            what: Measured::Client,
-        } => [packages, &[BENCH_CLIENT]].concat(),
-        Command::Bench {
-            what: Measured::Cold,
-        } => [packages, &[BENCH_COLD]].concat(),
-        Command::Bench {
-            what: Measured::FirstAnswer,
-        } => [packages, &[BENCH_FIRST_ANSWER]].concat(),
-        Command::Bench {
-            what: Measured::Lighthouse,
-        } => [embedded, &[PUBLISHED, BENCH_LIGHTHOUSE]].concat(),
-        Command::Bench {
-            what: Measured::Pages,
-        } => [embedded, &[PUBLISHED, BENCH_PAGES]].concat(),
-        Command::Bench {
-            what: Measured::Server,
-        } => [embedded, &[PUBLISHED, BENCH_SERVER]].concat(),
-        Command::Bench {
-            what: Measured::Soak,
-        } => [embedded, &[PUBLISHED, BENCH_SOAK]].concat(),
-        Command::Bench {
-            what: Measured::Streams,
-        } => [embedded, &[PUBLISHED, BENCH_STREAMS]].concat(),
+        Command::Bench { what } => bench(what),
         Command::Contract => [embedded, &[SERVER, CONTRACT]].concat(),
         Command::Openfeature => [embedded, &[SERVER, OPENFEATURE]].concat(),
         Command::Alone => [embedded, &[RELEASE, ALONE]].concat(),
@@ -371,6 +343,33 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
         Command::Rolling => vec![SERVER, ROLLING],
         Command::Fixture => [embedded, &[SERVER, FIXTURE]].concat(),
     }
+}
+
+/// Returns the steps of a benchmark.
+fn bench(what: &Measured) -> Vec<Step> {
+    let measurement = match what {
+        Measured::Admin => BENCH_ADMIN,
+        Measured::Client => BENCH_CLIENT,
+        Measured::Cold => BENCH_COLD,
+        Measured::FirstAnswer => BENCH_FIRST_ANSWER,
+        Measured::Lighthouse => BENCH_LIGHTHOUSE,
+        Measured::Pages => BENCH_PAGES,
+        Measured::Server => BENCH_SERVER,
+        Measured::Soak => BENCH_SOAK,
+        Measured::Streams => BENCH_STREAMS,
+    };
+    let mut steps = match what {
+        Measured::Admin => [vec![FIND_POSTGRES], embedded(), vec![PUBLISHED]].concat(),
+        Measured::Client | Measured::Cold | Measured::FirstAnswer => packages(),
+        _ => [embedded(), vec![PUBLISHED]].concat(),
+    };
+    steps.push(measurement);
+    steps
+}
+
+/// Returns the steps that build the npm packages.
+fn packages() -> Vec<Step> {
+    vec![TARGET, TOOLS, ENGINE, PACKAGES]
 }
 
 /// Returns the steps that build everything that the server embeds.

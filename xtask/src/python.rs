@@ -10,17 +10,22 @@ use crate::digest;
 use crate::process::Run as _;
 use crate::workspace::Workspace;
 
-/// Returns the folder with the programs of an environment in which these packages are installed at these versions.
-/// Returns `None` if there is no Python that can create one. The environment is kept and reused as long as the packages
-/// are the same.
-pub(crate) fn environment(
-    workspace: &Workspace,
-    name: &str,
-    packages: &[&str],
-) -> Result<Option<PathBuf>> {
+/// The oldest Python version that all packages support.
+const OLDEST: (u32, u32) = (3, 11);
+
+/// Returns the folder with the programs of an environment. Returns `None` if there is no Python that can create one.
+/// The environment is kept and reused as long as its packages are the same.
+///
+/// `xtask/python/{name}.in` lists the packages that are needed. `{name}.txt` also lists their dependencies, with the
+/// hashes of all files for all platforms. Its first lines have the command that writes it; `--upgrade` raises versions.
+pub(crate) fn environment(workspace: &Workspace, name: &str) -> Result<Option<PathBuf>> {
+    if !is_at_least(workspace, OLDEST) {
+        return Ok(None);
+    }
     let environment = workspace.target.join("python").join(name);
     let (programs, complete) = (environment.join("bin"), environment.join("complete"));
-    let digest = digest::of(packages.iter().map(|package| package.as_bytes()));
+    let list = workspace.root.join(format!("xtask/python/{name}.txt"));
+    let digest = digest::sha256(&fs::read(&list).with_context(|| list.display().to_string())?);
     if fs::read_to_string(&complete).is_ok_and(|installed| installed == digest) {
         return Ok(Some(programs));
     }
@@ -32,18 +37,19 @@ pub(crate) fn environment(
     if made.is_err() {
         return Ok(None);
     }
-    eprintln!("    installing {}", packages.join(", "));
+    eprintln!("    installing the packages of {}", list.display());
     let mut pip = workspace.command(programs.join("pip"));
     pip.args(["install", "--quiet", "--disable-pip-version-check"])
-        .args(packages)
+        .args(["--require-hashes", "--requirement"])
+        .arg(&list)
         .run_quietly()
-        .with_context(|| format!("{} cannot be installed", packages.join(", ")))?;
+        .with_context(|| format!("the packages of {} cannot be installed", list.display()))?;
     fs::write(&complete, digest)?;
     Ok(Some(programs))
 }
 
 /// Returns `true` if Python is installed in this version or a newer one.
-pub(crate) fn is_at_least(workspace: &Workspace, (major, minor): (u32, u32)) -> bool {
+fn is_at_least(workspace: &Workspace, (major, minor): (u32, u32)) -> bool {
     let question = format!("import sys; sys.exit(sys.version_info < ({major}, {minor}))");
     let mut python = workspace.command("python3");
     let answer = python

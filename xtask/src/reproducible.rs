@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 
 use crate::digest;
 use crate::process::Run as _;
+use crate::wasm;
 use crate::workspace::Workspace;
 
 /// The target folder of both builds. It is emptied before each build, so that the second one reuses nothing of the
@@ -30,9 +31,14 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Runs `cargo xtask dist` in an empty target folder. Returns the SHA-256 of each file by file name.
+/// Runs `cargo xtask dist` in an empty target folder, and without the engine, which is outside of it. Returns the
+/// SHA-256 of each file by file name.
 fn build(workspace: &Workspace) -> Result<BTreeMap<String, String>> {
     let target = workspace.empty_folder(FOLDER)?;
+    let engine = wasm::engine_folder(workspace);
+    if engine.exists() {
+        fs::remove_dir_all(engine)?;
+    }
     let tools = workspace.target.join("tools");
     if tools.exists() {
         // The tools take minutes to compile, and no published file depends on their folder.

@@ -32,15 +32,14 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     let old = Instance::start(&previous, &folder, &settings)?;
     let update = Update::begin(&old)?;
     let mut streams = vec![old.events(&update.sdk_key)?];
-    streams.iter_mut().try_for_each(Events::next)?;
+    update.read(&[&old], &mut streams, false)?;
     // The new instance upgrades the schema while the old one runs.
     let new = Instance::start(&Profile::Dev.binary(workspace), &folder, &settings)?;
     streams.push(new.events(&update.sdk_key)?);
-    streams.iter_mut().skip(1).try_for_each(Events::next)?;
 
-    for (writer, reader) in [(&old, &new), (&new, &old), (&old, &new)] {
-        update.write(writer).context("writing")?;
-        update.read(&[writer, reader], &mut streams)?;
+    for (writer, is_on) in [(&old, true), (&new, false), (&old, true)] {
+        update.write(writer, is_on).context("writing")?;
+        update.read(&[&old, &new], &mut streams, is_on)?;
     }
     let session = old.sign_in_as_administrator()?;
     for path in [
@@ -89,12 +88,11 @@ impl Update {
         })
     }
 
-    /// Makes one change of each kind through an instance. Afterwards, the flag is in the opposite state.
-    fn write(&self, server: &Instance) -> Result<()> {
+    /// Makes one change of each kind through an instance. The last one switches the flag.
+    fn write(&self, server: &Instance, is_on: bool) -> Result<()> {
         let send = |method: &str, path: &str, body: Value| {
             server.send(method, path, Some(&self.session), &body)
         };
-        let was_on = self.is_on(server)?;
         let condition = json!({
             "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE",
         });
@@ -113,30 +111,25 @@ impl Update {
         let token = text(&send("POST", "/users/me/tokens", token)?, "id")?;
         send("DELETE", &format!("/users/me/tokens/{token}"), json!({}))?;
         server.sign_in_as_administrator()?;
-        send("PUT", &self.path, json!({ "isEnabled": !was_on }))?;
+        send("PUT", &self.path, json!({ "isEnabled": is_on }))?;
         Ok(())
     }
 
-    /// Waits until all instances evaluate the flag alike and every stream has announced a change.
-    fn read(&self, servers: &[&Instance], streams: &mut [Events]) -> Result<()> {
+    /// Waits until each instance evaluates the flag to this state, and its stream has announced the config document
+    /// that it then serves.
+    fn read(&self, servers: &[&Instance], streams: &mut [Events], is_on: bool) -> Result<()> {
         let began = Instant::now();
-        loop {
-            let answers: Vec<bool> = servers
-                .iter()
-                .map(|server| self.is_on(server))
-                .collect::<Result<_>>()?;
-            if answers.windows(2).all(|pair| pair.first() == pair.last()) {
-                break;
+        for (server, stream) in servers.iter().zip(streams) {
+            while self.is_on(server)? != is_on {
+                if began.elapsed() > PROPAGATION_TIMEOUT {
+                    bail!("an instance does not serve a change");
+                }
+                thread::sleep(Duration::from_millis(50));
             }
-            if began.elapsed() > PROPAGATION_TIMEOUT {
-                bail!("one instance does not serve a change by the other");
-            }
-            thread::sleep(Duration::from_millis(50));
+            let etag = server.etag("/sdk/v1/config", &self.sdk_key)?;
+            while stream.next().context("a stream of changes")? != etag {}
         }
-        streams
-            .iter_mut()
-            .try_for_each(Events::next)
-            .context("a stream of changes")
+        Ok(())
     }
 
     fn is_on(&self, server: &Instance) -> Result<bool> {

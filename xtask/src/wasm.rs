@@ -27,8 +27,8 @@ pub(crate) const FEATURES: [&str; 6] = [
     "--enable-multivalue",
 ];
 
-/// The version of the steps in this module. Increase it whenever they turn the same compiled wasm into something else.
-const RECIPE: &str = "5";
+/// The sources of everything that turns compiled wasm into published files.
+const RECIPE: [&[u8]; 2] = [include_bytes!("wasm.rs"), include_bytes!("fallback.rs")];
 
 /// A crate that is built into a wasm module.
 #[derive(Debug)]
@@ -97,9 +97,14 @@ pub(crate) fn install_target(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Builds the engine into the folder where `@pennon/core` expects it.
+/// Returns the folder where `@pennon/core` expects the engine.
+pub(crate) fn engine_folder(workspace: &Workspace) -> PathBuf {
+    workspace.root.join("npm/core/generated")
+}
+
+/// Builds the engine into its folder.
 pub(crate) fn engine(workspace: &Workspace) -> Result<Outcome> {
-    let folder = workspace.root.join("npm/core/generated");
+    let folder = engine_folder(workspace);
     let wasm = folder.join("engine_bg.wasm");
     let deflated = folder.join("engine_bg.wasm.deflated");
     let outcome = build(workspace, &ENGINE, &folder)?;
@@ -114,7 +119,7 @@ pub(crate) fn engine(workspace: &Workspace) -> Result<Outcome> {
 }
 
 /// Builds `module` into `folder`. Cargo decides whether the crate must be compiled. Binding and optimization are
-/// repeated only if the compiled wasm has changed since the last build.
+/// repeated only if the compiled wasm, their sources or Binaryen have changed since the last build.
 pub(crate) fn build(workspace: &Workspace, module: &Module<'_>, folder: &Path) -> Result<Outcome> {
     cargo(workspace, "build", module).run()?;
     let compiled = workspace
@@ -125,7 +130,8 @@ pub(crate) fn build(workspace: &Workspace, module: &Module<'_>, folder: &Path) -
     let bytes = fs::read(&compiled).with_context(|| compiled.display().to_string())?;
 
     let stamp = folder.join(".made-from");
-    let made_from = digest::of([bytes.as_slice(), RECIPE.as_bytes()]);
+    let optimizer = node::installed(workspace, "binaryen")?;
+    let made_from = digest::of([&[bytes.as_slice(), optimizer.as_bytes()], &RECIPE[..]].concat());
     if fs::read_to_string(&stamp).is_ok_and(|last| last == made_from) {
         return Ok(Outcome::UpToDate);
     }

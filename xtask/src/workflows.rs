@@ -10,20 +10,9 @@ use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// The linters.
-const PACKAGES: [&str; 2] = ["check-jsonschema==0.39.0", "zizmor==1.32.0"];
-
-/// The oldest Python version that the linters support.
-const PYTHON: (u32, u32) = (3, 11);
-
 /// Checks all workflows, without asking GitHub about the actions that they use.
 pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    let programs = if python::is_at_least(workspace, PYTHON) {
-        python::environment(workspace, "workflows", &PACKAGES)?
-    } else {
-        None
-    };
-    let Some(programs) = programs else {
+    let Some(programs) = python::environment(workspace, "workflows")? else {
         tally.omit("left out: the workflows; install Python 3.11 or newer".to_owned());
         return Ok(Outcome::Done);
     };
