@@ -79,6 +79,11 @@ impl Process {
     pub fn starting_with(configure: impl FnOnce(&mut Command) -> &mut Command) -> Self {
         let address = free_address();
         let mut command = Command::new(binary());
+        // The variables of the tests themselves are no settings.
+        let inherited = std::env::vars_os().map(|(name, _)| name);
+        for name in inherited.filter(|name| name.to_string_lossy().starts_with("PENNON_")) {
+            command.env_remove(name);
+        }
         command
             .env("PENNON_LISTEN", address.to_string())
             .env("PENNON_ADMIN_EMAIL", EMAIL)
