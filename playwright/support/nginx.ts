@@ -106,7 +106,7 @@ export class Nginx {
 /** Replaces the values that an operator also replaces, and adds the settings of nginx's main configuration file. */
 function render(text: string, folder: string, { https, http }: Ports, upstream: string): string {
   const replaced = [
-    ["server 127.0.0.1:3000;", `server ${upstream};`],
+    ["server 127.0.0.1:3000 ", `server ${upstream} `],
     ["listen 80;", `listen 127.0.0.1:${http};`],
     ["listen [::]:80;", ""],
     ["listen 443 ssl", `listen 127.0.0.1:${https} ssl`],
