@@ -1,3 +1,5 @@
+// Pages that answer a form: reloading such a page, or going back to it, must not send the form again.
+
 import { on } from "./dom.ts";
 
 /** The parameter that marks the address of a page that answers a form. The server redirects from a marked address. */
