@@ -112,6 +112,13 @@ impl SdkKey {
         Ok(SdkEnvironment(self.environment))
     }
 
+    /// Logs that a web page uses the key, unless the key is public.
+    pub(crate) fn used_in_page(&self) {
+        if !self.is_public {
+            self.usage().exposed_in_page();
+        }
+    }
+
     /// Follows the environment until the key is refused.
     pub(crate) fn follow(self) -> Result<Follower, Error> {
         self.check_rate(&self.usage().rate_limiters.configuration)?;

@@ -1,7 +1,7 @@
 //! Counts of evaluations and polls, in memory. They outlive the snapshots.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -49,6 +49,8 @@ pub(crate) struct EnvironmentUsage {
     previous_keys: Mutex<HashMap<EnvironmentId, Arc<ClientUsage>>>,
     pub(crate) rate_limiters: RateLimiters,
     watchers: Arc<Watchers>,
+    /// True once a web page has used the environment's key.
+    is_in_page: AtomicBool,
 }
 
 /// The number of evaluations of a flag, by origin and outcome.
@@ -121,6 +123,7 @@ impl Usage {
             previous_keys: Mutex::default(),
             rate_limiters: RateLimiters::default(),
             watchers: Arc::default(),
+            is_in_page: AtomicBool::default(),
         });
         self.environments.lock().push(Arc::clone(&usage));
         usage
@@ -190,6 +193,17 @@ impl EnvironmentUsage {
     /// Counts a stream of changes, which is open until the result is dropped.
     pub(crate) fn streamed(&self, client: Client) -> OpenStream {
         self.clients.opened(client)
+    }
+
+    /// Logs once that a web page uses the key of an environment that is not public.
+    pub(crate) fn exposed_in_page(&self) {
+        if !self.is_in_page.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                environment = %self.lineage,
+                "a web page uses the SDK key of an environment that is not public, so its visitors can read all flags; \
+                 use a public environment in the page, and rotate this key"
+            );
+        }
     }
 
     /// Returns the watchers of evaluations.

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use super::client::NamedClient;
+use super::client::{FromPage, NamedClient};
 use super::poll_kind;
 use crate::error::Error;
 use crate::evaluation::decide_all;
@@ -58,8 +58,12 @@ pub(super) async fn all(
     key: SdkKey,
     known: IfNoneMatch,
     NamedClient(client): NamedClient,
+    FromPage(is_page): FromPage,
     body: Body<ContextBody>,
 ) -> Result<AllResults<FlagResults>, Error> {
+    if is_page {
+        key.used_in_page();
+    }
     let environment = key.for_all_results()?;
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
     let evaluate = FlagResults::of;

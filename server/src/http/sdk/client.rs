@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use axum::extract::FromRequestParts;
 use http::HeaderName;
+use http::header::ORIGIN;
 use http::request::Parts;
 use pennon_model::client::{Client, Version};
 use utoipa::openapi::path::ParameterIn;
@@ -13,6 +14,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use crate::http::openapi::shape::{header, parameter};
 use crate::http::openapi::{Input, OperationBuilder};
 
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const X_PENNON_CLIENT: HeaderName = HeaderName::from_static("x-pennon-client");
 
 /// The version of this server. Clients are released with the same version.
@@ -29,6 +31,24 @@ impl<S: Sync> FromRequestParts<S> for NamedClient {
         let value = parts.headers.get(X_PENNON_CLIENT);
         Ok(Self(named(value.and_then(|value| value.to_str().ok()))))
     }
+}
+
+/// True if a web page makes the request. Browsers send these headers, and scripts cannot remove them.
+pub(super) struct FromPage(pub(super) bool);
+
+impl<S: Sync> FromRequestParts<S> for FromPage {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let headers = &parts.headers;
+        Ok(Self(
+            headers.contains_key(ORIGIN) || headers.contains_key(SEC_FETCH_SITE),
+        ))
+    }
+}
+
+impl Input for FromPage {
+    fn describe(_: &mut OperationBuilder<'_>) {}
 }
 
 /// The client in the parameter `client` of the query, for requests without headers of their own.

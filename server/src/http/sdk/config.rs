@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::path::{ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
-use super::client::NamedClient;
+use super::client::{FromPage, NamedClient};
 use super::poll_kind;
 use crate::error::Error;
 use crate::evaluation::sdk_environment::{RevealedEnvironment, SdkKey};
@@ -38,7 +38,11 @@ pub(super) async fn config(
     key: SdkKey,
     wanted: Wanted,
     NamedClient(client): NamedClient,
+    FromPage(is_page): FromPage,
 ) -> Result<Config, Error> {
+    if is_page {
+        key.used_in_page();
+    }
     let environment = key.for_client()?.revealed()?;
     let vary = "Authorization, Accept-Encoding, Origin";
     let document = wanted.document(&environment).await;
