@@ -12,8 +12,10 @@ pub fn bucket(key: &[u8]) -> u32 {
     fnv1a(key) % BUCKETS
 }
 
-/// 32-bit FNV-1a, by Fowler, Noll and Vo: <http://www.isthe.com/chongo/tech/comp/fnv/>.
-pub fn fnv1a(bytes: &[u8]) -> u32 {
+/// 32-bit FNV-1a, by Fowler, Noll and Vo: <http://www.isthe.com/chongo/tech/comp/fnv/>. It is not
+/// inlined, to keep the wasm engine small.
+#[inline(never)]
+pub(crate) fn fnv1a(bytes: &[u8]) -> u32 {
     bytes.iter().fold(OFFSET_BASIS, |hash, byte| {
         (hash ^ u32::from(*byte)).wrapping_mul(PRIME)
     })

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::bucketing::fnv1a;
 use crate::config::FlagConfig;
 use crate::evaluation::{Reason, StandardReason};
 use crate::rollout::{Percentage, Rollout, Strategy};
@@ -64,7 +65,7 @@ impl CompiledFlag {
             let rules = compile_rules(rules, &mut slots);
             let rollout = rollout.map(|rollout| compile_rollout(rollout, &mut slots));
             Arc::new(Targeting {
-                attributes: slots.0.into(),
+                attributes: slots.attributes.into(),
                 rules,
                 rollout,
             })
@@ -165,16 +166,25 @@ fn compile_rollout(rollout: Rollout, slots: &mut Slots) -> CompiledRollout {
     }
 }
 
-/// The attributes found so far.
+/// The attributes found so far, with the hashes of their names.
 #[derive(Default)]
-struct Slots(Vec<Attribute>);
+struct Slots {
+    attributes: Vec<Attribute>,
+    hashes: Vec<u32>,
+}
 
 impl Slots {
+    /// Returns an attribute's slot. Hashes are compared first: a flag can have 5,000 attributes, and comparing the
+    /// names of each pair would block a page for a second. It is not inlined, to keep the wasm engine small.
+    #[inline(never)]
     fn number(&mut self, attribute: Attribute) -> usize {
-        if let Some(slot) = self.0.iter().position(|seen| *seen == attribute) {
+        let hash = fnv1a(attribute.as_str().as_bytes());
+        let mut seen = self.hashes.iter().zip(&self.attributes);
+        if let Some(slot) = seen.position(|(other, seen)| *other == hash && *seen == attribute) {
             return slot;
         }
-        self.0.push(attribute);
-        self.0.len() - 1
+        self.hashes.push(hash);
+        self.attributes.push(attribute);
+        self.hashes.len() - 1
     }
 }

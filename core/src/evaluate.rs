@@ -101,13 +101,11 @@ pub struct RuleTrace {
 
 /// One condition, the attribute's value, and the outcome.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ConditionTrace {
     /// The condition.
     #[serde(flatten)]
     pub condition: Condition,
     /// The attribute's value in the context, with its JSON type.
-    #[cfg_attr(feature = "schema", schema(required))]
     pub actual: Option<CustomValue<'static>>,
     /// The outcome of the comparison.
     pub outcome: Outcome,

@@ -7,6 +7,8 @@ use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Schema, Type};
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::context::CustomValue;
+use crate::evaluate::{ConditionTrace, Outcome};
 use crate::rule::{Attribute, Condition, Integer, OperandText, Operator, ValueType};
 
 /// Schemas by name, as [`ToSchema::schemas`] collects them.
@@ -41,24 +43,58 @@ impl ToSchema for Condition {
 
 impl PartialSchema for Condition {
     fn schema() -> RefOr<Schema> {
-        let boolean = ObjectBuilder::new().schema_type(Type::Boolean);
-        OneOfBuilder::new()
-            .description(Some(
-                "A comparison of an attribute with a fixed value, whose type is `valueType`.",
-            ))
-            .item(comparison(
-                ValueType::String,
-                "valueString",
-                reference::<OperandText>(),
-            ))
-            .item(comparison(
-                ValueType::Number,
-                "valueInt",
-                reference::<Integer>(),
-            ))
-            .item(comparison(ValueType::Boolean, "valueBool", boolean.into()))
-            .into()
+        let about = "A comparison of an attribute with a fixed value, whose type is `valueType`.";
+        one_of(about, comparisons())
     }
+}
+
+impl ToSchema for ConditionTrace {
+    fn schemas(schemas: &mut NamedSchemas) {
+        Condition::schemas(schemas);
+        add_schema::<CustomValue<'static>>(schemas);
+        add_schema::<Outcome>(schemas);
+    }
+}
+
+/// Complete objects instead of an `allOf` with a [`Condition`], which many generators of clients cannot read.
+impl PartialSchema for ConditionTrace {
+    fn schema() -> RefOr<Schema> {
+        let traced = comparisons().map(|comparison| {
+            let actual = OneOfBuilder::new()
+                .description(Some(
+                    "The attribute's value in the context, with its JSON type.",
+                ))
+                .item(reference::<CustomValue<'static>>())
+                .item(ObjectBuilder::new().schema_type(Type::Null));
+            comparison
+                .property("actual", actual)
+                .required("actual")
+                .property("outcome", reference::<Outcome>())
+                .required("outcome")
+        });
+        one_of(
+            "One condition, the attribute's value, and the outcome.",
+            traced,
+        )
+    }
+}
+
+fn one_of(about: &str, alternatives: [ObjectBuilder; 3]) -> RefOr<Schema> {
+    let empty = OneOfBuilder::new().description(Some(about));
+    alternatives
+        .into_iter()
+        .fold(empty, OneOfBuilder::item)
+        .into()
+}
+
+/// Returns the schemas of conditions with each type of value.
+fn comparisons() -> [ObjectBuilder; 3] {
+    let boolean = ObjectBuilder::new().schema_type(Type::Boolean);
+    [
+        comparison(ValueType::String, "valueString", reference::<OperandText>()),
+        comparison(ValueType::Number, "valueInt", reference::<Integer>()),
+        comparison(ValueType::Boolean, "valueBool", boolean.into()),
+    ]
 }
 
 fn comparison(kind: ValueType, member: &str, value: RefOr<Schema>) -> ObjectBuilder {

@@ -87,8 +87,8 @@ impl Snapshot {
         Self::new().parse_next(text)
     }
 
-    /// Reads the next document of this environment. The new snapshot shares rules and rollouts with this one where they
-    /// have not changed.
+    /// Reads the next document of this environment. A flag shares its rules and rollout with the flag of this snapshot
+    /// that has the same key, or else the next one in order, if the two flags are equal.
     pub fn parse_next(&self, text: &[u8]) -> Result<Self, ParseError> {
         if self.is_empty() {
             let flags = text.len() / BYTES_PER_FLAG;
@@ -118,7 +118,10 @@ impl Snapshot {
                 flag: compile(flag),
             };
             while before.next_if(|old| old.key(&self.keys) < key).is_some() {}
-            if let Some(same) = before.peek().filter(|old| old.flag_is(&entry)) {
+            if let Some(same) = before
+                .peek()
+                .filter(|old| entry.flag.is_ok() && old.flag_is(&entry))
+            {
                 entry.flag.clone_from(&same.flag);
             }
             match found.map(|index| flags.get_mut(index)) {

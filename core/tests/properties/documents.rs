@@ -6,7 +6,9 @@ use std::io;
 
 use pennon_core::config::{self, FlagConfig};
 use pennon_core::ttl::Ttl;
-use pennon_core::{CompiledFlag, Context, MissingBucketingKey, ParseError, Snapshot, evaluate};
+use pennon_core::{
+    CompiledFlag, Context, MissingBucketingKey, ParseError, Snapshot, UnsupportedFlag, evaluate,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -347,6 +349,63 @@ fn deep_nesting_is_refused_but_moderate_nesting_is_not() {
         assert!(config::parse(nested(open, "", 1_000_000).as_bytes()).is_err());
         assert!(config::parse(open.repeat(1_000_000).as_bytes()).is_err());
     }
+    // The document itself is one of 32 levels.
+    assert!(config::parse(nested("[", "]", 31).as_bytes()).is_ok());
+    assert!(config::parse(nested("[", "]", 32).as_bytes()).is_err());
+}
+
+/// Returns a document of flags with these members besides the key.
+fn with_members(flags: &[(&str, &str)]) -> String {
+    let flags = flags
+        .iter()
+        .map(|(key, members)| format!(r#"{{"key":"{key}","enabled":true,{members}}}"#));
+    format!("{{\"flags\":[{}]}}", flags.collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn the_position_of_an_unknown_value_is_that_in_the_latest_document() -> Result<(), ParseError> {
+    let unsupported = r#""rules":[],"rollout":{"percentage":10,"strategy":"per_planet"}"#;
+    let before = Snapshot::parse(with_members(&[("m", unsupported)]).as_bytes())?;
+    let text = with_members(&[("b", unsupported), ("m", unsupported)]);
+    let after = before.parse_next(text.as_bytes())?;
+    let positions = after
+        .flags()
+        .map(|flag| flag.err().map(UnsupportedFlag::offset));
+    let expected = text.match_indices("\"per_planet").map(|(at, _)| Some(at));
+    assert!(positions.eq(expected), "{after:?}");
+    Ok(())
+}
+
+#[test]
+fn the_next_snapshot_shares_the_targeting_of_unchanged_flags() -> Result<(), ParseError> {
+    let rollout = r#""rules":[],"rollout":{"percentage":10,"strategy":"per_user"}"#;
+    let old = [("a", rollout), ("b", r#""rules":[]"#), ("m", rollout)];
+    let before = Snapshot::parse(with_members(&old).as_bytes())?;
+    let new = [("c", r#""rules":[]"#), ("m", rollout)];
+    let after = before.parse_next(with_members(&new).as_bytes())?;
+    let attributes = |snapshot: &Snapshot| {
+        let flag = snapshot.get(snapshot.find("m")?)?.ok()?;
+        Some(flag.attributes().as_ptr())
+    };
+    assert!(attributes(&before).is_some());
+    assert_eq!(attributes(&after), attributes(&before));
+    Ok(())
+}
+
+#[test]
+fn another_ttl_is_a_change() -> Result<(), ParseError> {
+    let ttl = |seconds: u32| format!(r#""rules":[],"ttlOverrideSeconds":{seconds}"#);
+    let before = Snapshot::parse(with_members(&[("a", &ttl(30)), ("b", &ttl(30))]).as_bytes())?;
+    let after = before.parse_next(with_members(&[("a", &ttl(30)), ("b", &ttl(60))]).as_bytes())?;
+    assert!(after.changes_since(&before).eq(["b"]));
+    Ok(())
+}
+
+#[test]
+fn entries_without_a_usable_key_or_switch_are_counted() -> Result<(), ParseError> {
+    let snapshot = Snapshot::parse(br#"{"flags":[null,{"key":"a"},{"key":"b","enabled":true}]}"#)?;
+    assert_eq!((snapshot.skipped(), snapshot.len()), (2, 1));
+    Ok(())
 }
 
 #[test]

@@ -56,12 +56,15 @@ fn evaluate(
     )
 }
 
-/// Lints a flag with these rules, each with its value, logic and conditions. Their priorities count from 1.
-fn lint_rules(rules: &[(bool, &str, &[&str])], rollout: Option<u8>) -> Vec<Finding> {
-    let rules: Vec<serde_json::Value> = (1_u32..)
+/// Returns an enabled flag with these rules, each with its value, logic and conditions. Their priorities count from 1.
+fn with_rules<C: AsRef<str>>(rules: &[(bool, &str, Vec<C>)], rollout: Option<u8>) -> FlagConfig {
+    let rules: Vec<_> = (1_u32..)
         .zip(rules)
         .map(|(priority, (value, logic, conditions))| {
-            let conditions: Vec<_> = conditions.iter().map(|text| condition(text)).collect();
+            let conditions: Vec<_> = conditions
+                .iter()
+                .map(|text| condition(text.as_ref()))
+                .collect();
             serde_json::json!({
                 "priority": priority,
                 "logic": logic,
@@ -74,7 +77,16 @@ fn lint_rules(rules: &[(bool, &str, &[&str])], rollout: Option<u8>) -> Vec<Findi
         .map(|percentage| serde_json::json!({ "percentage": percentage, "strategy": "per_user" }));
     let flag =
         serde_json::json!({ "key": "f", "enabled": true, "rules": rules, "rollout": rollout });
-    lint(&serde_json::from_value(flag).expect("a flag"))
+    serde_json::from_value(flag).expect("a flag")
+}
+
+/// Lints a flag with these rules.
+fn lint_rules(rules: &[(bool, &str, &[&str])], rollout: Option<u8>) -> Vec<Finding> {
+    let rules: Vec<_> = rules
+        .iter()
+        .map(|(value, logic, conditions)| (*value, *logic, conditions.to_vec()))
+        .collect();
+    lint(&with_rules(&rules, rollout))
 }
 
 /// Parses `country == "DE"`, `seats > 3`, `beta == true`.
@@ -143,6 +155,32 @@ fn a_change_that_enables_a_context_is_detected() {
             "{before:?} {after:?}"
         );
     }
+}
+
+#[test]
+fn a_context_that_only_the_old_rules_distinguish_is_detected() {
+    let before = with_rules(&[(false, "and", vec!["country == \"DE\""])], None);
+    let after = with_rules::<&str>(&[], None);
+    assert_eq!(enables_any_context(&before, &after), Some(true));
+}
+
+/// Grace is in bucket 27, Bob in bucket 44, and Ada in bucket 63.
+#[test]
+fn a_user_whom_a_condition_names_has_one_bucket() {
+    let before = with_rules::<&str>(&[], Some(50));
+    for (user, expected) in [("grace", false), ("bob", false), ("ada", true)] {
+        let named = [(true, "or", vec![format!("userId == \"{user}\"")])];
+        let after = with_rules(&named, Some(50));
+        assert_eq!(
+            enables_any_context(&before, &after),
+            Some(expected),
+            "{user}"
+        );
+    }
+    let all_but_grace = [(false, "and", vec!["userId != \"grace\""])];
+    let constant = Finding::Constant { value: false };
+    assert_eq!(lint(&with_rules(&all_but_grace, Some(27))), [constant]);
+    assert_eq!(lint(&with_rules(&all_but_grace, Some(28))), []);
 }
 
 #[test]
@@ -271,4 +309,46 @@ fn with_too_many_combinations_there_are_no_findings() {
         ),
         []
     );
+}
+
+/// Without a limit, these checks would take minutes in a debug build.
+#[test]
+fn after_too_many_comparisons_there_are_no_further_findings() {
+    let seats = |rule: u32| (0..49).map(move |number| format!("seats != {}", rule * 49 + number));
+    let rules = |count: u32| -> Vec<_> {
+        (1..=count)
+            .map(|rule| {
+                let conditions = seats(rule).chain(["beta == true".to_owned()]).collect();
+                (rule % 2 == 0, "and", conditions)
+            })
+            .chain([(
+                true,
+                "and",
+                vec!["beta != true".into(), "beta != false".into()],
+            )])
+            .collect()
+    };
+    let never = Finding::NeverMatches { rule: rule(4) };
+    assert_eq!(lint(&with_rules(&rules(3), Some(50))), [never]);
+    assert_eq!(lint(&with_rules(&rules(99), Some(50))), []);
+}
+
+#[test]
+fn a_check_with_too_many_comparisons_has_no_result() {
+    let flag = |rules: u32| {
+        let numbers = |rule: u32| (0..50).map(move |number| (rule * 50 + number) % 250);
+        let conditions = |rule: u32| numbers(rule).map(|number| format!("seats == {number}"));
+        let rules: Vec<_> = (0..rules)
+            .map(|rule| (rule > 0, "or", conditions(rule).collect()))
+            .collect();
+        with_rules(&rules, None)
+    };
+    let (small, large) = (flag(5), flag(100));
+    assert_eq!(enables_any_context(&small, &small), Some(false));
+    assert_eq!(enables_any_context(&large, &large), None);
+    let constant = [small, large].map(|mut flag| {
+        flag.rules.iter_mut().for_each(|rule| rule.value = true);
+        lint(&flag)
+    });
+    assert_eq!(constant, [vec![Finding::Constant { value: true }], vec![]]);
 }

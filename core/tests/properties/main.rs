@@ -4,6 +4,8 @@
 
 mod bucketing;
 mod comparison;
+mod compiled;
+mod context;
 mod documents;
 mod generate;
 mod lint;

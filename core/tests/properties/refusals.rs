@@ -125,7 +125,13 @@ fn a_document_without_an_array_of_flags_is_refused() {
     );
     assert_only(
         "{\"flags\":[]}",
-        &["{}", "null", "[]", "{\"Flags\":[]}"],
+        &[
+            "{}",
+            "null",
+            "[]",
+            "{\"Flags\":[]}",
+            "{\"flags\":[],\"flags\":[]}",
+        ],
         str::to_owned,
     );
 }
@@ -156,6 +162,11 @@ fn a_flag_with_a_member_missing_or_wrong_is_refused() {
     assert_only(r#""key":"","enabled":true,"rules":[]"#, &wrong, flag);
     assert_only(
         r#""rollout":null,"rules":[],"enabled":false,"key":"\ud83d\ude00""#,
+        &wrong,
+        flag,
+    );
+    assert_only(
+        r#""key":"a","enabled":true,"rules":[],"ttlOverrideSeconds":31536000"#,
         &wrong,
         flag,
     );
@@ -273,6 +284,18 @@ fn a_rollout_with_a_member_missing_or_wrong_is_refused() {
         &wrong,
         rollout,
     );
+}
+
+#[test]
+fn an_unknown_value_is_refused_at_its_start() {
+    for (right, wrong) in [("\"==\"", "\"matches\""), ("\"plan\"", "\"\"")] {
+        let text = condition(&CONDITION.replace(right, wrong));
+        let error = config::parse(text.as_bytes()).map(drop);
+        assert_eq!(
+            error.map_err(|error| Some(error.offset)),
+            Err(text.find(wrong))
+        );
+    }
 }
 
 #[test]

@@ -24,8 +24,8 @@ use crate::error::{Error, Fault};
 /// The maximum number of contexts in a sample.
 pub(crate) const MAX_CONTEXTS: usize = 1_000;
 
-/// Previews take turns, because one with the maximum number of rules and conditions can take seconds. Together they then
-/// use one core at most.
+/// Previews take turns, because one with the maximum number of conditions and contexts takes far longer than other
+/// requests. Together they then use one core at most.
 static TURN: Semaphore = Semaphore::const_new(1);
 
 /// A proposed configuration of a flag in an environment, and a sample of contexts.
@@ -97,7 +97,7 @@ pub(crate) async fn preview(
             ..effect
         }
     };
-    // With many rules, the search for mistakes takes too long for a thread that serves other requests.
+    // With many conditions, this takes too long for a thread that serves other requests.
     let effect = tokio::task::spawn_blocking(effect).await;
     effect.map_err(|error| Error::Internal(format!("a preview failed: {error}")))
 }
