@@ -25,6 +25,13 @@ pub enum Event {
         /// True if the other machine had a refresh pending.
         refreshing: bool,
     },
+    /// The host serves flags that do not come from this machine: those of a bootstrap, or of a machine that trapped.
+    Served {
+        /// The remaining milliseconds of each flag, 0 if it has expired.
+        times: Vec<u64>,
+        /// True if `initialize()` has completed. The machine then continues with a refresh.
+        is_ready: bool,
+    },
     /// `refresh()` was called.
     Refresh,
     /// `setContext()` was called: the host's next request asks for the evaluations for another context.
@@ -42,7 +49,7 @@ pub enum Event {
         request: u32,
     },
     /// The host has executed [`Command::Restore`](crate::Command::Restore) and serves the flags from its cache.
-    /// Contains the remaining milliseconds of each flag; empty if the cache has no flags.
+    /// Contains the remaining milliseconds of each flag, 0 if it has expired; empty if the cache has no flags.
     Restored(Vec<u64>),
     /// Replaces [`Restored`](Self::Restored) if the host serves a config document from its store. The client uses that
     /// document past its TTLs, until it is `max_age` old or the service returns another one.

@@ -118,6 +118,17 @@ pub fn resumed(refreshing: bool) {
     });
 }
 
+/// Reports that the host already serves flags, with the remaining milliseconds of each. `is_ready` is true if its client
+/// is ready.
+#[wasm_bindgen]
+pub fn served(times: &[f64], is_ready: bool) {
+    let mut machine = borrow(&MACHINE);
+    machine.handle(Event::Served {
+        times: to_integers(times),
+        is_ready,
+    });
+}
+
 /// Reports the response to a request, whose body is the first `length` bytes of the engine's input. Returns true if the
 /// response is used and the engine has loaded its config document. `retry_after` and `age` are in milliseconds.
 #[wasm_bindgen]
@@ -170,9 +181,7 @@ pub fn answered(
 #[wasm_bindgen]
 pub fn restored(times: &[f64]) {
     let mut machine = borrow(&MACHINE);
-    machine.handle(Event::Restored(
-        times.iter().copied().map(to_integer).collect(),
-    ));
+    machine.handle(Event::Restored(to_integers(times)));
 }
 
 /// Reports that the host serves the engine's config document from a store. The service confirmed it `age`
@@ -281,6 +290,11 @@ impl Machine {
 #[inline(never)]
 fn ttls() -> Vec<Option<Ttl>> {
     borrow(&ENGINE).snapshot.ttls().collect()
+}
+
+#[inline(never)]
+fn to_integers(numbers: &[f64]) -> Vec<u64> {
+    numbers.iter().copied().map(to_integer).collect()
 }
 
 /// Converts a JavaScript number to an integer. Negative values and NaN become 0.

@@ -1,18 +1,18 @@
 //! Polling, and the expiry of flags.
 
-use super::Machine;
+use super::{Machine, Phase};
 use crate::command::Command;
 use crate::event::Moment;
 use crate::retry::{jitter, spread};
 
 impl Machine {
-    /// Expires flags that could not be confirmed, and starts a refresh if one is due.
+    /// Expires flags that could not be confirmed. If the client is ready, starts a refresh if one is due.
     pub(super) fn check_flags(&mut self, moment: Moment) {
         let due = self.ttl_timers.notice(moment.now);
         if due && self.last_failure.is_some() {
             self.expire(moment);
         }
-        if self.request.is_some() {
+        if self.phase != Phase::Ready || self.request.is_some() {
             return;
         }
         if due && self.backoff_until > moment.now {

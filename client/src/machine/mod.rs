@@ -108,6 +108,7 @@ impl Machine {
             Event::Initialize(start) => self.initialize(start, moment),
             Event::Bootstrap { flags, etag } => self.on_bootstrap(&flags, etag, moment),
             Event::Resumed { flags, refreshing } => self.on_resumed(&flags, refreshing, moment),
+            Event::Served { times, is_ready } => self.on_served(times, is_ready, moment),
             Event::Refresh => self.refresh(moment),
             Event::ContextChanged => self.change_context(moment),
             Event::Reply { request, reply } => self.on_reply(request, reply, moment),
@@ -191,6 +192,25 @@ impl Machine {
         }
     }
 
+    /// Runs the TTLs of flags that the host already serves. If the client is ready, a pending request becomes a refresh.
+    fn on_served(&mut self, times: Vec<u64>, is_ready: bool, moment: Moment) {
+        if matches!(self.phase, Phase::Ready | Phase::ShutDown) {
+            return;
+        }
+        self.ttl_timers = TtlTimers::start(moment.now, 0, times);
+        if is_ready {
+            self.phase = Phase::Ready;
+            self.start_background_tasks(moment);
+            self.settle_initialize(Ok(()));
+            // The next poll is scheduled when the request has ended.
+            self.poll_at = None;
+            self.emit(Lifecycle::RefreshStart);
+            if self.request.is_none() {
+                self.fetch(0, moment);
+            }
+        }
+    }
+
     fn refresh(&mut self, moment: Moment) {
         match self.phase {
             Phase::Idle => self.settle(Call::Refresh, Err(Failure::NotInitialized)),
@@ -258,16 +278,14 @@ impl Machine {
         self.timer = None;
         self.check_deadline(moment);
         self.check_request(moment);
-        if self.phase == Phase::Ready {
-            self.check_stream(moment);
-            self.check_flags(moment);
-            if self
-                .report_at
-                .is_some_and(|report_at| report_at <= moment.now)
-            {
-                self.commands.push(Command::Report);
-                self.schedule_report(moment);
-            }
+        self.check_stream(moment);
+        self.check_flags(moment);
+        if self
+            .report_at
+            .is_some_and(|report_at| report_at <= moment.now)
+        {
+            self.commands.push(Command::Report);
+            self.schedule_report(moment);
         }
     }
 
@@ -338,15 +356,11 @@ impl Machine {
 
     fn next_wake(&self) -> Option<u64> {
         let request = self.request.map(Request::wakes_at);
-        let expiry = match self.phase {
-            Phase::Ready => self.ttl_timers.next_expiry(),
-            _ => None,
-        };
         let all = [
             request,
             self.initialize_deadline,
             self.poll_at,
-            expiry,
+            self.ttl_timers.next_expiry(),
             self.stream.wakes_at(),
             self.report_at,
         ];

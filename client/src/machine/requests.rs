@@ -220,9 +220,9 @@ impl Machine {
         self.last_failure = Some(failure);
         let delay = self.next_request_delay(failure, moment);
         self.backoff_until = self.backoff_until.max(moment.now.saturating_add(delay));
+        self.expire(moment);
         match self.phase {
             Phase::Ready => {
-                self.expire(moment);
                 self.schedule_poll(moment);
                 self.settle_waiting_calls(Err(failure));
                 self.emit(Lifecycle::RefreshError(failure));
@@ -289,7 +289,7 @@ impl Machine {
         let Phase::Restoring { failure, attempt } = self.phase else {
             return;
         };
-        if times.is_empty() {
+        if times.iter().all(|time| *time == 0) {
             self.fail_initialize(attempt, failure, moment);
         } else {
             self.become_ready_with(times, moment);

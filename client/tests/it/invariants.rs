@@ -18,6 +18,8 @@ fn event() -> impl Strategy<Value = Event> {
             prop::sample::select(vec![Retry::None, Retry::Background, Retry::Forever]),
         )
             .prop_map(|(timeout, retry)| Event::Initialize(InitializeOptions { timeout, retry })),
+        (prop::collection::vec(0_u64..100_000, 0..3), any::<bool>())
+            .prop_map(|(times, is_ready)| Event::Served { times, is_ready }),
         Just(Event::Refresh),
         Just(Event::ContextChanged),
         (request.clone(), reply).prop_map(|(request, (status, retry_after, flags))| Event::Reply {

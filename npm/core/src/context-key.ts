@@ -1,4 +1,5 @@
 import { BUILT_IN_ATTRIBUTES } from "./engine/protocol.js";
+import { isComparable, own } from "./internal/attributes.js";
 import { beginReading, endReading } from "./internal/nesting.js";
 
 /**
@@ -25,7 +26,10 @@ export function keyOf(given: unknown, accepts: Accepts = () => true): string | u
     });
     const customAttributes = own(context, "customAttributes");
     const custom = Object.entries(Array.isArray(customAttributes) ? {} : (customAttributes ?? {}))
-      .filter(([name, value]) => accepts(name) && isAttribute(value, accepts))
+      .filter(
+        ([name, value]) =>
+          accepts(name) && isComparable(value) && (typeof value !== "string" || accepts(value)),
+      )
       .sort(([one], [other]) => (one < other ? -1 : 1));
     return JSON.stringify([builtIn, custom]);
   } catch {
@@ -33,18 +37,4 @@ export function keyOf(given: unknown, accepts: Accepts = () => true): string | u
   } finally {
     endReading();
   }
-}
-
-/** Returns the value of a member, or undefined if the owner inherits it. */
-export function own(owner: unknown, name: string): unknown {
-  const members = owner as Record<string, unknown> | null;
-  const isObject = typeof members === "object" && members !== null;
-  return isObject && Object.hasOwn(members, name) ? members[name] : undefined;
-}
-
-/** Returns true if the engine can compare the value. */
-function isAttribute(value: unknown, accepts: Accepts): boolean {
-  return typeof value === "string"
-    ? accepts(value)
-    : typeof value === "boolean" || Number.isFinite(value);
 }

@@ -107,7 +107,8 @@ describe("a page with a context for its bootstrap", () => {
     start();
     await client.refresh();
     expect(client.evaluate("ruled", { country: "DE" }).reason).toBe("flag_enabled");
-    expect(events).toEqual(["ready", "change ruled"]);
+    const refreshed = ["refresh:start", "change ruled", "refresh:success"];
+    expect(events).toEqual(["ready", ...refreshed]);
   });
 
   it("asks for it without a preflight request", async () => {
@@ -178,6 +179,9 @@ describe("a page with a context for its bootstrap", () => {
     network.mockReturnValue(new Promise(() => {}));
     const client = clientOf({ retries: 1, timeoutMs: 10 });
     await expect(client.initialize()).rejects.toThrow("did not respond in time");
+    expect(requested()).toContain("bootstrap");
+    const aborted = network.mock.calls.map(([, { signal }]) => signal?.aborted);
+    expect(new Set(aborted)).toEqual(new Set([true]));
   });
 
   it("waits for the flags longer than `initialize()`, which has resolved", async () => {
@@ -226,6 +230,70 @@ describe("a page with a context for its bootstrap", () => {
     expect(client.evaluate("ruled", french).reason).toBe("targeting_rule");
     await vi.advanceTimersByTimeAsync(60_000);
     expect(client.read("ruled", french)).toBeUndefined();
+  });
+
+  it.each([401, 404])(
+    "expires it, and keeps trying, if the flags are refused with %i",
+    async (code) => {
+      fakeClock();
+      const client = clientOf({ cacheTtlMs: 10_000, pollIntervalMs: 5_000, logger: new Journal() });
+      const events = eventsOf(client);
+      await client.initialize();
+      const refused = vi.fn(async () => new Response("", { status: code }));
+      network.mockImplementation(refused);
+      beIdle();
+      await hasAnswered(refused);
+      expect(client.isReady()).toBe(true);
+      expect(client.error).toMatchObject({ code: "REFRESH_FAILED" });
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(client.read("plain")).toBeUndefined();
+      respond(async () => json(bootstrap));
+      await vi.advanceTimersByTimeAsync(60_000);
+      await vi.waitFor(() => expect(client.isEnabled("plain")).toBe(true));
+      expect(client.error).toBeUndefined();
+      expect(events.slice(0, 3)).toEqual(["ready", "refresh:start", "refresh:error"]);
+    },
+  );
+
+  it("keeps trying with a bootstrap that arrives while the flags are being fetched", async () => {
+    fakeClock();
+    const [held, arrive] = hold();
+    const [flags, refuse] = hold();
+    const config = vi.fn(() => flags);
+    network.mockImplementation((url) => (url.includes("/bootstrap") ? held : config()));
+    const instantiate = vi.spyOn(WebAssembly, "instantiate");
+    onTestFinished(() => instantiate.mockRestore());
+    const client = clientOf({ pollIntervalMs: 5_000, logger: new Journal() });
+    const initialized = client.initialize();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await hasAnswered(instantiate);
+    arrive(json(bootstrap));
+    await initialized;
+    expect(client.isEnabled("plain")).toBe(true);
+    refuse(new Response("", { status: 404 }));
+    await hasAnswered(config);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(config.mock.calls.length).toBeGreaterThan(1);
+  });
+
+  it("ignores a bootstrap that arrives after `initialize()` has failed", async () => {
+    fakeClock();
+    const [held, arrive] = hold();
+    const refused = async () => new Response("", { status: 403 });
+    network.mockImplementation((url) => (url.includes("/bootstrap") ? held : refused()));
+    const client = clientOf();
+    const events = eventsOf(client);
+    const failed = expect(client.initialize()).rejects.toMatchObject({
+      code: "INITIALIZATION_FAILED",
+    });
+    await vi.advanceTimersByTimeAsync(1_000);
+    await failed;
+    const response = json(bootstrap);
+    const read = vi.spyOn(response, "arrayBuffer");
+    arrive(response);
+    await hasAnswered(read);
+    expect(client.isReady()).toBe(false);
+    expect(events).toEqual([]);
   });
 
   it("can be shut down before the bootstrap arrives", async () => {

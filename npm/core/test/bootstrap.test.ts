@@ -237,6 +237,31 @@ describe("a snapshot", () => {
     await client.shutdown();
   });
 
+  it.each([401, 503])("expires after a failure with status %i", async (code) => {
+    const before = await ready(new ScriptedService(first));
+    const bootstrap = posted(before.withContext(french).snapshot());
+    const service = new ScriptedService(status(code), unreachable());
+    const options = { bootstrap, cacheTtlMs: 30_000, retries: 1, logger: new Journal() };
+    const client = new FeatureFlagsClient(optionsFor(service, options));
+    let told = 0;
+    const initialized = client.initialize({ retry: "background" }).catch((error) => error.code);
+    await service.firstRequest();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await initialized).toBe(code === 401 ? "INITIALIZATION_FAILED" : undefined);
+    client.subscribe(() => {
+      told += 1;
+    });
+    await vi.advanceTimersByTimeAsync(28_000);
+    expect(client.read("off")?.enabled).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(client.read("off")).toBeUndefined();
+    expect(told).toBe(1);
+    // Expired flags do not make a client ready.
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(client.isReady()).toBe(code === 503);
+    await client.shutdown();
+  });
+
   it("reports the flags that have changed since", async () => {
     const flags = [flag("same"), flag("other"), flagWithRollout("rolled", 0)];
     const before = await ready(new ScriptedService(configuration(flags)));

@@ -119,7 +119,8 @@ describe("evaluateRemote", () => {
   it("sends only values that count", async () => {
     const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
     const client = new FeatureFlagsClient(optionsFor(service));
-    const context = { userId: 7, customAttributes: { plan: "pro", seats: 3n, since: new Date() } };
+    const customAttributes = { plan: "pro", seats: 3n, since: new Date(), half: "\ud800" };
+    const context = { userId: 7, country: "x\udc00", customAttributes };
     await client.evaluateRemote("beta", context as never);
     expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({
       flagKey: "beta",

@@ -267,7 +267,29 @@ describe("a change", () => {
     await client.refresh();
     leave();
     await client.shutdown();
-    expect(told).toEqual(["one true", "two", "two"]);
+    expect(told).toEqual(["one true", "two", "two", "two"]);
+  });
+
+  it("is reported to subscribers at shutdown, once and before its event", async () => {
+    const client = await ready({}, flags);
+    const reader = client.withContext({});
+    const told: string[] = [];
+    client.subscribe(() => told.push(`off ${reader.peek("off")}`));
+    client.on("shutdown", () => told.push("shutdown"));
+    await client.shutdown();
+    expect(told).toEqual(["off undefined", "shutdown"]);
+  });
+
+  it("is not reported to listeners that an earlier one has removed", async () => {
+    const client = await ready({}, [], flags);
+    const told: string[] = [];
+    const listener = () => void told.push("two");
+    let leave = () => {};
+    client.subscribe(() => leave());
+    leave = client.subscribe(listener);
+    client.on("change", () => client.off("change", listener)).on("change", listener);
+    await client.refresh();
+    expect(told).toEqual([]);
   });
 
   it("is reported to listeners until they are removed", async () => {

@@ -96,6 +96,21 @@ describe("a store", () => {
     await client.shutdown();
   });
 
+  it("is written before shutdown() resolves, even if a listener of the first flags calls that", async () => {
+    const events: string[] = [];
+    const save = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      events.push("saved");
+    };
+    const client = clientOf(new ScriptedService(on), { store: { ...memoryStore(), save } });
+    const ended = new Promise<void>((resolve) => {
+      client.on("ready", () => resolve(client.shutdown().then(() => void events.push("ended"))));
+    });
+    await client.initialize();
+    await ended;
+    expect(events).toEqual(["saved", "ended"]);
+  });
+
   it("evaluates every context if the service is down at the start", async () => {
     const store = memoryStore();
     await fill(store);

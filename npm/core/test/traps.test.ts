@@ -70,6 +70,38 @@ describe("an engine that traps", () => {
     expect(events.filter((event) => event === "ready")).toHaveLength(1);
   });
 
+  it("does not end the attempts of a client in remote mode if the next one is refused", async () => {
+    let isPoisoned = false;
+    trapsIn("answered", () => isPoisoned);
+    const service = new AnsweringService();
+    const options = { mode: "remote", context: {}, pollIntervalMs: 20 } as const;
+    await using client = new FeatureFlagsClient(optionsFor(service, options));
+    await client.initialize();
+    isPoisoned = true;
+    client.once("engine:error", () => {
+      isPoisoned = false;
+      service.fail(404);
+    });
+    await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+    await new Promise((resolve) => client.once("refresh:error", resolve));
+    service.recover();
+    await new Promise((resolve) => client.once("refresh:success", resolve));
+    expect(client.isEnabled("banner")).toBe(true);
+  });
+
+  it("settles setContext() of a client that is shut down before the engine has restarted", async () => {
+    let isPoisoned = false;
+    trapsIn("answered", () => isPoisoned);
+    const options = { mode: "remote", context: { userId: "ada" } } as const;
+    const client = new FeatureFlagsClient(optionsFor(new AnsweringService(), options));
+    await client.initialize();
+    isPoisoned = true;
+    client.once("engine:error", () => queueMicrotask(() => client.shutdown()));
+    await expect(client.setContext({ userId: "bob" })).rejects.toMatchObject({
+      code: "NOT_INITIALIZED",
+    });
+  });
+
   it("breaks no read, and restarts at once with the last valid configuration", async () => {
     const logger = new Journal();
     const service = new ScriptedService(on, trap, configuration([flag("beta", false)]));

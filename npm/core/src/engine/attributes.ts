@@ -1,5 +1,5 @@
-import { own } from "../context-key.js";
 import type { EvaluationContext } from "../evaluation.js";
+import { type ComparableValue, isComparable, own } from "../internal/attributes.js";
 
 /** An object whose members may have any type. */
 export type Members = { readonly [Name in keyof EvaluationContext]?: unknown } & {
@@ -9,14 +9,11 @@ export type Members = { readonly [Name in keyof EvaluationContext]?: unknown } &
 /** An object whose members are those that every ordinary object inherits. */
 export const ORDINARY: Members = {};
 
-/** A value that the engine can compare. */
-export type AttributeValue = string | number | boolean;
-
 /**
  * Returns the attribute with this name of a context of any type, or undefined. Never throws: getters and proxies may,
  * and a revoked proxy throws even from `Array.isArray`.
  */
-export function attributeIn(context: unknown, name: string): AttributeValue | undefined {
+export function attributeIn(context: unknown, name: string): ComparableValue | undefined {
   try {
     switch (name) {
       case "userId":
@@ -24,34 +21,23 @@ export function attributeIn(context: unknown, name: string): AttributeValue | un
       case "email":
       case "country":
         return stringOrNone(own(context, name));
-      default:
-        return toAttributeValue(own(membersIn(own(context, "customAttributes")), name));
+      default: {
+        const value = own(membersIn(own(context, "customAttributes")), name);
+        return isComparable(value) ? value : undefined;
+      }
     }
   } catch {
     return undefined;
   }
 }
 
-/** Returns the value if it may be `customAttributes`, and otherwise an object without members. */
+/** Returns the value if it may be `customAttributes`, and otherwise an object without members of its own. */
 export function membersIn(value: unknown): Members {
   return isObject(value) && !Array.isArray(value) ? value : ORDINARY;
 }
 
 export function isObject(value: unknown): value is Members {
   return typeof value === "object" && value !== null;
-}
-
-/** Returns the value, or undefined if the service would reject it. */
-function toAttributeValue(value: unknown): AttributeValue | undefined {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return value;
-    case "number":
-      return Number.isFinite(value) ? value : undefined;
-    default:
-      return undefined;
-  }
 }
 
 /** Returns a built-in attribute, which has to be a string. */

@@ -87,6 +87,13 @@ export class ClientCore {
     });
   }
 
+  /** Reports that the host already serves flags, with the remaining milliseconds of each. A ready client refreshes them. */
+  serve(remainingMs: readonly number[], isReady: boolean): void {
+    this.#report(() => {
+      this.#wasm.served(...this.#exports.copyNumbers(remainingMs), Number(isReady));
+    });
+  }
+
   /** Starts with this config document, without a request. Returns false, and starts nothing, if it is not valid. */
   provide(configuration: string, etag: string | undefined): boolean {
     return this.#loadAndReport(configuration, () => {

@@ -2,7 +2,9 @@ import type { ConditionTrace, Evaluation, Explanation } from "../evaluation.js";
 import { type ConfiguredFlags, type FlagValue, UNSUPPORTED } from "../internal/flags.js";
 import { attributeIn } from "./attributes.js";
 import type { WasmExports } from "./bindings.js";
+import { ConfigBuffer } from "./config-buffer.js";
 import { ContextWriter } from "./context-writer.js";
+import { KeyIndex } from "./key-index.js";
 import { FlagBit } from "./protocol.js";
 
 /** Matches the JSON value at the start of a text. For an array or object, the match ends after its first value. */
@@ -139,136 +141,4 @@ function withActual(condition: ConditionTrace, context: unknown): ConditionTrace
   const isPresent = condition.outcome !== "missing";
   const actual = isPresent ? attributeIn(context, condition.attribute) : null;
   return { ...condition, actual: actual ?? null };
-}
-
-/**
- * Passes config documents to the engine, and keeps the last valid one. That document stays in the wasm memory, where
- * the engine has read it, and is copied only before another text overwrites it.
- */
-export class ConfigBuffer {
-  readonly #wasm: WasmExports["wasm"];
-  #address = 0;
-  /** The length of the last written text, and its valid length, which is the same or 0. */
-  #written = 0;
-  #validLength = 0;
-  /** A copy of the last valid document, while the memory contains another text. */
-  #copy: Uint8Array | undefined;
-
-  constructor(wasm: WasmExports["wasm"]) {
-    this.#wasm = wasm;
-  }
-
-  /** Writes a text to the engine's input, and returns its length in bytes. */
-  write(text: string | Uint8Array): number {
-    this.#copy = this.lastValid();
-    this.#validLength = 0;
-    this.#written =
-      typeof text === "string"
-        ? (this.#encode(text, text.length) ?? this.#encode(text, text.length * 3) ?? 0)
-        : this.#set(text);
-    return this.#written;
-  }
-
-  /** Marks the text that was written last as valid. */
-  accept(): void {
-    this.#copy = undefined;
-    this.#validLength = this.#written;
-  }
-
-  /** Returns the last valid config document. Works after a trap too, because it only reads memory. */
-  lastValid(): Uint8Array | undefined {
-    return this.#validLength > 0 ? this.#view(this.#validLength).slice() : this.#copy;
-  }
-
-  /** Returns up to `length` bytes of the text that was written last, as a string. */
-  text(start: number, length: number): string {
-    const bytes = this.#view(this.#written).subarray(start, start + length);
-    return new TextDecoder().decode(bytes);
-  }
-
-  #set(bytes: Uint8Array): number {
-    this.#reserve(bytes.length).set(bytes);
-    return bytes.length;
-  }
-
-  /** Encodes the text, or returns undefined if it needs more bytes than this. */
-  #encode(text: string, bytes: number): number | undefined {
-    const { read, written } = new TextEncoder().encodeInto(text, this.#reserve(bytes));
-    return read === text.length ? written : undefined;
-  }
-
-  #reserve(length: number): Uint8Array {
-    this.#address = this.#wasm.input(length);
-    return this.#view(length);
-  }
-
-  #view(length: number): Uint8Array {
-    return new Uint8Array(this.#wasm.memory.buffer, this.#address, length);
-  }
-}
-
-/**
- * The keys of a configuration by position: one sorted text with all keys, and the end of each in it.
- *
- * It is rebuilt for all flags at every fetch, although applications read few of them. With ten thousand strings and a
- * `Map` instead, building it would take much of the loading time and most of the heap.
- */
-export class KeyIndex {
-  readonly #text: Uint8Array;
-  readonly #ends: Uint32Array;
-
-  /** Creates the index of these keys: `text` is UTF-8, sorted by bytes. */
-  constructor(text: Uint8Array, ends: Uint32Array) {
-    this.#text = text;
-    this.#ends = ends;
-  }
-
-  get size(): number {
-    return this.#ends.length;
-  }
-
-  key(position: number): string {
-    return new TextDecoder().decode(
-      this.#text.subarray(this.#start(position), this.#ends[position]),
-    );
-  }
-
-  /** Returns the position of a key, or -1 if the configuration does not contain it. */
-  find(key: string): number {
-    const target = new TextEncoder().encode(key);
-    let [low, high] = [0, this.size];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const order = this.#compare(middle, target);
-      if (order === 0) {
-        return middle;
-      }
-      if (order < 0) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return -1;
-  }
-
-  /**
-   * Returns a negative number if the key at this position sorts before the sought one, a positive number if it sorts
-   * after, and 0 if they are equal.
-   */
-  #compare(position: number, target: Uint8Array): number {
-    const start = this.#start(position);
-    const length = (this.#ends[position] ?? start) - start;
-    for (let index = 0; index < length && index < target.length; index += 1) {
-      const difference = (this.#text[start + index] ?? 0) - (target[index] ?? 0);
-      if (difference !== 0) {
-        return difference;
-      }
-    }
-    return length - target.length;
-  }
-
-  #start(position: number): number {
-    return this.#ends[position - 1] ?? 0;
-  }
 }

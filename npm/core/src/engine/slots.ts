@@ -1,3 +1,4 @@
+import { isWellFormed } from "../internal/attributes.js";
 import type { WasmExports } from "./bindings.js";
 import { MAX_CONTEXT_BYTES, SlotTag } from "./protocol.js";
 
@@ -6,9 +7,6 @@ import { MAX_CONTEXT_BYTES, SlotTag } from "./protocol.js";
  * Node.js, and from about 100 in Chromium.
  */
 const SHORT = 40;
-
-/** A lone surrogate. The service would reject the text. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** The engine's slots, which hold the attributes of one context. */
 export class Slots {
@@ -75,7 +73,7 @@ export class Slots {
   /** Writes a text, and returns its length in bytes. Returns -1 if it does not fit or is not valid Unicode. */
   #writeUtf8(text: string): number {
     const isTooLong = text.length > MAX_CONTEXT_BYTES - this.#end;
-    if (isTooLong || LONE_SURROGATE.test(text)) {
+    if (isTooLong || !isWellFormed(text)) {
       return -1;
     }
     const { read, written } = this.#encoder.encodeInto(text, this.#text.subarray(this.#end));

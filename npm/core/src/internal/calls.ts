@@ -28,11 +28,11 @@ export class Calls {
     return this.#pending.has(call);
   }
 
-  /** Settles the pending calls of this kind. */
-  settle(call: Call, error: FeatureFlagsError | undefined): void {
+  /** Settles the pending calls of this kind. Returns false if there are none. */
+  settle(call: Call, error: FeatureFlagsError | undefined): boolean {
     const pending = this.#pending.get(call);
-    this.#pending.delete(call);
     pending?.settle(error);
+    return this.#pending.delete(call);
   }
 }
 

@@ -63,6 +63,8 @@ export class DocumentStore {
 
   /** Waits for the last save. Never rejects. */
   async end(): Promise<void> {
+    // If a listener has shut the client down, the save of the document that it was notified of follows in this tick.
+    await undefined;
     await Promise.resolve(this.#saving).catch(() => {});
   }
 

@@ -9,7 +9,7 @@ declare const RUNS_IN_PAGES: boolean;
 const MAX_PRELOAD_AGE_MS = 10_000;
 
 /** The flags that a request asks for. */
-export interface Wanted {
+interface Wanted {
   /** The context to evaluate all flags for; undefined to ask for the config document. */
   readonly context: EvaluationContext | undefined;
   /** True to ask for a bootstrap for the context instead. */
@@ -132,7 +132,7 @@ export interface Reply {
 }
 
 /** Reads the result of a transport, which may be the application's own. Throws if it is not a response. */
-export function toReply({ status, headers, body }: TransportResponse): Reply {
+function toReply({ status, headers, body }: TransportResponse): Reply {
   if (!Number.isInteger(status) || status < 100 || status > 599) {
     throw new TypeError(
       `The transport returned the status ${String(status)}, which is not an integer from 100 to 599`,

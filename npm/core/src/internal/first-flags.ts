@@ -21,6 +21,8 @@ const MAX_ENGINE_DELAY_MS = 1_000;
 export interface FirstFlagsClient {
   /** True after the client was shut down. */
   readonly isEnded: boolean;
+  /** True while `initialize()` is pending, and afterwards if the client keeps trying. */
+  readonly isTrying: boolean;
   /** Serves flags. */
   apply(flags: ConfiguredFlags): void;
   /** Reports that the first flags are served. */
@@ -168,7 +170,7 @@ export class FirstFlags {
 
   /** True while the client waits for its first flags. */
   get #isAwaited(): boolean {
-    return !this.#client.isEnded && !this.#evaluations.isReady;
+    return this.#client.isTrying && !this.#client.isEnded && !this.#evaluations.isReady;
   }
 }
 

@@ -16,8 +16,10 @@ interface FlagRequest {
 export class FlagRequests {
   readonly #settings: Settings;
   readonly #evaluations: Evaluations;
-  /** Aborts the newest request. */
+  /** Aborts the newest request for the flags. */
   #controller: AbortController | undefined;
+  /** Aborts the only request for a bootstrap, beside which one for the flags may be pending. */
+  readonly #bootstrapController = new AbortController();
   /** The request that no core has commanded yet. */
   #early: FlagRequest | undefined;
   /** The tag that the stream has announced. */
@@ -30,9 +32,8 @@ export class FlagRequests {
 
   /** Requests a bootstrap for this context. Returns undefined, or rejects, if the service does not return one. */
   async bootstrap(context: EvaluationContext): Promise<Snapshot | undefined> {
-    this.#controller = new AbortController();
     const wanted = { context, isBootstrap: true, etag: undefined, announced: undefined };
-    const reply = await fetchFlags(this.#settings, wanted, this.#controller.signal);
+    const reply = await fetchFlags(this.#settings, wanted, this.#bootstrapController.signal);
     return reply.status === 200 ? parseBootstrap(JSON.parse(textOf(reply))).snapshot : undefined;
   }
 
@@ -72,8 +73,10 @@ export class FlagRequests {
     }
   }
 
+  /** Aborts the pending requests. A bootstrap that takes longer than a request for the flags may take is useless. */
   abort(): void {
     this.#controller?.abort();
+    this.#bootstrapController.abort();
   }
 
   #send(etag: string | undefined): FlagRequest {

@@ -155,10 +155,12 @@ export class FlagStore {
     return found.map(({ remainingMs }) => remainingMs);
   }
 
-  /** Returns the remaining milliseconds of the default TTL for each served flag. */
+  /** Returns the remaining milliseconds of the default TTL for each flag; 0 for one that has expired. */
   defaultTtls(): readonly number[] {
     const remainingMs = Math.max(1, this.#defaultTtlMs - this.ageMs());
-    return Array.from({ length: this.#flags.size }, () => remainingMs);
+    return Array.from({ length: this.#flags.size }, (_, position) =>
+      this.#expired.has(position) ? 0 : remainingMs,
+    );
   }
 
   /** Returns the milliseconds since the flags were confirmed. Those of a bootstrap count as confirmed at first use. */

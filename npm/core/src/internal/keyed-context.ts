@@ -2,6 +2,7 @@ import { EMAIL } from "../../../email.js";
 import { type Accepts, keyOf } from "../context-key.js";
 import { BUILT_IN_ATTRIBUTES } from "../engine/protocol.js";
 import type { AttributeValue, EvaluationContext } from "../evaluation.js";
+import { isWellFormed } from "./attributes.js";
 
 /** A copy of a context, with only the attributes that count, and their key. */
 export interface KeyedContext {
@@ -9,12 +10,9 @@ export interface KeyedContext {
   readonly context: EvaluationContext;
 }
 
-/** A surrogate that is not part of a pair. UTF-8 cannot represent it. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
 /** Returns true if the service accepts the text. */
 export const isAccepted: Accepts = (text, name) =>
-  !LONE_SURROGATE.test(text) && (name !== "email" || EMAIL.test(text));
+  isWellFormed(text) && (name !== "email" || EMAIL.test(text));
 
 /** Copies a context. Returns undefined if one of its getters throws. */
 export function keyedContext(given: unknown, accepts?: Accepts): KeyedContext | undefined {

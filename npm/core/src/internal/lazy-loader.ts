@@ -3,6 +3,7 @@ import type { Evaluation } from "../evaluation.js";
 import type { LazyFeatures } from "../lazy/index.js";
 import type { StreamListener } from "../lazy/stream.js";
 import type { Settings } from "../options.js";
+import { isWellFormed } from "./attributes.js";
 import { evaluationOf } from "./flags.js";
 import { keyedContext } from "./keyed-context.js";
 
@@ -32,7 +33,7 @@ export class LazyLoader {
       throw new FeatureFlagsError("EVALUATION_FAILED", "A flag key must be a string");
     }
     // Values that count as missing elsewhere are not sent. The context is read at once, because it may change.
-    const sent = context === undefined ? context : keyedContext(context)?.context;
+    const sent = context === undefined ? context : keyedContext(context, isWellFormed)?.context;
     const lazy = await this.#load();
     const result = await lazy.evaluate(key, sent);
     if ("enabled" in result) {

@@ -45,13 +45,10 @@ export class Publisher {
 
   emit(event: LifecycleEvent): void {
     for (const registered of [...this.#registered]) {
-      // An earlier listener may have shut the client down.
-      if (this.#hasEnded) {
-        return;
-      }
       const { type, listener, isOnce } = registered;
-      // An earlier listener may have caused an event of the same type, for which this listener was already called.
-      if (type === event.type && (!isOnce || this.#registered.delete(registered))) {
+      // An earlier listener may have removed this one, or shut the client down. It may also have caused an event of the
+      // same type, for which a listener of one event was already called.
+      if (type === event.type && this.#registered[isOnce ? "delete" : "has"](registered)) {
         callSafely(() => listener(event), this.#listenerFailed);
       }
     }
@@ -66,8 +63,11 @@ export class Publisher {
 
   /** Notifies subscribers that the results of reads may have changed. */
   notifySubscribers(): void {
-    for (const { listener } of [...this.#subscribers]) {
-      callSafely(listener, this.#listenerFailed);
+    for (const subscriber of [...this.#subscribers]) {
+      // An earlier listener may have unsubscribed this one, or shut the client down.
+      if (this.#subscribers.has(subscriber)) {
+        callSafely(subscriber.listener, this.#listenerFailed);
+      }
     }
   }
 

@@ -151,15 +151,14 @@ export class ClientRuntime implements FirstFlagsClient {
   async shutdown(): Promise<void> {
     this.#firstFlags.cancelStart();
     this.#core?.reportEvent(EventKind.Shutdown);
-    // A call made in the same tick has not reached the core, so the core cannot settle it.
-    this.settle("initialize", { kind: FailureKind.ShutDown });
-    this.settle("refresh", { kind: FailureKind.ShutDown });
     if (!this.#ended) {
       // No core is loaded that could run the commands of a shutdown.
       this.#disconnect();
       this.clear();
       this.emit("shutdown");
     }
+    // A call made in the same tick has not reached the core, so the core cannot settle it.
+    this.#settleAll(FailureKind.ShutDown);
     await Promise.all([this.#lazy.end(), this.#documents?.end()]);
   }
 
@@ -197,10 +196,15 @@ export class ClientRuntime implements FirstFlagsClient {
     return this.#ended;
   }
 
-  /** Reports the first flags, which are served before the engine is loaded. */
+  get isTrying(): boolean {
+    return this.#retry !== undefined || this.#calls.isPending("initialize");
+  }
+
+  /** Reports the first flags, which are served before the core has any. */
   becomeReady(): void {
     this.emit("ready");
     this.settle("initialize", undefined);
+    this.#core?.serve(this.#flags.defaultTtls(), true);
   }
 
   // The commands of the core. None of them throws.
@@ -240,9 +244,6 @@ export class ClientRuntime implements FirstFlagsClient {
 
   /** Serves the flags in the caller's cache, and returns the remaining milliseconds of each. */
   restore(): readonly number[] {
-    if (this.#evaluations.isReady) {
-      return this.#flags.defaultTtls();
-    }
     const remainingMs = this.#flags.restore(
       this.#settings.staleIfError,
       this.#evaluations.requested,
@@ -259,9 +260,6 @@ export class ClientRuntime implements FirstFlagsClient {
 
   /** Returns the config document in the caller's store, or that of the previous client, if it may be served. */
   stored(): StoredDocument | undefined {
-    if (this.#evaluations.isReady) {
-      return undefined;
-    }
     const { configuration: config } = this.#settings;
     const stored = this.#documents?.load();
     return config === undefined
@@ -310,6 +308,10 @@ export class ClientRuntime implements FirstFlagsClient {
       "Flags have expired, because the service could not confirm them. Reads return fallbacks until it does.",
     );
     this.#publishChanges(this.#flags.expire(positions));
+    if (!this.#evaluations.isReady) {
+      // No event reports it.
+      this.#publisher.notifySubscribers();
+    }
   }
 
   clear(): void {
@@ -343,7 +345,7 @@ export class ClientRuntime implements FirstFlagsClient {
     }
     if (type === "ready") {
       if (this.#evaluations.isReady) {
-        // The engine restarts after a trap, but the client is already ready.
+        // The client was ready before its core.
         return;
       }
       this.#evaluations.isReady = true;
@@ -356,6 +358,7 @@ export class ClientRuntime implements FirstFlagsClient {
       this.#ended = true;
       this.#core = undefined;
       this.error = shutDown();
+      this.#publisher.notifySubscribers();
     }
     this.#publisher.emit({ type });
     if (type === "ready") {
@@ -383,22 +386,29 @@ export class ClientRuntime implements FirstFlagsClient {
   }
 
   settle(call: Call, failure: Failure | undefined): void {
-    if (failure?.kind === FailureKind.Status || failure?.kind === FailureKind.Malformed) {
-      this.#logUnreported(call, failure);
-    }
     const error = failure && toError(call, failure, this.#thrown);
-    this.#calls.settle(call, error);
-    if (error !== undefined && call === "initialize" && !this.#ended) {
-      // No event reports it. A failed request of a client that is ready emits one.
-      this.error = error;
-      this.#publisher.notifySubscribers();
+    const isReported = this.#calls.settle(call, error);
+    if (call === "initialize" && failure && error) {
+      this.#onInitializeFailed(failure.kind, error, isReported);
     }
-    const isTrying = this.#evaluations.isReady || this.#retry !== undefined;
-    const isStreaming = this.#settings.streaming && isTrying && !this.#ended;
+    const isContinuing = this.#evaluations.isReady || this.isTrying;
+    const isStreaming = this.#settings.streaming && isContinuing && !this.#ended;
     this.#timer.keepAlive(this.#calls.hasPending || isStreaming);
-    if (call === "initialize" && failure !== undefined && failure.kind !== FailureKind.ShutDown) {
-      this.#recoverEngine(failure);
+  }
+
+  /** Publishes a failure of the first request. A failed request of a client that is ready emits an event instead. */
+  #onInitializeFailed(kind: FailureKind, error: FeatureFlagsError, isReported: boolean): void {
+    if (this.#ended || kind === FailureKind.ShutDown) {
+      return;
     }
+    if (kind === FailureKind.Trapped) {
+      this.#recoverEngine();
+    } else if (!isReported) {
+      // The client keeps trying.
+      this.#logger.error(error.message, error);
+    }
+    this.error = error;
+    this.#publisher.notifySubscribers();
   }
 
   /** Handles a trap: the core no longer works. */
@@ -474,6 +484,9 @@ export class ClientRuntime implements FirstFlagsClient {
         "The bootstrap is not a config document, so it is ignored. Pass the body of GET /sdk/v1/config, or a snapshot.",
       );
     }
+    // A client whose first response was served is ready before its core, which has yet to read that response.
+    const isReady = this.#evaluations.isReady && !this.#firstFlags.areServed;
+    core.serve(this.#flags.defaultTtls(), isReady);
     core.initialize(this.#calls.isPending("initialize") ? { timeoutMs, retry } : { retry });
   }
 
@@ -482,7 +495,7 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#load((core) => {
       if (configuration === undefined || !core.resume(configuration, refreshing)) {
         this.#failCalls();
-        core.initialize({});
+        this.#startCore(core, {});
       }
       // Reads that failed in the meantime succeed now.
       this.#publisher.notifySubscribers();
@@ -504,29 +517,22 @@ export class ClientRuntime implements FirstFlagsClient {
         this.#loading = undefined;
         this.#requests.dropEarly();
         this.#firstFlags.takeServed();
-        this.#logUnreported("initialize", { kind: FailureKind.Trapped });
+        if (!this.#calls.isPending("initialize")) {
+          const unreported = toError("initialize", { kind: FailureKind.Trapped }, error);
+          this.#logger.error(unreported.message, unreported);
+        }
         this.#failCalls();
       },
     );
   }
 
-  /** Schedules a restart of the engine, if no engine works and the client must continue. */
-  #recoverEngine(failure: Failure): void {
+  /** Schedules a restart of the engine, which has failed or could not be loaded, if the client must continue. */
+  #recoverEngine(): void {
     const retry = this.#retry;
-    if (this.#evaluations.isReady) {
-      this.#timer.set(RESTART_DELAY_MS, () => this.#restart(undefined, false));
-    } else if (retry !== undefined && failure.kind === FailureKind.Trapped) {
+    if (this.#evaluations.isReady || retry !== undefined) {
       this.#timer.set(RESTART_DELAY_MS, () =>
         this.#load((core) => this.#startCore(core, { retry })),
       );
-    }
-  }
-
-  /** Logs a failure that no pending `initialize()` reports. The client keeps trying. */
-  #logUnreported(call: Call, failure: Failure): void {
-    if (call === "initialize" && !this.#calls.isPending(call)) {
-      const error = toError(call, failure, this.#thrown);
-      this.#logger.error(error.message, error);
     }
   }
 
@@ -545,9 +551,13 @@ export class ClientRuntime implements FirstFlagsClient {
     if (this.#refreshing) {
       this.emitFailure({ kind: FailureKind.Trapped });
     }
-    this.settle("initialize", { kind: FailureKind.Trapped });
-    this.settle("refresh", { kind: FailureKind.Trapped });
-    this.settle("setContext", { kind: FailureKind.Trapped });
+    this.#settleAll(FailureKind.Trapped);
+  }
+
+  #settleAll(kind: Failure["kind"]): void {
+    for (const call of ["initialize", "refresh", "setContext"] as const) {
+      this.settle(call, { kind });
+    }
   }
 
   /** Publishes the keys of the flags that have changed. With a new context, all reads may have changed. */
