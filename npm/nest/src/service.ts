@@ -40,6 +40,7 @@ export class FeatureFlags {
   /** Evaluates all flags, by key. */
   readAll(): Readonly<Record<string, Evaluation>> {
     const { context } = this;
-    return context ? this.client.withContext(context).readAll() : {};
+    // As in the core, no key is inherited.
+    return context ? this.client.withContext(context).readAll() : Object.create(null);
   }
 }

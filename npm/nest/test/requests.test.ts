@@ -104,6 +104,7 @@ class Service {
       read: this.#flags.read("not_in_fi"),
       unknown: [this.#flags.read("no_such_flag"), this.#flags.isEnabled("no_such_flag", true)],
       keys: Object.keys(this.#flags.readAll()),
+      inherited: typeof this.#flags.readAll().constructor,
     };
   }
 }
@@ -167,6 +168,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
         },
         unknown: [null, true],
         keys: expect.arrayContaining(["not_in_fi", "off", "on"]),
+        inherited: "undefined",
       })),
     );
   });
@@ -221,6 +223,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
       enabled: false,
       unknown: [null, true],
       keys: [],
+      inherited: "undefined",
     });
   });
 

@@ -119,13 +119,22 @@ describe("a page with a stream", () => {
   const opened: Events[] = [];
 
   class Events {
+    static readonly CLOSED = 2;
     readonly url: string;
     readonly close = vi.fn();
+    readyState = 0;
     onmessage: (event: { data: string }) => void = () => {};
+    onerror = () => {};
 
     constructor(url: string) {
       this.url = url;
       opened.push(this);
+    }
+
+    /** Fails as after a response that is not a stream: the browser does not reconnect. */
+    refuse() {
+      this.readyState = Events.CLOSED;
+      this.onerror();
     }
   }
 
@@ -136,6 +145,7 @@ describe("a page with a stream", () => {
   });
   afterEach(() => {
     vi.useRealTimers();
+    vi.restoreAllMocks();
     vi.unstubAllGlobals();
   });
 
@@ -183,6 +193,45 @@ describe("a page with a stream", () => {
     expect(opened).toHaveLength(1);
     await rerender(page(await snapshot("DE")));
     expect(opened.map(({ close }) => close.mock.calls.length)).toEqual([1, 0]);
+  });
+
+  it("connects again after it was refused, later each time until it receives a message", async () => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    const shown = await snapshot("FR");
+    await hydrated(page(shown));
+    const connectsAfter = async (milliseconds: number) => {
+      const count = opened.length;
+      opened.at(-1)?.refuse();
+      await vi.advanceTimersByTimeAsync(milliseconds - 1);
+      expect(opened).toHaveLength(count);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(opened).toHaveLength(count + 1);
+    };
+    for (const seconds of [3, 6, 12, 24, 45, 45]) {
+      await connectsAfter(seconds * 1_000);
+    }
+    const off = JSON.stringify(await snapshot("FR", false));
+    opened.at(-1)?.onmessage({ data: off });
+    expect(refresh).toHaveBeenCalled();
+    await connectsAfter(3_000);
+  });
+
+  it("leaves it to the browser to connect again after a lost connection", async () => {
+    vi.useFakeTimers();
+    await hydrated(page(await snapshot("FR")));
+    opened[0]?.onerror();
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(opened).toHaveLength(1);
+  });
+
+  it("stays closed if it is unmounted after it was refused", async () => {
+    vi.useFakeTimers();
+    const { rerender } = await hydrated(page(await snapshot("FR")));
+    opened[0]?.refuse();
+    await rerender(null);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(opened).toHaveLength(1);
   });
 
   it("closes its connection and refreshes nothing more when it is unmounted", async () => {

@@ -112,8 +112,8 @@ describe("the adapter of @pennon/next/testing/flags", () => {
   });
 
   it("returns them for the Flags Explorer", async () => {
-    mockFeatureFlags({ on: true });
+    mockFeatureFlags({ on: true, ["__proto__"]: true });
     const { definitions, hints } = await flagsOfTesting.getProviderData();
-    expect([Object.keys(definitions), hints]).toEqual([["on"], []]);
+    expect([Object.keys(definitions).sort(), hints]).toEqual([["__proto__", "on"], []]);
   });
 });

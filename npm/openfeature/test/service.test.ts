@@ -115,7 +115,9 @@ describe("with the real service", () => {
         const there = await asked(key, context);
         const here = inBrowsers.resolveBooleanEvaluation(key, false, context);
         const { value, variant, reason, flagMetadata, errorCode } = here;
-        const word = errorCode === undefined ? reason : undefined;
+        // The service returns `STATIC` instead of `DISABLED`, which the Go provider would not return as `false`.
+        const sent = reason === "DISABLED" ? "STATIC" : reason;
+        const word = errorCode === undefined ? sent : undefined;
         expect(
           { value, variant, reason: word, flagMetadata, errorCode },
           `${key} for ${JSON.stringify(context)}`,
@@ -160,6 +162,8 @@ describe("with the real service", () => {
       body: JSON.stringify({ context }),
     });
     const { value = false, variant, reason, metadata, errorCode } = await response.json();
-    return { value, variant, reason, flagMetadata: metadata, errorCode };
+    // The service sends empty metadata with errors.
+    const flagMetadata = errorCode === undefined ? metadata : undefined;
+    return { value, variant, reason, flagMetadata, errorCode };
   }
 });

@@ -158,3 +158,23 @@ describe("a provider that is replaced during its start", () => {
     expect(flags.providerStatus).toBe(ProviderStatus.READY);
   });
 });
+
+describe("a provider that is replaced during a change of the context", () => {
+  it("does not report an error", async () => {
+    const answer = document({ flags: [{ key: "on", enabled: true, reason: "rollout" }] });
+    const service = new ScriptedService(answer, held().answer);
+    await OpenFeature.setProviderAndWait(
+      new PennonWebProvider(optionsFor(service, { mode: "remote" })),
+    );
+    const changed = OpenFeature.setContext(british);
+    await service.requested(2);
+    const events = eventsOfSdk();
+    await OpenFeature.setProviderAndWait(
+      new PennonWebProvider(optionsFor(new ScriptedService(on))),
+    );
+    await changed;
+    expect(events.list).not.toContain("ERROR");
+    expect(logged).not.toHaveBeenCalled();
+    expect(flags.providerStatus).toBe(ProviderStatus.READY);
+  });
+});

@@ -62,7 +62,10 @@ export function useFlags(keys?: readonly FlagKey[]): Readonly<Record<string, boo
     if (typeof values === "string") {
       return Object.fromEntries(JSON.parse(values));
     }
-    return Object.fromEntries(Object.entries(values).map(([key, { enabled }]) => [key, enabled]));
+    const all = Object.entries(values).map(([key, { enabled }]) => [key, enabled]);
+    // No flag such as `constructor` is inherited. The prototype is empty instead of null, because React rejects objects
+    // without a prototype as arguments of Server Functions.
+    return Object.assign(Object.create(Object.create(null)), Object.fromEntries(all));
   }, [values]);
 }
 

@@ -160,6 +160,22 @@ describe("useFlags", () => {
     expect(page.text()).toBe('{"__proto__":true,"one":true}');
   });
 
+  it("has no flag that only `Object.prototype` has", async () => {
+    const { client } = await ready([flag("one")]);
+    function Missing() {
+      const flags = useFlags();
+      // React passes it to Server Functions only if it has a prototype.
+      const hasPrototype = Object.getPrototypeOf(flags) !== null;
+      return <>{`${flags.one} ${flags.constructor} ${hasPrototype}`}</>;
+    }
+    const page = await render(
+      <FeatureFlagsProvider client={client}>
+        <Missing />
+      </FeatureFlagsProvider>,
+    );
+    expect(page.text()).toBe("true undefined true");
+  });
+
   it("returns the given flags, and does not render for any other", async () => {
     const { client, service } = await ready([flag("one"), flag("two", false), flag("three")]);
     const seen: unknown[] = [];

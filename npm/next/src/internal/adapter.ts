@@ -46,11 +46,14 @@ export function providerDataOf(
   client: FeatureFlagsClient,
   options: PennonAdapterOptions,
 ): ProviderData {
-  const definitions: ProviderData["definitions"] = {};
-  for (const key of Object.keys(client.evaluateAll())) {
+  const definitionOf = (key: string) => {
     const origin = originOf(key, options);
-    definitions[key] = { options: STATES, ...(origin !== undefined && { origin }) };
-  }
+    return { options: STATES, ...(origin !== undefined && { origin }) };
+  };
+  // Unlike assignment, `fromEntries` also creates members with names such as `__proto__`.
+  const definitions = Object.fromEntries(
+    Object.keys(client.evaluateAll()).map((key) => [key, definitionOf(key)]),
+  );
   const hints = client.isReady() ? [] : [{ key: "pennon/no-flags", text: NO_FLAGS }];
   return { definitions, hints };
 }

@@ -53,9 +53,14 @@ export class ProviderClient {
       // A client cannot be restarted after it was shut down, but a provider can be registered again.
       this.#client = this.#options ? new FeatureFlagsClient(this.#options) : this.#client;
     }
-    this.#detach ??= this.#attach(this.#client);
+    const client = this.#client;
+    this.#detach ??= this.#attach(client);
     if (context) {
-      await this.#client.setContext(context);
+      await client.setContext(context).catch((error) => {
+        if (this.#isInUse(client)) {
+          throw error;
+        }
+      });
     }
     await this.ready(canEvaluate);
   }
@@ -70,8 +75,7 @@ export class ProviderClient {
       return;
     }
     const ready = client.initialize({ retry: "background" }).catch((error) => {
-      // A provider that was closed meanwhile has not failed.
-      if (!this.#isClosed && client === this.#client) {
+      if (this.#isInUse(client)) {
         this.#hasReportedError = true;
         throw error;
       }
@@ -93,6 +97,11 @@ export class ProviderClient {
     if (this.#options !== undefined) {
       await this.#client.shutdown();
     }
+  }
+
+  /** Returns false if the provider was closed meanwhile. An error of the client is then not one of the provider. */
+  #isInUse(client: FeatureFlagsClient): boolean {
+    return !this.#isClosed && client === this.#client;
   }
 
   #attach(client: FeatureFlagsClient): () => void {
