@@ -180,3 +180,50 @@ async fn commands_that_write_also_back_up_before_an_upgrade() {
     database.command(&add).await.expect_success();
     assert_eq!(others(&database), [format!("pennon.db.before-{NEXT}")]);
 }
+
+#[tokio::test]
+async fn an_interrupted_upgrade_keeps_the_backup_of_the_old_version() {
+    let Some(database) = old_file().await else {
+        return;
+    };
+    // Migration 21 creates this table, so it stops the upgrade.
+    let mut connection = database.sqlite().await;
+    let obstacle = sqlx::raw_sql("create table grants (x)");
+    obstacle.execute(&mut connection).await.expect("a table");
+    connection.close().await.expect("it closes");
+    for _ in 0..3 {
+        Process::fails_to_start(database.url(), &[]).await;
+    }
+    assert_eq!(database.schema_version().await, 20);
+    let expected = [format!("pennon.db.before-{NEXT}")];
+    assert_eq!(others(&database), expected);
+
+    let mut connection = database.sqlite().await;
+    let removal = sqlx::raw_sql("drop table grants");
+    removal.execute(&mut connection).await.expect("no table");
+    connection.close().await.expect("it closes");
+    TestApp::on_database(database.url()).await;
+    assert_eq!(others(&database), expected);
+    let copy = at(&beside(&database, &format!(".before-{NEXT}")));
+    assert_eq!(copy.schema_version().await, OLD);
+    let marks = "select count(*) from settings where name = 'schema_upgrade_before'";
+    assert_eq!(database.count(marks).await, 0);
+}
+
+#[tokio::test]
+async fn an_upgrade_waits_for_that_of_another_process() {
+    let Some(database) = old_file().await else {
+        return;
+    };
+    let folder = database.file().parent().expect("a folder");
+    let lock = std::fs::File::open(folder).expect("the folder opens");
+    lock.lock().expect("nobody else has locked it");
+    let process = Process::starting(database.url(), &[]);
+    process
+        .wait_until_it_logs("waiting for another process")
+        .await;
+    assert_eq!(database.schema_version().await, OLD);
+    lock.unlock().expect("it was locked");
+    process.wait_until_ready().await;
+    assert!(database.schema_version().await > OLD);
+}

@@ -1,50 +1,97 @@
 //! The backup of a SQLite file before its schema is upgraded.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt::Display;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sqlx::SqliteConnection;
+use tokio::time::sleep;
 
 use super::{CopyError, OpenError, sqlite};
 
 /// The number of backups to keep next to the file.
 const KEPT: usize = 2;
 
+/// The pause between two attempts to lock a folder.
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
+
 /// The part of a backup's name between the file's name and the version.
 const INFIX: &str = ".before-";
 
-/// Writes the database into `<file>.before-<next>`, where `next` is the version of the first pending migration, and
-/// deletes all but the newest backups. A database in memory has no backup.
+/// The backup of a file before the migration with a certain version.
+pub(super) struct Backup {
+    /// The file itself: SQLite also resolves symbolic links, and keeps the write-ahead log next to it.
+    file: PathBuf,
+    backup: PathBuf,
+}
+
+impl Backup {
+    /// Returns the backup `<file>.before-<next>`, which may not exist yet. A database in memory has none.
+    pub(super) fn before(next: i64, file: &Path) -> Option<Self> {
+        if sqlite::is_in_memory(file) {
+            return None;
+        }
+        let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+        let backup = beside(&file, &format!("{INFIX}{next}"));
+        Some(Self { file, backup })
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        self.backup.is_file()
+    }
+
+    /// Writes the database into the backup. Fails unless it is on disk. After a failure, no migration may start.
+    pub(super) async fn write(&self, connection: &mut SqliteConnection) -> Result<(), OpenError> {
+        let failed = |problem: CopyError| OpenError::Backup {
+            file: self.file.clone(),
+            backup: self.backup.clone(),
+            folder: folder(&self.file).to_owned(),
+            problem: problem.to_string(),
+        };
+        write(connection, &self.backup).await.map_err(failed)?;
+        tracing::info!(
+            backup = %self.backup.display(),
+            "backed up the database before upgrading its schema"
+        );
+        Ok(())
+    }
+
+    /// Deletes all other backups but the newest.
+    pub(super) fn delete_older(&self) {
+        if let Err(error) = delete_old(&self.file, &self.backup) {
+            tracing::warn!(%error, "cannot delete old backups of the database");
+        }
+    }
+}
+
+/// Locks the folder of a file against other upgrades, until the result is dropped. While another process holds the
+/// lock, it waits. A lock on the file itself would interfere with those of SQLite.
 ///
-/// Fails unless the backup is on disk. After a failure, no migration may start.
-pub(super) async fn keep(
-    connection: &mut SqliteConnection,
-    file: &Path,
-    next: i64,
-) -> Result<(), OpenError> {
+/// Returns `None` for a database in memory, and if the file system has no such locks.
+pub(super) async fn lock(file: &Path) -> Option<File> {
     if sqlite::is_in_memory(file) {
-        return Ok(());
+        return None;
     }
-    // SQLite also resolves symbolic links, and keeps the write-ahead log next to the file itself.
-    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let backup = beside(&file, &format!("{INFIX}{next}"));
-    let failed = |problem: &dyn Display| OpenError::Backup {
-        file: file.clone(),
-        backup: backup.clone(),
-        folder: folder(&file).to_owned(),
-        problem: problem.to_string(),
-    };
-    write(connection, &backup)
-        .await
-        .map_err(|problem| failed(&problem))?;
-    tracing::info!(backup = %backup.display(), "backed up the database before upgrading its schema");
-    if let Err(error) = delete_old(&file, &backup) {
-        tracing::warn!(%error, "cannot delete old backups of the database");
+    let file = file.canonicalize().ok()?;
+    let lock = File::open(folder(&file)).ok()?;
+    let mut has_waited = false;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Some(lock),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => {
+                tracing::debug!(%error, "cannot lock the folder of the database");
+                return None;
+            }
+        }
+        if !has_waited {
+            tracing::warn!("waiting for another process, which upgrades the schema");
+            has_waited = true;
+        }
+        sleep(LOCK_PAUSE).await;
     }
-    Ok(())
 }
 
 /// Copies the database under a temporary name first, so that a backup with the final name is always complete. An
@@ -84,7 +131,7 @@ fn delete_old(file: &Path, newest: &Path) -> io::Result<()> {
         .try_for_each(|(_, old)| fs::remove_file(old))
 }
 
-/// Returns true if [`keep`] would give this name to a backup of the file.
+/// Returns true if a backup of the file could have this name.
 fn is_backup(name: &OsStr, file: &Path) -> bool {
     let prefix = file.file_name().map(OsStr::as_encoded_bytes);
     let rest = prefix.and_then(|prefix| name.as_encoded_bytes().strip_prefix(prefix));

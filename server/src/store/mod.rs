@@ -62,6 +62,9 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(1500);
 /// The time limit for a writer to wait for the write lock.
 const WRITE_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The size of the row that checks whether the disk has space, in bytes: more than a change of one flag writes.
+const STORAGE_CHECK: usize = 256 * 1024;
+
 /// The database.
 #[derive(Clone)]
 pub(crate) struct Db {
@@ -244,11 +247,16 @@ impl Db {
             return Ok(());
         }
         let mut tx = self.write().await?;
-        // The row has no meaning: it makes the commit need space on the disk.
+        // The row has no meaning: its size makes the commit need as much space on the disk as a change. A smaller one
+        // would fit into what a failed change has left of the write-ahead log.
         on_conn!(&mut tx, conn => sqlx::query(
-            "insert into settings (name, value) values ('storage_check', '0')
-             on conflict (name) do update set value = cast(cast(settings.value as bigint) + 1 as text)",
-        ).execute(conn).await.map(drop))?;
+            "insert into settings (name, value) values ('storage_check', $1)
+             on conflict (name) do update set value = excluded.value",
+        ).bind("0".repeat(STORAGE_CHECK)).execute(conn).await.map(drop))?;
+        tx.commit().await?;
+        let mut tx = self.write().await?;
+        on_conn!(&mut tx, conn => sqlx::query("delete from settings where name = 'storage_check'")
+            .execute(conn).await.map(drop))?;
         tx.commit().await?;
         self.storage.has_space();
         if matches!(self.driver, Driver::Sqlite(_)) {

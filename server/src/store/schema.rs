@@ -12,7 +12,8 @@ use sqlx::sqlite::SqlitePool;
 use sqlx::{AssertSqlSafe, Connection, Executor, SqliteConnection, Transaction};
 use tokio::time::sleep;
 
-use super::{OpenError, backup};
+use super::OpenError;
+use super::backup::{self, Backup};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/postgres");
@@ -22,6 +23,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The name of the setting with the version of Pennon that last upgraded the database.
 const WRITTEN_BY: &str = "schema_version_written_by";
+
+/// The name of the setting with the version of the first migration of an upgrade that is not complete.
+const UNFINISHED: &str = "schema_upgrade_before";
 
 /// The number by which sqlx multiplies the checksum of the database's name to get the ID of its migration lock.
 const SQLX_LOCK: i64 = 0x3d32_ad9e;
@@ -45,6 +49,8 @@ struct State {
     applied: Vec<i64>,
     /// The version of Pennon that last upgraded the database; none for very old tables.
     written_by: Option<String>,
+    /// The version of the first migration of an upgrade of a file, if the upgrade is not complete.
+    unfinished: Option<i64>,
 }
 
 /// A schema that is older than that of this binary.
@@ -55,11 +61,11 @@ pub(crate) struct Outdated {
     written_by: Option<String>,
 }
 
-/// Reads the version of Pennon that last upgraded the database. It is a macro because each driver has its own types.
-macro_rules! written_by {
-    ($connection:expr) => {
+/// Reads a setting. It is a macro because each driver has its own types.
+macro_rules! setting {
+    ($connection:expr, $name:expr) => {
         sqlx::query_scalar::<_, String>(READ_SETTING)
-            .bind(WRITTEN_BY)
+            .bind($name)
             .fetch_optional($connection)
             .await
     };
@@ -74,12 +80,16 @@ macro_rules! state {
             let applied = sqlx::query_scalar(applied);
             State {
                 applied: applied.fetch_all(&mut *$connection).await?,
-                written_by: written_by!(&mut *$connection).unwrap_or_default(),
+                written_by: setting!(&mut *$connection, WRITTEN_BY).unwrap_or_default(),
+                unfinished: setting!(&mut *$connection, UNFINISHED)
+                    .unwrap_or_default()
+                    .and_then(|version| version.parse().ok()),
             }
         } else {
             State {
                 applied: Vec::new(),
                 written_by: None,
+                unfinished: None,
             }
         }
     }};
@@ -92,10 +102,10 @@ macro_rules! migrate {
         // `run` does the same, but the compiler cannot prove that its future is `Send`.
         let run = $migrations.run_direct(None, &mut *$connection, false);
         if let Err(error) = run.await {
-            let written_by = written_by!(&mut *$connection).unwrap_or_default();
+            let written_by = setting!(&mut *$connection, WRITTEN_BY).unwrap_or_default();
             return Err(failed(error, written_by.as_deref()));
         }
-        if written_by!(&mut *$connection)?.as_deref() != Some(VERSION) {
+        if setting!(&mut *$connection, WRITTEN_BY)?.as_deref() != Some(VERSION) {
             let write = sqlx::query(WRITE_SETTING).bind(WRITTEN_BY).bind(VERSION);
             write.execute(&mut *$connection).await?;
         }
@@ -103,17 +113,61 @@ macro_rules! migrate {
     }};
 }
 
-/// Upgrades the schema of a file. It first backs up the file, unless the file has no tables.
+/// Upgrades the schema of a file. It first backs up the file, unless the file has no tables. If several processes start
+/// together, one upgrades the file and the others wait.
 pub(super) async fn upgrade_sqlite(pool: &SqlitePool, file: &Path) -> Result<(), OpenError> {
+    let _lock = backup::lock(file).await;
     let connection: &mut SqliteConnection = &mut *pool.acquire().await?;
     let state = sqlite_state(connection).await?;
-    let next = state.next(&SQLITE_MIGRATIONS)?;
-    if let Some(next) = next.filter(|_| !state.applied.is_empty()) {
-        backup::keep(connection, file, next).await?;
-    }
+    let backup = match state.next(&SQLITE_MIGRATIONS)? {
+        Some(next) if !state.applied.is_empty() => {
+            log_upgrade(&state, next, &SQLITE_MIGRATIONS);
+            back_up(connection, &state, file, next).await?
+        }
+        _ => None,
+    };
     // The mode is stored in the file, so other connections need not set it.
     connection.execute("pragma journal_mode = wal").await?;
-    migrate!(SQLITE_MIGRATIONS, connection)
+    migrate!(SQLITE_MIGRATIONS, connection)?;
+    if state.unfinished.is_some() || backup.is_some() {
+        let end = sqlx::query("delete from settings where name = $1").bind(UNFINISHED);
+        end.execute(connection).await?;
+    }
+    if let Some(backup) = backup {
+        backup.delete_older();
+    }
+    Ok(())
+}
+
+/// Backs up a file before an upgrade. A database in memory has no backup.
+///
+/// After an interrupted attempt, the backup from before that attempt is kept instead: it is the only one that the
+/// previous version can read.
+async fn back_up(
+    connection: &mut SqliteConnection,
+    state: &State,
+    file: &Path,
+    next: i64,
+) -> Result<Option<Backup>, OpenError> {
+    let earlier = state
+        .unfinished
+        .and_then(|version| Backup::before(version, file));
+    if let Some(earlier) = earlier.filter(Backup::exists) {
+        return Ok(Some(earlier));
+    }
+    let Some(backup) = Backup::before(next, file) else {
+        return Ok(None);
+    };
+    backup.write(connection).await?;
+    let begin = sqlx::query(WRITE_SETTING).bind(UNFINISHED);
+    begin.bind(next.to_string()).execute(connection).await?;
+    Ok(Some(backup))
+}
+
+fn log_upgrade(state: &State, next: i64, migrations: &Migrator) {
+    let found = state.applied.last().copied().unwrap_or_default();
+    let wanted = latest(migrations).unwrap_or(next);
+    tracing::info!(found, next, wanted, "upgrading the schema");
 }
 
 /// Upgrades the schema on a server. If several instances start together, one upgrades it and the others wait.
@@ -179,8 +233,7 @@ async fn migrate_postgres(
     let next = state.next(migrations)?;
     check_encoding(connection, state).await?;
     if let Some(next) = next {
-        let (found, wanted) = (state.applied.last(), latest(migrations));
-        tracing::info!(?found, next, ?wanted, "upgrading the schema");
+        log_upgrade(state, next, migrations);
     }
     match apply(migrations, connection).await {
         Err(error @ (OpenError::Rights(_) | OpenError::ReadOnly)) if next.is_none() => {

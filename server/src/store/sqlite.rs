@@ -12,7 +12,7 @@ use std::time::Duration;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{Connection, Sqlite, Transaction};
+use sqlx::{ConnectOptions, Connection, Sqlite, Transaction};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
@@ -29,6 +29,9 @@ const SQLITE_NOTADB: u32 = 26;
 /// The busy timeout of one attempt to lock the file. SQLite's busy handler backs off to 100 ms between attempts, so
 /// [`File::begin_to_write`] restarts it before that.
 const LOCKING: Duration = Duration::from_millis(50);
+
+/// The maximum size of the write-ahead log between two checkpoints, in bytes.
+const MAX_IDLE_LOG: &str = "67108864";
 
 /// A database in one file.
 #[derive(Clone)]
@@ -56,6 +59,8 @@ impl File {
             .foreign_keys(true)
             // The container image has no folder for temporary files.
             .pragma("temp_store", "memory")
+            // Otherwise, the write-ahead log keeps the size of the largest transaction while the server runs.
+            .pragma("journal_size_limit", MAX_IDLE_LOG)
             .busy_timeout(WRITE_LOCK_TIMEOUT)
             // Another thread reads the rows. With a large buffer, it need not wait until the caller has taken the
             // previous ones.
@@ -67,7 +72,9 @@ impl File {
             return Err(OpenError::Missing(file));
         }
         let unusable = |error| unusable(&file, error);
-        let preparer = pool(1).connect_with(options.clone()).await;
+        // The steps of an upgrade of a large file are slow, which is no reason for a warning.
+        let preparer = options.clone().disable_statement_logging();
+        let preparer = pool(1).connect_with(preparer).await;
         let preparer = preparer.map_err(unusable)?;
         let outdated = match mode {
             OpenMode::AsIs => schema::inspect_sqlite(&mut *preparer.acquire().await?).await,
