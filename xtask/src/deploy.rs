@@ -38,12 +38,14 @@ pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome>
         left_out("schemas of the manifests", "Python 3.11 or newer");
     }
     if on_path("promtool").is_some() {
-        workspace
-            .command("promtool")
-            .args(["check", "rules", "deploy/prometheus/alerts.yaml"])
-            .run_quietly()?;
+        for arguments in [
+            ["check", "rules", "deploy/prometheus/alerts.yaml"],
+            ["test", "rules", "xtask/promtool/alerts.yaml"],
+        ] {
+            workspace.command("promtool").args(arguments).run_quietly()?;
+        }
     } else {
-        left_out("the syntax of the alerts", "Prometheus");
+        left_out("the alerts", "Prometheus");
     }
     if on_path("systemd-analyze").is_some() {
         unit(workspace)?;
