@@ -1,9 +1,6 @@
 //! The destinations of the palette.
 
-use pennon_model::{
-    page::PageRequest,
-    user::{Role, User},
-};
+use pennon_model::user::{Role, User};
 
 use crate::{
     commands,
@@ -16,8 +13,8 @@ use crate::{
     scope::{product, scoped},
 };
 
-/// The maximum number of people.
-const SHOWN_PEOPLE: usize = 8;
+/// The maximum number of environments.
+const SHOWN_ENVIRONMENTS: usize = 8;
 
 /// Pages for tasks, each with the role that may open it.
 const TASKS: [(&str, Role, &str); 4] = [
@@ -40,7 +37,7 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
         .map(|section| destination("Page", section.name(), "", &section.href()));
     let tasks = TASKS
         .into_iter()
-        .filter(|(name, role, _)| is_wanted(name) && user.highest_role_in_products() >= *role)
+        .filter(|(name, role, path)| is_wanted(name) && role_for(&user, path) >= *role)
         .map(|(name, _, path)| destination("Action", name, "", &scoped(path)));
     let mut destinations: Vec<_> = sections.chain(tasks).collect();
     if !text.is_empty() {
@@ -63,32 +60,34 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
             let href = with_query(routes::FLAGS, [("q", Some(text.to_owned()))]);
             destinations.push(destination("Page", &name, "", &href));
         }
-        let environments = found.environments.iter().map(|environment| {
+        let environments = found.environments.iter().take(SHOWN_ENVIRONMENTS);
+        let environments = environments.map(|environment| {
             let (name, product) = (environment.name.as_str(), environment.product.as_str());
             let href = scoped(routes::environment(environment.id));
             destination("Environment", name, product, &href)
         });
         destinations.extend(environments);
-        destinations.extend(people(&user, &is_wanted).await?);
+        destinations.extend(people(text, &user).await?);
     }
     Ok(destinations)
 }
 
-/// Returns the people whose e-mail addresses are wanted, for administrators.
-async fn people(
-    user: &User,
-    is_wanted: &(dyn Fn(&str) -> bool + Sync),
-) -> Result<Vec<Destination>, AdminError> {
+/// Returns the role of a user that counts for a task: the one everywhere for accounts, which belong to no product.
+fn role_for(user: &User, task: &str) -> Role {
+    if task == routes::NEW_PERSON {
+        user.role
+    } else {
+        user.highest_role_in_products()
+    }
+}
+
+/// Returns people whose e-mail addresses contain a text, for administrators.
+async fn people(text: &str, user: &User) -> Result<Vec<Destination>, AdminError> {
     if user.role < Role::Admin {
         return Ok(Vec::new());
     }
-    let page = signed_in::<dyn PeopleAdmin>()?
-        .people(PageRequest::LONGEST)
-        .await?;
-    let found = page.items.into_iter().map(|row| row.user);
-    let found = found
-        .filter(|user| is_wanted(user.email.as_str()))
-        .take(SHOWN_PEOPLE);
+    let found = signed_in::<dyn PeopleAdmin>()?.find_people(text).await?;
+    let found = found.into_iter();
     Ok(found
         .map(|user| destination("Person", user.email.as_str(), "", &routes::person(user.id)))
         .collect())

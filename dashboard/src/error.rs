@@ -95,8 +95,9 @@ pub struct UnchangeableFlag {
 /// A change that the user has to confirm, or to give a reason for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnconfirmedChange {
-    /// The change in the imperative, such as `Archive checkout`, if the page knows it.
-    pub action: Option<String>,
+    /// The change in the imperative, such as `Archive checkout`, and the preposition before the environments, if the page
+    /// knows them.
+    pub action: Option<(String, String)>,
     /// The environments that it changes.
     pub environments: Vec<EnvironmentPath>,
     /// True if they are protected.
@@ -106,12 +107,13 @@ pub struct UnconfirmedChange {
 }
 
 impl AdminError {
-    /// Adds the change to a question about it: what the user wants to do, in the imperative.
+    /// Adds the change to a question about it: the action in the imperative, and the preposition before its environments,
+    /// which may be empty.
     #[must_use]
-    pub fn about(self, action: impl FnOnce() -> String) -> Self {
+    pub fn about(self, preposition: &str, action: impl FnOnce() -> String) -> Self {
         match self {
             Self::Unconfirmed(change) => Self::Unconfirmed(UnconfirmedChange {
-                action: Some(action()),
+                action: Some((action(), preposition.to_owned())),
                 ..change
             }),
             other => other,

@@ -7,10 +7,11 @@ use crate::{
     components::{
         confirm_change::{confirm_change, is_canceled},
         refusal::Refusal,
+        send_again::SendAgain,
     },
     error::AdminError,
     form::{Form, with_query},
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, html},
     port::{query, signed_in_user, visit},
     scope::scoped,
 };
@@ -49,44 +50,65 @@ impl FormState {
             ..refusal.unwrap_or_default()
         }
     }
+
+    /// Returns true if somebody else made a change first.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.error == Some(AdminError::Stale)
+    }
+
+    /// Returns the state that a form expects: the one that was posted, unless the page shows the user the current one.
+    pub(crate) fn expected<T>(&self, posted: impl FnOnce(&Form) -> Option<T>, current: T) -> T {
+        let form = self.form.as_ref().filter(|_| !self.is_stale());
+        form.and_then(posted).unwrap_or(current)
+    }
 }
 
-/// Handles a page whose forms post to it. The output of `submit` replaces the page. If `submit` fails, `render`
-/// renders the page again, and the error determines the status of the response. If the change must be confirmed, a question
+/// Handles a page whose forms post to it. The output of `submit` replaces the page; if it has none, `render` renders the
+/// page with the input. If `submit` fails, `render` renders the page again, and the error determines the status of the
+/// response. If that is impossible, a page replaces it that keeps the input. If the change must be confirmed, a question
 /// replaces the page; if the user cancels it, `render` renders the page with the input.
-pub(crate) async fn handle_form<Submitted, Rendered, V>(
+pub(crate) async fn handle_form<Submitted, Output, Rendered, V>(
     submit: impl FnOnce(Form) -> Submitted,
     render: impl FnOnce(FormState) -> Rendered,
 ) -> Result<Html, AdminError>
 where
-    Submitted: Future<Output = Result<Html, AdminError>>,
+    Submitted: Future<Output = Result<Output, AdminError>>,
+    Output: Into<Option<Html>>,
     Rendered: Future<Output = Result<V, AdminError>>,
     V: IntoView,
 {
-    let state = match visit()?.form() {
-        None => {
-            signed_in_user()?;
-            FormState::default()
-        }
-        Some(form) if is_canceled(&form) => FormState {
-            form: Some(form),
-            error: None,
-        },
-        Some(form) => match submit(form.clone()).await {
-            Ok(page) => return Ok(page),
-            Err(AdminError::Unconfirmed(change)) => {
-                return confirm_change(form, change).await;
-            }
-            Err(error) => {
-                visit()?.set_status(error.status());
-                FormState {
-                    form: Some(form),
-                    error: Some(error),
-                }
-            }
-        },
+    let Some(form) = visit()?.form() else {
+        signed_in_user()?;
+        return Ok(render(FormState::default()).await?.into_html());
     };
-    Ok(render(state).await?.into_html())
+    let submitted = if is_canceled(&form) {
+        Ok(None)
+    } else {
+        submit(form.clone()).await.map(Into::into)
+    };
+    let error = match submitted {
+        Ok(Some(page)) => return Ok(page),
+        Ok(None) => None,
+        Err(AdminError::Unconfirmed(change)) => return confirm_change(form, change).await,
+        Err(error) => Some(error),
+    };
+    let state = FormState {
+        form: Some(form.clone()),
+        error: error.clone(),
+    };
+    match render(state).await {
+        Ok(page) => {
+            if let Some(error) = error {
+                visit()?.set_status(error.status());
+            }
+            Ok(page.into_html())
+        }
+        Err(AdminError::NotFound) => Err(AdminError::NotFound),
+        Err(later) => {
+            let error = error.unwrap_or(later);
+            Ok(html! { <SendAgain error form/> })
+        }
+    }
 }
 
 /// Redirects to another page after a change, for the same product. The page offers to undo the change. The returned HTML

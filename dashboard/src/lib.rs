@@ -24,8 +24,8 @@ pub mod context_form;
 pub mod describe;
 #[cfg(feature = "ssr")]
 mod destinations;
-pub mod effect;
 pub mod error;
+pub mod evaluated;
 #[cfg(feature = "ssr")]
 pub mod form;
 #[cfg(feature = "ssr")]
@@ -36,15 +36,15 @@ pub mod islands;
 pub mod model;
 #[cfg(feature = "ssr")]
 pub mod pages;
-pub mod playground;
 #[cfg(feature = "ssr")]
 pub mod port;
+pub mod preview;
 #[cfg(feature = "ssr")]
 pub mod recipe_form;
 pub mod routes;
-pub mod rule_form;
 #[cfg(feature = "ssr")]
 mod scope;
+pub mod targeting_form;
 
 /// Hydrates the islands of the page. The browser calls it once, after loading the module.
 #[cfg(feature = "hydrate")]

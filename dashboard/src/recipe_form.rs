@@ -9,7 +9,7 @@ use pennon_core::{
 use crate::{
     describe,
     error::FieldError,
-    rule_form::{RolloutForm, RuleForm},
+    targeting_form::{RolloutForm, RuleForm},
 };
 
 /// The users who get a flag.
@@ -291,7 +291,7 @@ mod tests {
     use pennon_core::{CompiledFlag, Context, MissingBucketingKey, evaluate};
 
     use super::*;
-    use crate::{context_form, playground};
+    use crate::{context_form, evaluated};
 
     fn form(fields: &[(&str, &str)]) -> RecipeForm {
         RecipeForm::read(|wanted| {
@@ -320,7 +320,7 @@ mod tests {
 
     fn empty_flag() -> FlagConfig {
         let entry = r#"{"key": "f", "enabled": true, "rules": [], "rollout": null}"#;
-        playground::read(entry).expect("an entry")
+        evaluated::read(entry).expect("an entry")
     }
 
     /// Returns `+` for every context that gets ON.

@@ -5,6 +5,8 @@
 //! [`with_query`](crate::form::with_query) and the shared components call, and forms that are sent as an address
 //! through [`scope_field`]. Forms that are posted keep it if they have no `action`.
 
+use pennon_model::environment::Environment;
+
 use crate::{
     html::{Html, hidden},
     port::{account::OwnAccount, environments::EnvironmentAdmin, query, signed_in},
@@ -26,6 +28,11 @@ pub(crate) fn scoped(href: impl Into<String>) -> String {
         Some(product) => with_product(href, &product),
         None => href,
     }
+}
+
+/// Returns true if an environment belongs to the product of the current request.
+pub(crate) fn contains(environment: &Environment) -> bool {
+    product().is_none_or(|product| environment.product.as_str() == product)
 }
 
 /// Renders the hidden field that keeps the product in a form that is sent as an address.

@@ -293,3 +293,54 @@ test("leaving an unsaved rule asks for confirmation", { tag: "@scripts" }, async
   await expect(ruleLines(page).first()).toHaveText("ON when country is DE");
   expect(confirmations).toBe(2);
 });
+
+test("leaving a form in which nothing was typed does not ask", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const { flag, production } = await shop(api);
+  const { id } = await api.addRule(flag, production, country("DE", 1));
+  await api.setRollout(flag, production, 10);
+  await signIn(page, server);
+  page.on("dialog", (question) => question.dismiss());
+  for (const [edit, ready] of [
+    ["rule", "#rule-form[data-ready]"],
+    [`rule&rule=${id}`, "#rule-form[data-ready]"],
+    ["recipe", "#recipe-form[data-ready]"],
+    ["rollout", "#rollout-form .slider[data-ready=true]"],
+  ] as const) {
+    await page.goto(`${address}?edit=${edit}`);
+    await expect(page.locator(ready)).toBeVisible();
+    await page.getByRole("link", { name: "Audit", exact: true }).click();
+    await expect(page).toHaveURL(/\/dashboard\/audit/);
+  }
+});
+
+test("a choice that the browser restores is described", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const { flag, production } = await shop(api);
+  const { id } = await api.addRule(flag, production, country("DE", 1));
+  await signIn(page, server);
+  page.on("dialog", (question) => question.accept());
+  const sentence = page.locator("#rule-aloud");
+  for (const [choose, text] of [
+    [() => page.getByLabel("OFF", { exact: true }).check(), "OFF when country is DE"],
+    [
+      () => page.getByLabel("Comparison").selectOption("is not"),
+      "ON when country is given but not DE",
+    ],
+  ] as const) {
+    await page.goto(`${address}?edit=rule&rule=${id}`);
+    await ruleFormReady(page);
+    await choose();
+    await expect(sentence).toHaveText(text);
+    await page.goto("/dashboard/audit");
+    await page.goBack();
+    await ruleFormReady(page);
+    await expect(sentence).toHaveText(text);
+  }
+});

@@ -22,7 +22,7 @@ test("a concurrent change of the name is not overwritten silently", async ({
   await expect(other.getByRole("heading", { level: 1 })).toHaveText("Theirs");
 
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("alert")).toContainText("It is now called Theirs.");
+  await expect(page.getByRole("alert")).toContainText("Name: Theirs");
   await expect(page.getByLabel("Name")).toHaveValue("Mine");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Mine");

@@ -373,6 +373,50 @@ test("a dialog keeps the input when the service refuses it", { tag: "@scripts" }
   await expect(page).toHaveURL(/\/dashboard\/flags$/);
 });
 
+test("a dialog asks for the reason of a new flag, and canceling leads back to the form", {
+  tag: "@scripts",
+}, async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/status of 409/);
+  const production = await api.createEnvironment("Web shop", "production");
+  await api.protect(production, true);
+  await signIn(page, server);
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await page.getByRole("link", { name: "New flag" }).click();
+  const dialog = page.getByRole("dialog", { name: "New flag" });
+  const name = dialog.getByRole("textbox", { name: "Name" });
+  const create = dialog.getByRole("button", { name: "Create flag" });
+  await name.pressSequentially("Dark mode");
+  for (const reason of ["", "INC-481"]) {
+    await create.click();
+    await dialog.getByLabel("Reason").fill(reason);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await expect(name).toHaveValue("Dark mode");
+  }
+  await create.click();
+  await dialog.getByLabel("Reason").fill("INC-481");
+  await dialog.getByRole("button", { name: "Create dark_mode" }).click();
+  await expect(page).toHaveURL(/\/dashboard\/flags\/dark_mode/);
+});
+
+test("a dialog says that its user has lost the role", { tag: "@scripts" }, async ({
+  page,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 403/);
+  await api.createEnvironment("Web shop", "staging");
+  const ben = await api.createUser("ben@example.com", "editor");
+  await signIn(page, ben);
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await page.getByRole("link", { name: "New flag" }).click();
+  const dialog = page.getByRole("dialog", { name: "New flag" });
+  await dialog.getByRole("textbox", { name: "Name" }).pressSequentially("Dark mode");
+  await api.setRole(ben, "viewer");
+  await dialog.getByRole("button", { name: "Create flag" }).click();
+  await expect(dialog.getByRole("alert")).toHaveText(/^Your role does not allow this./);
+  await expect(dialog.getByRole("textbox", { name: "Name" })).toHaveValue("Dark mode");
+});
+
 test("going back leads to a form that was refused, and reloading does not send it again", {
   tag: "@scripts",
 }, async ({ page, server, api, browserErrors }) => {

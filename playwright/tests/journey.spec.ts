@@ -35,11 +35,11 @@ test("a new user releases a flag, finds out why a user gets it, and reverts the 
   await rule.locator("[name=operand]:enabled").fill("DE");
   await rule.getByRole("button", { name: "Add rule" }).last().click();
   // By its name, the environment is protected.
-  await page.getByRole("button", { name: "Confirm change" }).click();
+  await page.getByRole("button", { name: "Add a rule to new_checkout" }).click();
   await page.getByRole("link", { name: "Add rollout" }).click();
   await page.getByLabel("Percentage", { exact: true }).fill("25");
   await page.getByRole("button", { name: "Save rollout" }).click();
-  await page.getByRole("button", { name: "Confirm change" }).click();
+  await page.getByRole("button", { name: "Roll out new_checkout to 25%" }).click();
   await expect(page.locator("#rollout")).toContainText("25% of everyone left is ON");
   if (javaScriptEnabled) {
     await expect(page.getByText("Server and this browser agree.")).toBeVisible();

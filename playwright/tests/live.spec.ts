@@ -345,6 +345,24 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(operand(page)).toHaveValue("AT");
   });
 
+  test("replaces a form in which nothing was typed", async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    const rule = await api.addRule(flag, production, country("DE", 1));
+    await signIn(page, server);
+    await page.goto(`${address}?edit=rule&rule=${rule.id}`);
+    await expect(page.locator("#rule-form[data-ready]")).toBeVisible();
+    await streamReady(page);
+    await page.getByRole("heading", { level: 1 }).click();
+    const age = { attribute: "age", operator: ">", valueType: "number", valueInt: 17 } as const;
+    await api.replaceRule(rule, { ...country("DE", 1), conditions: [age] });
+    await expect(operand(page)).toHaveValue("17");
+    await expect(operand(page)).toBeVisible();
+    await expect(page.locator(".bars")).not.toContainText("while you were editing");
+    // The new form works, too.
+    await page.getByRole("button", { name: "Add condition" }).click();
+    await expect(page.locator(".condition")).toHaveCount(2);
+  });
+
   test("closes a confirmation that is no longer needed", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     const rule = await api.addRule(flag, production, country("DE", 1));

@@ -153,7 +153,7 @@ test("OpenFeature's provider for browsers works from another origin, and follows
     await expect(page.locator("#banner")).toHaveText("STATIC true");
     await expect.poll(() => polls).toContain(304);
     await api.switch(banner, environment, false);
-    await expect(page.locator("#banner")).toHaveText("DISABLED false");
+    await expect(page.locator("#banner")).toHaveText("STATIC false");
     await page.getByRole("button", { name: "Linus" }).click();
     await expect(page.locator("#new_checkout")).toHaveText("SPLIT false");
     expect(new Set(polls)).toEqual(new Set([200, 304]));

@@ -1,4 +1,5 @@
 import type { Page } from "@playwright/test";
+import { closedGate } from "../support/hold.ts";
 import { servePlain, serveReact, shopFlags, switchBanner, test } from "../support/shop.ts";
 import { expect, signIn } from "../support/test.ts";
 
@@ -21,6 +22,14 @@ async function advanceClockUntil(page: Page, holds: () => Promise<void>): Promis
   await held;
 }
 
+/** Pretends that the user switches to another tab or back. */
+function setVisibility(page: Page, state: DocumentVisibilityState): Promise<void> {
+  return page.evaluate((value) => {
+    Object.defineProperty(document, "visibilityState", { value, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, state);
+}
+
 test("a form is held in a tab that becomes visible during an outage", { tag: "@scripts" }, async ({
   page,
   context,
@@ -28,16 +37,11 @@ test("a form is held in a tab that becomes visible during an outage", { tag: "@s
   browserErrors,
 }) => {
   browserErrors.ignore(/Failed to load|ERR_/);
-  const setVisibility = (state: DocumentVisibilityState) =>
-    page.evaluate((value) => {
-      Object.defineProperty(document, "visibilityState", { value, configurable: true });
-      document.dispatchEvent(new Event("visibilitychange"));
-    }, state);
   await signIn(page, server);
   await page.goto("/dashboard/new-flag");
   await expect(page.locator(".bars")).toBeAttached();
   await page.getByLabel("Name").fill("New checkout");
-  await setVisibility("hidden");
+  await setVisibility(page, "hidden");
   const other = await context.newPage();
   await other.goto("/dashboard/flags");
   await expect(other.locator(".bars")).toBeAttached();
@@ -45,10 +49,44 @@ test("a form is held in a tab that becomes visible during an outage", { tag: "@s
   await expect(other.locator(".bars")).toContainText("Pennon cannot be reached");
   await expect(page.locator(".bars")).toBeEmpty();
 
-  await setVisibility("visible");
+  await setVisibility(page, "visible");
   await page.getByRole("button", { name: "Create flag" }).click();
   await expect(page.locator(".bars")).toContainText("Not sent: Pennon cannot be reached.");
   await expect(page.getByLabel("Name")).toHaveValue("New checkout");
+});
+
+test("a tab whose stream is open again reports no earlier failure", { tag: "@scripts" }, async ({
+  page,
+  server,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/Failed to load|ERR_/);
+  await page.addInitScript("delete window.SharedWorker");
+  await page.clock.install();
+  const { opened, open } = closedGate();
+  let streams = 0;
+  await page.route("**/dashboard/events", async (route) => {
+    if (route.request().method() === "HEAD") {
+      await opened;
+      await route.abort();
+    } else {
+      streams += 1;
+      await (streams === 1 ? route.fulfill({ status: 503 }) : route.continue());
+    }
+  });
+  const check = page.waitForRequest((request) => request.method() === "HEAD");
+  await signIn(page, server);
+  await check;
+  await setVisibility(page, "hidden");
+  const answer = page.waitForResponse("**/dashboard/events");
+  await setVisibility(page, "visible");
+  expect((await answer).status()).toBe(200);
+  const failure = page.waitForEvent("requestfailed", (request) => request.method() === "HEAD");
+  open();
+  await failure;
+  await page.clock.runFor(10_000);
+  await expect(page.locator(".bars")).toBeEmpty();
+  expect(streams).toBe(2);
 });
 
 for (const [name, example] of [

@@ -21,7 +21,9 @@ test("every change of a protected environment is confirmed, and nothing changes 
   await page.goto(`${address}?environment=${production.id}&edit=rollout`);
   await page.getByLabel("Percentage", { exact: true }).fill("30");
   await page.getByRole("button", { name: "Save rollout" }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Roll out checkout_v2 to 30%?");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(
+    "Roll out checkout_v2 to 30% in production?",
+  );
   await expect(page.getByText("production is protected.")).toBeVisible();
   await page.getByRole("button", { name: "Cancel" }).click();
   // The form is open again, with its input.
@@ -33,8 +35,15 @@ test("every change of a protected environment is confirmed, and nothing changes 
   });
   await page.getByRole("button", { name: "Save rollout" }).click();
   await reasonField(page).fill("Second wave");
-  await page.getByRole("button", { name: "Confirm change" }).click();
+  await page.getByRole("button", { name: "Roll out checkout_v2 to 30%" }).click();
   await expect(page.locator("#rollout")).toContainText("30% of everyone left is ON");
+
+  await page.goto(`${address}?environment=${production.id}&edit=rollout`);
+  await page.getByLabel("Percentage", { exact: true }).fill("60");
+  await page.getByRole("button", { name: "Save rollout" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(
+    "Roll out checkout_v2 from 30% to 60% in production?",
+  );
 
   await page.goto(`${address}/history`);
   const newest = page.locator(".timeline").getByRole("listitem").first();
@@ -115,18 +124,18 @@ test("a new environment is protected if its name suggests production, and that c
   await page.getByLabel("Protected").uncheck();
   await page.getByLabel("Require a reason").check();
   await page.getByRole("button", { name: "Change safeguards" }).click();
-  await page.getByRole("button", { name: "Confirm change" }).click();
+  await page.getByRole("button", { name: "Change the safeguards" }).click();
   await expect(page.getByLabel("Require a reason")).toBeChecked();
   await expect(page.getByLabel("Protected")).not.toBeChecked();
 
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("demo 2");
   await page.getByRole("button", { name: "Rename" }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Rename the environment?");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Rename demo?");
   await reasonField(page).fill("   ");
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Rename" }).click();
   await expect(page.getByText("Enter a reason.")).toBeVisible();
   await reasonField(page).fill("Clearer name");
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Rename" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toContainText("demo 2");
 });
 
@@ -152,10 +161,10 @@ test("the pages of protected environments are accessible", { tag: "@scripts" }, 
   await page.goto(`${address}?environment=${production.id}&edit=rollout`);
   await page.getByLabel("Percentage", { exact: true }).fill("30");
   await page.getByRole("button", { name: "Save rollout" }).click();
-  await expect(page.getByRole("button", { name: "Confirm change" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Roll out checkout_v2 to 30%" })).toBeVisible();
   await expectAccessible(page);
   await reasonField(page).fill("Second wave");
-  await page.getByRole("button", { name: "Confirm change" }).click();
+  await page.getByRole("button", { name: "Roll out checkout_v2 to 30%" }).click();
   await expect(page.locator("#rollout")).toContainText("30%");
   await page.goto(`${address}/history`);
   await expectAccessible(page);

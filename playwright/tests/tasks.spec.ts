@@ -85,7 +85,7 @@ test("an expert adds the rollout to a flag with rules in a protected environment
   const mouse = new Mouse();
   await mouse.click(page.getByRole("link", { name: "New checkout" }));
   await rollOutInGermany(page, mouse);
-  await mouse.click(page.getByRole("button", { name: "Confirm change" }));
+  await mouse.click(page.getByRole("button", { name: "Roll out checkout_v2 to 10%" }));
   await expect(ruleLines(page)).toHaveText([
     "ON when country is FR",
     "OFF when country is given but not DE",

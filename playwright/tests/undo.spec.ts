@@ -233,8 +233,10 @@ test("a protected environment asks before a change is undone", async ({ page, se
   await deleteRule(page);
   await api.protect(production);
   await undo(page);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Undo your change?");
-  await page.getByRole("button", { name: "Confirm change" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(
+    "Undo your change in production?",
+  );
+  await page.getByRole("button", { name: "Undo your change" }).click();
   await expect(page.locator(".toast")).toBeVisible();
   await page.goto(address);
   await expect(ruleLines(page).first()).toHaveText("ON when country is DE");
@@ -271,4 +273,63 @@ test("Ctrl Z undoes the last change, but not while something is typed", {
   await page.keyboard.press("ControlOrMeta+z");
   await expect(page.locator(".toast")).toContainText("Added a rule to checkout_v2 in production");
   expect(await api.rules(flag, production)).toHaveLength(1);
+});
+
+test("Ctrl Z does not undo the last change while the order of rules is unsaved", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("DE", 1));
+  await api.addRule(flag, production, country("AT", 2));
+  await signIn(page, server);
+  await page.goto(`${address}?edit=ttl`);
+  await page.getByLabel("TTL (time to live) in seconds").fill("30");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.locator(".toast")).toBeVisible();
+  await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
+  await page.getByRole("button", { name: "Move up" }).last().click();
+  const questions: string[] = [];
+  page.on("dialog", async (dialog) => {
+    questions.push(dialog.type());
+    await dialog.dismiss();
+  });
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.keyboard.press("ControlOrMeta+z");
+  await page.getByRole("button", { name: "Save order" }).click();
+  await expect(page.locator(".toast")).toContainText("Made 2 changes to checkout_v2");
+  await expect(ruleLines(page).first()).toHaveText("ON when country is AT");
+  expect(await api.configuration(flag, production)).toMatchObject({ ttlOverrideSeconds: 30 });
+  expect(questions).toEqual([]);
+});
+
+test("every other form of a page asks before it discards unsaved input", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const { flag, production } = await shop(api);
+  await api.createEnvironment("Blog", "staging");
+  await api.addRule(flag, production, country("DE", 1));
+  await signIn(page, server);
+  await deleteRule(page);
+  await page.goto(`${address}?edit=details`);
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  const description = page.getByLabel("Description");
+  await description.click();
+  await description.fill("Checkout in one step.");
+  for (const leave of [
+    () => undo(page),
+    () => page.locator(".product-switcher select").selectOption("Blog"),
+    () => page.getByRole("button", { name: "Sign out" }).click(),
+  ]) {
+    const asked = page.waitForEvent("dialog");
+    const left = leave();
+    const question = await asked;
+    expect(question.type()).toBe("beforeunload");
+    await question.dismiss();
+    await left;
+    await expect(description).toHaveValue("Checkout in one step.");
+  }
+  // Saving does not ask.
+  page.on("dialog", (question) => question.dismiss());
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.locator(".flag-description")).toHaveText("Checkout in one step.");
 });

@@ -5,6 +5,9 @@ type Link = { readonly href: string; readonly text: string };
 /** The distance from the bars to a message above them, in pixels. */
 const gap = 8;
 
+/** The height above the lower edge up to which a message may reach, in pixels. */
+const messageHeight = 160;
+
 /** Messages about the page as a whole, in bars above its lower edge. */
 export class Bars {
   readonly #box = document.createElement("div");
@@ -17,9 +20,11 @@ export class Bars {
     document.body.append(this.#box);
     new ResizeObserver(() => {
       const height = this.#box.offsetHeight;
-      const space = height === 0 ? 0 : height + gap;
-      document.documentElement.style.setProperty("--bars", `${space}px`);
+      publish("--bars", height === 0 ? 0 : height + gap);
     }).observe(this.#box);
+    for (const event of ["change", "resize", "scroll"]) {
+      addEventListener(event, publishSelection, { passive: true });
+    }
   }
 
   isShown(name: string): boolean {
@@ -42,6 +47,17 @@ export class Bars {
     this.#bars.get(name)?.remove();
     this.#bars.delete(name);
   }
+}
+
+/** Publishes the space up to the upper edge of the bar for selected flags, if a message would cover that bar. */
+function publishSelection(): void {
+  const bar = document.querySelector(".selection-bar")?.getBoundingClientRect();
+  const isCovered = bar !== undefined && bar.height > 0 && innerHeight - bar.bottom < messageHeight;
+  publish("--selection", isCovered ? innerHeight - bar.top : 0);
+}
+
+function publish(name: string, space: number): void {
+  document.documentElement.style.setProperty(name, `${space}px`);
 }
 
 /** Returns a link that opens another page in a new tab, and reloads the page if it leads to this one. */

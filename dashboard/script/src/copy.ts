@@ -16,7 +16,8 @@ function rememberKey(): void {
 
 async function copyFrom(button: HTMLElement): Promise<void> {
   const { copy = "", copied = "Copied" } = button.dataset;
-  if (await copyText(copy)) {
+  // A second click must not take the confirmation for the label.
+  if ((await copyText(copy)) && button.dataset.isCopied === undefined) {
     const label = button.querySelector(".copy-word");
     const original = label?.textContent ?? "";
     label?.replaceChildren("Copied");

@@ -3,6 +3,8 @@ import { type FetchedPage, fetchPage, fieldsOf, on } from "./dom.ts";
 /** The page to which the service redirects without a session. */
 const signIn = "/dashboard/login";
 
+const unreachable = "The service cannot be reached. What you typed is still here; try again.";
+
 /**
  * Opens the form of a linked page in the dialog that follows the link with `data-dialog`.
  *
@@ -24,7 +26,7 @@ export function openFormsInDialogs(): void {
     const dialog = form.closest("dialog");
     if (dialog !== null) {
       event.preventDefault();
-      void send(dialog, form);
+      void send(dialog, form, (event as SubmitEvent).submitter);
     }
   });
 }
@@ -46,35 +48,39 @@ async function open(link: HTMLAnchorElement): Promise<void> {
   }
 }
 
-async function send(dialog: HTMLDialogElement, form: HTMLFormElement): Promise<void> {
-  const link = dialog.previousElementSibling as HTMLAnchorElement;
+async function send(
+  dialog: HTMLDialogElement,
+  form: HTMLFormElement,
+  submitter: HTMLElement | null,
+): Promise<void> {
+  // A disabled button has no value, so this comes first.
+  const body = fieldsOf(form, submitter);
   const button = form.querySelector<HTMLButtonElement>("button:not([type=button])");
   // Prevents a second submission.
   button?.toggleAttribute("disabled", true);
-  setUnreachable(dialog, false);
-  const page = await fetchPage(link.href, { method: "POST", body: fieldsOf(form) });
+  setAlert(dialog, "");
+  const page = await fetchPage(form.action, { method: "POST", body });
   if (page !== undefined && show(dialog, page)) {
     focusFirst(dialog);
   } else if (page?.response.url.includes(signIn)) {
     // Submitted by the browser itself, the form goes to the sign-in page, which forwards it afterwards.
-    form.action = link.href;
-    form.method = "post";
     form.submit();
-  } else if (page === undefined || page.response.url === link.href) {
-    // No response, or the response of a proxy instead of the page.
+  } else if (page === undefined || page.response.url === form.action) {
     button?.toggleAttribute("disabled", false);
-    setUnreachable(dialog, true);
+    setAlert(dialog, errorOf(page) || unreachable);
   } else {
     location.href = page.response.url;
   }
 }
 
 /** Shows the form of a page in a dialog. Returns false if the page has none. */
-function show(dialog: HTMLDialogElement, { document: page }: FetchedPage): boolean {
-  const form = page.querySelector("form[data-form]");
+function show(dialog: HTMLDialogElement, { document: page, response }: FetchedPage): boolean {
+  const form = page.querySelector<HTMLFormElement>("form[data-form]");
   if (form === null) {
     return false;
   }
+  // An update may remove the link from the page while the dialog is open.
+  form.action = response.url;
   dialog.querySelector(".dialog-place")?.replaceChildren(form);
   return true;
 }
@@ -83,7 +89,11 @@ function focusFirst(dialog: HTMLDialogElement): void {
   dialog.querySelector<HTMLElement>(".dialog-place [autofocus]")?.focus();
 }
 
-function setUnreachable(dialog: HTMLDialogElement, isUnreachable: boolean): void {
-  const text = "The service cannot be reached. What you typed is still here; try again.";
-  dialog.querySelector("[role=alert]")?.replaceChildren(isUnreachable ? text : "");
+/** Returns the error of a page of the service, if this is one: a proxy may have sent its own page instead. */
+function errorOf(page: FetchedPage | undefined): string | null | undefined {
+  return page?.document.querySelector("main[data-drawn] [role=alert]")?.textContent;
+}
+
+function setAlert(dialog: HTMLDialogElement, text: string): void {
+  dialog.querySelector("[role=alert]")?.replaceChildren(text);
 }

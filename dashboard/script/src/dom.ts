@@ -41,10 +41,16 @@ export function isTyping(): boolean {
   return document.activeElement?.matches(fields) === true;
 }
 
-/** Returns the fields of a form as the browser sends them. Omits files, because no form of the dashboard has any. */
-export function fieldsOf(form: HTMLFormElement): URLSearchParams {
+/**
+ * Returns the fields of a form as the browser sends them, with the value of the button that submits it. Omits files,
+ * because no form of the dashboard has any.
+ */
+export function fieldsOf(
+  form: HTMLFormElement,
+  submitter: HTMLElement | null = null,
+): URLSearchParams {
   const fields = new URLSearchParams();
-  for (const [name, value] of new FormData(form)) {
+  for (const [name, value] of new FormData(form, submitter)) {
     if (typeof value === "string") {
       fields.append(name, value);
     }

@@ -118,6 +118,10 @@ export class Hub {
       (response) => response.status,
       () => undefined,
     );
+    if (this.#stream !== undefined) {
+      // A page that became visible has opened another stream meanwhile.
+      return;
+    }
     if (status === 401) {
       this.#broadcast({ kind: "ended" });
     } else {

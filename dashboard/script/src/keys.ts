@@ -25,7 +25,7 @@ const sections: Readonly<Record<string, string>> = {
 };
 
 /** Handles the shortcuts that the help lists, and shows the button that opens the palette. */
-export function listenToKeys(): void {
+export function listenToKeys(hasUnsavedInput: () => boolean): void {
   const help = document.querySelector<HTMLDialogElement>("dialog#help-dialog");
   const dialog = document.querySelector<HTMLDialogElement>("dialog#palette");
   const palette = dialog && new Palette(dialog);
@@ -54,7 +54,7 @@ export function listenToKeys(): void {
         palette.open();
         return true;
       }
-      if (letter === "z" && canUndo()) {
+      if (letter === "z" && !hasUnsavedInput() && canUndo()) {
         undoLastChange();
         return true;
       }
@@ -148,7 +148,7 @@ function openRow(): boolean {
   return link !== undefined;
 }
 
-/** Returns true if the shortcut can only mean the last change: nothing that was typed could be meant, or would be lost. */
+/** Returns true if the shortcut can only mean the last change: no text that was typed could be meant. */
 function canUndo(): boolean {
   const fields = document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
     "main form[method=post] :is(input:not([type=hidden]), textarea)",

@@ -22,6 +22,7 @@ import { listenToRuleOrder } from "./rule-order.ts";
 import { listenToSelection } from "./selection.ts";
 import { listenToSingleKeys } from "./single-keys.ts";
 import { listenToSwitches } from "./switches.ts";
+import { showCurrentTab } from "./tabs.ts";
 import { listenToTheme } from "./theme.ts";
 import { storeZone } from "./zone.ts";
 
@@ -38,15 +39,16 @@ if (typeof document === "undefined") {
   prepareAnnouncements();
   const isInOtherZone = storeZone();
   const main = document.querySelector<HTMLElement>("main[data-drawn]");
+  let hasUnsavedInput = () => false;
   if (main !== null) {
     if (main.dataset.drawn === "") {
       protectAnswer();
     }
     // Records the page as the server rendered it, so it must run before anything changes the page.
-    keepUpToDate(main, connect, isInOtherZone);
+    hasUnsavedInput = keepUpToDate(main, connect, isInOtherZone);
   }
   listenToSingleKeys();
-  listenToKeys();
+  listenToKeys(hasUnsavedInput);
   listenToSwitches();
   listenToMessages();
   listenToCopying();
@@ -61,6 +63,7 @@ if (typeof document === "undefined") {
   openFormsInDialogs();
   checkFlagKeys();
   askBeforeLeavingKey();
+  showCurrentTab();
   keepContext();
   // Reveals the elements that need this script.
   document.documentElement.dataset.scripts = "";

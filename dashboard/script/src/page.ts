@@ -21,12 +21,15 @@ const awaitingDelay = 3_000;
 /** The time within which a submitted form must lead to another page, in milliseconds. */
 const submitTimeout = 10_000;
 
-/** Applies the changes of others to the page without reloading it, and reports when that is not possible. */
+/**
+ * Applies the changes of others to the page without reloading it, and reports when that is not possible. Returns a
+ * function that returns true if the page has unsaved input.
+ */
 export function keepUpToDate(
   main: HTMLElement,
   connect: (listener: Listener) => SetVisible,
   isOutdated: boolean,
-): void {
+): () => boolean {
   const bars = new Bars();
   const swap = new Swap(main);
   // The response to a form cannot be fetched again: its address returns another page.
@@ -36,6 +39,8 @@ export function keepUpToDate(
   let isDue = false;
   let fetching: AbortController | undefined;
   let submitTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The form that was submitted, or the page that is being reloaded: leaving the page loses none of its input. */
+  let submitted: Element | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let unreachableTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -172,16 +177,17 @@ export function keepUpToDate(
   }
 
   /** Leaves the page as it is until the browser replaces it. */
-  function awaitNavigation(): void {
+  function awaitNavigation(leaving: Element): void {
     fetching?.abort();
     clearTimeout(submitTimer);
+    submitted = leaving;
     submitTimer = setTimeout(cancelSubmit, submitTimeout);
   }
 
   /** Reloads a page that the browser has kept: WebKit resets some of its fields, but not their results on the page. */
   async function reloadIfReachable(): Promise<void> {
     if (await isReachable()) {
-      awaitNavigation();
+      awaitNavigation(main);
       location.reload();
     }
   }
@@ -189,6 +195,7 @@ export function keepUpToDate(
   function cancelSubmit(): void {
     clearTimeout(submitTimer);
     submitTimer = undefined;
+    submitted = undefined;
     refreshIfDue();
   }
 
@@ -211,10 +218,10 @@ export function keepUpToDate(
   // page may no longer exist.
   addEventListener("submit", (event) => {
     setTimeout(() => {
-      const isNavigation =
-        event.target instanceof HTMLFormElement && event.target.method !== "dialog";
+      const form = event.target;
+      const isNavigation = form instanceof HTMLFormElement && form.method !== "dialog";
       if (isNavigation && !event.defaultPrevented) {
-        awaitNavigation();
+        awaitNavigation(form);
       }
     });
   });
@@ -226,7 +233,7 @@ export function keepUpToDate(
     }
   });
   addEventListener("beforeunload", (event) => {
-    if (swap.hasUnsavedInput && submitTimer === undefined) {
+    if (swap.hasUnsavedInput(submitted)) {
       event.preventDefault();
     }
   });
@@ -261,6 +268,7 @@ export function keepUpToDate(
       refreshSoon();
     }
   }, awaitingDelay);
+  return () => swap.hasUnsavedInput();
 }
 
 /** Returns the reason that the page is not updated. */

@@ -48,15 +48,14 @@ export class Swap {
     });
   }
 
-  /** True if the page has unsaved input outside of dialogs. */
-  get hasUnsavedInput(): boolean {
-    return (
-      [...this.#touched].some((field) => {
-        const isSaved =
-          field.closest("form")?.method === "post" && field.closest("dialog") === null;
-        return isSaved && field.isConnected;
-      }) || this.#main.querySelector(`form${unsaved}`) !== null
-    );
+  /** Returns true if the page has unsaved input outside of dialogs, and of a part that is being submitted. */
+  hasUnsavedInput(submitted?: Element): boolean {
+    const orders = this.#main.querySelectorAll(`form${unsaved}`);
+    return [...this.#touched, ...orders].some((element) => {
+      const form = element.closest("form");
+      const isSaved = form?.method === "post" && form.closest("dialog") === null;
+      return isSaved && element.isConnected && !submitted?.contains(form);
+    });
   }
 
   /** Marks the input of a form as discarded. */
@@ -103,7 +102,8 @@ export class Swap {
         skip(old, next.outerHTML);
         return false;
       }
-      if (isIsland(old)) {
+      if (old.matches("leptos-island, form:has(leptos-island)")) {
+        // The code of an island also changes the fields of its form.
         replacements.push([old, document.importNode(next, true)]);
         return false;
       }

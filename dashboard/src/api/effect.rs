@@ -10,8 +10,8 @@ use crate::{
     port::{playground::PlaygroundAdmin, signed_in},
 };
 use crate::{
-    effect::{Preview, ProposedChange},
     error::AdminError,
+    preview::{Preview, ProposedChange},
 };
 
 /// Returns the effect that saving these fields of a form would have on the flag.

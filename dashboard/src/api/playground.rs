@@ -9,7 +9,7 @@ use crate::{
     form::Form,
     port::{playground::PlaygroundAdmin, signed_in},
 };
-use crate::{error::AdminError, playground::Evaluated};
+use crate::{error::AdminError, evaluated::Evaluated};
 
 /// Evaluates a flag in an environment for the context in these fields of a form, and explains the result.
 #[server(prefix = "/dashboard/api", endpoint = "try")]

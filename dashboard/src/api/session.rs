@@ -33,7 +33,7 @@ pub async fn choose_product(product: String, section: String) -> Result<(), Admi
     account
         .remember_product(name.and_then(Result::ok).as_ref())
         .await?;
-    let section = Section::with_products(Section::at(&section));
+    let section = Section::that_shows_products(Section::at(&section));
     visit()?.redirect(&with_query(section.path(), [("product", product)]));
     Ok(())
 }

@@ -7,10 +7,10 @@ use pennon_model::{
 };
 
 use super::{
-    number::format_count,
+    number::{counted, format_count},
     table::{Cell, Table, TimeCell, heads},
 };
-use crate::html::{IntoHtml as _, html};
+use crate::html::{Html, IntoHtml as _, html};
 
 /// The packages and versions in use, most recently seen first, or a sentence that explains when they appear.
 #[component]
@@ -58,8 +58,9 @@ pub fn ClientTable(
     }
 }
 
-fn row(usage: ClientUsage) -> impl IntoView {
-    let (name, version) = match usage.client {
+/// Renders the name and the version of a client.
+pub(crate) fn client_cells(client: Client) -> (Html, Html) {
+    match client {
         Client::Known(package, version) => (
             html! { <code>{package.as_str()}</code> },
             html! { <code>{version.to_string()}</code> },
@@ -69,7 +70,11 @@ fn row(usage: ClientUsage) -> impl IntoView {
             "Newer than this server".into_html(),
         ),
         Client::Other => ("Other clients".into_html(), "Unknown".into_html()),
-    };
+    }
+}
+
+fn row(usage: ClientUsage) -> impl IntoView {
+    let (name, version) = client_cells(usage.client);
     view! {
         <tr>
             <th class="name" scope="row">
@@ -84,11 +89,7 @@ fn row(usage: ClientUsage) -> impl IntoView {
 
 /// `1,240 fetches, 1 stream`, without the part that is 0.
 fn requests(polls: i64, streams: i64) -> String {
-    let count = |number: i64, one: &str, many: &str| match number {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        _ => Some(format!("{} {many}", format_count(number))),
-    };
+    let count = |number: i64, one, many| (number != 0).then(|| counted(number, one, many));
     let parts = [
         count(polls, "fetch", "fetches"),
         count(streams, "stream", "streams"),

@@ -4,7 +4,8 @@ use leptos::prelude::*;
 use pennon_model::environment::Environment;
 
 use super::confirm_change::ConfirmedFields;
-use crate::html::html;
+use crate::form::Form;
+use crate::html::{hidden, html};
 
 /// A button that opens a panel with the consequences and the button that confirms. Both work without scripts: the panel
 /// is a popover.
@@ -21,16 +22,19 @@ pub fn Confirm(
     /// The environment that changes, if it may require a reason.
     #[prop(optional)]
     environment: Option<Environment>,
+    /// The form that was posted before, if it is this one.
+    #[prop(optional_no_strip)]
+    posted: Option<Form>,
     /// The consequences.
     children: Children,
 ) -> impl IntoView {
     let title = format!("{id}-title");
     let fields = fields
         .into_iter()
-        .map(|(name, value)| view! { <input type="hidden" name=name value=value/> })
+        .map(|(name, value)| hidden(name, value))
         .collect_view();
     let confirmed = environment.map(|environment| {
-        view! { <ConfirmedFields environment id="confirm-reason"/> }
+        view! { <ConfirmedFields environment posted id="confirm-reason"/> }
     });
     html! {
         <button

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use pennon_model::environment::Environment;
 
-use super::{escape::escape, field::field_error, title::Title};
+use super::{escape::in_textarea, field::field_error, title::Title};
 use crate::{
     error::{AdminError, UnconfirmedChange},
     form::Form,
@@ -42,14 +42,17 @@ pub async fn confirm_change(form: Form, change: UnconfirmedChange) -> Result<Htm
         .map(|path| naming.name(&path.product, &path.name))
         .collect();
     let (several, names) = (names.len() > 1, names.join(", "));
-    let (text, button) = if change.is_protected {
+    let text = if change.is_protected {
         let are = if several { "are" } else { "is" };
-        (format!("{names} {are} protected."), "Confirm change")
+        format!("{names} {are} protected.")
     } else {
-        (format!("A change in {names} requires a reason."), "Save")
+        format!("A change in {names} requires a reason.")
     };
-    let action = change.action.unwrap_or_else(|| format!("Change {names}"));
-    let title = format!("{action}?");
+    let change_names = || ("Change".to_owned(), String::new());
+    let (action, preposition) = change.action.unwrap_or_else(change_names);
+    let words = [action.as_str(), &preposition, &names].into_iter();
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    let title = format!("{}?", words.join(" "));
     let needs_reason = change.needs_reason;
     let is_missing = needs_reason && is_confirmed(&form);
     let kept = form
@@ -72,7 +75,7 @@ pub async fn confirm_change(form: Form, change: UnconfirmedChange) -> Result<Htm
             />
             <div class="form-actions">
                 <button class="button primary" name=CONFIRMED value=YES>
-                    {button}
+                    {action}
                 </button>
                 <button
                     class="button"
@@ -93,14 +96,17 @@ pub async fn confirm_change(form: Form, change: UnconfirmedChange) -> Result<Htm
 pub fn ConfirmedFields(
     /// The environment.
     environment: Environment,
+    /// The form that was posted before, with its reason.
+    posted: Option<Form>,
     /// The id of the field with the reason, unique on the page.
     id: &'static str,
 ) -> impl IntoView {
+    let value = posted.map(|form| form.text(REASON)).unwrap_or_default();
     let required = environment.is_reason_required;
     let has_reason = required || environment.is_protected;
     html! {
         {hidden(CONFIRMED, YES)}
-        {has_reason.then(|| html! { <ReasonField id required/> })}
+        {has_reason.then(|| html! { <ReasonField id required value/> })}
     }
 }
 
@@ -131,7 +137,7 @@ pub fn ReasonField(
     let optional: Option<Html> =
         (!required).then(|| html! { <span class="optional">" (optional)"</span> });
     html! {
-        <div class="field reason-field">
+        <div class="field">
             <label for=id>"Reason" {optional}</label>
             <p class="hint" id=hint_id>"Shown in the audit log."</p>
             <textarea
@@ -145,7 +151,7 @@ pub fn ReasonField(
                 aria-invalid=is_missing.then_some("true")
                 aria-describedby=described_by
             >
-                {escape(&value)}
+                {in_textarea(&value)}
             </textarea>
             {error}
         </div>

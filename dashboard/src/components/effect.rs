@@ -15,13 +15,13 @@ use pennon_model::{
 use super::icon::{Drawing, Icon};
 use crate::{
     describe,
-    effect::{ConfigChange, Preview, ProposedChange},
     error::FieldError,
     form::Form,
     html::{Html, IntoHtml as _, html, with_code},
     islands::effect::EffectBeforeSave,
+    preview::{ConfigChange, Preview, ProposedChange},
     recipe_form::{Audience, RecipeForm},
-    rule_form::{RolloutForm, RuleForm},
+    targeting_form::{RolloutForm, RuleForm},
 };
 
 /// Renders the effect that saving these fields would have on a flag.

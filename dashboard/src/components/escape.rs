@@ -8,3 +8,8 @@ pub(super) fn escape(text: &str) -> String {
         .replace('<', "&lt;")
         .replace('>', "&gt;")
 }
+
+/// Escapes the text of a `textarea`. HTML drops the first line break in it, so that one is added.
+pub(super) fn in_textarea(text: &str) -> String {
+    format!("\n{}", escape(text))
+}

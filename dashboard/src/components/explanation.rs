@@ -124,7 +124,7 @@ pub fn Steps(
         line(step, "=", "Everyone else is ON".to_owned(), ())
     };
     view! {
-        <ol class="trace">
+        <ol>
             {switch(decided)}
             {rules}
             {rest}

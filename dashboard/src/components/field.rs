@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
-    escape::escape,
+    escape::in_textarea,
     icon::{Drawing, Icon},
     refusal::Refusal,
     select::options,
@@ -17,6 +17,8 @@ pub enum Input {
     Line,
     /// A line for machines, such as a key.
     Code,
+    /// A whole number.
+    Number,
     /// An e-mail address.
     Email,
     /// The address of an account to create.
@@ -95,7 +97,7 @@ pub fn Field(
                 aria-invalid=invalid
                 aria-describedby=described_by
             >
-                {escape(&value)}
+                {in_textarea(&value)}
             </textarea>
         },
         Input::Choice(choices) => html! {
@@ -112,6 +114,7 @@ pub fn Field(
         },
         Input::Line
         | Input::Code
+        | Input::Number
         | Input::Date
         | Input::Email
         | Input::OtherEmail
@@ -126,12 +129,14 @@ pub fn Field(
                 Input::NewPassword => ("password", "input", "new-password"),
                 Input::Date => ("date", "input", "off"),
                 Input::Code => ("text", "input mono", "off"),
+                Input::Number => ("text", "input short", "off"),
                 _ => ("text", "input", "off"),
             };
             html! {
                 <input
                     class=class
                     type=kind
+                    inputmode=(input == Input::Number).then_some("numeric")
                     id=name
                     name=name
                     value=value

@@ -9,8 +9,14 @@ use pennon_model::{
 use super::{
     confirm_change::ReasonField,
     icon::{Drawing, Icon},
+    number::counted,
 };
-use crate::{api::flags::SetEnabled, describe, html::html, scope::scope_field};
+use crate::{
+    api::flags::SetEnabled,
+    describe,
+    html::{hidden, html},
+    scope::scope_field,
+};
 
 /// An enabled switch: a form with one button, which the page script makes instant.
 ///
@@ -38,7 +44,7 @@ pub fn FlagSwitch(
 ) -> impl IntoView {
     let address_fields = confirmation_href.is_some().then(|| {
         view! {
-            <input type="hidden" name="edit" value="switch"/>
+            {hidden("edit", "switch")}
             {scope_field()}
         }
     });
@@ -58,8 +64,8 @@ pub fn FlagSwitch(
             data-within=within
             data-needs-reason=needs_reason
         >
-            <input type="hidden" name="flag" value=flag.to_string()/>
-            <input type="hidden" name="environment" value=environment.to_string()/>
+            {hidden("flag", flag.to_string())}
+            {hidden("environment", environment.to_string())}
             {address_fields}
             <SwitchFields label cell/>
         </form>
@@ -75,7 +81,7 @@ pub fn SwitchFields(
     cell: FlagCell,
 ) -> impl IntoView {
     view! {
-        <input type="hidden" name="revision" value=cell.revision.to_string()/>
+        {hidden("revision", cell.revision.to_string())}
         <Switch label cell/>
     }
 }
@@ -179,11 +185,7 @@ fn effect_of_on(cell: FlagCell, when_on: Option<String>) -> String {
 
 /// Describes the rules and the rollout of a flag that is on for some; none without rules and rollout.
 pub fn targeting_summary(cell: FlagCell) -> Option<String> {
-    let rules = match cell.rules {
-        0 => None,
-        1 => Some("1 rule".to_owned()),
-        rules => Some(format!("{rules} rules")),
-    };
+    let rules = (cell.rules > 0).then(|| counted(cell.rules, "rule", "rules"));
     let rollout = cell.rollout.map(|percentage| format!("{percentage}%"));
     match (rules, rollout) {
         (Some(rules), Some(rollout)) => Some(format!("{rules}, {rollout}")),

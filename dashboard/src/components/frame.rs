@@ -79,7 +79,7 @@ impl Section {
     }
 
     /// Returns the section that shows another product when one is chosen on a page: its own, or else the flags.
-    pub(crate) fn with_products(section: Option<Self>) -> Self {
+    pub(crate) fn that_shows_products(section: Option<Self>) -> Self {
         match section {
             Some(section @ (Self::Environments | Self::Playground | Self::Audit)) => section,
             _ => Self::Flags,

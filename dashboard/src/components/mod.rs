@@ -32,6 +32,7 @@ pub mod mark;
 pub mod metadata_fields;
 pub mod new_flag_link;
 pub mod new_key;
+pub mod newest;
 pub mod not_switched;
 pub mod notice;
 pub(crate) mod number;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::notice::{Notice, Weight};
+use super::notice::{Notice, Severity};
 use crate::{api::flags::SetEnabled, error::AdminError};
 
 /// Explains the failure on the page to which the form returned; renders nothing if no switch was pressed.
@@ -14,7 +14,7 @@ pub fn NotSwitched() -> impl IntoView {
         .and_then(Result::err);
     error.map(|error| {
         view! {
-            <Notice weight=Weight::Danger>
+            <Notice severity=Severity::Danger>
                 <strong>"Not switched. "</strong>
                 {reason(error)}
             </Notice>

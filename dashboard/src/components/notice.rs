@@ -7,7 +7,7 @@ use crate::html::html;
 
 /// The severity of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
+pub enum Severity {
     /// A refusal or a failure.
     Danger,
     /// A warning.
@@ -20,14 +20,14 @@ pub enum Weight {
 #[component]
 pub fn Notice(
     /// The severity.
-    weight: Weight,
+    severity: Severity,
     /// The text.
     children: Children,
 ) -> impl IntoView {
-    let (class, role, icon) = match weight {
-        Weight::Danger => ("notice danger", Some("alert"), Icon::ALERT),
-        Weight::Warning => ("notice warning", None, Icon::ALERT),
-        Weight::Done => ("notice done", Some("status"), Icon::CHECK),
+    let (class, role, icon) = match severity {
+        Severity::Danger => ("notice danger", Some("alert"), Icon::ALERT),
+        Severity::Warning => ("notice warning", None, Icon::ALERT),
+        Severity::Done => ("notice done", Some("status"), Icon::CHECK),
     };
     html! {
         <div class=class role=role>

@@ -14,9 +14,23 @@ pub(crate) fn format_count(number: i64) -> String {
     text
 }
 
+/// Formats a count of things: `1 flag`, `1,240 flags`.
+pub(crate) fn counted(number: impl TryInto<i64>, one: &str, many: &str) -> String {
+    match number.try_into().unwrap_or(i64::MAX) {
+        1 => format!("1 {one}"),
+        number => format!("{} {many}", format_count(number)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::format_count;
+    use super::{counted, format_count};
+
+    #[test]
+    fn one_thing_is_singular() {
+        let flags = [0, 1, 1240].map(|number| counted(number, "flag", "flags"));
+        assert_eq!(flags, ["0 flags", "1 flag", "1,240 flags"]);
+    }
 
     #[test]
     fn thousands_are_separated() {

@@ -9,11 +9,13 @@ use crate::{html::html, scope::scoped};
 #[component]
 pub fn PageHead(
     /// The title.
-    #[prop(into)]
-    title: String,
+    title: impl IntoView,
     /// The section that the page belongs to, unless it is the section's own page.
     #[prop(optional)]
     above: Option<Section>,
+    /// The address and the name of the page between the section and this one.
+    #[prop(optional)]
+    between: Option<(String, String)>,
     /// The number of listed items.
     #[prop(optional)]
     count: Option<i64>,
@@ -23,7 +25,7 @@ pub fn PageHead(
 ) -> impl IntoView {
     html! {
         <header class="page-head">
-            {above.map(|section| view! { <Crumbs section/> })}
+            {above.map(|section| view! { <Crumbs section between/> })}
             <h1>{title} {count.map(|count| view! { <span class="count">{count}</span> })}</h1>
             {children.map(|children| children())}
         </header>
@@ -36,7 +38,7 @@ pub fn Crumbs(
     /// The section.
     section: Section,
     /// The address and the name of the page in between.
-    #[prop(optional)]
+    #[prop(optional_no_strip)]
     between: Option<(String, String)>,
 ) -> impl IntoView {
     html! {

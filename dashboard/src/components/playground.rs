@@ -8,17 +8,17 @@ use pennon_core::{
 use pennon_model::id::{EnvironmentId, FlagId};
 
 use super::{
-    escape::escape,
+    escape::in_textarea,
     explanation::{EvaluationResult, Steps},
-    notice::{Notice, Weight},
+    notice::{Notice, Severity},
     select::value_types,
 };
 use crate::{
     context_form::{self, AttributeRow, Fields},
+    evaluated::{Evaluated, Served, VERSION, explain_flag, verdict},
     form::Form,
-    html::html,
+    html::{hidden, html},
     islands::playground::{PlaygroundIsland, RESULT_ID},
-    playground::{Evaluated, Served, VERSION, explain_flag, verdict},
 };
 
 /// The number of empty rows after those that are filled in.
@@ -178,9 +178,9 @@ fn JsonField(json: String) -> impl IntoView {
         <div class="field">
             <label for="playground-json">"Context as JSON"</label>
             <textarea class="input mono" id="playground-json" name="context" rows="14" spellcheck="false">
-                {escape(&json)}
+                {in_textarea(&json)}
             </textarea>
-            <input type="hidden" name="as" value="json"/>
+            {hidden("as", "json")}
         </div>
     }
 }
@@ -258,7 +258,7 @@ fn RowFields(row: AttributeRow) -> impl IntoView {
 fn Faults(faults: Vec<String>) -> impl IntoView {
     let faults = faults.into_iter().map(|fault| view! { <li>{fault}</li> });
     view! {
-        <Notice weight=Weight::Danger>
+        <Notice severity=Severity::Danger>
             <p>"Fix the context to see the result."</p>
             <ul>{faults.collect_view()}</ul>
         </Notice>

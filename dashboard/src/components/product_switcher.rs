@@ -5,7 +5,7 @@ use leptos::{prelude::*, server_fn::ServerFn as _};
 use super::{frame::Section, select::options};
 use crate::{
     api::session::ChooseProduct,
-    html::{Html, html},
+    html::{Html, hidden, html},
     scope::{known_products, product},
 };
 
@@ -45,7 +45,7 @@ fn form(section: Option<Section>, mut products: Vec<String>, chosen: Option<Stri
             action=ChooseProduct::url()
             autocomplete="off"
         >
-            <input type="hidden" name="section" value=Section::with_products(section).path()/>
+            {hidden("section", Section::that_shows_products(section).path())}
             <select class=class name="product" aria-label="Product">
                 {options(all.into_iter().chain(products), &chosen)}
             </select>

@@ -3,7 +3,7 @@
 use crate::routes;
 use leptos::prelude::*;
 
-use super::notice::{Notice, Weight};
+use super::notice::{Notice, Severity};
 use crate::error::{AdminError, FieldError};
 use crate::form::Form;
 use crate::html::{IntoHtml as _, html};
@@ -85,7 +85,7 @@ pub fn RefusalNotice(
             _ => ().into_html(),
         };
         view! {
-            <Notice weight=Weight::Danger>
+            <Notice severity=Severity::Danger>
                 {error.to_string()}
                 " "
                 {more}

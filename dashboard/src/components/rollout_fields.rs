@@ -9,7 +9,7 @@ use crate::{
     error::FieldError,
     html::{Html, html},
     islands::rollout_editor::RolloutEditor,
-    rule_form::RolloutForm,
+    targeting_form::RolloutForm,
 };
 
 /// The percentages to choose with one click.
@@ -93,6 +93,7 @@ pub(super) fn share(input: RolloutForm, errors: Vec<FieldError>, is_required: bo
                 <input
                     class="input"
                     type="number"
+                    inputmode="numeric"
                     name="percentage"
                     min="0"
                     max="100"

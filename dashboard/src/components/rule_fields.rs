@@ -13,7 +13,7 @@ use crate::{
     error::FieldError,
     html::{Html, html},
     islands::rule_editor::RuleEditor,
-    rule_form::{ConditionForm, RuleForm},
+    targeting_form::{ConditionForm, RuleForm},
 };
 
 /// The value and the conditions of a rule, and a sentence that describes it. They are the fields of a [`RuleForm`],
@@ -277,15 +277,15 @@ fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static st
             </select>
         };
     }
-    let (mode, example, max_length) = match kind {
-        ValueType::Number => ("numeric", "whole number", "17"),
-        _ => ("text", "value", "1024"),
+    let (example, max_length) = match kind {
+        ValueType::Number => ("whole number", "17"),
+        _ => ("value", "1024"),
     };
+    // The numeric keyboard of an iPhone has no minus sign.
     html! {
         <input
             class="input"
             type="text"
-            inputmode=mode
             name="operand"
             data-type=kind.as_str()
             hidden=!chosen

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{empty::Empty, page_head::PageHead, refusal::RefusalNotice, title::Title};
-use crate::{error::AdminError, form::Form, port::visit};
+use crate::{error::AdminError, form::Form, html::hidden, port::visit};
 
 /// A page in place of one that cannot be rendered now. It keeps the submitted fields, so that the user can submit them
 /// again.
@@ -18,9 +18,8 @@ pub fn SendAgain(
         visit.set_status(error.status());
     }
     // The sign-in page may have forwarded the form.
-    let fields = form.fields_to_keep().map(|(name, value)| {
-        view! { <input type="hidden" name=name.to_owned() value=value.to_owned()/> }
-    });
+    let fields = form.fields_to_keep();
+    let fields = fields.map(|(name, value)| hidden(name, value));
     let fields = fields.collect_view();
     view! {
         <Title text="Not saved"/>

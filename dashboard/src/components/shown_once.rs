@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
 use super::link_button::LinkButton;
-use super::notice::{Notice, Weight};
+use super::notice::{Notice, Severity};
 use crate::html::html;
 
 /// The secret with a button that copies it, and the warning that it is shown once.
@@ -22,7 +22,7 @@ pub fn Secret(
             <code tabindex="0">{secret.clone()}</code>
             <CopyButton text=secret label=copy.to_owned() show_label=true/>
         </div>
-        <Notice weight=Weight::Warning>
+        <Notice severity=Severity::Warning>
             <strong>"It is shown only once. "</strong>
             {advice}
         </Notice>

@@ -5,7 +5,7 @@ use pennon_model::environment::{ClientRules, Visibility};
 
 use super::{
     frame::Section,
-    notice::{Notice, Weight},
+    notice::{Notice, Severity},
     snippet::Snippet,
 };
 use crate::{
@@ -223,7 +223,7 @@ pub fn Snippets(
 #[component]
 fn Public() -> impl IntoView {
     view! {
-        <Notice weight=Weight::Warning>
+        <Notice severity=Severity::Warning>
             <strong>"Anyone can read a key in a page"</strong>
             ", and with it every flag and rule of this environment. Use the key of a public environment: only public flags exist there."
         </Notice>

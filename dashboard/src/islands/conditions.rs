@@ -5,7 +5,7 @@ use pennon_core::rule::{MAX_CONDITIONS, ValueType};
 use wasm_bindgen::JsCast;
 
 use super::dom::{
-    all, closest_target, dispatch_input, first, on, set_value, toggle_attribute, value,
+    all, closest_target, dispatch_input, first, is_modified, on, set_value, toggle_attribute, value,
 };
 
 /// Makes the conditions in a form interactive: they are added and removed without a request, and each value has a field
@@ -23,7 +23,9 @@ pub(super) fn listen(form: &Element) {
     for row in rows(form) {
         fit_to_type(&row);
     }
-    dispatch_change(form);
+    if is_modified(form) {
+        dispatch_change(form);
+    }
 }
 
 fn rows(form: &Element) -> Vec<Element> {

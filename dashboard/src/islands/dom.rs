@@ -103,11 +103,18 @@ pub(super) fn value(field: &Element) -> String {
     property(field, "value")
 }
 
-/// Returns true if the text of a field differs from the one that the server rendered.
+/// Matches a choice that differs from the one that the server rendered: a box, or an option, of which the first is
+/// selected if none is marked.
+const CHANGED_CHOICE: &str = "input:checked:not([checked]), input[checked]:not(:checked), \
+    select:has([selected]) option:checked:not([selected]), \
+    select:not(:has([selected])) option:checked:not(:first-child)";
+
+/// Returns true if a field differs from the one that the server rendered.
 pub(super) fn is_modified(form: &Element) -> bool {
-    let fields = all(form, "input, textarea");
-    let mut fields = fields.iter();
-    fields.any(|field| value(field) != property(field, "defaultValue"))
+    let texts = all(form, "input, textarea");
+    let mut texts = texts.iter();
+    first(form, CHANGED_CHOICE).is_some()
+        || texts.any(|text| value(text) != property(text, "defaultValue"))
 }
 
 fn property(element: &Element, name: &str) -> String {

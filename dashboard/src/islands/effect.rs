@@ -9,10 +9,10 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::{
     api::effect::preview_change,
-    effect::{ConfigChange, ProposedChange, SampleEffect},
     error::AdminError,
+    evaluated,
     islands::dom,
-    playground,
+    preview::{ConfigChange, ProposedChange, SampleEffect},
 };
 
 /// The debounce before the server is queried.
@@ -99,10 +99,10 @@ pub fn EffectBeforeSave(
 
 /// Parses a flag before and after a change.
 fn read(change: &ConfigChange<String>) -> Option<ConfigChange<FlagConfig>> {
-    let strict = change.strict.as_deref().map(playground::read);
+    let strict = change.strict.as_deref().map(evaluated::read);
     Some(ConfigChange {
-        before: playground::read(&change.before)?,
-        after: playground::read(&change.after)?,
+        before: evaluated::read(&change.before)?,
+        after: evaluated::read(&change.after)?,
         strict: strict.flatten(),
     })
 }

@@ -7,8 +7,8 @@ use pennon_model::id::{EnvironmentId, FlagId};
 
 use crate::{
     api::playground::evaluate_flag,
+    evaluated::{Served, VERSION},
     islands::dom,
-    playground::{Served, VERSION},
 };
 
 /// The id of the element with the result.

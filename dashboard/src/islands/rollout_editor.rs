@@ -2,8 +2,10 @@
 
 use leptos::{prelude::*, web_sys::Element};
 
-use super::dom::{by_id, closest_target, dispatch_input, first, on, set_value, value, values};
-use crate::{describe, rule_form::RolloutForm};
+use super::dom::{
+    by_id, closest_target, dispatch_input, first, is_modified, on, set_value, value, values,
+};
+use crate::{describe, targeting_form::RolloutForm};
 
 /// Makes the form `rollout-form` interactive: its slider, and sentences that describe the input.
 ///
@@ -48,5 +50,7 @@ pub(super) fn listen_to_slider(form: &Element) {
         }
     });
     // The user may have typed before this ran, and the browser may have restored earlier values.
-    dispatch_input(&number);
+    if is_modified(form) {
+        dispatch_input(&number);
+    }
 }

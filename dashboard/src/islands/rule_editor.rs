@@ -7,7 +7,7 @@ use super::{
     conditions,
     dom::{by_id, on, toggle_attribute, values},
 };
-use crate::{describe, rule_form::RuleForm};
+use crate::{describe, targeting_form::RuleForm};
 
 /// Makes the form `rule-form` interactive: its conditions, and a sentence that describes the rule while the user types.
 ///

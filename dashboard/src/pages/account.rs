@@ -13,7 +13,7 @@ use crate::{
         frame::Section,
         grants::{self, Places, ScopeField, phrases, read_scope},
         icon::{Drawing, Icon},
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
         page::page,
         page_head::PageHead,
         refusal::{Refusal, RefusalNotice},
@@ -25,7 +25,7 @@ use crate::{
     error::AdminError,
     form::{Form, actions},
     form_page::{FormState, handle_form, redirect},
-    html::{Html, html},
+    html::{Html, hidden, html},
     port::{
         account::{NewToken, OwnAccount, PasswordChange},
         query, signed_in, signed_in_user, visit,
@@ -123,7 +123,7 @@ fn AccountSections(
     };
     let changed = (query().text("password") == "changed").then(|| {
         view! {
-            <Notice weight=Weight::Done>
+            <Notice severity=Severity::Done>
                 "Password changed. All your other sessions have ended."
             </Notice>
         }
@@ -168,7 +168,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
     html! {
         <form class="form" method="post">
             <RefusalNotice error=refusal.other.clone()/>
-            <input type="hidden" name="do" value=Action::Password.as_str()/>
+            {hidden("do", Action::Password.as_str())}
             // Password managers need the e-mail address of the account.
             <input type="email" value=email autocomplete="username" hidden/>
             <Field
@@ -198,7 +198,7 @@ fn TokenForm(me: User, places: Places, refusal: Refusal) -> impl IntoView {
         <form class="form panel new-token" method="post">
             <h3>"New token"</h3>
             <RefusalNotice error=refusal.other.clone()/>
-            <input type="hidden" name="do" value=Action::Token.as_str()/>
+            {hidden("do", Action::Token.as_str())}
             <Field
                 name="name"
                 label="Name"

@@ -11,10 +11,7 @@ use pennon_model::{
     user::Role,
 };
 
-use super::{
-    environments::is_of,
-    flags::{page_length, page_request},
-};
+use super::paging::{page_length, page_request};
 use crate::{
     audit::sentence::action_label,
     components::{
@@ -38,7 +35,7 @@ use crate::{
         local, query, signed_in, signed_in_user, visit,
     },
     routes,
-    scope::{product, scope_field},
+    scope::{self, product, scope_field},
 };
 
 /// All audit entries that match the filter in the address.
@@ -52,9 +49,7 @@ pub fn Audit() -> impl IntoView {
             .active_environments()
             .await?;
         let environments = active.into_iter().map(|each| each.environment);
-        let environments: Vec<_> = environments
-            .filter(|each| is_of(filter.product.as_ref(), each))
-            .collect();
+        let environments: Vec<_> = environments.filter(scope::contains).collect();
         filter.accounts &= role >= Role::Admin;
         let entries = with_environment_of_name(&environments, &filter);
         let page = signed_in::<dyn AuditAdmin>()?

@@ -15,7 +15,7 @@ use crate::{
         frame::Section,
         new_key::new_key,
         page::page,
-        page_head::Crumbs,
+        page_head::PageHead,
         refusal::RefusalNotice,
         title::Title,
         visibility_fields::VisibilityFields,
@@ -75,10 +75,11 @@ fn CloneForm(
     let back = routes::environment(original.id);
     html! {
         <Title text=format!("Clone {name} · Environments")/>
-        <header class="page-head">
-            <Crumbs section=Section::Environments between=(back.clone(), name.clone())/>
-            <h1>{format!("Clone {name}")}</h1>
-        </header>
+        <PageHead
+            above=Section::Environments
+            between=(back.clone(), name.clone())
+            title=format!("Clone {name}")
+        />
         <form class="form" method="post">
             <RefusalNotice error=refusal.other.clone()/>
             <p>

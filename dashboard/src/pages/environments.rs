@@ -6,17 +6,17 @@ use pennon_model::{
     grant::Resource,
     id::EnvironmentId,
     page::{Limit, Page},
-    usage::Polls,
     user::{Role, User},
 };
 
-use super::flags::page_request;
+use super::paging::page_request;
 use crate::{
     components::{
         empty::Empty,
         frame::Section,
         icon::{Drawing, Icon},
         link_button::LinkButton,
+        newest::Newest,
         page::page,
         page_head::PageHead,
         pager::Pager,
@@ -28,13 +28,13 @@ use crate::{
     error::AdminError,
     form::Form,
     form_page::{FormState, handle_form, redirect},
-    html::{Html, IntoHtml as _, html},
+    html::{Html, IntoHtml as _, hidden, html},
     port::{
         environments::{EnvironmentAdmin, PolledEnvironment},
         query, signed_in, signed_in_user,
     },
     routes,
-    scope::{product, scoped},
+    scope::{self, product, scoped},
 };
 
 /// The active environments, or the revoked ones, of one product or of all.
@@ -55,7 +55,7 @@ pub fn Environments() -> impl IntoView {
             return Ok(html! { <RevokedList page role/> });
         }
         let mut active = environments.active_environments().await?;
-        active.retain(|polled| is_of(product.as_ref(), &polled.environment));
+        active.retain(|polled| scope::contains(&polled.environment));
         Ok(html! { <ActiveList active product user error=state.error/> })
     };
     page(
@@ -88,11 +88,6 @@ async fn reorder(form: Form) -> Result<Html, AdminError> {
         .order_environments(form.text("of"), order)
         .await?;
     redirect(Section::Environments.path())
-}
-
-/// Returns true if an environment belongs to the selected product; none means every product.
-pub(super) fn is_of(product: Option<&String>, environment: &Environment) -> bool {
-    product.is_none_or(|product| environment.product.as_str() == product)
 }
 
 #[component]
@@ -236,8 +231,8 @@ fn Product(
     let form = movable.then(|| {
         view! {
             <form id=form_id.clone() method="post">
-                <input type="hidden" name="of" value=product.clone()/>
-                <input type="hidden" name="order" value=order/>
+                {product.clone().map(|product| hidden("of", product))}
+                {hidden("order", order)}
             </form>
         }
     });
@@ -310,32 +305,6 @@ fn Key(environment: Environment) -> impl IntoView {
                 {public}
             </span>
         </Cell>
-    }
-}
-
-/// The percentage of returning clients that had the newest revision.
-#[component]
-pub(crate) fn Newest(polls: Polls) -> impl IntoView {
-    let Some(percent) = polls.percent_current() else {
-        return html! { <span class="quiet">"No polls in 24h"</span> };
-    };
-    let title = format!(
-        "Polls in the last 24 hours: {} with the newest revision, {} with an older one, and {} with none yet.",
-        polls.current, polls.outdated, polls.first
-    );
-    let class = if percent == 100 {
-        "share whole"
-    } else {
-        "share"
-    };
-    html! {
-        <span class=class title=title>
-            <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-                <rect class="share-all" width="100" height="4"></rect>
-                <rect class="share-part" width=percent height="4"></rect>
-            </svg>
-            <span>{percent} "%"</span>
-        </span>
     }
 }
 

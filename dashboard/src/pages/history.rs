@@ -7,10 +7,10 @@ use pennon_model::{
     page::{Page, PageRequest},
 };
 
-use super::flags::{page_length, page_request};
+use super::paging::{page_length, page_request};
 use crate::{
     components::{
-        empty::Empty, frame::Section, page::page, page_head::Crumbs, pager::Pager,
+        empty::Empty, frame::Section, page::page, page_head::PageHead, pager::Pager,
         timeline::Timeline, title::Title,
     },
     error::AdminError,
@@ -68,13 +68,12 @@ async fn has_entries(audit: &dyn AuditAdmin, filter: &AuditFilter) -> Result<boo
 fn Head(key_of_flag: String, total: i64) -> impl IntoView {
     html! {
         <Title text=format!("History of {key_of_flag} · Flags")/>
-        <header class="page-head">
-            <Crumbs section=Section::Flags between=(routes::flag(&key_of_flag), key_of_flag.clone())/>
-            <h1>
-                "History of " <code>{key_of_flag}</code> " "
-                <span class="count">{total}</span>
-            </h1>
-        </header>
+        <PageHead
+            above=Section::Flags
+            between=(routes::flag(&key_of_flag), key_of_flag.clone())
+            title=html! { "History of " <code>{key_of_flag.clone()}</code> }
+            count=total
+        />
     }
 }
 

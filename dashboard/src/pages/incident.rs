@@ -8,7 +8,6 @@ use pennon_model::{
     time::Timestamp,
 };
 
-use super::environments::is_of;
 use crate::{
     components::{
         action_row::{ActionRow, is_revertible},
@@ -31,7 +30,7 @@ use crate::{
         local, query, signed_in, visit,
     },
     routes,
-    scope::{product, scope_field},
+    scope::{self, product, scope_field},
 };
 
 /// A period until now: the value in the address, the minutes, and its name.
@@ -124,11 +123,8 @@ pub fn Incident() -> impl IntoView {
         let active = signed_in::<dyn EnvironmentAdmin>()?
             .active_environments()
             .await?;
-        let product = product();
         let environments = active.into_iter().map(|each| each.environment);
-        let environments: Vec<_> = environments
-            .filter(|each| is_of(product.as_ref(), each))
-            .collect();
+        let environments: Vec<_> = environments.filter(scope::contains).collect();
         let chosen = environments
             .iter()
             .find(|each| Some(each.id) == view.environment);
@@ -138,7 +134,7 @@ pub fn Incident() -> impl IntoView {
         let filter = AuditFilter {
             // The name, because the rotation of a key changes the id.
             environment: chosen.map(|each| each.name.to_string()),
-            product: chosen.map(|each| each.product.to_string()).or(product),
+            product: chosen.map(|each| each.product.to_string()).or_else(product),
             flags_of_product: true,
             from: Some(start),
             ..AuditFilter::default()

@@ -15,9 +15,9 @@ use crate::{
         empty::Empty,
         frame::Section,
         link_button::LinkButton,
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
         page::page,
-        page_head::Crumbs,
+        page_head::PageHead,
         table::{Table, heads},
         title::Title,
     },
@@ -86,20 +86,19 @@ fn Page(
     );
     html! {
         <Title text=title/>
-        <header class="page-head">
-            <Crumbs
-                section=Section::Environments
-                between=(routes::environment(id), name.clone())
-            />
-            <h1>"Live evaluations" {of_flag}</h1>
+        <PageHead
+            above=Section::Environments
+            between=(routes::environment(id), name.clone())
+            title=html! { "Live evaluations" {of_flag} }
+        >
             {all}
-        </header>
+        </PageHead>
         <p class="live-about">
             "The evaluations that this instance of Pennon makes for applications in " <strong>{name}</strong>
             ", without the values of their contexts. Not included: those of clients that evaluate locally, and those of other instances. Nothing is stored."
         </p>
         <div class="no-scripts">
-            <Notice weight=Weight::Warning>
+            <Notice severity=Severity::Warning>
                 "This page needs scripts. Without them, the usage of a flag shows how often it is evaluated, and "
                 <a href=Section::Playground.href()>"Try it"</a> " evaluates it for a context that you enter."
             </Notice>

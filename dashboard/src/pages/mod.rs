@@ -23,6 +23,7 @@ pub mod new_environment;
 pub mod new_flag;
 pub mod new_person;
 pub mod not_found;
+mod paging;
 pub mod people;
 pub mod person;
 pub mod playground;

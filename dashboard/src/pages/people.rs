@@ -6,13 +6,13 @@ use pennon_model::{
     user::{Role, User},
 };
 
-use super::flags::page_request;
+use super::paging::page_request;
 use crate::{
     components::{
         frame::Section,
         icon::Icon,
         link_button::LinkButton,
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
         page::page,
         page_head::PageHead,
         pager::Pager,
@@ -23,9 +23,9 @@ use crate::{
         time::Time,
     },
     error::AdminError,
-    form::Form,
+    form::{Form, with_query},
     form_page::{FormState, handle_form, redirect},
-    html::{Html, html},
+    html::{Html, hidden, html},
     port::{
         Expected,
         people::{PeopleAdmin, UserRow},
@@ -65,7 +65,15 @@ async fn change_role(form: Form) -> Result<Html, AdminError> {
     let user = people.set_role(Expected { id, revision }, role).await?;
     // Administrators who lower their own role lose access to this page.
     let own = user.id == me.id && user.role < Role::Admin;
-    let list = if own { routes::FLAGS } else { routes::PEOPLE };
+    let list = if own {
+        routes::FLAGS.to_owned()
+    } else {
+        let page = query().parsed::<i64>("page");
+        with_query(
+            routes::PEOPLE,
+            [("page", page.map(|page| page.to_string()))],
+        )
+    };
     redirect(&format!("{list}#{}", row_id(&user)))
 }
 
@@ -79,7 +87,7 @@ fn List(people: Page<UserRow>, me: User, state: FormState) -> impl IntoView {
         .collect_view();
     let alone = (pagination.total == 1).then(|| {
         view! {
-            <Notice weight=Weight::Warning>
+            <Notice severity=Severity::Warning>
                 "Yours is the only account. If you lose your password, only the command line can reset it: invite a second admin."
             </Notice>
         }
@@ -150,8 +158,8 @@ fn RoleForm(
     let roles = role::choices(Role::Admin).iter().copied();
     html! {
         <form method="post" class="role-form" class:tried=refused_role.is_some()>
-            <input type="hidden" name="person" value=user.id.to_string()/>
-            <input type="hidden" name="revision" value=user.revision/>
+            {hidden("person", user.id.to_string())}
+            {hidden("revision", user.revision.to_string())}
             <select class="input" name="role" aria-label=format!("Role of {}", user.email) autocomplete="off">
                 {options(roles, shown.as_str())}
             </select>

@@ -15,7 +15,7 @@ use crate::{
         field::{Field, Input},
         frame::Section,
         grants::{self, GrantList, Places, ScopeField, read_scope, scope_refused},
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
         page::page,
         page_head::PageHead,
         refusal::{Refusal, RefusalNotice},
@@ -27,7 +27,7 @@ use crate::{
     error::AdminError,
     form::{Form, actions},
     form_page::{FormState, handle_form, redirect},
-    html::{Html, html},
+    html::{Html, hidden, html},
     port::{
         Expected,
         people::{NewGrant, PeopleAdmin, UserCredentials},
@@ -137,7 +137,7 @@ fn Person(
     let email = user.email.clone();
     let reset = (query().text("reset") == "done").then(|| {
         view! {
-            <Notice weight=Weight::Done>
+            <Notice severity=Severity::Done>
                 "Password changed. All their sessions have ended."
             </Notice>
         }
@@ -204,8 +204,8 @@ fn GrantSection(user: User, places: Places, refusal: Refusal) -> impl IntoView {
         html! {
             <form class="form panel new-grant" method="post">
                 <h3>"Add a role"</h3>
-                <input type="hidden" name="do" value=Action::Grant.as_str()/>
-                <input type="hidden" name="revision" value=revision/>
+                {hidden("do", Action::Grant.as_str())}
+                {hidden("revision", revision.to_string())}
                 <ScopeField
                     places
                     label="Where"
@@ -256,8 +256,8 @@ fn PasswordForm(
     } else {
         html! {
             <form class="form" method="post">
-                <input type="hidden" name="do" value=Action::Reset.as_str()/>
-                <input type="hidden" name="revision" value=revision/>
+                {hidden("do", Action::Reset.as_str())}
+                {hidden("revision", revision.to_string())}
                 <Field
                     name="password"
                     label="New password"

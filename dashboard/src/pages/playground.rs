@@ -2,18 +2,14 @@
 
 use leptos::prelude::*;
 use pennon_core::FlagConfig;
-use pennon_model::{
-    environment::{Environment, ProductName},
-    flag::Flag,
-    id::EnvironmentId,
-};
+use pennon_model::{environment::Environment, flag::Flag, id::EnvironmentId};
 
 use crate::{
     components::{
         empty::Empty,
         frame::Section,
         link_button::LinkButton,
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
         page::page,
         page_head::PageHead,
         playground::{ContextForm, Playground},
@@ -32,6 +28,10 @@ use crate::{
     routes,
     scope::{product, scope_field},
 };
+
+/// The reason for which an archived flag has no configuration in an environment where it could exist.
+const ARCHIVED_BEFORE: &str =
+    "This flag was archived before this environment existed, so it has no configuration here.";
 
 /// The result of a flag for an evaluation context, with its explanation.
 #[component]
@@ -142,12 +142,13 @@ fn Page(data: PageData) -> impl IntoView {
             let chosen = environments
                 .iter()
                 .find(|each| Some(each.id) == environment);
-            let reason = missing_reason(flag, chosen.map(|chosen| &chosen.product));
-            html! { <Notice weight=Weight::Warning>{reason}</Notice> }
+            let reason = chosen.and_then(|chosen| describe::absence(flag, chosen));
+            let reason = reason.unwrap_or_else(|| ARCHIVED_BEFORE.to_owned());
+            html! { <Notice severity=Severity::Warning>{reason}</Notice> }
         });
         let unknown = (flag.is_none() && !key.is_empty()).then(|| {
             view! {
-                <Notice weight=Weight::Warning>
+                <Notice severity=Severity::Warning>
                     "No flag has the key "
                     <code>{key}</code>
                     "."
@@ -180,17 +181,6 @@ fn Page(data: PageData) -> impl IntoView {
     view! {
         <PageHead title="Try it"/>
         {content}
-    }
-}
-
-/// Explains why a flag has no configuration in an environment of this product.
-fn missing_reason(flag: &Flag, product: Option<&ProductName>) -> String {
-    match (&flag.products, product) {
-        (Some(products), Some(product)) if !products.contains(product) => format!(
-            "{} It does not exist in the environments of {product}.",
-            describe::limited_to(products)
-        ),
-        _ => "This flag was archived before this environment existed, so it has no configuration here.".to_owned(),
     }
 }
 

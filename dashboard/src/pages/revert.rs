@@ -15,7 +15,7 @@ use crate::{
         effect::{Effect, changes_description, may_turn_on},
         frame::Section,
         link_button::LinkButton,
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
         page::page,
         page_head::PageHead,
         refusal::RefusalNotice,
@@ -25,7 +25,7 @@ use crate::{
     error::AdminError,
     form::Form,
     form_page::{FormState, handle_form, redirect},
-    html::{Html, IntoHtml as _, html},
+    html::{Html, IntoHtml as _, hidden, html},
     model::Naming,
     port::{
         audit::{AuditAdmin, Record, Reversal},
@@ -48,7 +48,7 @@ pub fn Revert() -> impl IntoView {
         let render = async move |state: FormState| {
             let reversal = signed_in::<dyn AuditAdmin>()?.reversal(id).await?;
             let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
-            Ok(view! { <Preview reversal naming error=state.error/> })
+            Ok(view! { <Preview reversal naming state/> })
         };
         handle_form(|form| revert(id, form), render).await
     })
@@ -58,7 +58,7 @@ async fn revert(id: AuditId, form: Form) -> Result<Html, AdminError> {
     let audit = signed_in::<dyn AuditAdmin>()?;
     let reversal = audit.reversal(id).await?;
     let reverted = audit.revert(id, &form.text("fingerprint")).await;
-    reverted.map_err(|error| error.about(|| "Revert this change".to_owned()))?;
+    reverted.map_err(|error| error.about("in", || "Revert this change".to_owned()))?;
     redirect(&return_address(&reversal.records))
 }
 
@@ -74,7 +74,7 @@ fn return_address(records: &[Record]) -> String {
 }
 
 #[component]
-fn Preview(reversal: Reversal, naming: Naming, error: Option<AdminError>) -> impl IntoView {
+fn Preview(reversal: Reversal, naming: Naming, state: FormState) -> impl IntoView {
     let Reversal { records, plan } = reversal;
     let back = return_address(&records);
     let at = records.first().map(|record| record.entry.occurred_at);
@@ -90,7 +90,9 @@ fn Preview(reversal: Reversal, naming: Naming, error: Option<AdminError>) -> imp
     let entries = entries.map(|record| view! { <Entry record naming/> });
     let entries = entries.collect_view();
     let plan = match plan {
-        Ok(plan) => html! { <Planned plan naming verb="Revert".to_owned() back error/> },
+        Ok(plan) => {
+            html! { <Planned plan naming verb="Revert".to_owned() back posted=state.form error=state.error/> }
+        }
         Err(obstacle) => not_reverted("This cannot be reverted. ", obstacle, back),
     };
     html! {
@@ -110,7 +112,7 @@ fn Preview(reversal: Reversal, naming: Naming, error: Option<AdminError>) -> imp
 /// Renders the reason that a revert is impossible.
 pub(super) fn not_reverted(lead: &'static str, obstacle: String, back: String) -> Html {
     html! {
-        <Notice weight=Weight::Warning>
+        <Notice severity=Severity::Warning>
             <strong>{lead}</strong>
             {obstacle}
         </Notice>
@@ -131,6 +133,8 @@ pub fn Planned(
     verb: String,
     /// The address of the page to which the form can be left.
     back: String,
+    /// The form that was posted.
+    posted: Option<Form>,
     /// The error of the form.
     error: Option<AdminError>,
 ) -> impl IntoView {
@@ -142,7 +146,7 @@ pub fn Planned(
     } = plan;
     let overwrite_warning = overwrites.then(|| {
         view! {
-            <Notice weight=Weight::Warning>
+            <Notice severity=Severity::Warning>
                 "It has been changed again since. Reverting discards the later changes, too."
             </Notice>
         }
@@ -164,7 +168,7 @@ pub fn Planned(
         .max_by_key(|environment| environment.is_reason_required)
         .cloned();
     let confirmed = safeguarded.map(|environment| {
-        view! { <ConfirmedFields environment id="reason"/> }
+        view! { <ConfirmedFields environment posted id="reason"/> }
     });
     let effects = effects.into_iter().take(SHOWN).map(|effect| {
         let heading = several.then(|| {
@@ -196,7 +200,7 @@ pub fn Planned(
             {omitted}
             {rest}
             <form method="post">
-                <input type="hidden" name="fingerprint" value=fingerprint/>
+                {hidden("fingerprint", fingerprint)}
                 {confirmed}
                 <div class="form-actions">
                     <button class="button primary" class:danger=may_turn_on>

@@ -8,7 +8,9 @@ use super::{
     revert::{Planned, SHOWN, not_reverted, omitted},
 };
 use crate::{
-    components::{action_row::ActionRow, frame::Section, page::page, page_head::PageHead},
+    components::{
+        action_row::ActionRow, frame::Section, number::counted, page::page, page_head::PageHead,
+    },
     error::AdminError,
     form::Form,
     form_page::{FormState, handle_form, redirect},
@@ -39,7 +41,7 @@ pub fn RevertSeveral() -> impl IntoView {
         let render = async move |state: FormState| {
             let reversal = signed_in::<dyn AuditAdmin>()?.joint_reversal(ids).await?;
             let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
-            Ok(view! { <Preview reversal naming view error=state.error/> })
+            Ok(view! { <Preview reversal naming view state/> })
         };
         handle_form(|form| revert(ids, view, form), render).await
     })
@@ -48,31 +50,18 @@ pub fn RevertSeveral() -> impl IntoView {
 async fn revert(ids: &[AuditId], view: View, form: Form) -> Result<Html, AdminError> {
     let audit = signed_in::<dyn AuditAdmin>()?;
     let reverted = audit.revert_jointly(ids, &form.text("fingerprint")).await;
-    let about = || format!("Revert {}", change_count(ids.len()));
-    reverted.map_err(|error| error.about(about))?;
+    let about = || format!("Revert {}", counted(ids.len(), "change", "changes"));
+    reverted.map_err(|error| error.about("in", about))?;
     redirect(&view.address(routes::INCIDENT, []))
 }
 
-/// Returns the number of changes in words, such as `1 change`.
-fn change_count(count: usize) -> String {
-    match count {
-        1 => "1 change".to_owned(),
-        count => format!("{count} changes"),
-    }
-}
-
 #[component]
-fn Preview(
-    reversal: JointReversal,
-    naming: Naming,
-    view: View,
-    error: Option<AdminError>,
-) -> impl IntoView {
+fn Preview(reversal: JointReversal, naming: Naming, view: View, state: FormState) -> impl IntoView {
     let JointReversal { actions, plan } = reversal;
     let (kept, reverted): (Vec<_>, Vec<_>) = actions
         .into_iter()
         .partition(|action| action.omitted.is_some());
-    let changes = change_count(reverted.len());
+    let changes = counted(reverted.len(), "change", "changes");
     let back = view.address(routes::INCIDENT, []);
     let kept = (!kept.is_empty()).then(|| {
         html! {
@@ -95,7 +84,7 @@ fn Preview(
     let plan = match plan {
         Ok(plan) => {
             let verb = format!("Revert {changes}");
-            html! { <Planned plan naming verb back error/> }
+            html! { <Planned plan naming verb back posted=state.form error=state.error/> }
         }
         Err(obstacle) => not_reverted("Nothing can be reverted. ", obstacle, back),
     };

@@ -6,12 +6,13 @@ use crate::{
     components::{
         field::{Field, Input},
         mark::Mark,
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
         refusal::Refusal,
         title::Title,
     },
     error::{AdminError, FieldError},
     form::is_password,
+    html::hidden,
     port::{query, visit},
     routes,
 };
@@ -112,8 +113,11 @@ async fn attempt(next: &str) -> Attempt {
 
 /// Returns the page to open afterwards, which is always a page of the dashboard.
 fn destination(next: String) -> String {
-    let inside = next.starts_with("/dashboard/") && !next.contains("..");
-    if inside && !next.contains(['\\', '\r', '\n']) {
+    let path = next.split(['?', '#']).next().unwrap_or_default();
+    let leads_up = |segment: &str| segment.to_ascii_lowercase().replace("%2e", ".") == "..";
+    let inside = next.starts_with("/dashboard/") && !path.split('/').any(leads_up);
+    // Browsers ignore tabs and line breaks in an address.
+    if inside && !next.contains(['\\', '\r', '\n', '\t']) {
         next
     } else {
         routes::HOME.to_owned()
@@ -144,7 +148,7 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
     let fresh = email.is_empty();
     let interrupted = (!forwarded_fields.is_empty()).then(|| {
         view! {
-            <Notice weight=Weight::Warning>
+            <Notice severity=Severity::Warning>
                 "Your session has ended. What you typed is kept, and submitted after you sign in."
                 {lost_password.then_some(" The password is not kept: you will be asked for it again.")}
             </Notice>
@@ -152,19 +156,19 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
     });
     let lost = lost_form.then(|| {
         view! {
-            <Notice weight=Weight::Danger>
+            <Notice severity=Severity::Danger>
                 "Your session has ended. The form was too large to be kept: sign in, and fill it in again."
             </Notice>
         }
     });
     let forwarded_fields = forwarded_fields
         .into_iter()
-        .map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
+        .map(|(name, value)| hidden(&name, value));
     view! {
         <form method="post">
             {interrupted}
             {lost}
-            {notice.map(|error| view! { <Notice weight=Weight::Danger>{error.to_string()}</Notice> })}
+            {notice.map(|error| view! { <Notice severity=Severity::Danger>{error.to_string()}</Notice> })}
             {forwarded_fields.collect_view()}
             <Field name=EMAIL label="E-mail" input=Input::Email value=email focus=fresh/>
             <Field name=PASSWORD label="Password" input=Input::Password refusal/>
@@ -184,6 +188,8 @@ mod tests {
             leads("/dashboard/environments?page=2"),
             "/dashboard/environments?page=2"
         );
+        let dots = "/dashboard/flags/a..b?edit=rule&context=..";
+        assert_eq!(leads(dots), dots);
         for elsewhere in [
             "https://evil.example/dashboard/",
             "//evil.example",
@@ -191,6 +197,8 @@ mod tests {
             "",
             "/dashboard/\r\nx",
             "/dashboard/../..//evil.example",
+            "/dashboard/%2E%2e/.%2e//evil.example",
+            "/dashboard/.\t./x",
         ] {
             assert_eq!(leads(elsewhere), "/dashboard");
         }

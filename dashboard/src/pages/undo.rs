@@ -47,7 +47,7 @@ async fn undo(form: Form) -> Result<Html, AdminError> {
     match reversal.plan {
         Ok(plan) if !plan.overwrites => {
             let undone = audit.revert(entry, &plan.fingerprint).await;
-            undone.map_err(|error| error.about(|| "Undo your change".to_owned()))?;
+            undone.map_err(|error| error.about("in", || "Undo your change".to_owned()))?;
             redirect(&return_address(&form))
         }
         _ => redirect(&routes::audit_entry(entry)),

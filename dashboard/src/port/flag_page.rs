@@ -13,7 +13,7 @@ use super::{Expected, flags::MetadataForm};
 use crate::{
     error::AdminError,
     recipe_form::RecipeForm,
-    rule_form::{RolloutForm, RuleForm},
+    targeting_form::{RolloutForm, RuleForm},
 };
 
 /// The use cases for one flag, most of them in one environment.

@@ -19,6 +19,9 @@ pub trait PeopleAdmin: Send + Sync {
     /// Returns one page of users, newest first.
     async fn people(&self, page: PageRequest) -> Result<Page<UserRow>, AdminError>;
 
+    /// Returns the newest few users whose e-mail addresses contain a text, ignoring case.
+    async fn find_people(&self, text: &str) -> Result<Vec<User>, AdminError>;
+
     /// Returns one user and their personal access tokens.
     async fn person(&self, id: UserId) -> Result<(User, Vec<Token>), AdminError>;
 

@@ -14,13 +14,13 @@ pub trait SearchAdmin: Send + Sync {
     async fn find(&self, text: &str, product: Option<&str>) -> Result<SearchResults, AdminError>;
 }
 
-/// The results, up to a limit.
+/// The results.
 #[derive(Clone, Debug)]
 pub struct SearchResults {
-    /// The flags.
+    /// The flags, up to a limit.
     pub flags: Vec<Flag>,
     /// True if more flags match.
     pub has_more_flags: bool,
-    /// The environments.
+    /// All environments that match.
     pub environments: Vec<Environment>,
 }

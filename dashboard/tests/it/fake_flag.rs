@@ -15,7 +15,7 @@ use pennon_dashboard::{
         search::{SearchAdmin, SearchResults},
     },
     recipe_form::RecipeForm,
-    rule_form::{RolloutForm, RuleForm},
+    targeting_form::{RolloutForm, RuleForm},
 };
 use pennon_model::{
     audit::{AuditAction, AuditEntry, AuditFilter},

@@ -57,6 +57,11 @@ impl PeopleAdmin for Fake {
         Ok(page.page_of(vec![row], 1))
     }
 
+    async fn find_people(&self, text: &str) -> Result<Vec<User>, AdminError> {
+        self.record_call(format!("find people {text}"))?;
+        Ok(vec![self.user()])
+    }
+
     async fn person(&self, _id: UserId) -> Result<(User, Vec<Token>), AdminError> {
         Ok((self.user(), vec![self.token()]))
     }

@@ -9,7 +9,7 @@ use pennon_dashboard::port::flag_page::{
     ConfigurationCopy, CopyPreview, CopyRevisions, ExpectedTargeting, FlagDetails, FlagPageAdmin,
 };
 use pennon_dashboard::recipe_form::{Audience, RecipeForm};
-use pennon_dashboard::rule_form::{RolloutForm, RuleForm};
+use pennon_dashboard::targeting_form::{RolloutForm, RuleForm};
 use pennon_model::configuration::{
     ConfigurationDiff, FlagComparison, FlagEnvironmentId, FlagOverview,
 };

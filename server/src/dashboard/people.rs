@@ -16,12 +16,20 @@ use crate::admin::users::{AccountSelector, NewUser, UserPatch};
 use crate::admin::{tokens, users};
 use crate::auth::password::NewPassword;
 
+/// The maximum number of people that a search finds.
+const MOST_FOUND: i64 = 8;
+
 #[async_trait]
 impl PeopleAdmin for SignedIn {
     async fn people(&self, page: PageRequest) -> Result<Page<UserRow>, AdminError> {
         let actor = self.actor.administrator()?;
         let people = users::with_sign_ins(&self.admin, &actor, page).await?;
         Ok(people.map(|(user, signed_in_at)| UserRow { user, signed_in_at }))
+    }
+
+    async fn find_people(&self, text: &str) -> Result<Vec<User>, AdminError> {
+        let actor = self.actor.administrator()?;
+        Ok(users::search(&self.admin, &actor, text, MOST_FOUND).await?)
     }
 
     async fn person(&self, id: UserId) -> Result<(User, Vec<Token>), AdminError> {

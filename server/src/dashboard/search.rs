@@ -10,7 +10,7 @@ use pennon_model::page::PageRequest;
 use super::SignedIn;
 use crate::admin::{environments, flags};
 
-/// The maximum number of results of each kind.
+/// The maximum number of flags.
 const SHOWN: usize = 8;
 
 #[async_trait]
@@ -49,7 +49,6 @@ impl SearchAdmin for SignedIn {
             let name = format!("{} {}", environment.product, environment.name);
             is_selected(&environment.product) && name.to_lowercase().contains(&wanted)
         });
-        environments.truncate(SHOWN);
         Ok(SearchResults {
             flags,
             has_more_flags,

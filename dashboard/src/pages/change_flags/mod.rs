@@ -23,7 +23,8 @@ use crate::{
         field::{Field, Input},
         frame::Section,
         link_button::LinkButton,
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
+        number::counted,
         page::page,
         page_head::PageHead,
         refusal::{Refusal, RefusalNotice},
@@ -33,7 +34,7 @@ use crate::{
     error::{AdminError, UnchangeableFlag},
     form::Form,
     form_page::{FormState, handle_form, redirect},
-    html::{Html, html},
+    html::{Html, hidden, html},
     model::Naming,
     port::{environments::EnvironmentAdmin, flags::FlagAdmin, query, signed_in, signed_in_user},
     routes,
@@ -50,7 +51,7 @@ pub fn ChangeFlags() -> impl IntoView {
         }
         let submitted = request.clone();
         let render = async move |state: FormState| {
-            let preview = Preview::of(request, state.error).await?;
+            let preview = Preview::of(request, state).await?;
             Ok(view! { <Content preview/> })
         };
         handle_form(|form| apply(submitted, form), render).await
@@ -63,7 +64,7 @@ async fn apply(request: Request, form: Form) -> Result<Html, AdminError> {
     let flags = signed_in::<dyn FlagAdmin>()?;
     let changed = flags.change_flags(&change, &form.text("fingerprint")).await;
     let about = || title(request.action, request.flags.len());
-    changed.map_err(|error| error.about(about))?;
+    changed.map_err(|error| error.about("in", about))?;
     redirect(&request.list())
 }
 
@@ -76,12 +77,12 @@ struct Preview {
     planned: Option<Planned>,
     /// The errors of the options.
     refusal: Refusal,
-    /// The error of an attempt to make the change, or to preview it.
-    error: Option<AdminError>,
+    /// The form as it was posted, with the error of the change or of its preview.
+    state: FormState,
 }
 
 impl Preview {
-    async fn of(request: Request, error: Option<AdminError>) -> Result<Self, AdminError> {
+    async fn of(request: Request, state: FormState) -> Result<Self, AdminError> {
         let admin = signed_in::<dyn FlagAdmin>()?;
         let flags = admin.flags_with_ids(&request.flags).await?;
         let environments = match request.action {
@@ -98,9 +99,11 @@ impl Preview {
             environments,
             planned: None,
             refusal: Refusal::default(),
-            // The preview shows which flags cannot change.
-            error: error.filter(|error| !matches!(error, AdminError::UnchangeableFlags(_))),
+            state,
         };
+        // The preview shows which flags cannot change.
+        let is_shown = |error: &mut AdminError| matches!(error, AdminError::UnchangeableFlags(_));
+        preview.state.error.take_if(is_shown);
         match preview.request.change() {
             Err(errors) => {
                 preview.refusal = Refusal::new(AdminError::Invalid(errors), &[ADD, REMOVE]);
@@ -119,7 +122,7 @@ impl Preview {
             Ok(plan) => Ok(plan),
             Err(AdminError::UnchangeableFlags(flags)) => Err(flags),
             Err(error) => {
-                self.error = Some(error);
+                self.state.error = Some(error);
                 return;
             }
         };
@@ -130,14 +133,6 @@ impl Preview {
     fn environment(&self) -> Option<&Environment> {
         let mut environments = self.environments.iter();
         environments.find(|environment| Some(environment.id) == self.request.environment)
-    }
-}
-
-/// Returns the number of flags in words, such as `1 flag`.
-fn flag_count(count: usize) -> String {
-    match count {
-        1 => "1 flag".to_owned(),
-        count => format!("{count} flags"),
     }
 }
 
@@ -153,7 +148,7 @@ pub(super) fn verb(action: BulkActionName) -> &'static str {
 
 /// Describes an action on so many flags, such as `Turn on 3 flags`.
 fn title(action: BulkActionName, count: usize) -> String {
-    format!("{} {}", verb(action), flag_count(count))
+    format!("{} {}", verb(action), counted(count, "flag", "flags"))
 }
 
 #[component]
@@ -197,7 +192,7 @@ fn Content(preview: Preview) -> impl IntoView {
         <Title text=format!("{title} · Flags")/>
         <PageHead above=Section::Flags title/>
         <div class="bulk">
-            <RefusalNotice error=preview.error/>
+            <RefusalNotice error=preview.state.error/>
             {options}
             {hint}
             <Outcomes flags=preview.flags planned=preview.planned/>
@@ -230,7 +225,7 @@ fn options_form(preview: &Preview, naming: Naming) -> Option<Html> {
     };
     let is_primary = preview.planned.is_none();
     Some(html! {
-        <form class="form bulk-options" method="get" action=routes::CHANGE_FLAGS>
+        <form class="form" method="get" action=routes::CHANGE_FLAGS>
             {request.hidden_fields()}
             {fields}
             <div>
@@ -291,11 +286,12 @@ fn confirmation(planned: &Planned, preview: &Preview, place: Option<String>, bac
             .any(|each| may_turn_on(&each.before, &each.after));
     let safeguarded = preview.environment().filter(|each| each.has_safeguards());
     let confirmed = safeguarded.cloned().map(|environment| {
-        view! { <ConfirmedFields environment id="reason"/> }
+        let posted = preview.state.form.clone();
+        view! { <ConfirmedFields environment posted id="reason"/> }
     });
     html! {
         <form class="form" method="post">
-            <input type="hidden" name="fingerprint" value=plan.fingerprint.clone()/>
+            {hidden("fingerprint", plan.fingerprint.clone())}
             {confirmed}
             <div class="form-actions">
                 <button class="button primary" class:danger=is_danger>
@@ -317,13 +313,13 @@ fn without_refused(refused: &[UnchangeableFlag], preview: &Preview, back: &str) 
     );
     let label = match left {
         1 => "Continue with the other flag".to_owned(),
-        left => format!("Continue with the other {}", flag_count(left)),
+        left => format!("Continue with the other {}", counted(left, "flag", "flags")),
     };
     let rest = (left > 0).then(|| {
         view! { <LinkButton href=preview.request.without(&excluded) label primary=true/> }
     });
     html! {
-        <Notice weight=Weight::Warning>{text}</Notice>
+        <Notice severity=Severity::Warning>{text}</Notice>
         <div class="form-actions">
             {rest}
             <LinkButton href=back.to_owned() label="Cancel"/>

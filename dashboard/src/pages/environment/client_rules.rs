@@ -6,25 +6,26 @@ use pennon_model::environment::{ClientRules, Environment};
 use super::Action;
 use crate::{
     components::{
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
         refusal::RefusalNotice,
         visibility_fields::ClientRulesFields,
     },
     form_page::FormState,
-    html::{Html, html},
+    html::{Html, hidden, html},
 };
 
 /// Renders the form with the consequences of the other choice, which are hidden while the current one is selected.
 pub(super) fn form(environment: &Environment, state: &FormState) -> Html {
     let refusal = Action::ClientRules.refusal(state);
+    let revision = Action::ClientRules.expected(state, environment);
     let current = environment.client_rules;
     html! {
         <form class="form client-rules" method="post">
             <RefusalNotice error=refusal.other.clone()/>
-            <input type="hidden" name="do" value=Action::ClientRules.as_str()/>
-            <input type="hidden" name="revision" value=environment.revision/>
+            {hidden("do", Action::ClientRules.as_str())}
+            {hidden("revision", revision.to_string())}
             <ClientRulesFields current refusal/>
-            <Notice weight=Weight::Warning>{consequences(current)}</Notice>
+            <Notice severity=Severity::Warning>{consequences(current)}</Notice>
             <div class="form-actions">
                 <button class="button">"Change client rules"</button>
             </div>

@@ -16,7 +16,6 @@ use pennon_model::{
     user::Role,
 };
 
-use super::environments::Newest;
 use crate::{
     components::{
         check_field::is_checked,
@@ -27,9 +26,10 @@ use crate::{
         frame::Section,
         link_button::LinkButton,
         new_key::new_key,
-        notice::{Notice, Weight},
+        newest::Newest,
+        notice::{Notice, Severity},
         page::page,
-        page_head::Crumbs,
+        page_head::PageHead,
         public_tag::PublicTag,
         refusal::{Refusal, RefusalNotice},
         safeguard_fields::{PROTECTED, REASON_REQUIRED},
@@ -41,7 +41,7 @@ use crate::{
     error::{AdminError, FieldError},
     form::{Form, actions},
     form_page::{FormState, handle_form, redirect},
-    html::{Html, IntoHtml as _, html},
+    html::{Html, IntoHtml as _, hidden, html},
     model::Naming,
     port::{
         Expected,
@@ -96,7 +96,8 @@ pub fn EnvironmentPage() -> impl IntoView {
 async fn act(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
     let action = Action::of(&form).ok_or(AdminError::NotFound)?;
     let page = carry_out(action, id, form).await;
-    page.map_err(|error| error.about(|| action.describe().to_owned()))
+    let (text, preposition) = action.describe();
+    page.map_err(|error| error.about(preposition, || text.to_owned()))
 }
 
 async fn carry_out(action: Action, id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
@@ -127,15 +128,15 @@ async fn carry_out(action: Action, id: EnvironmentId, form: Form) -> Result<Html
 }
 
 impl Action {
-    /// Describes the action in the imperative.
-    fn describe(self) -> &'static str {
+    /// Describes the action in the imperative, with the preposition before the environment.
+    fn describe(self) -> (&'static str, &'static str) {
         match self {
-            Self::Rename => "Rename the environment",
-            Self::ClientRules => "Change what clients receive",
-            Self::Safeguards => "Change the safeguards",
-            Self::Rotate => "Rotate the SDK key",
-            Self::EndPreviousKey => "End the previous SDK key",
-            Self::Revoke => "Revoke the environment",
+            Self::Rename => ("Rename", ""),
+            Self::ClientRules => ("Change what clients receive", "in"),
+            Self::Safeguards => ("Change the safeguards", "of"),
+            Self::Rotate => ("Rotate the SDK key", "of"),
+            Self::EndPreviousKey => ("End the previous SDK key", "of"),
+            Self::Revoke => ("Revoke", ""),
         }
     }
 
@@ -157,6 +158,15 @@ impl Action {
             Self::Rotate => "rotate-reason",
             _ => "revoke-reason",
         }
+    }
+
+    /// Returns the revision of the environment that its form expects.
+    fn expected(self, state: &FormState, environment: &Environment) -> i64 {
+        let of_form = |form: &Form| {
+            form.parsed("revision")
+                .filter(|_| Self::of(form) == Some(self))
+        };
+        state.expected(of_form, environment.revision)
     }
 
     /// Returns the input of its form, with the errors.
@@ -257,19 +267,20 @@ fn Page(
     };
     let revoked = (!active).then(|| {
         view! {
-            <Notice weight=Weight::Warning>
+            <Notice severity=Severity::Warning>
                 <strong>"This environment is revoked. "</strong>
                 "Its key never works again, and nothing in it can be changed. If the key was rotated, use the active environment of the same name."
             </Notice>
         }
     });
+    let title = format!("{name} · Environments");
+    let heading =
+        html! { {name} " " <span class=class>{status}</span> " " {public} " " {protected} };
     html! {
-        <Title text=format!("{name} · Environments")/>
-        <header class="page-head">
-            <Crumbs section=Section::Environments/>
-            <h1>{name} " " <span class=class>{status}</span> " " {public} " " {protected}</h1>
+        <Title text=title/>
+        <PageHead above=Section::Environments title=heading>
             <div class="page-actions">{live} {clone}</div>
-        </header>
+        </PageHead>
         {revoked}
         <Facts environment polling active/>
         {rest}
@@ -315,7 +326,7 @@ fn Manage(
     let safeguards = safeguards::form(&environment, &state);
     let client_rules = (environment.visibility == Visibility::Public)
         .then(|| client_rules::form(&environment, &state));
-    let revision = environment.revision;
+    let revision = Action::Rename.expected(&state, &environment);
     let name = environment.name.to_string();
     let prefix = format!("{}…", environment.sdk_key_prefix);
     let danger = |action, title, refusal, after| {
@@ -362,8 +373,8 @@ fn Manage(
             <h2 id="manage">"Manage"</h2>
             <form class="form" method="post">
                 <RefusalNotice error=refusal.other.clone()/>
-                <input type="hidden" name="do" value=Action::Rename.as_str()/>
-                <input type="hidden" name="revision" value=revision/>
+                {hidden("do", Action::Rename.as_str())}
+                {hidden("revision", revision.to_string())}
                 <Field
                     name="name"
                     label="Name"
@@ -412,15 +423,17 @@ fn Danger(
     children: Children,
 ) -> impl IntoView {
     let refusal = action.refusal(&state);
-    let open = refusal.form.is_some();
+    let revision = action.expected(&state, &environment);
+    let posted = refusal.form.clone();
+    let open = posted.is_some();
     html! {
         <details class="danger-zone" open=open>
             <summary>{title} "…"</summary>
             <form class="form" method="post" autocomplete="off">
                 <RefusalNotice error=refusal.other.clone()/>
                 {children()}
-                <input type="hidden" name="do" value=action.as_str()/>
-                <input type="hidden" name="revision" value=environment.revision/>
+                {hidden("do", action.as_str())}
+                {hidden("revision", revision.to_string())}
                 <p>"To confirm, type " <strong class="typed-name">{environment.name.to_string()}</strong> "."</p>
                 <Field
                     name=action.field()
@@ -428,7 +441,7 @@ fn Danger(
                     input=Input::Line
                     refusal
                 />
-                <ConfirmedFields environment id=action.reason_id()/>
+                <ConfirmedFields environment posted id=action.reason_id()/>
                 <div class="form-actions">
                     <button class="button danger primary">{title}</button>
                 </div>

@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 use pennon_model::{
-    client::Client,
     environment::Environment,
     previous_key::{PreviousKeyClient, PreviousKeyUsage},
 };
@@ -10,6 +9,7 @@ use pennon_model::{
 use super::Action;
 use crate::{
     components::{
+        client_table::client_cells,
         confirm::Confirm,
         number::format_count,
         refusal::RefusalNotice,
@@ -17,7 +17,7 @@ use crate::{
         time::{Clock, Date},
     },
     form_page::FormState,
-    html::{Html, IntoHtml as _, html},
+    html::{Html, html},
 };
 
 /// The name of the field with the overlap, in seconds.
@@ -64,7 +64,12 @@ fn end_form(environment: &Environment, usage: &PreviousKeyUsage, state: &FormSta
     let prefix = format!("{}…", usage.key.prefix);
     let fields = vec![
         ("do", Action::EndPreviousKey.as_str().to_owned()),
-        ("revision", environment.revision.to_string()),
+        (
+            "revision",
+            Action::EndPreviousKey
+                .expected(state, environment)
+                .to_string(),
+        ),
     ];
     html! {
         <RefusalNotice error=refusal.other/>
@@ -75,6 +80,7 @@ fn end_form(environment: &Environment, usage: &PreviousKeyUsage, state: &FormSta
                 action="End now".to_owned()
                 fields
                 environment=environment.clone()
+                posted=refusal.form
             >
                 <p>
                     {consequence} " The previous key, " <code>{prefix}</code> ", never works again."
@@ -106,17 +112,7 @@ fn clients(clients: Vec<PreviousKeyClient>) -> Html {
 }
 
 fn row(usage: PreviousKeyClient) -> impl IntoView {
-    let (name, version) = match usage.client {
-        Client::Known(package, version) => (
-            html! { <code>{package.as_str()}</code> },
-            html! { <code>{version.to_string()}</code> },
-        ),
-        Client::Newer(package) => (
-            html! { <code>{package.as_str()}</code> },
-            "Newer than this server".into_html(),
-        ),
-        Client::Other => ("Other clients".into_html(), "Unknown".into_html()),
-    };
+    let (name, version) = client_cells(usage.client);
     view! {
         <tr>
             <th class="name" scope="row">

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use pennon_model::environment::{ClientRules, Environment, Visibility};
 
 use crate::{
-    components::number::format_count,
+    components::number::counted,
     html::{Html, html},
 };
 
@@ -20,10 +20,7 @@ pub(super) fn section(environment: &Environment, flags: i64) -> Html {
 }
 
 fn describe(environment: &Environment, flags: i64) -> String {
-    let count = |what: &str| match flags {
-        1 => format!("1 {what}"),
-        _ => format!("{} {what}s", format_count(flags)),
-    };
+    let public = counted(flags, "public flag", "public flags");
     match (environment.visibility, environment.client_rules) {
         (Visibility::Server, _) if flags == 0 => {
             "Nothing yet, because no flag exists here. It will reveal every flag with its rules and rollout, so keep it secret."
@@ -31,18 +28,16 @@ fn describe(environment: &Environment, flags: i64) -> String {
         }
         (Visibility::Server, _) => format!(
             "The keys, rules and rollouts of all flags that exist here: {}. Keep it secret.",
-            count("flag")
+            counted(flags, "flag", "flags")
         ),
         (Visibility::Public, _) if flags == 0 => {
             "Nothing yet, because no flag here is public. Everyone can read this key.".to_owned()
         }
         (Visibility::Public, ClientRules::Full) => format!(
-            "The keys, rules and rollouts of {}. Everyone can read this key.",
-            count("public flag")
+            "The keys, rules and rollouts of {public}. Everyone can read this key."
         ),
         (Visibility::Public, ClientRules::Answers) => format!(
-            "The keys of {} and their results for any context, but no rules and no rollouts. Everyone can read this key.",
-            count("public flag")
+            "The keys of {public} and their results for any context, but no rules and no rollouts. Everyone can read this key."
         ),
     }
 }

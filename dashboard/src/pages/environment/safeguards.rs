@@ -10,17 +10,18 @@ use crate::{
         safeguard_fields::{ProtectedField, ReasonRequiredField},
     },
     form_page::FormState,
-    html::{Html, html},
+    html::{Html, hidden, html},
 };
 
 /// Renders the form.
 pub(super) fn form(environment: &Environment, state: &FormState) -> Html {
     let refusal = Action::Safeguards.refusal(state);
+    let revision = Action::Safeguards.expected(state, environment);
     html! {
         <form class="form" method="post">
             <RefusalNotice error=refusal.other.clone()/>
-            <input type="hidden" name="do" value=Action::Safeguards.as_str()/>
-            <input type="hidden" name="revision" value=environment.revision/>
+            {hidden("do", Action::Safeguards.as_str())}
+            {hidden("revision", revision.to_string())}
             <ProtectedField current=environment.is_protected refusal=refusal.clone()/>
             <ReasonRequiredField current=environment.is_reason_required refusal/>
             <div class="form-actions">

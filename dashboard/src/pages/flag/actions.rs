@@ -12,6 +12,8 @@ use crate::{
     components::{check_field::is_checked, product_fields::ProductForm, public_field::PUBLIC},
     error::{AdminError, FieldError},
     form::{Form, actions},
+    form_page::redirect,
+    html::Html,
     port::{
         Expected,
         flag_page::{
@@ -21,7 +23,7 @@ use crate::{
         signed_in,
     },
     recipe_form::RecipeForm,
-    rule_form::{self, ConditionForm, RolloutForm, RuleForm},
+    targeting_form::{self, ConditionForm, RolloutForm, RuleForm},
 };
 
 actions! {
@@ -54,8 +56,20 @@ actions! {
     }
 }
 
+/// The name of the field with the percentage of the rollout that a form replaces.
+pub(super) const PERCENTAGE_BEFORE: &str = "from";
+
+/// Adds the action of a form for a flag to a question about it.
+pub(super) fn about(error: AdminError, form: &Form, key: &str) -> AdminError {
+    let preposition = match Action::of(form) {
+        Some(Action::Copy) => "to",
+        _ => "in",
+    };
+    error.about(preposition, || describe(form, key))
+}
+
 /// Describes the action of a form for a flag, in the imperative: `Turn on checkout`.
-pub(super) fn describe(form: &Form, key: &str) -> String {
+fn describe(form: &Form, key: &str) -> String {
     let Some(action) = Action::of(form) else {
         return format!("Change {key}");
     };
@@ -70,32 +84,38 @@ pub(super) fn describe(form: &Form, key: &str) -> String {
         Action::Rule => format!("Change a rule of {key}"),
         Action::DeleteRule => format!("Delete a rule of {key}"),
         Action::Order => format!("Reorder the rules of {key}"),
-        Action::Recipe | Action::Rollout => match form.text("percentage").trim() {
-            // A recipe may consist of a rule alone.
-            "" => format!("Change who gets {key}"),
-            percentage => format!("Roll out {key} to {percentage}%"),
-        },
+        Action::Recipe | Action::Rollout => {
+            let input = RecipeForm::read(|name| form.texts(name));
+            let percentage = input.rollout.percentage.trim();
+            match form.text(PERCENTAGE_BEFORE).as_str() {
+                _ if !input.chosen().has_share() => format!("Change who gets {key}"),
+                "" => format!("Roll out {key} to {percentage}%"),
+                before => format!("Roll out {key} from {before}% to {percentage}%"),
+            }
+        }
         Action::RemoveRollout => format!("Remove the rollout of {key}"),
         Action::Copy => format!("Copy the configuration of {key}"),
     }
 }
 
-/// The outcome of a form.
-pub(super) enum Outcome {
-    /// The change is saved; this address shows the result.
-    Done(String),
-    /// Nothing is saved; the form is rendered again with this rule.
-    Redraw(RuleForm),
+/// Carries out the action of a form. The field `do` names the action, `flag` and `environment` its object, and
+/// `revision` or `seen` the state of the object when the form was rendered. Redirects to the result; returns none if the
+/// form only changed its own fields.
+pub(super) async fn act(form: &Form, address: &Address) -> Result<Option<Html>, AdminError> {
+    if edits_conditions(form) {
+        return Ok(None);
+    }
+    let address = carry_out(form, address).await?;
+    redirect(&address).map(Some)
 }
 
-/// Carries out the action of a form. The field `do` names the action, `flag` and `environment` its object, and
-/// `revision` or `seen` the state of the object when the form was rendered.
-pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, AdminError> {
+/// Carries out the action of a form. Returns the address that shows the result.
+async fn carry_out(form: &Form, address: &Address) -> Result<String, AdminError> {
     let admin = signed_in::<dyn FlagPageAdmin>()?;
     let flag: FlagId = field(form, "flag")?;
     let revision = || field(form, "revision");
-    let to = |anchor: &str| Outcome::Done(address.at(anchor));
-    let here = || Outcome::Done(address.href());
+    let to = |anchor: &str| address.at(anchor);
+    let here = || address.href();
     match Action::of(form).ok_or_else(|| unreadable("do"))? {
         Action::Details => {
             let expected = Expected {
@@ -165,17 +185,14 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
                 to: field(form, "to-revision")?,
             };
             admin.copy(copy, expected).await?;
-            Ok(Outcome::Done(address.within(copy.to).href()))
+            Ok(address.within(copy.to).href())
         }
     }
 }
 
-/// Adds or replaces a rule, or adds or removes a condition of its form.
-async fn save_rule(form: &Form, address: &Address) -> Result<Outcome, AdminError> {
+/// Adds or replaces a rule.
+async fn save_rule(form: &Form, address: &Address) -> Result<String, AdminError> {
     let input = RuleForm::read(|name| form.texts(name));
-    if let Some(input) = edit_conditions(form, &input) {
-        return Ok(Outcome::Redraw(input));
-    }
     let admin = signed_in::<dyn FlagPageAdmin>()?;
     let id = flag_environment(form, field(form, "flag")?)?;
     let rule = match form.parsed::<RuleId>("rule") {
@@ -190,15 +207,12 @@ async fn save_rule(form: &Form, address: &Address) -> Result<Outcome, AdminError
             rule
         }
     };
-    Ok(Outcome::Done(address.at(&rule_anchor(rule))))
+    Ok(address.at(&rule_anchor(rule)))
 }
 
-/// Applies a recipe, or adds or removes a condition of its form.
-async fn apply_recipe(form: &Form, address: &Address) -> Result<Outcome, AdminError> {
+/// Applies a recipe.
+async fn apply_recipe(form: &Form, address: &Address) -> Result<String, AdminError> {
     let input = RecipeForm::read(|name| form.texts(name));
-    if let Some(conditions) = edit_conditions(form, &input.rule) {
-        return Ok(Outcome::Redraw(conditions));
-    }
     let expected = ExpectedTargeting {
         rules: read_expected_rules(form),
         rollout: form.parsed("revision"),
@@ -207,7 +221,7 @@ async fn apply_recipe(form: &Form, address: &Address) -> Result<Outcome, AdminEr
     signed_in::<dyn FlagPageAdmin>()?
         .apply_recipe(id, &expected, &input)
         .await?;
-    Ok(Outcome::Done(address.at("rollout")))
+    Ok(address.at("rollout"))
 }
 
 impl From<&Form> for FlagDetails {
@@ -242,18 +256,28 @@ fn unreadable(field: &str) -> AdminError {
     AdminError::Transport(format!("the field {field} cannot be read"))
 }
 
-/// Returns the rule with one condition more or less, if a button of the form requests that.
-fn edit_conditions(form: &Form, input: &RuleForm) -> Option<RuleForm> {
-    let mut input = input.clone();
-    if form.text("add") == "condition" {
-        input.conditions.push(ConditionForm::default());
-        return Some(input);
+/// Returns true if a button of the form adds or removes a condition, instead of saving.
+fn edits_conditions(form: &Form) -> bool {
+    adds_condition(form) || removed_condition(form).is_some()
+}
+
+fn adds_condition(form: &Form) -> bool {
+    form.text("add") == "condition"
+}
+
+fn removed_condition(form: &Form) -> Option<usize> {
+    form.parsed("remove")
+}
+
+/// Returns the rule of a form, with one condition more or less if a button of the form requests that.
+pub(super) fn edited_rule(form: &Form) -> RuleForm {
+    let mut rule = RuleForm::read(|name| form.texts(name));
+    match removed_condition(form) {
+        _ if adds_condition(form) => rule.conditions.push(ConditionForm::default()),
+        Some(index) if index < rule.conditions.len() => drop(rule.conditions.remove(index)),
+        _ => {}
     }
-    let index: usize = form.parsed("remove")?;
-    if index < input.conditions.len() {
-        input.conditions.remove(index);
-    }
-    Some(input)
+    rule
 }
 
 /// Returns the part of the configuration to copy; none for the whole.
@@ -298,6 +322,11 @@ fn read_expected_rules(form: &Form) -> Vec<Expected<RuleId>> {
         .collect()
 }
 
+/// Returns the field `seen` of a form; none if the form had no such field.
+pub(super) fn read_seen(form: &Form) -> Option<String> {
+    form.texts("seen").pop()
+}
+
 /// Returns the rules that a page shows, for a field `seen`.
 pub(super) fn write_expected_rules(rules: &[TargetingRule]) -> String {
     let rules = rules.iter();
@@ -316,7 +345,7 @@ fn ttl(seconds: &str) -> Result<Option<Ttl>, AdminError> {
             detail: detail.to_owned(),
         }])
     };
-    rule_form::number(seconds).map(Some).map_err(fault)
+    targeting_form::number(seconds).map(Some).map_err(fault)
 }
 
 #[cfg(test)]
@@ -348,23 +377,39 @@ mod tests {
     }
 
     #[test]
+    fn a_question_about_a_rollout_names_both_percentages() {
+        let described = |body: &str| describe(&Form::parse(body.as_bytes()), "checkout");
+        for (body, action) in [
+            (
+                "do=rollout&from=25&percentage=50",
+                "Roll out checkout from 25% to 50%",
+            ),
+            (
+                "do=recipe&recipe=share&from=&percentage=50",
+                "Roll out checkout to 50%",
+            ),
+            (
+                "do=recipe&recipe=only&from=25&percentage=25",
+                "Change who gets checkout",
+            ),
+        ] {
+            assert_eq!(described(body), action);
+        }
+    }
+
+    #[test]
     fn a_condition_is_added_or_removed_where_the_form_requests_it() {
         let body = b"attribute=a&attribute=b&operator=%3D%3D&operator=%3D%3D";
         let names = |more: &str| {
             let body = [body.as_slice(), more.as_bytes()].concat();
             let form = Form::parse(&body);
-            let input = RuleForm::read(|name| form.texts(name));
-            edit_conditions(&form, &input).map(|input| {
-                let conditions = input.conditions.into_iter();
-                conditions.map(|each| each.attribute).collect::<Vec<_>>()
-            })
+            let conditions = edited_rule(&form).conditions.into_iter();
+            let names: Vec<_> = conditions.map(|each| each.attribute).collect();
+            (edits_conditions(&form), names.join(","))
         };
-        assert_eq!(names(""), None);
-        assert_eq!(names("&add=condition").as_deref().map(<[_]>::len), Some(3));
-        assert_eq!(
-            names("&remove=0").as_deref(),
-            Some(["b".to_owned()].as_slice())
-        );
-        assert_eq!(names("&remove=7").as_deref().map(<[_]>::len), Some(2));
+        assert_eq!(names(""), (false, "a,b".to_owned()));
+        assert_eq!(names("&add=condition"), (true, "a,b,".to_owned()));
+        assert_eq!(names("&remove=0"), (true, "b".to_owned()));
+        assert_eq!(names("&remove=7"), (true, "a,b".to_owned()));
     }
 }

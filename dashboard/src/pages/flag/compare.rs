@@ -17,7 +17,7 @@ use crate::{
         empty::Empty,
         frame::Section,
         page::page,
-        page_head::Crumbs,
+        page_head::PageHead,
         select::options,
         table::{Table, heads},
         title::Title,
@@ -87,10 +87,11 @@ fn Head(flag: Flag) -> impl IntoView {
     let key = flag.key.to_string();
     html! {
         <Title text=format!("Environments of {key} · Flags")/>
-        <header class="page-head">
-            <Crumbs section=Section::Flags between=(routes::flag(&key), key.clone())/>
-            <h1>"Environments of " <code>{key}</code></h1>
-        </header>
+        <PageHead
+            above=Section::Flags
+            between=(routes::flag(&key), key.clone())
+            title=html! { "Environments of " <code>{key.clone()}</code> }
+        />
     }
 }
 
@@ -129,7 +130,7 @@ impl Comparison {
             <Table
                 caption="Configurations by environment"
                 class="table-panel cards comparison"
-                head=heads(["Environment", "Switch", "Rules", "Rollout", "Cache"])
+                head=heads(["Environment", "Switch", "Rules", "Rollout", "TTL"])
             >
                 <tbody>{first} {rows}</tbody>
             </Table>

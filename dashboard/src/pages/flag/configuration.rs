@@ -5,19 +5,23 @@ use pennon_model::{
     configuration::FlagConfiguration, environment::Environment, flag_table::FlagCell,
 };
 
-use super::{PageData, actions::Action, address::Edit};
+use super::{
+    PageData,
+    actions::{Action, read_seen},
+    address::Edit,
+};
 use crate::{
     components::{
-        confirm_change::ConfirmedFields,
+        field::{Field, Input},
         flag_switch::{FlagSwitch, Switch, SwitchDialogs, switch_label},
         form_actions::FormActions,
-        icon::{Drawing, Icon},
+        icon::Icon,
         link_button::LinkButton,
-        refusal::{Refusal, RefusalNotice},
+        refusal::RefusalNotice,
     },
     describe::{self, FlagStatus},
     error::AdminError,
-    html::{Html, IntoHtml as _, html},
+    html::{Html, IntoHtml as _, hidden, html},
     routes,
 };
 
@@ -103,9 +107,9 @@ fn confirmation(
         <form class="step-question" method="post" action=page.address.editing(page.edit)>
             <RefusalNotice error/>
             {page.hidden(Action::Switch, Some(configuration.revision))}
-            <input type="hidden" name="enabled" value=on.to_string()/>
+            {hidden("enabled", on.to_string())}
             <p>{format!("{}: {effect}", describe::capitalize(&describe::within(configuration.ttl)))}</p>
-            <ConfirmedFields environment=environment.clone() id="reason"/>
+            {page.confirmed_fields()}
             <FormActions action=label back=page.address.href() focus_back=true/>
         </form>
     };
@@ -145,13 +149,9 @@ fn ttl_editor(page: &PageData, current: &FlagConfiguration) -> Option<Html> {
         return None;
     }
     let current = current.target.configuration.ttl;
-    let current_seconds = current.map(|ttl| ttl.seconds().to_string());
-    let current_seconds = current_seconds.unwrap_or_default();
-    let expected = page.posted_form().filter(|_| !page.is_stale());
-    let expected = expected.map_or_else(|| current_seconds.clone(), |form| form.text("seen"));
-    let value = page
-        .posted_form()
-        .map_or(current_seconds, |form| form.text("ttl"));
+    let seconds = current.map(|ttl| ttl.seconds().to_string());
+    let seconds = seconds.unwrap_or_default();
+    let expected = page.state.expected(read_seen, seconds.clone());
     let stale = page.is_stale().then(|| {
         AdminError::Conflict(format!(
             "{} It is now {}. What you typed is still here; saving it replaces that.",
@@ -159,44 +159,23 @@ fn ttl_editor(page: &PageData, current: &FlagConfiguration) -> Option<Html> {
             describe::time_to_live(current),
         ))
     });
-    let error = page.error().filter(|_| stale.is_none()).cloned();
-    let refusal = error.map(|error| Refusal::new(error, &["ttl"]));
-    let Refusal { fields, other, .. } = refusal.unwrap_or_default();
-    let invalid = (!fields.is_empty()).then_some("true");
-    let details = fields.into_iter().map(|error| {
-        view! {
-            <p class="field-error" id="ttl-error">
-                <Drawing icon=Icon::ALERT/>
-                <span>{error.detail}</span>
-            </p>
-        }
-    });
-    let editor = view! {
+    let refusal = page.form_refusal(&["ttl"]);
+    Some(html! {
         <form class="step-editor" id="ttl-form" method="post" action=page.address.editing(Edit::Ttl)>
-            <RefusalNotice error=stale.or(other)/>
+            <RefusalNotice error=stale.or(refusal.other.clone())/>
             {page.hidden(Action::Ttl, None)}
-            <input type="hidden" name="seen" value=expected/>
-            <div class="field">
-                <label for="ttl">"TTL (time to live) in seconds"</label>
-                <p class="hint" id="ttl-hint">
-                    "Less: changes arrive sooner. More: fewer requests. Leave empty for the default of 60."
-                </p>
-                <input
-                    class="input short"
-                    type="text"
-                    inputmode="numeric"
-                    id="ttl"
-                    name="ttl"
-                    value=value
-                    autocomplete="off"
-                    autofocus=true
-                    aria-invalid=invalid
-                    aria-describedby="ttl-hint ttl-error"
-                />
-                {details.collect_view()}
-            </div>
+            {hidden("seen", expected)}
+            <Field
+                name="ttl"
+                label="TTL (time to live) in seconds"
+                input=Input::Number
+                hint="Less: changes arrive sooner. More: fewer requests. Leave empty for the default of 60."
+                optional=true
+                value=seconds
+                focus=true
+                refusal
+            />
             <FormActions action="Save" back=page.address.href()/>
         </form>
-    };
-    Some(editor.into_html())
+    })
 }

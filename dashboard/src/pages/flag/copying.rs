@@ -39,7 +39,7 @@ pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html
     let context = context.map(|context| hidden("context", context));
     let part_field = part.map(|part| hidden("part", part.to_string()));
     let copied = match part {
-        None => "Copies the switch, cache, rules and rollout from here.",
+        None => "Copies the switch, TTL, rules and rollout from here.",
         Some(ConfigurationPart::Switch) => "Copies only the switch from here.",
         Some(ConfigurationPart::Rules) => "Copies only the rules from here.",
         Some(ConfigurationPart::Rollout) => "Copies only the rollout from here.",
@@ -54,8 +54,8 @@ pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html
             {stale}
             <RefusalNotice error/>
             <form class="copy-choice" method="get" action=routes::flag(&page.address.key)>
-                <input type="hidden" name="environment" value=environment.id.to_string()/>
-                <input type="hidden" name="edit" value="copy"/>
+                {hidden("environment", environment.id.to_string())}
+                {hidden("edit", "copy")}
                 {part_field}
                 {scope_field()}
                 {context}
@@ -92,7 +92,8 @@ fn confirmation(
     let mut environments = page.detail.environments.iter().map(|(each, _)| each);
     let target = environments.find(|each| each.id == to);
     let confirmed = target.cloned().map(|environment| {
-        view! { <ConfirmedFields environment id="reason"/> }
+        let posted = page.posted_form().cloned();
+        view! { <ConfirmedFields environment posted id="reason"/> }
     });
     let name = target
         .map(|target| page.name_of(target))
@@ -111,9 +112,9 @@ fn confirmation(
             {findings(warnings.collect())}
             <form method="post" action=page.address.editing(page.edit)>
                 {page.hidden(Action::Copy, Some(preview.diff.from))}
-                <input type="hidden" name="to" value=to.to_string()/>
+                {hidden("to", to.to_string())}
                 {part.map(|part| hidden("part", part.to_string()))}
-                <input type="hidden" name="to-revision" value=preview.diff.to.to_string()/>
+                {hidden("to-revision", preview.diff.to.to_string())}
                 {confirmed}
                 <button class="button primary">{format!("Copy to {name}")}</button>
             </form>
@@ -165,7 +166,7 @@ fn line(what: &str, old: Option<String>, new: Option<String>) -> Html {
     html! {
         <li>
             <span class="difference-what">{format!("{what} {change}")}</span>
-            <span class="difference-change">{old} " " {new}</span>
+            <span>{old} " " {new}</span>
         </li>
     }
 }

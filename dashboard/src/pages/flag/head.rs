@@ -1,6 +1,13 @@
 //! The name, the description, the scope and the metadata of a flag, with archiving and restoring.
 
+use std::collections::BTreeSet;
+
 use leptos::prelude::*;
+use pennon_model::{
+    flag::Flag,
+    metadata::{FlagKind, FlagMetadata, FlagTags},
+    time::Timestamp,
+};
 
 use super::{PageData, actions::Action, address::Edit, metadata::metadata};
 use crate::{
@@ -12,16 +19,19 @@ use crate::{
         icon::Icon,
         link_button::LinkButton,
         metadata_fields::MetadataFields,
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
         page_head::Crumbs,
         product_fields::{self, ProductFields, ProductForm},
         public_field::PublicField,
         public_tag::PublicTag,
-        refusal::{Refusal, RefusalNotice},
+        refusal::RefusalNotice,
         time::Time,
     },
+    describe,
     error::AdminError,
+    form::Form,
     html::{Html, IntoHtml as _, html},
+    port::{flag_page::FlagDetails, flags::MetadataForm},
 };
 
 /// The fields of the form.
@@ -117,7 +127,7 @@ fn archived(page: &PageData) -> Option<Html> {
         }
     });
     let notice = view! {
-        <Notice weight=Weight::Warning>
+        <Notice severity=Severity::Warning>
             <div class="archived">
                 <p>
                     <strong>"Archived "</strong>
@@ -148,7 +158,7 @@ pub(super) fn still_on(page: &PageData) -> Html {
     });
     let links = links.collect_view();
     html! {
-        <Notice weight=Weight::Danger>
+        <Notice severity=Severity::Danger>
             <strong>"Not archived. "</strong>
             "Switch the flag off in these environments first:"
             <ul class="inline-list">{links}</ul>
@@ -159,34 +169,27 @@ pub(super) fn still_on(page: &PageData) -> Html {
 /// Renders the form for the name, the description, the scope and the metadata.
 fn editor(page: &PageData) -> Html {
     let flag = &page.detail.flag;
-    let (error, conflict) = match page.error() {
-        Some(AdminError::Stale) => (None, None),
-        Some(AdminError::Conflict(detail)) => (None, Some(still_on_elsewhere(detail.clone()))),
-        error => (error, None),
+    let conflict = match page.error() {
+        Some(AdminError::Conflict(detail)) => Some(still_on_elsewhere(detail.clone())),
+        _ => None,
     };
-    let refusal = error.map(|error| Refusal::new(error.clone(), FIELDS));
-    let refusal = Refusal {
-        form: page.posted_form().cloned(),
-        ..refusal.unwrap_or_default()
-    };
+    let mut refusal = page.form_refusal(FIELDS);
+    if conflict.is_some() {
+        refusal.fields.clear();
+    }
     let description = flag.description.as_ref();
     let description = description.map(|text| text.as_str().to_owned());
-    let current_name = flag.name.to_string();
     let current = ProductForm::from(flag.products.as_ref());
-    let stale = page.is_stale().then(|| {
-        view! {
-            <Notice weight=Weight::Danger>
-                {AdminError::Stale.to_string()} " It is now called " <strong>{current_name}</strong>
-                ". What you typed is still here; saving it replaces that."
-            </Notice>
-        }
-    });
+    let stale = page.posted_form().filter(|_| page.is_stale());
+    let stale = stale.map(|form| changed_meanwhile(flag, &FlagDetails::from(form)));
+    let revision = |form: &Form| form.parsed("revision");
+    let revision = page.state.expected(revision, flag.revision);
     html! {
         {names(page, (), (), ())}
         <form class="panel form details-form" method="post" action=page.address.editing(Edit::Details)>
             {stale}
             <RefusalNotice error=refusal.other.clone()/>
-            {page.hidden(Action::Details, Some(flag.revision))}
+            {page.hidden(Action::Details, Some(revision))}
             <Field
                 name="name"
                 label="Name"
@@ -215,10 +218,90 @@ fn editor(page: &PageData) -> Html {
     }
 }
 
+/// Renders the notice that somebody else changed the flag first, with the saved values that differ from the typed ones.
+fn changed_meanwhile(flag: &Flag, typed: &FlagDetails) -> Html {
+    let typed_products = typed.products.clone().map(BTreeSet::from_iter);
+    let typed_products = typed_products.map(|names| Vec::from_iter(names).join(", "));
+    let typed_products = typed_products.unwrap_or_else(|| describe::products(None));
+    let saved = [
+        ("Name", flag.name.to_string(), typed.name.clone()),
+        (
+            "Description",
+            optional(flag.description.as_ref()),
+            typed.description.clone(),
+        ),
+        (
+            "Products",
+            describe::products(flag.products.as_ref()),
+            typed_products,
+        ),
+        (
+            "Public",
+            yes_or_no(flag.is_public),
+            yes_or_no(typed.is_public),
+        ),
+    ];
+    let differences = saved
+        .into_iter()
+        .chain(saved_metadata(&flag.metadata, &typed.metadata));
+    let differences = differences.filter(|(_, saved, typed)| saved != typed);
+    let differences = differences.map(|(label, saved, _)| {
+        let saved = Some(saved).filter(|saved| !saved.is_empty());
+        let saved = saved.unwrap_or_else(|| "none".to_owned());
+        html! { <li>{format!("{label}: ")} <strong>{saved}</strong></li> }
+    });
+    html! {
+        <Notice severity=Severity::Danger>
+            {AdminError::Stale.to_string()}
+            " What you typed is still here; saving it replaces the current values."
+            <ul>{differences.collect_view()}</ul>
+        </Notice>
+    }
+}
+
+/// Returns the labels of the metadata, with the saved and the typed values.
+fn saved_metadata(
+    saved: &FlagMetadata,
+    typed: &MetadataForm,
+) -> [(&'static str, String, String); 4] {
+    let date = |text: &str| text.get(..10).unwrap_or_default().to_owned();
+    let expires_at = saved.expires_at.map(Timestamp::from);
+    [
+        (
+            "Tags",
+            saved.tags.to_string(),
+            optional(FlagTags::parse_list(&typed.tags).ok()),
+        ),
+        (
+            "Owner",
+            optional(saved.owner.as_ref()),
+            typed.owner.trim().to_owned(),
+        ),
+        (
+            "Kind",
+            optional(saved.kind.map(describe::kind)),
+            optional(FlagKind::parse(&typed.kind).ok().map(describe::kind)),
+        ),
+        (
+            "Expires",
+            date(&optional(expires_at)),
+            date(&typed.expires_at),
+        ),
+    ]
+}
+
+fn optional(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn yes_or_no(value: bool) -> String {
+    if value { "yes" } else { "no" }.to_owned()
+}
+
 /// Renders the refusal to take the flag out of environments in which it is on, with the field that switches it off.
 fn still_on_elsewhere(detail: String) -> Html {
     html! {
-        <Notice weight=Weight::Danger>
+        <Notice severity=Severity::Danger>
             <p>
                 <strong>"Not saved. "</strong>
                 {detail}

@@ -28,37 +28,35 @@ use pennon_model::{
 };
 
 use self::{
-    actions::{Action, Outcome, act, describe as describe_action},
+    actions::{Action, about, act},
     address::{Address, Edit},
 };
 use crate::{
     components::{
-        confirm_change::{ConfirmedFields, confirm_change, is_canceled},
+        confirm_change::ConfirmedFields,
         empty::Empty,
         frame::Section,
         icon::{Drawing, Icon},
         not_switched::NotSwitched,
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
         page::page,
         playground::ContextForm,
-        refusal::RefusalNotice,
-        send_again::SendAgain,
+        refusal::{Refusal, RefusalNotice},
         title::Title,
     },
     describe,
-    effect::ProposedChange,
-    error::AdminError,
+    error::{AdminError, FieldError},
     form::Form,
-    form_page::redirect,
+    form_page::{FormState, handle_form},
     html::{Html, hidden, html},
     islands::effect::EffectBeforeSave,
     model::Naming,
     port::{
         flag_page::{ConfigurationCopy, CopyPreview, FlagPageAdmin},
-        query, signed_in, signed_in_user, visit,
+        query, signed_in, signed_in_user,
     },
+    preview::ProposedChange,
     routes,
-    rule_form::RuleForm,
     scope::{known_products, product},
 };
 
@@ -72,61 +70,26 @@ pub fn FlagPage() -> impl IntoView {
         context: ContextForm::from(&query()).context_as_json(),
     };
     page(Section::Flags, "Flags", async move {
-        let Some(form) = visit()?.form() else {
-            let edit = Edit::read(&query(), "edit");
-            return Ok(load(address, edit, None).await?.render());
+        let submit = async |form: Form| {
+            let done = act(&form, &address).await;
+            done.map_err(|error| about(error, &form, &address.key))
         };
-        let (edited_rule, error) = if is_canceled(&form) {
-            (None, None)
-        } else {
-            let outcome = act(&form, &address).await;
-            match outcome.map_err(|error| error.about(|| describe_action(&form, &address.key))) {
-                Ok(Outcome::Done(href)) => return redirect(&href),
-                Ok(Outcome::Redraw(rule)) => (Some(rule), None),
-                Err(AdminError::Unconfirmed(change)) => {
-                    return confirm_change(form, change).await;
-                }
-                Err(error) => (None, Some(error)),
-            }
+        let render = async |state: FormState| {
+            // A form that was posted stays open.
+            let edit = match &state.form {
+                None => Edit::read(&query(), "edit"),
+                Some(form) => Edit::read(form, "do"),
+            };
+            Ok(load(address.clone(), edit, state).await?.render())
         };
-        let attempt = Attempt {
-            form: form.clone(),
-            error: error.clone(),
-            edited_rule,
-        };
-        // The form stays open, with its input.
-        let edit = Edit::read(&form, "do");
-        Ok(match load(address, edit, Some(attempt)).await {
-            Ok(page) => {
-                if let Some(error) = error {
-                    visit()?.set_status(error.status());
-                }
-                page.render()
-            }
-            Err(AdminError::NotFound) => return Err(AdminError::NotFound),
-            Err(later) => {
-                let error = error.unwrap_or(later);
-                html! { <SendAgain error form/> }
-            }
-        })
+        handle_form(submit, render).await
     })
 }
 
-/// A form that was posted but not carried out.
-struct Attempt {
-    form: Form,
-    /// The reason for the refusal.
-    error: Option<AdminError>,
-    /// The rule to render in the form.
-    edited_rule: Option<RuleForm>,
-}
-
-impl Attempt {
-    /// Returns true if the flag was not archived because it is on somewhere.
-    fn is_refused_archiving(&self) -> bool {
-        let is_conflict = matches!(self.error, Some(AdminError::Conflict(_)));
-        is_conflict && Action::of(&self.form) == Some(Action::Archive)
-    }
+/// Returns true if the flag was not archived because it is on somewhere.
+fn is_refused_archiving(state: &FormState) -> bool {
+    let is_conflict = matches!(state.error, Some(AdminError::Conflict(_)));
+    is_conflict && state.form.as_ref().and_then(Action::of) == Some(Action::Archive)
 }
 
 /// The data of the page.
@@ -134,7 +97,7 @@ struct PageData {
     address: Address,
     detail: FlagOverview,
     edit: Edit,
-    attempt: Option<Attempt>,
+    state: FormState,
     /// True if the reader may change the flag itself.
     is_flag_editor: bool,
     /// True if the reader may change configurations in the environment.
@@ -149,15 +112,10 @@ struct PageData {
 }
 
 /// Loads the data of the page. Ignores the open form if the reader may not change anything.
-async fn load(
-    address: Address,
-    edit: Edit,
-    attempt: Option<Attempt>,
-) -> Result<PageData, AdminError> {
+async fn load(address: Address, edit: Edit, state: FormState) -> Result<PageData, AdminError> {
     let admin = signed_in::<dyn FlagPageAdmin>()?;
     // The environments that prevent archiving may be those of other products.
-    let is_refused = attempt.as_ref().is_some_and(Attempt::is_refused_archiving);
-    let product = product().filter(|_| !is_refused);
+    let product = product().filter(|_| !is_refused_archiving(&state));
     let detail = admin
         .flag(&address.key, address.environment, product.as_deref())
         .await?;
@@ -175,7 +133,7 @@ async fn load(
             ..address
         },
         edit,
-        attempt,
+        state,
         is_flag_editor,
         is_editor,
         suggestions: Vec::new(),
@@ -267,25 +225,46 @@ impl PageData {
         current.is_some_and(|current| current.rollout.is_none())
     }
 
-    /// Returns the form that was posted, if it is the open one.
+    /// Returns the form that was posted.
     fn posted_form(&self) -> Option<&Form> {
-        self.attempt.as_ref().map(|attempt| &attempt.form)
+        self.state.form.as_ref()
     }
 
     /// Returns the reason why the posted form was refused.
     fn error(&self) -> Option<&AdminError> {
-        self.attempt.as_ref()?.error.as_ref()
+        self.state.error.as_ref()
     }
 
     /// Returns true if somebody else made a change first.
     fn is_stale(&self) -> bool {
-        self.error() == Some(&AdminError::Stale)
+        self.state.is_stale()
+    }
+
+    /// Returns the errors of the fields of the open form, and any other error. The form itself shows the current state
+    /// if somebody else made a change first.
+    fn form_errors(&self) -> (Vec<FieldError>, Option<AdminError>) {
+        match self.error() {
+            Some(AdminError::Invalid(errors)) => (errors.clone(), None),
+            Some(AdminError::Stale) | None => (Vec::new(), None),
+            other => (Vec::new(), other.cloned()),
+        }
+    }
+
+    /// Like [`Self::form_errors`], for a form with these fields. A conflict concerns the first of them.
+    fn form_refusal(&self, fields: &[&str]) -> Refusal {
+        let error = self.error().filter(|_| !self.is_stale()).cloned();
+        let state = FormState {
+            form: self.state.form.clone(),
+            error,
+        };
+        state.refusal(fields)
     }
 
     /// Renders the fields with which a form confirms a change in the environment.
     fn confirmed_fields(&self) -> Option<Html> {
         let environment = self.detail.environment.clone()?;
-        Some(html! { <ConfirmedFields environment id="reason"/> })
+        let posted = self.state.form.clone();
+        Some(html! { <ConfirmedFields environment posted id="reason"/> })
     }
 
     /// Renders the hidden fields for an action and its object.
@@ -329,11 +308,10 @@ impl PageData {
 
     /// Renders the refusal of an action without an open form.
     fn refusal(&self, error: AdminError) -> Html {
-        let attempt = self.attempt.as_ref();
         match error {
-            _ if attempt.is_some_and(Attempt::is_refused_archiving) => head::still_on(self),
+            _ if is_refused_archiving(&self.state) => head::still_on(self),
             AdminError::Stale => html! {
-                <Notice weight=Weight::Danger>
+                <Notice severity=Severity::Danger>
                     {AdminError::Stale.to_string()} " The page shows the current state."
                 </Notice>
             },
@@ -402,7 +380,7 @@ impl PageData {
     fn configuration_panel(&self, environment: &Environment, current: &FlagConfiguration) -> Html {
         let revoked = self.is_revoked().then(|| {
             view! {
-                <Notice weight=Weight::Warning>
+                <Notice severity=Severity::Warning>
                     "This environment is revoked: it no longer serves flags, and nothing can be changed."
                 </Notice>
             }
@@ -458,7 +436,7 @@ fn current_state(text: String) -> Html {
 /// Renders the notice that somebody else made a change first, with the current state.
 fn conflict_notice(current: String) -> Html {
     html! {
-        <Notice weight=Weight::Danger>
+        <Notice severity=Severity::Danger>
             <strong>"Somebody else saved first. "</strong>
             {current}
         </Notice>

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     components::playground::{ContextForm, Playground},
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, hidden},
     pages::playground,
     port::query,
     routes,
@@ -44,7 +44,7 @@ pub(super) fn playground(
                 <a href=own_page>"Open full page"</a>
             </header>
             <form class="playground" method="get" action=routes::flag(&address.key)>
-                <input type="hidden" name="environment" value=environment.id.to_string()/>
+                {hidden("environment", environment.id.to_string())}
                 {scope_field()}
                 <Playground
                     id=detail.flag.id

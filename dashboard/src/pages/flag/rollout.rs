@@ -6,7 +6,7 @@ use pennon_model::{configuration::FlagConfiguration, targeting::FlagRollout};
 
 use super::{
     PageData,
-    actions::{Action, write_expected_rules},
+    actions::{Action, PERCENTAGE_BEFORE, edited_rule, read_seen, write_expected_rules},
     address::Edit,
     conflict_notice, current_state, describe_effect, icon_link,
     steps::sentence,
@@ -17,11 +17,10 @@ use crate::{
         recipe_fields::RecipeFields, refusal::RefusalNotice, rollout_fields::RolloutFields,
     },
     describe,
-    effect::ProposedChange,
-    error::{AdminError, FieldError},
     html::{Html, IntoHtml as _, hidden, html},
+    preview::ProposedChange,
     recipe_form::RecipeForm,
-    rule_form::RolloutForm,
+    targeting_form::RolloutForm,
 };
 
 /// Renders the line of the rollout, or the form that is open in its place.
@@ -35,7 +34,7 @@ pub(super) fn rollout(page: &PageData, current: &FlagConfiguration) -> Html {
         (_, None) => return add_button(page).into_html(),
     };
     html! {
-        <li class="step step-rollout" id="rollout" tabindex="-1">
+        <li class="step" id="rollout" tabindex="-1">
             <span class="step-mark">"then"</span>
             {body}
         </li>
@@ -109,7 +108,7 @@ fn editor(page: &PageData, rollout: &FlagRollout) -> Html {
         .posted_form()
         .map(|form| RolloutForm::read(|name| form.texts(name)));
     let input = posted.unwrap_or_else(|| RolloutForm::from(rollout.rollout));
-    let (errors, other) = form_errors(page);
+    let (errors, other) = page.form_errors();
     let current = describe::rollout(rollout.rollout);
     html! {
         <form
@@ -121,7 +120,7 @@ fn editor(page: &PageData, rollout: &FlagRollout) -> Html {
         >
             {conflict(page, Some(rollout))}
             <RefusalNotice error=other/>
-            {page.hidden(Action::Rollout, expected_revision(page, Some(rollout)))}
+            {hidden_fields(page, Action::Rollout, Some(rollout))}
             <RolloutFields input errors/>
             <p class="hint">
                 <a href=page.address.editing(Edit::Recipe)>"Limit it to users where …"</a>
@@ -136,14 +135,9 @@ fn editor(page: &PageData, rollout: &FlagRollout) -> Html {
 /// Renders the form of a new rollout, or of one that replaces the current rollout.
 fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
     let rollout = current.rollout.as_ref();
-    let posted = page.posted_form().map(|form| {
-        let input = RecipeForm::read(|name| form.texts(name));
-        let attempt = page.attempt.as_ref();
-        let edited = attempt.and_then(|attempt| attempt.edited_rule.clone());
-        RecipeForm {
-            rule: edited.unwrap_or_else(|| input.rule.clone()),
-            ..input
-        }
+    let posted = page.posted_form().map(|form| RecipeForm {
+        rule: edited_rule(form),
+        ..RecipeForm::read(|name| form.texts(name))
     });
     let input = posted.unwrap_or_else(|| RecipeForm {
         rollout: rollout
@@ -151,12 +145,9 @@ fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
             .unwrap_or_default(),
         ..RecipeForm::default()
     });
-    let (errors, other) = form_errors(page);
-    let posted = page.posted_form().filter(|_| !page.is_stale());
-    let expected_rules = posted.map_or_else(
-        || write_expected_rules(&current.rules),
-        |form| form.text("seen"),
-    );
+    let (errors, other) = page.form_errors();
+    let shown = write_expected_rules(&current.rules);
+    let expected_rules = page.state.expected(read_seen, shown);
     html! {
         <form
             class="step-editor"
@@ -171,7 +162,7 @@ fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
             </button>
             {conflict(page, rollout)}
             <RefusalNotice error=other/>
-            {page.hidden(Action::Recipe, expected_revision(page, rollout))}
+            {hidden_fields(page, Action::Recipe, rollout)}
             {hidden("seen", expected_rules)}
             <RecipeFields
                 input
@@ -182,15 +173,6 @@ fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
             {page.effect_of(ProposedChange::Recipe)}
             <FormActions action="Save rollout" back=format!("{}#rollout", page.address.href())/>
         </form>
-    }
-}
-
-/// Returns the errors of the fields, and the error that does not concern a field.
-fn form_errors(page: &PageData) -> (Vec<FieldError>, Option<AdminError>) {
-    match page.error() {
-        Some(AdminError::Invalid(errors)) => (errors.clone(), None),
-        Some(AdminError::Stale) | None => (Vec::new(), None),
-        other => (Vec::new(), other.cloned()),
     }
 }
 
@@ -207,9 +189,16 @@ fn conflict(page: &PageData, rollout: Option<&FlagRollout>) -> Option<Html> {
     })
 }
 
-/// Returns the revision that the form expects: the posted one, unless this page shows the user the current one.
-fn expected_revision(page: &PageData, rollout: Option<&FlagRollout>) -> Option<i64> {
-    let posted = page.posted_form().map(|form| form.parsed("revision"));
-    let current = rollout.map(|rollout| rollout.revision);
-    posted.filter(|_| !page.is_stale()).unwrap_or(current)
+/// Renders the hidden fields for an action, with the revision and the percentage of the rollout that the form expects.
+fn hidden_fields(page: &PageData, action: Action, rollout: Option<&FlagRollout>) -> Html {
+    let revision = rollout.map(|rollout| rollout.revision);
+    let percentage = rollout.map(|rollout| rollout.rollout.percentage.get().to_string());
+    let (revision, percentage) = page.state.expected(
+        |form| Some((form.parsed("revision"), form.text(PERCENTAGE_BEFORE))),
+        (revision, percentage.unwrap_or_default()),
+    );
+    html! {
+        {page.hidden(action, revision)}
+        {hidden(PERCENTAGE_BEFORE, percentage)}
+    }
 }

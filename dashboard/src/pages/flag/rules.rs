@@ -6,7 +6,7 @@ use pennon_model::{configuration::FlagConfiguration, id::RuleId, targeting::Targ
 
 use super::{
     PageData,
-    actions::{Action, rule_anchor, write_expected_rules},
+    actions::{Action, edited_rule, read_seen, rule_anchor, write_expected_rules},
     address::Edit,
     conflict_notice, current_state, describe_effect, icon_link,
     steps::sentence,
@@ -19,11 +19,10 @@ use crate::{
         rule_fields::RuleFields,
     },
     describe,
-    effect::ProposedChange,
     error::AdminError,
-    form::Form,
     html::{Html, hidden, html},
-    rule_form::RuleForm,
+    preview::ProposedChange,
+    targeting_form::RuleForm,
 };
 
 /// Renders a line for each rule, or the form that is open in its place.
@@ -123,7 +122,7 @@ fn deletion(page: &PageData, current: &FlagConfiguration, rule: &TargetingRule) 
             <form class="step-question" method="post" action=page.address.editing(page.edit)>
                 <RefusalNotice error/>
                 {page.hidden(Action::DeleteRule, Some(rule.revision))}
-                <input type="hidden" name="rule" value=rule.id.to_string()/>
+                {hidden("rule", rule.id.to_string())}
                 <p class="step-text struck">{sentence(&describe::rule(&rule.rule))}</p>
                 <p>{effect}</p>
                 {page.confirmed_fields()}
@@ -141,33 +140,20 @@ fn deletion(page: &PageData, current: &FlagConfiguration, rule: &TargetingRule) 
 
 /// Renders the form of an existing or a new rule.
 fn editor(page: &PageData, current: &FlagConfiguration, rule: Option<&TargetingRule>) -> Html {
-    let edited = page
-        .attempt
-        .as_ref()
-        .and_then(|attempt| attempt.edited_rule.clone());
-    let read = |form: &Form| RuleForm::read(|name| form.texts(name));
-    let input = edited.or(page.posted_form().map(read)).unwrap_or_else(|| {
+    let saved = || {
         rule.map(|rule| RuleForm::from(&rule.rule))
             .unwrap_or_default()
-    });
-    let (errors, other) = match page.error() {
-        Some(AdminError::Invalid(errors)) => (errors.clone(), None),
-        Some(AdminError::Stale | AdminError::NotFound) | None => (Vec::new(), None),
-        other => (Vec::new(), other.cloned()),
     };
-    // Expect the state from the form, unless this page shows the user the current one.
+    let input = page.posted_form().map_or_else(saved, edited_rule);
+    let (errors, other) = page.form_errors();
+    // The notice says that the rule was deleted.
+    let other = other.filter(|error| *error != AdminError::NotFound);
     let conflict = describe_conflict(page, rule);
-    let posted = page.posted_form().filter(|_| conflict.is_none());
-    let revision = rule.map(|rule| {
-        let revision = posted.and_then(|form| form.parsed("revision"));
-        revision.unwrap_or(rule.revision)
-    });
+    let state = &page.state;
+    let revision = rule.map(|rule| state.expected(|form| form.parsed("revision"), rule.revision));
     let expected_rules = rule.is_none().then(|| {
-        let expected = posted.map(|form| form.text("seen"));
-        hidden(
-            "seen",
-            expected.unwrap_or_else(|| write_expected_rules(&current.rules)),
-        )
+        let shown = write_expected_rules(&current.rules);
+        hidden("seen", state.expected(read_seen, shown))
     });
     let full = rule.is_none() && current.rules.len() >= MAX_RULES;
     let full = full.then(|| {

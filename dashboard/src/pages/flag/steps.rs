@@ -12,7 +12,7 @@ use super::{
 use crate::{
     components::{icon::Icon, link_button::LinkButton},
     describe,
-    html::{Html, IntoHtml as _, html},
+    html::{Html, IntoHtml as _, hidden, html},
 };
 
 /// Renders the list. Its last line is always present, and states the result without a match.
@@ -87,8 +87,8 @@ fn order(page: &PageData, current: &FlagConfiguration) -> Option<Html> {
     let form = view! {
         <form id="rule-order" method="post" action=page.address.href()>
             {page.hidden(Action::Order, None)}
-            <input type="hidden" name="seen" value=write_expected_rules(&current.rules)/>
-            <input type="hidden" name="order" value=order.join(" ")/>
+            {hidden("seen", write_expected_rules(&current.rules))}
+            {hidden("order", order.join(" "))}
             <div class="order-bar" hidden>
                 <p>"The new order is not saved yet."</p>
                 <button class="button primary">"Save order"</button>

@@ -17,19 +17,28 @@ use crate::{
 /// The maximum number of environments side by side; more are in a list that opens.
 const SIDE_BY_SIDE: usize = 5;
 
-/// Renders a tab for each environment, with the flag's status there.
+/// Renders a link for each environment, with the flag's status there: as tabs, or in a list that opens. Few environments
+/// are rendered as both; a narrow screen shows the list.
 pub(super) fn tabs(page: &PageData) -> Html {
-    let places = &page.detail.environments;
-    if places.len() <= SIDE_BY_SIDE {
-        let tabs = places
-            .iter()
-            .map(|(environment, cell)| tab(page, environment, *cell));
-        return html! {
-            <nav class="tabs" aria-label="Environments">
-                {tabs.collect_view()}
-            </nav>
-        };
+    let count = page.detail.environments.len();
+    let tabs = (count <= SIDE_BY_SIDE).then(|| side_by_side(page));
+    let picker = (count > 1).then(|| picker(page));
+    html! { {tabs} {picker} }
+}
+
+fn side_by_side(page: &PageData) -> Html {
+    let places = page.detail.environments.iter();
+    let tabs =
+        places.map(|(environment, cell)| tab(page, environment, page.name_of(environment), *cell));
+    html! {
+        <nav class="tabs" aria-label="Environments">
+            {tabs.collect_view()}
+        </nav>
     }
+}
+
+fn picker(page: &PageData) -> Html {
+    let places = &page.detail.environments;
     let groups = places.chunk_by(|(one, _), (next, _)| one.product == next.product);
     let groups = groups.map(|group| {
         let product = group
@@ -37,7 +46,7 @@ pub(super) fn tabs(page: &PageData) -> Html {
             .map(|(environment, _)| environment.product.to_string());
         let tabs = group
             .iter()
-            .map(|(environment, cell)| tab(page, environment, *cell));
+            .map(|(environment, cell)| tab(page, environment, environment.name.to_string(), *cell));
         view! {
             <section>
                 <h2>{product}</h2>
@@ -89,14 +98,9 @@ pub(super) fn more(page: &PageData) -> Html {
 fn tab(
     page: &PageData,
     environment: &Environment,
+    name: String,
     cell: Option<FlagCell>,
 ) -> impl IntoView + use<> {
-    let side_by_side = page.detail.environments.len() <= SIDE_BY_SIDE;
-    let name = if side_by_side {
-        page.name_of(environment)
-    } else {
-        environment.name.to_string()
-    };
     let (state, status) = match cell {
         None => ("none", "not configured"),
         Some(cell) if !cell.enabled => ("off", "off"),

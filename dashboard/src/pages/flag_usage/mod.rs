@@ -15,7 +15,7 @@ use crate::{
         frame::Section,
         number::format_count,
         page::page,
-        page_head::Crumbs,
+        page_head::PageHead,
         snippet::Snippet,
         table::{Table, heads},
         time::time_or,
@@ -240,10 +240,11 @@ fn Usage(
     };
     view! {
         <Title text=format!("Usage of {} · Flags", flag.key)/>
-        <header class="page-head">
-            <Crumbs section=Section::Flags between=(routes::flag(&key), flag.name.to_string())/>
-            <h1>"Usage of " <code>{flag.key.to_string()}</code></h1>
-        </header>
+        <PageHead
+            above=Section::Flags
+            between=(routes::flag(&key), flag.name.to_string())
+            title=html! { "Usage of " <code>{flag.key.to_string()}</code> }
+        />
         {body}
     }
 }

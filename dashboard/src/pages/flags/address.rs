@@ -8,6 +8,7 @@ use pennon_model::{
 
 use crate::{
     form::{Form, with_query},
+    pages::paging::page_request,
     routes,
     scope::product,
 };
@@ -15,11 +16,6 @@ use crate::{
 /// Returns the number of flags on a page: with many environments, each has a dozen elements per environment.
 fn flags_on_page() -> Limit {
     30.try_into().unwrap_or_default()
-}
-
-/// Returns the number of audit entries on a page.
-pub(in crate::pages) fn page_length() -> Limit {
-    50.try_into().unwrap_or_default()
 }
 
 /// Returns the label of a lifecycle.
@@ -128,13 +124,4 @@ pub(super) fn address(query: &FlagTableQuery) -> String {
             ("page", (page.get() > 1).then(|| page.get().to_string())),
         ],
     )
-}
-
-/// Returns the requested page of a list with this many items on each page.
-pub(in crate::pages) fn page_request(form: &Form, limit: Limit) -> PageRequest {
-    let page = form.parsed::<i64>("page").unwrap_or(1);
-    PageRequest {
-        page: page.try_into().unwrap_or_default(),
-        limit,
-    }
 }

@@ -13,7 +13,7 @@ use crate::{
         empty::Empty,
         frame::Section,
         link_button::LinkButton,
-        notice::{Notice, Weight},
+        notice::{Notice, Severity},
         snippet::Snippet,
     },
     html::html,
@@ -50,7 +50,7 @@ pub fn NoEnvironment(
         None => "No environment is active, so no flag can be switched on. ".to_owned(),
     };
     view! {
-        <Notice weight=Weight::Warning>
+        <Notice severity=Severity::Warning>
             {missing}
             {(role >= Role::Admin)
                 .then(|| view! { <a href=scoped(routes::NEW_ENVIRONMENT)>"Create one"</a> })}

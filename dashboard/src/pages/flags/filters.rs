@@ -14,7 +14,7 @@ use crate::{
         select::options,
     },
     describe,
-    html::{Html, html},
+    html::{Html, hidden, html},
     model::Naming,
     routes,
     scope::scope_field,
@@ -32,7 +32,7 @@ pub fn Filters(
     environments: Vec<Environment>,
 ) -> impl IntoView {
     let state_field = (query.lifecycle != Lifecycle::default())
-        .then(|| view! { <input type="hidden" name="state" value=query.lifecycle.as_str()/> });
+        .then(|| hidden("state", query.lifecycle.as_str()));
     let naming = Naming::of_environments(&environments);
     let environment_options = environments.iter();
     let environment_options =
@@ -57,6 +57,7 @@ pub fn Filters(
                     <option value="">"All environments"</option>
                     {options(environment_options, &selected.unwrap_or_default())}
                 </select>
+                {more_filters(&query)}
                 <select class="input" name="is" aria-label="Flag status">
                     <option value="">"Any state"</option>
                     {options(states, query.state.map(FlagState::as_str).unwrap_or_default())}
@@ -80,6 +81,34 @@ pub fn Filters(
     }
 }
 
+/// Renders what opens the fields after it on a narrow screen, with the number of those that are set.
+fn more_filters(query: &FlagTableQuery) -> Html {
+    let FlagTableQuery { metadata, .. } = query;
+    let are_set = [
+        query.state.is_some(),
+        metadata.kind.is_some(),
+        !metadata.tags.is_empty(),
+        metadata.owner.is_some(),
+        query.stale,
+    ];
+    let count = are_set.into_iter().filter(|is_set| *is_set).count();
+    let label = match count {
+        0 => "Filters".to_owned(),
+        count => format!("Filters ({count})"),
+    };
+    let is_open = count > 0 || query.order != FlagTableOrder::default();
+    html! {
+        <details class="more-filters narrow-only" open=is_open>
+            <summary class="button">
+                <span id="more-filters" data-live>
+                    {label}
+                </span>
+                <Drawing icon=Icon::DOWN/>
+            </summary>
+        </details>
+    }
+}
+
 /// Renders the fields for kind, tags and owner.
 fn metadata_fields(filter: &MetadataFilter) -> Html {
     let kinds = FlagKind::ALL.iter();
@@ -95,6 +124,8 @@ fn metadata_fields(filter: &MetadataFilter) -> Html {
                 placeholder=label
                 aria-label=label
                 autocomplete="off"
+                autocapitalize="off"
+                enterkeyhint="search"
                 spellcheck="false"
             />
         }
@@ -122,6 +153,8 @@ fn search_field(value: String) -> Html {
                 placeholder="Search name or key"
                 aria-label="Search name or key"
                 autocomplete="off"
+                autocapitalize="off"
+                enterkeyhint="search"
                 spellcheck="false"
             />
             <kbd aria-hidden="true">"/"</kbd>

@@ -14,7 +14,6 @@ use pennon_model::{
     user::{Role, User},
 };
 
-pub(super) use self::address::{page_length, page_request};
 use self::{
     address::{address, at_page, from_address, is_default},
     empty::{NoEnvironment, NoFlags, NoMatch},
@@ -29,7 +28,9 @@ use crate::{
         frame::Section,
         new_flag_link::NewFlagLink,
         not_switched::NotSwitched,
+        number::counted,
         page::page,
+        page_head::PageHead,
         pager::Pager,
     },
     form::Form,
@@ -87,21 +88,10 @@ fn List(
             <SwitchDialogs/>
         }
     };
+    let count =
+        (!has_no_flags).then(|| html! { <span class="count" id="count" data-live>{total}</span> });
     view! {
-        <header class="page-head">
-            <h1>
-                "Flags"
-                {(!has_no_flags)
-                    .then(|| {
-                        view! {
-                            <span class="count" id="count" data-live>
-                                {total}
-                            </span>
-                        }
-                    })}
-            </h1>
-            {create}
-        </header>
+        <PageHead title=html! { "Flags" {count} }>{create}</PageHead>
         <NotSwitched/>
         {first_steps}
         {list}
@@ -149,8 +139,7 @@ pub(super) fn address_of_list(query: &str) -> String {
 fn note(pagination: Pagination) -> String {
     match pagination.total {
         0 => "No flags".to_owned(),
-        1 => "1 flag".to_owned(),
-        total => format!("{total} flags"),
+        total => counted(total, "flag", "flags"),
     }
 }
 

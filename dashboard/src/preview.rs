@@ -141,12 +141,12 @@ fn contexts(sample: &str) -> Vec<Result<Context<'static>, Vec<String>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::playground;
+    use crate::evaluated;
 
     fn flag(rollout: &str) -> FlagConfig {
         let entry =
             format!(r#"{{"key": "f", "enabled": true, "rules": [], "rollout": {rollout}}}"#);
-        playground::read(&entry).expect("an entry")
+        evaluated::read(&entry).expect("an entry")
     }
 
     fn rolled_out(percentage: u8) -> FlagConfig {

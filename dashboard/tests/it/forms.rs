@@ -1,0 +1,129 @@
+//! Forms that were refused: their input, and the state that they expect.
+
+use std::sync::Arc;
+
+use pennon_dashboard::error::{AdminError, FieldError};
+use pennon_model::flag::Flag;
+
+use crate::fake::{Fake, Response, flag, get, post};
+
+const DETAILS: &str = "/dashboard/flags/checkout";
+const PRODUCTION: &str = "/dashboard/environments/00000000-0000-0000-0000-000000000002";
+
+fn invalid(field: &str) -> AdminError {
+    AdminError::Invalid(vec![FieldError {
+        field: field.to_owned(),
+        detail: "is too long".to_owned(),
+    }])
+}
+
+/// Posts a form to the shop, which refuses it with this error.
+async fn refused(refusal: AdminError, url: &str, form: &str) -> Response {
+    let fake = Fake {
+        refusal: Some(refusal),
+        ..Fake::shop()
+    };
+    post(&Arc::new(fake), url, form).await
+}
+
+/// Returns the revisions that the forms of a page expect.
+fn revisions(page: &Response) -> Vec<&str> {
+    let fields = page.html.split("name=\"revision\" value=\"").skip(1);
+    fields.filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[tokio::test]
+async fn a_form_with_an_error_still_expects_the_state_that_it_had() {
+    // The flag and the environments have revision 1, and the user saw an earlier one.
+    let id = "flag=00000000-0000-0000-0000-000000000000&revision=0";
+    let details = format!("do=details&{id}&name=N&tags=x");
+    let page = refused(invalid("tags"), DETAILS, &details).await;
+    assert_eq!(revisions(&page).first(), Some(&"0"));
+    let page = refused(AdminError::Stale, DETAILS, &details).await;
+    assert_eq!(revisions(&page).first(), Some(&"1"));
+
+    let rename = "do=rename&revision=0&name=N";
+    let page = refused(invalid("name"), PRODUCTION, rename).await;
+    assert_eq!(revisions(&page), ["0", "1", "1", "1"]);
+    let page = refused(AdminError::Stale, PRODUCTION, rename).await;
+    assert_eq!(revisions(&page), ["1", "1", "1", "1"]);
+}
+
+#[tokio::test]
+async fn details_that_somebody_else_changed_are_listed() {
+    let saved = Flag {
+        description: Some("Theirs".to_owned().try_into().expect("a description")),
+        is_public: true,
+        ..flag("checkout", "New checkout")
+    };
+    let mut fake = Fake::shop();
+    fake.refusal = Some(AdminError::Stale);
+    for (flag, _) in &mut fake.flags {
+        *flag = saved.clone();
+    }
+    let form = "do=details&flag=00000000-0000-0000-0000-000000000000&revision=0&name=New+checkout&description=Mine";
+    let page = post(&Arc::new(fake), DETAILS, form).await;
+    let (_, notice) = page.html.split_once("role=\"alert\"").expect("a notice");
+    let (notice, _) = notice.split_once("</ul>").expect("a list");
+    for text in ["Description: <strong>Theirs", "Public: <strong>yes"] {
+        assert!(notice.contains(text), "{text}: {notice}");
+    }
+    assert_eq!(notice.matches("<li>").count(), 2, "{notice}");
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_read_after_a_refusal_keeps_the_form() {
+    // The list of people cannot be read, either.
+    let form = "person=00000000-0000-0000-0000-000000000000&revision=1&role=viewer&password=secret";
+    let page = refused(AdminError::Unavailable, "/dashboard/people", form).await;
+    assert_eq!(page.status, Some(503));
+    assert!(page.html.contains("Send again"), "{}", page.html);
+    assert!(page.html.contains("name=\"role\" value=\"viewer\""));
+    assert!(!page.html.contains("secret"));
+}
+
+#[tokio::test]
+async fn a_reason_stays_typed() {
+    let form =
+        "do=rotate&revision=1&overlap=0&rotate-name=prod&confirmed=yes&reason=Leaked+on+Friday";
+    let page = refused(invalid("confirmation"), PRODUCTION, form).await;
+    assert!(page.html.contains("value=\"prod\""));
+    assert_eq!(page.html.matches("Leaked on Friday").count(), 1);
+}
+
+#[tokio::test]
+async fn a_text_keeps_the_line_break_at_its_start() {
+    let form = "name=N&key=k&type=boolean&description=%0AText";
+    let page = refused(invalid("key"), "/dashboard/new-flag", form).await;
+    assert!(page.html.contains(">\n\nText</textarea>"), "{}", page.html);
+}
+
+#[tokio::test]
+async fn an_error_of_the_ttl_belongs_to_its_field() {
+    let environment = "environment=00000000-0000-0000-0000-000000000001";
+    let url = format!("{DETAILS}?{environment}&edit=ttl");
+    let page = get(&Arc::new(Fake::shop()), &url).await;
+    assert!(
+        page.html.contains("aria-describedby=\"ttl-hint\""),
+        "{}",
+        page.html
+    );
+    let form =
+        format!("do=ttl&flag=00000000-0000-0000-0000-000000000000&{environment}&seen=&ttl=soon");
+    let page = post(&Arc::new(Fake::shop()), DETAILS, &form).await;
+    assert_eq!(page.status, Some(400));
+    assert!(
+        page.html
+            .contains("aria-describedby=\"ttl-hint ttl-error\"")
+    );
+    assert!(page.html.contains("id=\"ttl-error\""));
+    assert!(page.html.contains("value=\"soon\""));
+}
+
+#[tokio::test]
+async fn a_changed_role_leads_back_to_the_same_page_of_the_list() {
+    let form = "person=00000000-0000-0000-0000-000000000000&revision=1&role=admin";
+    let page = post(&Arc::new(Fake::shop()), "/dashboard/people?page=2", form).await;
+    let row = "/dashboard/people?page=2#person-00000000-0000-0000-0000-000000000000";
+    assert_eq!(page.location.as_deref(), Some(row));
+}
