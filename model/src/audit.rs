@@ -40,10 +40,10 @@ pub struct AuditEntry {
     #[cfg_attr(feature = "schema", schema(required))]
     pub product: Option<String>,
     /// The object before the change, without keys and hashes.
-    #[cfg_attr(feature = "schema", schema(required, value_type = Option<Object>))]
+    #[cfg_attr(feature = "schema", schema(required, value_type = Option<Map<String, Value>>, additional_properties))]
     pub old_value: Option<Value>,
     /// The object after the change, without keys and hashes.
-    #[cfg_attr(feature = "schema", schema(required, value_type = Option<Object>))]
+    #[cfg_attr(feature = "schema", schema(required, value_type = Option<Map<String, Value>>, additional_properties))]
     pub new_value: Option<Value>,
 }
 

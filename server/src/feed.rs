@@ -3,7 +3,7 @@
 //! The audit log contains every change by every process. While the feed has subscribers, it reads new entries
 //! immediately after each change by this process, and at intervals for changes by other processes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use pennon_model::id::AuditId;
 use pennon_model::time::Timestamp;
 use tokio::sync::{Notify, broadcast};
 use tokio::time::sleep;
+use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::error::Error;
@@ -33,6 +34,11 @@ const LATE_INTERVAL_MILLIS: i64 = 5_000;
 
 /// The maximum number of pending notifications of a subscriber. A subscriber that falls further behind starts over.
 const BACKLOG: usize = 256;
+
+/// The maximum number of entries to read at once. If a page has only entries of one time, they belong to a bulk change:
+/// one event stands for the rest of them. So at most two pages of them are sent one by one, which leaves room in the
+/// backlog.
+const PAGE: usize = BACKLOG / 4;
 
 /// A notification to subscribers.
 #[derive(Clone, Debug)]
@@ -108,10 +114,13 @@ impl ChangeFeed {
 
 /// The position in the log.
 struct Reader {
-    /// The time of the newest entry that was read, at most the current time.
+    /// The time of the newest entry that was read, at most the current time. If nothing changes, it follows the current
+    /// time from afar, so that reads become empty.
     newest: Timestamp,
     /// The entries that were already sent, within the period that is read again for late entries, and their times.
     sent: HashMap<AuditId, Timestamp>,
+    /// The last entries of bulk changes in this period, by time. All entries before them are skipped.
+    bulk_ends: BTreeMap<Timestamp, AuditId>,
     /// The time of the next read that covers this whole period; none before the first read.
     late_at: Option<Timestamp>,
 }
@@ -121,6 +130,7 @@ impl Reader {
         Self {
             newest: now,
             sent: HashMap::new(),
+            bulk_ends: BTreeMap::new(),
             late_at: None,
         }
     }
@@ -138,20 +148,62 @@ impl Reader {
         };
         let since = self.newest.plus_millis(-period);
         let recent = self.newest.plus_millis(-DISORDER_MILLIS);
-        let events = store::audit::since(&mut feed.0.db.read().await?, since).await?;
-        for event in events {
-            // An instance whose clock is ahead must not hide later changes by others.
-            self.newest = self.newest.max(event.occurred_at.min(now));
-            let is_known = is_first && event.occurred_at < recent;
-            if self.sent.insert(event.id, event.occurred_at).is_none() && !is_known {
+        let mut tx = feed.0.db.read().await?;
+        let mut position = (since, AuditId::new(Uuid::nil()));
+        loop {
+            let page = store::audit::after(&mut tx, position, PAGE).await?;
+            let is_last = page.len() < PAGE;
+            let bulk = bulk_event(&page).filter(|_| !is_last);
+            let mut new = Vec::new();
+            for event in page {
+                position = (event.occurred_at, event.id);
+                // An instance whose clock is ahead must not hide later changes by others.
+                self.newest = self.newest.max(event.occurred_at.min(now));
+                if self.sent.insert(event.id, event.occurred_at).is_none() {
+                    new.push(event);
+                }
+            }
+            if let Some(event) = bulk {
+                let known = self.bulk_ends.get(&event.occurred_at).copied();
+                let end = match known.filter(|end| *end >= event.id) {
+                    Some(end) => end,
+                    None => store::audit::last_at(&mut tx, event.occurred_at)
+                        .await?
+                        .unwrap_or(event.id),
+                };
+                position.1 = end;
+                if self.bulk_ends.insert(event.occurred_at, end) != Some(end) {
+                    new.push(event);
+                }
+            }
+            new.retain(|event| !is_first || event.occurred_at >= recent);
+            for event in new {
                 feed.send(Notification::Changed(Arc::new(event)));
             }
+            if is_last {
+                break;
+            }
         }
+        // An entry can be late, and the clock of its instance can lag behind.
+        self.newest = self.newest.max(now.plus_millis(-LATE_MILLIS));
         if is_late {
             self.late_at = Some(now.plus_millis(LATE_INTERVAL_MILLIS));
             let kept = self.newest.plus_millis(-LATE_MILLIS);
             self.sent.retain(|_, at| *at >= kept);
+            self.bulk_ends.retain(|at, _| *at >= kept);
         }
         Ok(())
     }
+}
+
+/// Returns the event for all entries of one time, if a page contains no others. It names no flag and no environment, so
+/// it concerns the pages of all.
+fn bulk_event(page: &[ChangeEvent]) -> Option<ChangeEvent> {
+    let (first, last) = (page.first()?, page.last()?);
+    (first.occurred_at == last.occurred_at).then(|| ChangeEvent {
+        flag: None,
+        environment: None,
+        environment_name: None,
+        ..last.clone()
+    })
 }

@@ -135,7 +135,7 @@ fn log(level: LevelFilter, format: LogFormat, writer: BoxMakeWriter) {
         .log_internal_errors(false)
         .with_writer(writer);
     let lines = match format {
-        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
+        LogFormat::Text => lines.with_ansi(is_colored()).boxed(),
         LogFormat::Json => {
             // Log panics as JSON, too.
             std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
@@ -153,6 +153,12 @@ fn log(level: LevelFilter, format: LogFormat, writer: BoxMakeWriter) {
              warn,pennon_server::http=debug"
         );
     }
+}
+
+/// Returns true if the log may have colors: on a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
+fn is_colored() -> bool {
+    let no_color = std::env::var_os("NO_COLOR").unwrap_or_default();
+    no_color.is_empty() && io::stderr().is_terminal()
 }
 
 /// Returns true for a single word that names neither a level nor a crate of Pennon. It would select all events of a

@@ -305,6 +305,7 @@ async fn unknown_query_parameters_are_refused_on_every_path() {
         (&put, path.clone()),
         (&get, format!("{path}/rules")),
         (&post, format!("{path}/rules")),
+        (&get, format!("/rules/{rule}")),
         (&put, format!("/rules/{rule}")),
         (&delete, format!("/rules/{rule}")),
         (&put, format!("{path}/rules/order")),
@@ -377,9 +378,9 @@ async fn every_path_lists_its_methods() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     for (path, allowed) in [
-        ("/flags", ["GET", "POST"]),
-        ("/rules/x", ["PUT", "DELETE"]),
-        ("/users/me/password", ["PUT", "PUT"]),
+        ("/flags", &["GET", "POST"][..]),
+        ("/rules/x", &["GET", "PUT", "DELETE"]),
+        ("/users/me/password", &["PUT"]),
     ] {
         let options = anonymous.request(Method::OPTIONS, path);
         let options = anonymous.send(options).await.expect(StatusCode::NO_CONTENT);

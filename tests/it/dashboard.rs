@@ -348,6 +348,31 @@ async fn an_island_gets_the_status_and_code_of_an_error() {
 }
 
 #[tokio::test]
+async fn the_palette_finds_people_by_any_part_of_their_address() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    for email in ["eve_b@example.com", "Eve.B@example.org", "vic@example.com"] {
+        admin.user(email, "viewer").await;
+    }
+    let browser = Browser::signed_in(&app).await;
+    let people = async |text: &str| -> Vec<String> {
+        let form = format!("text={text}");
+        let path = "/dashboard/api/destinations";
+        let answer = browser.post_from("same-origin", "application/json", path, &form);
+        let answer = answer.await.expect(StatusCode::OK).json();
+        let found = answer.as_array().expect("destinations").iter();
+        let people = found.filter(|each| each["kind"] == "Person");
+        let names = people.map(|each| each["name"].as_str().unwrap_or_default().to_owned());
+        names.collect()
+    };
+    let newest_first = ["Eve.B@example.org", "eve_b@example.com"];
+    assert_eq!(people("EVE").await, newest_first);
+    assert_eq!(people("e_b").await, ["eve_b@example.com"]);
+    assert_eq!(people("%25").await, [] as [&str; 0]);
+    assert_eq!(people("%00").await, [] as [&str; 0]);
+}
+
+#[tokio::test]
 async fn an_unknown_address_shows_a_page_and_an_unknown_asset_is_empty() {
     let app = TestApp::start().await;
     let browser = Browser::signed_in(&app).await;

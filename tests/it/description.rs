@@ -124,6 +124,49 @@ fn enumerations_are_described_with_the_values_that_are_sent() {
     assert_eq!(schemas["Code"]["enum"][0], "INVALID_INPUT");
 }
 
+/// Generators of clients use the description literally: they drop members that it does not allow, and refuse or
+/// misread some forms.
+#[test]
+fn generated_clients_can_use_every_member() {
+    let schemas = &description()["components"]["schemas"];
+    let context = &schemas["OfrepQuestion"]["properties"]["context"]["oneOf"][0];
+    assert_eq!(context["additionalProperties"], true);
+    let failure = &schemas["OfrepFailure"]["properties"]["metadata"];
+    assert_eq!(failure["additionalProperties"], true);
+    for (schema, member) in [
+        ("AuditEntry", "oldValue"),
+        ("AuditEntry", "newValue"),
+        ("ObjectChange", "oldValue"),
+        ("ObjectChange", "newValue"),
+    ] {
+        let value = &schemas[schema]["properties"][member];
+        assert_eq!(value["type"], json!(["object", "null"]), "{schema}");
+        assert_eq!(value["additionalProperties"], true, "{schema}");
+    }
+    for trace in schemas["ConditionTrace"]["oneOf"]
+        .as_array()
+        .expect("it is one of several")
+    {
+        assert_eq!(trace["required"].as_array().map(Vec::len), Some(6));
+    }
+    for (method, path, operation) in operations() {
+        let parameters = operation["parameters"].as_array();
+        let names = parameters.into_iter().flatten().map(|parameter| {
+            let name = resolved(parameter)["name"].as_str();
+            name.unwrap_or_default().trim_end_matches("[]")
+        });
+        let mut names: Vec<&str> = names.collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count, "{method} {path}");
+    }
+    assert_eq!(
+        description()["info"]["license"]["identifier"],
+        "MIT OR Apache-2.0"
+    );
+}
+
 #[test]
 fn every_operation_of_the_contract_is_described() {
     for line in CONTRACT
@@ -168,7 +211,8 @@ async fn operations_that_need_a_credential_are_described_as_such() {
         let answer = app.anonymous().request(method.clone(), &path);
         let refused = app.anonymous().send(answer).await.status == StatusCode::UNAUTHORIZED;
         // A key in the path is a parameter.
-        let needs = operation.get("security").is_some() || path.contains("/public/");
+        let credentials = operation["security"].as_array().expect("a list");
+        let needs = !credentials.is_empty() || path.contains("/public/");
         // The request has neither a body nor a key. This path checks the body first.
         if path != "/sdk/v1/evaluate" {
             assert_eq!(refused, needs, "{method} {path}");

@@ -72,14 +72,15 @@ async fn responses_have_the_standard_reason_and_pennons_reason() {
     assert_eq!(all["flags"], json!([everybody]));
     admin.switch(&pair.flag, &pair.environment, false).await;
     let off = json!({
-        "key": "checkout", "value": false, "variant": "off", "reason": "DISABLED",
+        "key": "checkout", "value": false, "variant": "off", "reason": "STATIC",
         "metadata": { "reason": "flag_disabled" },
     });
     assert_eq!(evaluate(&sdk, json!({ "country": "DE" })).await, off);
     let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
     archived.expect(StatusCode::NO_CONTENT);
     let archived = evaluate(&sdk, json!({})).await;
-    assert_eq!(archived["reason"], "DISABLED");
+    assert_eq!(archived["value"], false);
+    assert_eq!(archived["reason"], "STATIC");
     assert_eq!(archived["metadata"], json!({ "reason": "flag_archived" }));
 }
 
@@ -115,6 +116,7 @@ fn assert_refused(answer: Answer, status: StatusCode, code: &str, key: Option<&s
     let refused = answer.expect(status).json();
     assert_eq!(refused["errorCode"], code);
     assert_eq!(refused["key"].as_str(), key);
+    assert_eq!(refused["metadata"], json!({}));
     assert!(
         refused["errorDetails"]
             .as_str()
@@ -131,8 +133,13 @@ async fn errors_use_the_codes_of_the_protocol() {
         ("nothing", "nothing"),
         ("%00", "\0"),
         ("a%2Fb", "a/b"),
+        ("a/b", "a/b"),
+        ("checkout/", "checkout/"),
+        ("", ""),
+        ("/", "/"),
         // A key that is not UTF-8 is also unknown. The response contains it as it was sent.
         ("%F0", "%F0"),
+        ("a/%F0", "a/%F0"),
     ] {
         let unknown = sdk.post(&format!("{ALL}/{flag}"), json!({})).await;
         assert_refused(unknown, StatusCode::NOT_FOUND, "FLAG_NOT_FOUND", Some(key));
@@ -166,10 +173,25 @@ async fn errors_use_the_codes_of_the_protocol() {
         let large = large.expect_problem(status, "BODY_TOO_LARGE");
         assert_refused(large, status, "GENERAL", key);
     }
+    // A slash at the end belongs to a flag key, but not to other paths.
+    let all = sdk.post(&format!("/{ALL}"), json!({})).await;
+    assert_eq!(all.expect(StatusCode::OK).text("/flags/0/key"), "checkout");
     let wrong = sdk.get(ONE).await;
     wrong.expect_problem(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED");
     let nowhere = sdk.post("/ofrep/v1/nothing", json!({})).await;
     nowhere.expect_problem(StatusCode::NOT_FOUND, "NO_SUCH_PATH");
+}
+
+#[tokio::test]
+async fn a_rate_limited_provider_learns_which_flag_it_asked_for() {
+    let app = TestApp::with_settings(&["--rate-limit-evaluate", "1"]).await;
+    let sdk_key = app.admin().await.pair().await.sdk_key;
+    let sdk = app.sdk(&sdk_key);
+    sdk.post(ONE, json!({})).await.expect(StatusCode::OK);
+    for (path, key) in [(ONE, Some("checkout")), (ALL, None)] {
+        let refused = sdk.post(path, json!({})).await;
+        assert_refused(refused, StatusCode::TOO_MANY_REQUESTS, "GENERAL", key);
+    }
 }
 
 #[tokio::test]
@@ -196,7 +218,12 @@ async fn a_bearer_key_overrides_an_api_key_header() {
     ] {
         send(authorization, api_keys).await.expect(StatusCode::OK);
     }
-    let uniform = app.anonymous().get("/sdk/v1/config").await.bytes;
+    let uniform = app.anonymous().post(ALL, json!({})).await;
+    let outside = app.anonymous().get("/sdk/v1/config").await.json();
+    for (member, value) in outside.as_object().expect("a problem") {
+        assert_eq!(uniform.json()[member], *value);
+    }
+    let uniform = uniform.bytes;
     for (authorization, api_keys) in [
         (None, &[][..]),
         (None, &["pnk_bad"]),
@@ -208,6 +235,7 @@ async fn a_bearer_key_overrides_an_api_key_header() {
         let refused = send(authorization, api_keys).await;
         let refused = refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
         assert_eq!(refused.bytes, uniform);
+        assert_refused(refused, StatusCode::UNAUTHORIZED, "GENERAL", None);
     }
 }
 

@@ -132,6 +132,8 @@ async fn every_role_can_read_and_manage_its_own_credentials() {
         viewer.get(&path).await.expect(StatusCode::OK);
         script.get(&path).await.expect(StatusCode::OK);
     }
+    let missing = viewer.get(&format!("/rules/{NOWHERE}")).await;
+    missing.expect_problem(StatusCode::NOT_FOUND, "RULE_NOT_FOUND");
     let rollout = format!("{}/rollout", pair.path);
     let missing = viewer.get(&rollout).await;
     missing.expect_problem(StatusCode::NOT_FOUND, "ROLLOUT_NOT_FOUND");

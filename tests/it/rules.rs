@@ -41,6 +41,10 @@ async fn a_created_rule_is_returned_and_rules_are_listed_by_priority() {
         "conditions": body["conditions"], "createdAt": START, "updatedAt": START,
     });
     assert_eq!(created.json(), expected);
+    let read = admin.get(created.header("location")).await;
+    let read = read.expect(StatusCode::OK);
+    assert_eq!(read.json(), expected);
+    assert_eq!(read.header("etag"), created.header("etag"));
     for priority in [2_147_483_647, 1] {
         admin
             .post(&path, rule(priority))

@@ -72,7 +72,7 @@ def main(address, token):
     expect(ask("shop", "on"), value=True, variant="on", reason=Reason.STATIC)
     unmatched = {"reason": "flag_enabled"}
     expect(ask("shop", "ruled", country="GB"), unmatched, value=True, reason=Reason.DEFAULT)
-    expect(ask("shop", "off", True), value=False, variant="off", reason=Reason.DISABLED)
+    expect(ask("shop", "off", True), value=False, variant="off", reason=Reason.STATIC)
 
     unknown = ask("shop", "nothing", True)
     expect(unknown, value=True, reason=Reason.ERROR, error_code=ErrorCode.FLAG_NOT_FOUND)

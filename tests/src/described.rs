@@ -64,6 +64,10 @@ fn verb(method: &Method) -> &'static str {
 /// Returns the description of a path: of the literal path, or else of the pattern that it matches.
 fn path_item(path: &str) -> Option<&'static Value> {
     let paths = description()["paths"].as_object()?;
+    if path.starts_with("/ofrep/v1/evaluate/flags/") {
+        // The key of a flag may be empty or contain slashes.
+        return paths.get("/ofrep/v1/evaluate/flags/{key}");
+    }
     let path = path.trim_end_matches('/');
     let fits =
         |pattern: &str| {

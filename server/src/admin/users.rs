@@ -143,6 +143,16 @@ pub(crate) async fn list(
     store::users::list(&mut admin.db.read().await?, filter, page).await
 }
 
+/// Returns the newest users whose e-mail addresses contain a text, ignoring case.
+pub(crate) async fn search(
+    admin: &Admin,
+    _actor: &Administrator,
+    text: &str,
+    most: i64,
+) -> Result<Vec<User>, Error> {
+    store::users::search(&mut admin.db.read().await?, text, most).await
+}
+
 /// Returns one page of users, newest first, each with the time of the last sign-in, for as long as that session is
 /// stored.
 pub(crate) async fn with_sign_ins(

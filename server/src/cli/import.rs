@@ -1,7 +1,7 @@
 //! `pennon import`: applies an exported document.
 
 use std::error::Error;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -79,7 +79,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         unexplained,
     } = imported;
     let lines: String = changes.iter().map(line).collect();
-    std::io::stdout().write_all(lines.as_bytes())?;
+    let printed = io::stdout().write_all(lines.as_bytes());
     match warnings {
         Ok(warnings) => {
             for (environment, warning) in warnings {
@@ -96,7 +96,12 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         (count, true) => eprintln!("{count} to change; nothing was changed"),
         (count, false) => eprintln!("{count} changed"),
     }
-    Ok(())
+    printed.map_err(|error| match error.kind() {
+        // Nobody reads the output any more.
+        io::ErrorKind::BrokenPipe => error.into(),
+        _ if dry_run => error.into(),
+        _ => format!("the import was saved, but cannot be printed: {error}").into(),
+    })
 }
 
 fn needs_reason(environments: &[EnvironmentPath]) -> String {

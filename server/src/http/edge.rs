@@ -19,13 +19,14 @@ use tracing::{Instrument, Level, Span, debug_span, enabled, info_span};
 
 use super::admission::{admit, refused};
 use super::cors;
+use super::ofrep;
 use super::request_id::{X_REQUEST_ID, identify};
 use super::time_limit::guarded;
 use crate::auth::secret::is_credential;
 use crate::state::Service;
 
 /// The routes with the features common to all: the in-flight limit, the time limit, a response for panics, request
-/// identifiers, logging, and response headers. A slash at the end of a path is ignored.
+/// identifiers, logging, and response headers. A slash at the end of a path is ignored, except in a flag key.
 ///
 /// This is one service instead of several layers, because an evaluation costs less than a handful of layers.
 #[derive(Clone)]
@@ -54,9 +55,12 @@ impl Edge {
         } else {
             match admit(&self.service, request) {
                 Some((request, _present)) => {
-                    guarded(self.routes.call(request))
-                        .instrument(span.clone())
-                        .await
+                    let response = if uri.path().starts_with(ofrep::ONE_FLAG) {
+                        self.routes.get_mut().call(request)
+                    } else {
+                        self.routes.call(request)
+                    };
+                    guarded(response).instrument(span.clone()).await
                 }
                 None => refused(&self.service),
             }

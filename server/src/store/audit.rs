@@ -253,14 +253,26 @@ struct ChangeRow {
     request_id: Option<String>,
 }
 
-/// Returns the entries since `then`, oldest first, without the values before and after.
-pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<ChangeEvent>, Error> {
+/// Returns the first `most` entries that follow a time and an ID, oldest first, without the values before and after.
+pub(crate) async fn after(
+    tx: &mut Tx,
+    (time, id): (Timestamp, AuditId),
+    most: usize,
+) -> Result<Vec<ChangeEvent>, Error> {
     let rows: Vec<ChangeRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, action, actor_identity, occurred_at, flag_key, environment_id, environment, user_id,
                 request_id
-         from audit_entries where occurred_at >= $1 order by occurred_at, id",
-    ).bind(then.millis()).fetch_all(conn).await)?;
+         from audit_entries where (occurred_at, id) > ($1, $2) order by occurred_at, id limit $3",
+    ).bind(time.millis()).bind(id.uuid()).bind(i64::try_from(most).unwrap_or(i64::MAX)).fetch_all(conn).await)?;
     rows.into_iter().map(ChangeEvent::try_from).collect()
+}
+
+/// Returns the last entry of a time.
+pub(crate) async fn last_at(tx: &mut Tx, time: Timestamp) -> Result<Option<AuditId>, Error> {
+    let id: Option<Uuid> = on_conn!(tx, conn => sqlx::query_scalar(
+        "select id from audit_entries where occurred_at = $1 order by id desc limit 1",
+    ).bind(time.millis()).fetch_optional(conn).await)?;
+    Ok(id.map(AuditId::new))
 }
 
 /// Returns the newest entry that a user caused since a time, without those of the user's tokens. Of entries about

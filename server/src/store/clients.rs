@@ -79,12 +79,6 @@ pub(crate) async fn add(tx: &mut Tx, added: &[ClientHour]) -> Result<(), Error> 
     )
 }
 
-/// Deletes the counts of the hours before `hour`.
-pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Error> {
-    on_conn!(tx, conn => sqlx::query("delete from client_hours where hour < $1")
-        .bind(hour.millis()).execute(conn).await.map(drop))
-}
-
 /// Returns at most `most` clients with requests in at least two hours since this one, most recently seen first.
 pub(crate) async fn in_use_since(
     tx: &mut Tx,

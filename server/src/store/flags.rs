@@ -339,7 +339,7 @@ pub(crate) async fn archive(tx: &mut Tx, id: FlagId, now: Timestamp) -> Result<(
 }
 
 /// Returns a search as a pattern for `like … escape '\'`.
-fn pattern(search: Option<&String>) -> Option<String> {
+pub(super) fn pattern(search: Option<&String>) -> Option<String> {
     let text = bindable(search)?;
     let escaped = text
         .replace('\\', "\\\\")

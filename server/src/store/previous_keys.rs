@@ -80,12 +80,6 @@ pub(crate) async fn add(tx: &mut Tx, added: &[PreviousKeyRequests]) -> Result<()
     )
 }
 
-/// Deletes the clients that were last seen before this time.
-pub(crate) async fn forget_before(tx: &mut Tx, time: Timestamp) -> Result<(), Error> {
-    on_conn!(tx, conn => sqlx::query("delete from previous_key_clients where last_seen_at < $1")
-        .bind(time.millis()).execute(conn).await.map(drop))
-}
-
 /// Returns the clients that used the previous key of an environment, most recently seen first. Clients that were seen in
 /// the same minute are sorted by name.
 pub(crate) async fn clients(

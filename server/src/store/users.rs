@@ -10,6 +10,7 @@ use pennon_model::time::Timestamp;
 use pennon_model::user::{Account, Role, User, UserFilter};
 use uuid::Uuid;
 
+use super::flags::pattern;
 use super::grants::{self, Grantee};
 use super::{Tx, bad_row, bindable, on_conn};
 use crate::error::Error;
@@ -94,10 +95,17 @@ pub(crate) async fn list(
     let total = on_conn!(tx, conn => sqlx::query_scalar(
         "select count(*) from users where ($1 is null or lower(email) = $1) and ($2 is null or role = $2)",
     ).bind(&email).bind(role).fetch_one(conn).await)?;
-    let ids: Vec<UserId> = rows.iter().map(UserRow::id).collect();
-    let mut grants = grants::of_users(tx, &ids).await?;
-    let users = rows.into_iter().map(|row| row.with(&mut grants));
-    Ok(page.page_of(users.collect::<Result<_, _>>()?, total))
+    Ok(page.page_of(all_with_grants(tx, rows).await?, total))
+}
+
+/// Returns the newest users whose e-mail addresses contain a text, ignoring case.
+pub(crate) async fn search(tx: &mut Tx, text: &str, most: i64) -> Result<Vec<User>, Error> {
+    let pattern = pattern(Some(&text.to_ascii_lowercase()));
+    let rows: Vec<UserRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", user_columns!(), r" from users where lower(email) like $1 escape '\'
+         order by created_at desc, id desc limit $2",
+    )).bind(&pattern).bind(most).fetch_all(conn).await)?;
+    all_with_grants(tx, rows).await
 }
 
 /// Returns the number of users with a role.
@@ -197,6 +205,14 @@ async fn with_password_hash(
         user,
         password_hash,
     }))
+}
+
+/// Reads the grants of users, and returns the users.
+async fn all_with_grants(tx: &mut Tx, rows: Vec<UserRow>) -> Result<Vec<User>, Error> {
+    let ids: Vec<UserId> = rows.iter().map(UserRow::id).collect();
+    let mut grants = grants::of_users(tx, &ids).await?;
+    let users = rows.into_iter().map(|row| row.with(&mut grants));
+    users.collect()
 }
 
 /// Reads the grants of a user, and returns the user.

@@ -1,8 +1,11 @@
 //! `pennon import`: its results, and concurrent writers.
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::pipe;
+use std::process::{Command, Stdio};
 
-use pennon_tests::{Caller, TestApp, eventually};
+use pennon_tests::{Caller, TestApp, binary, eventually};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -343,4 +346,35 @@ async fn an_import_does_not_count_an_environment_that_was_revoked_while_it_waite
     let (actions, ()) = tokio::join!(imported(&app, &wanted, &[]), wait_and_revoke);
     assert_eq!(actions.len(), 8);
     check_stored(&app, "an import").await;
+}
+
+#[tokio::test]
+async fn an_import_reports_the_result_even_if_its_output_cannot_be_written() {
+    let app = TestApp::start().await;
+    app.admin().await.environment("shop", "prod").await;
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let (reader, closed) = pipe().expect("a pipe");
+    drop(reader);
+    let full = File::options().write(true).open("/dev/full");
+    let full = full.expect("Linux has a device that is always full");
+    let unprinted = "pennon: the import was saved, but cannot be printed: No space left on device";
+    for (name, output, succeeds, complaint) in [
+        ("one", Stdio::from(closed), true, ""),
+        ("two", Stdio::from(full), false, unprinted),
+    ] {
+        let mut wanted = document(1, &["prod"]);
+        wanted["flags"][0]["key"] = json!(name);
+        let file = folder.path().join(name);
+        std::fs::write(&file, wanted.to_string()).expect("the file can be written");
+        let mut command = Command::new(binary());
+        command.arg("import").arg(file).stdout(output);
+        command.env("DATABASE_URL", app.database().url());
+        let ran = tokio::task::spawn_blocking(move || command.output());
+        let ran = ran.await.expect("a thread").expect("the command runs");
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.success(), succeeds, "{stderr}");
+        let rest = stderr.strip_prefix("4 changed\n");
+        let rest = rest.unwrap_or_else(|| panic!("{stderr}"));
+        assert!(rest.starts_with(complaint), "{stderr}");
+    }
 }

@@ -25,7 +25,9 @@ pub(crate) use self::reconcile::{
 };
 pub(super) use self::reconcile::{DesiredConfiguration, apply, steps_to, steps_to_content};
 pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
-pub(crate) use self::rules::{Rules, create_rule, delete_rule, reorder_rules, replace_rule, rules};
+pub(crate) use self::rules::{
+    Rules, create_rule, delete_rule, reorder_rules, replace_rule, rule, rules,
+};
 pub(super) use self::step::{Step, differences};
 
 use super::{Admin, Existence, environments, flags};

@@ -34,6 +34,15 @@ pub(crate) async fn rules(
     })
 }
 
+/// Returns a rule.
+pub(crate) async fn rule(
+    admin: &Admin,
+    _actor: &Actor,
+    id: RuleId,
+) -> Result<TargetingRule, Error> {
+    find_rule(&mut admin.db.read().await?, id).await
+}
+
 /// Adds a rule to a flag in an environment.
 pub(crate) async fn create_rule(
     admin: &Admin,

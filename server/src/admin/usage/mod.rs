@@ -14,7 +14,7 @@ use tokio::time::MissedTickBehavior;
 use uuid::Uuid;
 
 pub(crate) use self::clients::{EnvironmentClient, clients, outdated_clients};
-use self::pending::Sums;
+use self::pending::{Sums, oldest_hour};
 pub(crate) use self::reading::{
     EnvironmentUsage, FlagUsage, Period, key_last_used, of_environment, of_flag, polling,
 };
@@ -22,6 +22,7 @@ pub(crate) use self::reading::{
 use super::Admin;
 use crate::error::Error;
 use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
+use crate::store;
 
 /// The interval at which counts are written to the database.
 const INTERVAL: Duration = Duration::from_mins(1);
@@ -69,7 +70,7 @@ impl Sampling {
 }
 
 impl Admin {
-    /// Writes the counts to the database once a minute, until the service stops. It must not be canceled: the counts
+    /// Writes the counts to the database once a minute, and deletes old ones once an hour, until the service stops. It must not be canceled: the counts
     /// being written might be stored or not.
     pub(crate) async fn count(&self, stopping: impl Future<Output = ()>) {
         let mut ticks = tokio::time::interval(INTERVAL);
@@ -77,6 +78,7 @@ impl Admin {
         ticks.tick().await;
         let mut stopping = pin!(stopping);
         let mut is_kept = true;
+        let mut forgotten = None;
         loop {
             tokio::select! {
                 _ = ticks.tick() => {}
@@ -89,6 +91,16 @@ impl Admin {
             if let Err(error) = kept {
                 tracing::warn!(%error, "cannot write usage to the database; keeping it in memory");
             }
+            let hour = hour_of(self.clock.now());
+            if is_kept && forgotten != Some(hour) {
+                tokio::select! {
+                    done = self.forget_usage() => match done {
+                        Ok(()) => forgotten = Some(hour),
+                        Err(error) => tracing::warn!(%error, "cannot delete old usage from the database"),
+                    },
+                    () = &mut stopping => return,
+                }
+            }
         }
     }
 
@@ -98,7 +110,14 @@ impl Admin {
         let mut pending = self.pending_usage.0.lock().await;
         pending.add(self.serving.snapshots.take_usage(), now);
         while pending.flush_some(self, now).await? {}
-        pending.clean(self, now).await
+        Ok(())
+    }
+
+    /// Deletes old counts from the database. Canceling it keeps the rest for the next call.
+    pub(crate) async fn forget_usage(&self) -> Result<(), Error> {
+        let now = self.clock.now();
+        let reports_before = now.plus_millis(-HOUR_MILLIS);
+        store::usage::forget(&self.db, oldest_hour(now), reports_before).await
     }
 
     /// Writes the last counts within a time limit, if this process serves flags.

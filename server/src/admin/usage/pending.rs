@@ -42,8 +42,6 @@ pub(super) struct Sums {
     reports: VecDeque<(i64, UsageReport)>,
     /// The batch that is being written. It stays unchanged until the commit is confirmed.
     batch: Option<Batch>,
-    /// The last hour in which old rows were deleted.
-    cleaned: Option<Timestamp>,
 }
 
 /// Counts that are written together, exactly once.
@@ -142,22 +140,6 @@ impl Sums {
             reports.push((hour, report));
         }
         reports
-    }
-
-    /// Deletes old rows, once an hour.
-    pub(super) async fn clean(&mut self, admin: &Admin, now: Timestamp) -> Result<(), Error> {
-        let hour = hour_of(now);
-        if self.cleaned == Some(hour) {
-            return Ok(());
-        }
-        let mut tx = admin.db.write().await?;
-        store::usage::forget_before(&mut tx, oldest_hour(now)).await?;
-        store::clients::forget_before(&mut tx, oldest_hour(now)).await?;
-        store::previous_keys::forget_before(&mut tx, oldest_hour(now)).await?;
-        store::usage::forget_reports_before(&mut tx, now.plus_millis(-HOUR_MILLIS)).await?;
-        tx.commit().await?;
-        self.cleaned = Some(hour);
-        Ok(())
     }
 }
 
@@ -302,7 +284,8 @@ fn note<K: Eq + Hash>(seen: &mut HashMap<K, Timestamp>, key: K, at: Timestamp) {
     *latest = at.max(*latest);
 }
 
-fn oldest_hour(now: Timestamp) -> Timestamp {
+/// Returns the first hour whose counts are kept.
+pub(super) fn oldest_hour(now: Timestamp) -> Timestamp {
     hour_of(now).plus_days(-KEEP_DAYS)
 }
 

@@ -90,10 +90,10 @@ pub(super) struct ObjectChange {
     #[schema(required)]
     product: Option<ProductName>,
     /// The object before the change.
-    #[schema(required, value_type = Option<Object>)]
+    #[schema(required, value_type = Option<Map<String, Value>>, additional_properties)]
     old_value: Option<Value>,
     /// The object after the change.
-    #[schema(required, value_type = Option<Object>)]
+    #[schema(required, value_type = Option<Map<String, Value>>, additional_properties)]
     new_value: Option<Value>,
 }
 

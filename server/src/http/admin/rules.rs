@@ -37,6 +37,7 @@ pub(super) fn routes() -> Routes {
             .refuses(written)
             .refuses(&[Code::PriorityTaken, Code::TooManyRules]),
     )
+    .with(route!(one))
     .with(route!(reorder).refuses(written).refuses(&[Code::RulesDiffer]))
     .with(route!(replace).refuses(written).refuses(&[Code::PriorityTaken]))
     .with(route!(delete).refuses(written))
@@ -97,6 +98,17 @@ async fn list(
     _: NoQuery,
 ) -> Result<TaggedAs<RuleList>, Error> {
     targeting::rules(&admin, &actor, id).await.map(listed)
+}
+
+/// Reads a rule.
+#[utoipa::path(get, path = "/rules/{rule}")]
+async fn one(
+    State(admin): State<Admin>,
+    actor: Actor,
+    Path(id): Path<RuleId>,
+    _: NoQuery,
+) -> Result<Tagged<TargetingRule>, Error> {
+    targeting::rule(&admin, &actor, id).await.map(Tagged)
 }
 
 /// Replaces a rule. Its ID stays the same.

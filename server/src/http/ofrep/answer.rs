@@ -22,7 +22,8 @@ pub(super) struct Flag {
     value: bool,
     /// The value as a variant name.
     variant: Variant,
-    /// OpenFeature's reason. `STATIC` and `DISABLED` results are the same for every context.
+    /// OpenFeature's reason. `STATIC` results are the same for every context. A flag that is off or archived is
+    /// `STATIC`, never `DISABLED`.
     reason: StandardReason,
     metadata: Metadata,
 }
@@ -61,7 +62,11 @@ impl Flag {
             } else {
                 Variant::Off
             },
-            reason: decision.standard_reason,
+            reason: match decision.standard_reason {
+                // The Go provider returns the caller's default if the reason is `DISABLED`.
+                StandardReason::Disabled => StandardReason::Static,
+                reason => reason,
+            },
             metadata: Metadata {
                 reason: evaluation.reason,
             },

@@ -11,8 +11,8 @@ use crate::snapshot::ServedFlag;
 /// Evaluates a flag for a context.
 ///
 /// `variant` is `on` or `off`. `reason` is one of OpenFeature's reasons: `STATIC` if the result is the same for every
-/// context, `DEFAULT` if the flag is on and no rule matched. An SDK key that reveals no rules gets `DEFAULT` for both.
-/// `metadata` contains Pennon's reason.
+/// context, as for a flag that is off, and `DEFAULT` if the flag is on and no rule matched. If the flag is on, an SDK
+/// key that reveals no rules gets `DEFAULT` in both cases. `metadata` contains Pennon's reason.
 #[utoipa::path(post, path = "/evaluate/flags/{key}")]
 pub(super) async fn one(
     OfrepEnvironment(environment): OfrepEnvironment,
@@ -25,7 +25,7 @@ pub(super) async fn one(
     });
     match decision {
         Ok(decision) => Ok(Flag::new(&key, decision)),
-        Err(refusal) => Err(refusal.about(key)),
+        Err(refusal) => Err(refusal.about(Some(key))),
     }
 }
 

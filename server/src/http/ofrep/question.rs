@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
@@ -12,9 +12,12 @@ use pennon_core::context::{EMAIL_PATTERN, MAX_CONTEXT_BYTES};
 use pennon_core::rule::Attribute;
 use pennon_model::context::CUSTOM_ATTRIBUTES;
 use pennon_model::json::Json;
+use percent_encoding::percent_decode_str;
+use utoipa::openapi::Schema;
 use utoipa::openapi::path::ParameterIn;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 
+use super::ONE_FLAG;
 use super::refusal::Refusal;
 use crate::auth::{PresentedCredential, presented};
 use crate::error::{Error, Fault};
@@ -42,8 +45,13 @@ impl FromRequestParts<Service> for OfrepEnvironment {
             PresentedCredential::Unusable => None,
         };
         let key = key.ok_or(Error::Unauthenticated)?;
-        let key = SdkKey::find(service.serving.clone(), key)?;
-        Ok(Self(key.for_evaluation()?))
+        let key = SdkKey::find(service.serving.clone(), key);
+        let environment = key.and_then(SdkKey::for_evaluation);
+        environment.map(Self).map_err(|error| match error {
+            // All invalid keys are refused with identical bytes, whichever flag is requested.
+            Error::Unauthenticated => error.into(),
+            error => Refusal::from(error).about(flag_key(parts.uri.path())),
+        })
     }
 }
 
@@ -66,18 +74,20 @@ impl Input for OfrepEnvironment {
 /// The flag key in the path. Any text is accepted: an invalid key belongs to no flag.
 pub(super) struct FlagKey(pub(super) String);
 
-impl<S: Send + Sync> FromRequestParts<S> for FlagKey {
+impl<S: Sync> FromRequestParts<S> for FlagKey {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        let parameters = RawPathParams::from_request_parts(parts, state).await;
-        let key = match &parameters {
-            Ok(parameters) => parameters.iter().next().map(|(_, key)| key),
-            // Flag keys contain no `%`, so an undecodable key is kept as it was sent, and is unknown.
-            Err(_) => parts.uri.path().rsplit('/').next(),
-        };
-        Ok(Self(key.unwrap_or_default().to_owned()))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(flag_key(parts.uri.path()).unwrap_or_default()))
     }
+}
+
+/// Returns the flag key in a path, which may be empty or contain slashes; none if all flags are requested.
+fn flag_key(path: &str) -> Option<String> {
+    let key = path.strip_prefix(ONE_FLAG)?;
+    let decoded = percent_decode_str(key).decode_utf8();
+    // Flag keys contain no `%`, so an undecodable key is kept as it was sent, and is unknown.
+    Some(decoded.unwrap_or(key.into()).into_owned())
 }
 
 impl Input for FlagKey {
@@ -126,6 +136,7 @@ impl Input for Question {
                 .property("tenantId", text())
                 .property("email", nullable(email.into()))
                 .property("country", text())
+                .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(true)))
                 .examples([serde_json::json!({ "targetingKey": "ada", "country": "DE", "planLevel": 4 })]);
             ObjectBuilder::new()
                 .schema_type(Type::Object)

@@ -3,6 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::error::Error;
@@ -34,6 +35,9 @@ pub(super) struct Failure {
     error_code: ErrorCode,
     /// A description of the error, for people.
     error_details: String,
+    /// Always empty. The Java provider requires it.
+    #[schema(additional_properties)]
+    metadata: Map<String, Value>,
 }
 
 /// OpenFeature's error codes.
@@ -55,6 +59,7 @@ struct Words {
     key: Option<String>,
     error_code: &'static str,
     error_details: String,
+    metadata: Map<String, Value>,
 }
 
 impl Refusal {
@@ -74,12 +79,9 @@ impl Refusal {
         .into()
     }
 
-    /// Adds the flag key to the refusal.
-    pub(super) fn about(self, key: String) -> Self {
-        Self {
-            key: Some(key),
-            ..self
-        }
+    /// Adds the key of the requested flag, if any.
+    pub(super) fn about(self, key: Option<String>) -> Self {
+        Self { key, ..self }
     }
 }
 
@@ -99,15 +101,14 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let key = self.key;
         match self.cause {
-            // Invalid keys are all refused with identical bytes, and internal errors reveal no details.
-            Cause::Error(error @ (Error::Unauthenticated | Error::Internal(_))) => {
-                error.into_response()
-            }
+            // Internal errors reveal no details.
+            Cause::Error(error @ Error::Internal(_)) => error.into_response(),
             Cause::Error(error) => {
                 let words = Words {
                     key,
                     error_code: "GENERAL",
                     error_details: error.to_string(),
+                    metadata: Map::new(),
                 };
                 extended(&error, words)
             }
@@ -120,6 +121,7 @@ impl IntoResponse for Refusal {
                     key,
                     error_code,
                     error_details,
+                    metadata: Map::new(),
                 };
                 (status, Json(failure)).into_response()
             }

@@ -37,7 +37,9 @@ pub(crate) fn document(routes: Routes) -> OpenApi {
     }
     let mut info = Info::new("Pennon", env!("CARGO_PKG_VERSION"));
     info.description = Some(ABOUT.to_owned());
-    info.license = Some(License::new("MIT OR Apache-2.0"));
+    let mut license = License::new("MIT OR Apache-2.0");
+    license.identifier = Some(license.name.clone());
+    info.license = Some(license);
     let mut components = Components::new();
     components.schemas = schemas.into_inner();
     components.responses = problems.into_inner();

@@ -156,6 +156,8 @@ impl<'d> OperationBuilder<'d> {
     }
 
     pub(super) fn into_operation(mut self) -> Operation {
+        // An empty list states that the operation needs no credential.
+        self.operation.security.get_or_insert_default();
         let mut by_status = BTreeMap::<u16, Vec<Code>>::new();
         for code in std::mem::take(&mut self.refusals) {
             by_status

@@ -36,6 +36,7 @@ pub(crate) struct Route {
     pub(super) operation: Operation,
     pub(super) describe: fn(&mut OperationBuilder<'_>),
     pub(super) refusals: Vec<Code>,
+    is_open_ended: bool,
     handler: MethodRouter<Service>,
 }
 
@@ -53,6 +54,7 @@ impl Route {
             operation: P::operation(),
             describe: H::describe,
             refusals: Vec::new(),
+            is_open_ended: false,
             handler: on(filter(&method), handler),
             method,
         }
@@ -61,6 +63,12 @@ impl Route {
     /// Compresses the responses for clients that accept it.
     pub(crate) fn compressed(mut self) -> Self {
         self.handler = self.handler.layer(compression());
+        self
+    }
+
+    /// Lets the last parameter be the whole rest of the path, which may be empty or contain slashes.
+    pub(crate) fn open_ended(mut self) -> Self {
+        self.is_open_ended = true;
         self
     }
 
@@ -135,7 +143,12 @@ impl Routes {
     pub(crate) fn into_router(self) -> Router<Service> {
         let routes = self.groups.into_iter().flat_map(|group| group.routes);
         routes.fold(Router::new(), |router, route| {
-            router.route(&route.path, route.handler)
+            match route.path.rsplit_once('{') {
+                Some((start, name)) if route.is_open_ended => router
+                    .route(start, route.handler.clone())
+                    .route(&format!("{start}{{*{name}"), route.handler),
+                _ => router.route(&route.path, route.handler),
+            }
         })
     }
 }

@@ -109,15 +109,13 @@ impl<S: Sync> FromRequestParts<S> for Wanted {
 
 impl Input for Wanted {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        for (name, about) in [
-            ("keys[]", "Only the flags with these keys. May be repeated."),
-            ("keys", "The same as `keys[]`."),
-        ] {
-            let text = ObjectBuilder::new().schema_type(Type::String);
-            let keys = parameter(ParameterIn::Query, name, ArrayBuilder::new().items(text));
-            let keys = keys.style(Some(ParameterStyle::Form)).explode(Some(true));
-            builder.parameter(keys.description(Some(about)));
-        }
+        // `keys` works too. Many generators of clients would use the same name for both.
+        let about = "Only the flags with these keys. May be repeated.";
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        let keys = ArrayBuilder::new().items(text);
+        let keys = parameter(ParameterIn::Query, "keys[]", keys);
+        let keys = keys.style(Some(ParameterStyle::Form)).explode(Some(true));
+        builder.parameter(keys.description(Some(about)));
         IfNoneMatch::describe(builder);
     }
 }
