@@ -391,7 +391,10 @@ async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
     );
     let asked = browser.post(&page, &form).await.expect(StatusCode::OK);
     let question = text_of(&asked);
-    assert!(question.contains("Turn off checkout?"), "{question}");
+    assert!(
+        question.contains("Turn off checkout in prod?"),
+        "{question}"
+    );
     assert!(
         question.contains(r#"name="confirmed" value="yes""#),
         "{question}"

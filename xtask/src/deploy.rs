@@ -42,7 +42,10 @@ pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome>
             ["check", "rules", "deploy/prometheus/alerts.yaml"],
             ["test", "rules", "xtask/promtool/alerts.yaml"],
         ] {
-            workspace.command("promtool").args(arguments).run_quietly()?;
+            workspace
+                .command("promtool")
+                .args(arguments)
+                .run_quietly()?;
         }
     } else {
         left_out("the alerts", "Prometheus");
