@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 /// A command for the host. Commands must be executed in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Fetch the config document, or the evaluations for the host's context, with the [`etag`](crate::Machine::etag) of the current one as `If-None-Match`, and
-    /// report the response under this number.
+    /// Fetch the config document, or the evaluations for the host's context, and report the response under this number.
+    /// Send the [`etag`](crate::Machine::etag) of the current one as `If-None-Match`.
     Fetch {
         /// The number of the request, which is unique.
         request: u32,

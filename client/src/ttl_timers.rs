@@ -10,6 +10,8 @@ pub struct TtlTimers {
     age: u64,
     /// The TTL of each flag in milliseconds, by its position in the config document.
     ttls: Vec<u64>,
+    /// The minimum TTL in milliseconds, while the service has not responded.
+    minimum: u64,
     /// TTLs up to this many milliseconds have been noticed as expired.
     noticed: u64,
     /// Flags with a TTL up to this many milliseconds have been expired.
@@ -22,22 +24,35 @@ impl TtlTimers {
         started_at: 0,
         age: 0,
         ttls: Vec::new(),
+        minimum: 0,
         noticed: 0,
         expired: 0,
     };
 
     /// Starts the TTL of each flag `age` milliseconds ago, but at most half of the shortest TTL ago: a client whose flags
-    /// had already expired would send one request after the other to the cache that keeps them. A TTL is at least one
-    /// millisecond.
+    /// had already expired would send one request after the other to the cache that keeps them. A TTL of 0 has expired
+    /// before.
     pub fn start(now: u64, age: u64, ttls: Vec<u64>) -> Self {
         let shortest = ttls.iter().min().copied().unwrap_or_default();
         Self {
             started_at: now,
             age: age.min(shortest / 2),
             ttls,
-            noticed: 0,
-            expired: 0,
+            ..Self::NONE
         }
+    }
+
+    /// Starts the TTLs of flags that are used for at least `minimum` milliseconds, until [`Self::end_minimum`].
+    pub fn start_with_minimum(now: u64, minimum: u64, ttls: Vec<u64>) -> Self {
+        Self {
+            minimum,
+            ..Self::start(now, 0, ttls)
+        }
+    }
+
+    /// Lets each TTL end at its own time.
+    pub fn end_minimum(&mut self) {
+        self.minimum = 0;
     }
 
     /// Restarts all TTLs, like [`Self::start`]. Returns true if a flag had been expired.
@@ -49,9 +64,12 @@ impl TtlTimers {
 
     /// Returns the time at which the next unnoticed TTL expires.
     pub fn next_expiry(&self) -> Option<u64> {
-        let ttls = self.ttls.iter().filter(|ttl| **ttl > self.noticed);
-        ttls.min()
-            .map(|ttl| self.started_at.saturating_add(ttl.saturating_sub(self.age)))
+        let unnoticed = self.effective_ttls().filter(|ttl| *ttl > self.noticed);
+        let next = unnoticed.min()?;
+        Some(
+            self.started_at
+                .saturating_add(next.saturating_sub(self.age)),
+        )
     }
 
     /// Returns true if a TTL has expired since the last call.
@@ -68,7 +86,7 @@ impl TtlTimers {
     /// Returns the flags whose TTL has expired since the last call, and marks them as expired.
     pub fn expire(&mut self, now: u64) -> Vec<u32> {
         let newly = self.expired.saturating_add(1)..=self.elapsed(now);
-        let flags = (0_u32..).zip(&self.ttls);
+        let flags = (0_u32..).zip(self.effective_ttls());
         let flags: Vec<_> = flags
             .filter(|(_, ttl)| newly.contains(ttl))
             .map(|(flag, _)| flag)
@@ -77,6 +95,10 @@ impl TtlTimers {
             self.expired = self.elapsed(now);
         }
         flags
+    }
+
+    fn effective_ttls(&self) -> impl Iterator<Item = u64> {
+        self.ttls.iter().map(|ttl| self.minimum.max(*ttl))
     }
 
     fn elapsed(&self, now: u64) -> u64 {
@@ -101,6 +123,27 @@ mod tests {
         assert!(ttl_timers.expire(149).is_empty());
         assert_eq!(ttl_timers.next_expiry(), Some(150));
         assert_eq!(ttl_timers.expire(150), [0, 2]);
+    }
+
+    #[test]
+    fn a_ttl_of_zero_has_expired_before() {
+        let mut ttl_timers = TtlTimers::start(0, 0, vec![0, 20]);
+        assert_eq!(ttl_timers.next_expiry(), Some(20));
+        assert!(ttl_timers.notice(20));
+        assert_eq!(ttl_timers.expire(20), [1]);
+    }
+
+    #[test]
+    fn a_minimum_extends_shorter_ttls_until_it_ends() {
+        let mut ttl_timers = TtlTimers::start_with_minimum(0, 100, vec![10, 200]);
+        assert!(!ttl_timers.notice(50));
+        assert!(ttl_timers.expire(50).is_empty());
+        let mut ended = ttl_timers.clone();
+        ended.end_minimum();
+        assert_eq!(ended.expire(50), [0]);
+        assert!(ttl_timers.notice(100));
+        assert_eq!(ttl_timers.expire(100), [0]);
+        assert_eq!(ttl_timers.next_expiry(), Some(200));
     }
 
     #[test]

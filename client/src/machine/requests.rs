@@ -91,7 +91,7 @@ impl Machine {
         self.initialize_deadline = None;
         self.is_overdue = true;
         match self.request {
-            // The request continues without the call.
+            // The request continues without the call, unless the host has flags.
             Some(Request::Pending { attempt, .. }) if self.retry != Retry::None => {
                 self.restore(attempt, Failure::TimedOut);
             }
@@ -220,6 +220,9 @@ impl Machine {
         self.last_failure = Some(failure);
         let delay = self.next_request_delay(failure, moment);
         self.backoff_until = self.backoff_until.max(moment.now.saturating_add(delay));
+        if failure.is_refusal() {
+            self.ttl_timers.end_minimum();
+        }
         self.expire(moment);
         match self.phase {
             Phase::Ready => {
@@ -269,7 +272,10 @@ impl Machine {
         if call_fails || is_overdue || !failure.is_transient(false) {
             self.settle_initialize(Err(failure));
         }
-        self.settle_waiting_calls(Err(failure));
+        // The deadline of `initialize()` does not end a request for which other calls wait.
+        if !matches!(self.request, Some(Request::Pending { .. })) {
+            self.settle_waiting_calls(Err(failure));
+        }
     }
 
     /// Schedules another attempt to initialize, unless one is pending.
@@ -292,17 +298,19 @@ impl Machine {
         if times.iter().all(|time| *time == 0) {
             self.fail_initialize(attempt, failure, moment);
         } else {
-            self.become_ready_with(times, moment);
+            self.become_ready_with(TtlTimers::start(moment.now, 0, times), moment);
         }
     }
 
-    /// Becomes ready with the flags that the host serves. `times` has the remaining milliseconds of each flag.
-    fn become_ready_with(&mut self, times: Vec<u64>, moment: Moment) {
+    /// Becomes ready with the flags that the host serves.
+    fn become_ready_with(&mut self, ttl_timers: TtlTimers, moment: Moment) {
         let Phase::Restoring { failure, .. } = self.phase else {
             return;
         };
         self.abort_request();
-        self.ttl_timers = TtlTimers::start(moment.now, 0, times);
+        // After a request that was aborted, this schedules the next one.
+        self.last_failure = Some(failure);
+        self.ttl_timers = ttl_timers;
         self.become_ready(moment);
         self.settle_waiting_calls(Err(failure));
     }
@@ -330,9 +338,11 @@ impl Machine {
         max_age: u64,
         moment: Moment,
     ) {
-        let times = flags.iter().map(|ttl| self.ttl_millis(*ttl).max(max_age));
-        let remaining: Vec<u64> = times.map(|time| time.saturating_sub(age).max(1)).collect();
-        self.become_ready_with(remaining, moment);
+        let times = flags.iter().map(|ttl| self.ttl_millis(*ttl));
+        let remaining = times.map(|time| time.saturating_sub(age).max(1));
+        let minimum = max_age.saturating_sub(age);
+        let ttl_timers = TtlTimers::start_with_minimum(moment.now, minimum, remaining.collect());
+        self.become_ready_with(ttl_timers, moment);
     }
 
     /// Returns the TTL of a flag in milliseconds.

@@ -195,6 +195,17 @@ fn a_stored_configuration_is_served_until_it_is_too_old_or_the_service_answers()
     let expired = journal.iter().find(|line| line.contains("expire"));
     assert_eq!(expired.map(String::as_str), Some("103000: expire [0]"));
 
+    // A refused key ends what is older than its TTL.
+    let mut harness = Harness::new(polling);
+    harness.handle(Event::Initialize(InitializeOptions::default()));
+    harness.fail_request();
+    harness.handle(stored.clone());
+    harness.advance(40_000);
+    harness.respond(status(401));
+    let journal = harness.take_journal();
+    let expired = journal.iter().find(|line| line.contains("expire"));
+    assert_eq!(expired.map(String::as_str), Some("40000: expire [0]"));
+
     // A client that has not requested a stored config document ignores it.
     let mut harness = Harness::ready(QUIET, &[None]);
     harness.handle(stored);

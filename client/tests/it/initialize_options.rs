@@ -150,6 +150,52 @@ fn restored_flags_at_the_deadline_abort_the_pending_request() {
 }
 
 #[test]
+fn a_stored_configuration_at_the_deadline_is_confirmed_soon() {
+    let mut harness = Harness::new(QUIET);
+    harness.handle(background(Some(2_000)));
+    harness.advance(2_000);
+    harness.handle(Event::Stored {
+        flags: vec![None],
+        age: 1_000,
+        max_age: 604_800_000,
+    });
+    harness.take_journal();
+    harness.advance(60_000);
+    let journal = harness.take_journal();
+    assert!(
+        journal.iter().any(|line| line.contains("fetch 0")),
+        "the aborted request is repeated: {journal:?}"
+    );
+}
+
+#[test]
+fn the_deadline_does_not_end_other_calls() {
+    let mut harness = Harness::new(QUIET);
+    harness.handle(background(Some(2_000)));
+    harness.handle(Event::Refresh);
+    harness.advance(2_000);
+    harness.handle(Event::Restored(vec![]));
+    assert_eq!(
+        harness.take_journal(),
+        [
+            "0: fetch 0 with nothing",
+            "2000: restore",
+            "2000: initialize Err(TimedOut)"
+        ]
+    );
+    harness.respond(configuration("v1", &[None]));
+    assert_eq!(
+        harness.take_journal(),
+        [
+            "2000: apply",
+            "2000: emit ready",
+            "2000: initialize Ok(())",
+            "2000: refresh Ok(())"
+        ]
+    );
+}
+
+#[test]
 fn a_permanent_failure_ends_the_call_but_not_the_attempts() {
     for start in [forever(None), background(None)] {
         for (code, wait) in [(200, 1_000), (404, 1_000), (401, 60_000), (403, 60_000)] {
