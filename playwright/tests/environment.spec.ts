@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import type { Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate, fetchAs } from "../support/api.ts";
+import { hold } from "../support/hold.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 const run = promisify(execFile);
@@ -107,6 +108,26 @@ test("a rotated key is refused, and the new one works and is shown once", async 
   await page.getByRole("link", { name: "I have stored the key" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toContainText("staging");
   expect(await page.content()).not.toContain(key.slice(13));
+});
+
+test("a second press on a slow line does not lose the new key", async ({ page, server, api }) => {
+  await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await open(page, "staging");
+  let posts = 0;
+  page.on("request", (request) => {
+    posts += request.method() === "POST" ? 1 : 0;
+  });
+  const release = await hold(page, "**/dashboard/environments/**");
+  await submitDanger(page, "Rotate key", "staging");
+  const button = page.getByRole("button", { name: "Rotate key" });
+  await expect(button).toHaveAttribute("aria-busy", "true");
+  await button.click();
+  release();
+
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("staging has a new key");
+  expect(await shownKey(page)).toMatch(/^pnk_/);
+  expect(posts).toBe(1);
 });
 
 test("an old key overlaps with the new one, and ends early", async ({

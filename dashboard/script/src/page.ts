@@ -41,6 +41,8 @@ export function keepUpToDate(
   let submitTimer: ReturnType<typeof setTimeout> | undefined;
   /** The form that was submitted, or the page that is being reloaded: leaving the page loses none of its input. */
   let submitted: Element | undefined;
+  /** The button that shows that its form is being submitted. */
+  let busy: Element | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let unreachableTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -177,10 +179,12 @@ export function keepUpToDate(
   }
 
   /** Leaves the page as it is until the browser replaces it. */
-  function awaitNavigation(leaving: Element): void {
+  function awaitNavigation(leaving: Element, button: Element | null = null): void {
     fetching?.abort();
-    clearTimeout(submitTimer);
+    cancelSubmit();
     submitted = leaving;
+    busy = button;
+    busy?.setAttribute("aria-busy", "true");
     submitTimer = setTimeout(cancelSubmit, submitTimeout);
   }
 
@@ -196,6 +200,8 @@ export function keepUpToDate(
     clearTimeout(submitTimer);
     submitTimer = undefined;
     submitted = undefined;
+    busy?.removeAttribute("aria-busy");
+    busy = null;
     refreshIfDue();
   }
 
@@ -207,9 +213,15 @@ export function keepUpToDate(
   addEventListener("submit", (event) => {
     const form = event.target;
     const isPost = form instanceof HTMLFormElement && form.method === "post";
+    if (!isPost || event.defaultPrevented) {
+      return;
+    }
     // Without a server, the browser would replace the page and the input by its own error.
     const isLost = unreachableTimer !== undefined || bars.isShown("lost");
-    if (isPost && isLost && !event.defaultPrevented) {
+    if (form === submitted) {
+      // The browser would drop the response to the first request, which may show a new key or password.
+      event.preventDefault();
+    } else if (isLost) {
       event.preventDefault();
       void submitIfReachable(form, event.submitter);
     }
@@ -221,7 +233,7 @@ export function keepUpToDate(
       const form = event.target;
       const isNavigation = form instanceof HTMLFormElement && form.method !== "dialog";
       if (isNavigation && !event.defaultPrevented) {
-        awaitNavigation(form);
+        awaitNavigation(form, event.submitter);
       }
     });
   });
