@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::store::{self, Db};
+use crate::store::{self, Db, Tx};
 
 /// The interval between reads of the log without a notification.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -148,37 +148,29 @@ impl Reader {
         };
         let since = self.newest.plus_millis(-period);
         let recent = self.newest.plus_millis(-DISORDER_MILLIS);
+        let is_recent = |event: &ChangeEvent| !is_first || event.occurred_at >= recent;
         let mut tx = feed.0.db.read().await?;
         let mut position = (since, AuditId::new(Uuid::nil()));
         loop {
             let page = store::audit::after(&mut tx, position, PAGE).await?;
             let is_last = page.len() < PAGE;
             let bulk = bulk_event(&page).filter(|_| !is_last);
-            let mut new = Vec::new();
             for event in page {
                 position = (event.occurred_at, event.id);
                 // An instance whose clock is ahead must not hide later changes by others.
                 self.newest = self.newest.max(event.occurred_at.min(now));
-                if self.sent.insert(event.id, event.occurred_at).is_none() {
-                    new.push(event);
+                let is_known = self.sent.insert(event.id, event.occurred_at).is_some();
+                if !is_known && is_recent(&event) {
+                    feed.send(Notification::Changed(Arc::new(event)));
                 }
             }
             if let Some(event) = bulk {
-                let known = self.bulk_ends.get(&event.occurred_at).copied();
-                let end = match known.filter(|end| *end >= event.id) {
-                    Some(end) => end,
-                    None => store::audit::last_at(&mut tx, event.occurred_at)
-                        .await?
-                        .unwrap_or(event.id),
-                };
+                let end = self.bulk_end(&mut tx, &event).await?;
                 position.1 = end;
-                if self.bulk_ends.insert(event.occurred_at, end) != Some(end) {
-                    new.push(event);
+                let is_known = self.bulk_ends.insert(event.occurred_at, end) == Some(end);
+                if !is_known && is_recent(&event) {
+                    feed.send(Notification::Changed(Arc::new(event)));
                 }
-            }
-            new.retain(|event| !is_first || event.occurred_at >= recent);
-            for event in new {
-                feed.send(Notification::Changed(Arc::new(event)));
             }
             if is_last {
                 break;
@@ -193,6 +185,16 @@ impl Reader {
             self.bulk_ends.retain(|at, _| *at >= kept);
         }
         Ok(())
+    }
+
+    /// Returns the last entry of the bulk change of an event.
+    async fn bulk_end(&self, tx: &mut Tx, event: &ChangeEvent) -> Result<AuditId, Error> {
+        let known = self.bulk_ends.get(&event.occurred_at).copied();
+        if let Some(end) = known.filter(|end| *end >= event.id) {
+            return Ok(end);
+        }
+        let last = store::audit::last_at(tx, event.occurred_at).await?;
+        Ok(last.unwrap_or(event.id))
     }
 }
 

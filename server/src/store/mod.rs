@@ -22,6 +22,7 @@ mod postgres;
 pub(crate) mod previous_keys;
 mod reach;
 mod restore;
+pub(crate) mod retention;
 pub(crate) mod rollouts;
 pub(crate) mod rules;
 mod schema;

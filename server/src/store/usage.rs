@@ -9,7 +9,7 @@ use pennon_model::usage::PollKind;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::{Db, Tx, insert_rows, on_conn};
+use super::{Tx, insert_rows, on_conn};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -318,83 +318,6 @@ pub(crate) async fn environments_seen(
     )
 }
 
-/// The maximum number of rows to delete in one transaction. Other writers can write between two transactions.
-const MOST_FORGOTTEN: u64 = 5000;
-
-/// The statement that deletes rows of a table, identified by their primary key, from before a time. It is one text for
-/// both databases, neither of which limits a deletion itself.
-macro_rules! forget_some {
-    ($table:literal, $key:literal, $time:literal) => {
-        concat!(
-            "delete from ",
-            $table,
-            " where (",
-            $key,
-            ") in (select ",
-            $key,
-            " from ",
-            $table,
-            " where ",
-            $time,
-            " < $1 limit $2)"
-        )
-    };
-}
-
-/// Deletes the counts of the hours before `hour` and the IDs of older batches, and the IDs of reports that were counted
-/// before `reports_before`. The rows of a day can take many seconds, so this uses many short transactions.
-pub(crate) async fn forget(
-    db: &Db,
-    hour: Timestamp,
-    reports_before: Timestamp,
-) -> Result<(), Error> {
-    for (statement, before) in [
-        (
-            forget_some!("usage_hours", "flag_id, lineage_id, hour, reason", "hour"),
-            hour,
-        ),
-        (forget_some!("flag_hours", "flag_id, hour", "hour"), hour),
-        (
-            forget_some!("environment_hours", "lineage_id, hour", "hour"),
-            hour,
-        ),
-        (
-            forget_some!("poll_hours", "lineage_id, hour, kind", "hour"),
-            hour,
-        ),
-        (
-            forget_some!("client_hours", "lineage_id, hour, client", "hour"),
-            hour,
-        ),
-        (
-            forget_some!(
-                "previous_key_clients",
-                "environment_id, client",
-                "last_seen_at"
-            ),
-            hour,
-        ),
-        (forget_some!("usage_batches", "id", "brought_at"), hour),
-        (
-            forget_some!("usage_reports", "lineage_id, id", "counted_at"),
-            reports_before,
-        ),
-    ] {
-        while forget_some(db, statement, before).await? == MOST_FORGOTTEN {}
-    }
-    Ok(())
-}
-
-/// Runs one of these statements, and returns the number of deleted rows.
-async fn forget_some(db: &Db, statement: &'static str, before: Timestamp) -> Result<u64, Error> {
-    let mut tx = db.write().await?;
-    let deleted = on_conn!(&mut tx, conn => sqlx::query(statement)
-        .bind(before.millis()).bind(number(MOST_FORGOTTEN))
-        .execute(conn).await.map(|done| done.rows_affected()))?;
-    tx.commit().await?;
-    Ok(deleted)
-}
-
 /// Returns the evaluations of a flag, by environment and reason, from one hour to another, inclusive.
 pub(crate) async fn of_flag(
     tx: &mut Tx,
@@ -562,35 +485,5 @@ mod tests {
             add_evaluations(&mut tx, &added).await.unwrap();
         }
         assert_eq!(kept_statements(&tx), before);
-    }
-
-    #[tokio::test]
-    async fn others_can_write_while_old_counts_are_deleted() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("pennon.db");
-        let url = format!("sqlite://{}", file.display());
-        let db = Db::open(&url, OpenMode::Serve(Uuid::nil())).await.unwrap();
-        let mut tx = db.write().await.unwrap();
-        on_conn!(&mut tx, conn => sqlx::query(
-            "with recursive series (i) as (select 1 union all select i + 1 from series where i < 12000)
-             insert into flag_hours (flag_id, hour, evaluations) select randomblob(16), i, 1 from series",
-        ).execute(conn).await.map(drop)).unwrap();
-        tx.commit().await.unwrap();
-        let (old, cleaned) = (Timestamp::from_millis(11_000), db.clone());
-        let deleting = tokio::spawn(async move { forget(&cleaned, old, old).await });
-        let mut counts = Vec::new();
-        while counts.last() != Some(&1001) {
-            let mut tx = db.write().await.unwrap();
-            let count: i64 =
-                on_conn!(&mut tx, conn => sqlx::query_scalar("select count(*) from flag_hours")
-                .fetch_one(conn).await)
-                .unwrap();
-            counts.push(count);
-        }
-        assert!(
-            counts.contains(&7000) && counts.contains(&2000),
-            "{counts:?}"
-        );
-        deleting.await.unwrap().unwrap();
     }
 }

@@ -117,7 +117,7 @@ impl Admin {
     pub(crate) async fn forget_usage(&self) -> Result<(), Error> {
         let now = self.clock.now();
         let reports_before = now.plus_millis(-HOUR_MILLIS);
-        store::usage::forget(&self.db, oldest_hour(now), reports_before).await
+        store::retention::forget(&self.db, oldest_hour(now), reports_before).await
     }
 
     /// Writes the last counts within a time limit, if this process serves flags.
