@@ -1,6 +1,8 @@
 import type { Page, Response } from "@playwright/test";
+import type { Api } from "../support/api.ts";
 import { address, country, operand, shop } from "../support/flag-page.ts";
 import { closedGate, hold } from "../support/hold.ts";
+import type { Server } from "../support/server.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test.describe("a change by somebody else", { tag: "@scripts" }, () => {
@@ -11,6 +13,17 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
       "data-ready",
       "true",
     );
+  }
+
+  /** Opens the form of the only rule of a flag, and returns the rule. */
+  async function openRule(page: Page, server: Server, api: Api): Promise<{ id: string }> {
+    const { flag, production } = await shop(api);
+    const rule = await api.addRule(flag, production, country("DE", 1));
+    await signIn(page, server);
+    await page.goto(`${address}?edit=rule&rule=${rule.id}`);
+    await expect(page.locator("#rule-form[data-ready]")).toBeVisible();
+    await streamReady(page);
+    return rule;
   }
 
   test("appears without a reload", async ({ page, browser, server, api }) => {
@@ -331,12 +344,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     server,
     api,
   }) => {
-    const { flag, production } = await shop(api);
-    const rule = await api.addRule(flag, production, country("DE", 1));
-    await signIn(page, server);
-    await page.goto(`${address}?edit=rule&rule=${rule.id}`);
-    await expect(page.locator("#rule-form[data-ready]")).toBeVisible();
-    await streamReady(page);
+    const rule = await openRule(page, server, api);
     const preview = page.waitForResponse("**/dashboard/api/preview");
     await operand(page).fill("AT");
     await preview;
@@ -346,12 +354,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   });
 
   test("replaces a form in which nothing was typed", async ({ page, server, api }) => {
-    const { flag, production } = await shop(api);
-    const rule = await api.addRule(flag, production, country("DE", 1));
-    await signIn(page, server);
-    await page.goto(`${address}?edit=rule&rule=${rule.id}`);
-    await expect(page.locator("#rule-form[data-ready]")).toBeVisible();
-    await streamReady(page);
+    const rule = await openRule(page, server, api);
     await page.getByRole("heading", { level: 1 }).click();
     const age = { attribute: "age", operator: ">", valueType: "number", valueInt: 17 } as const;
     await api.replaceRule(rule, { ...country("DE", 1), conditions: [age] });
