@@ -242,19 +242,28 @@ impl Drop for Process {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::process::Stdio;
+
     use super::*;
 
     #[test]
     fn a_server_that_was_not_stopped_is_killed() {
         let folder = tempfile::tempdir().expect("a folder");
         let program = folder.path().join("pennon");
-        std::os::unix::fs::symlink("/bin/sleep", &program).expect("a program");
+        std::os::unix::fs::symlink("/bin/cat", &program).expect("a program");
         let process = Process(instance::free_address().expect("an address"));
         let mut server = Command::new(program)
-            .arg("60")
             .env("PENNON_LISTEN", process.0.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
             .spawn()
             .expect("the program starts");
+        // A new process has the name and the settings of its parent for a moment. One that answers has its own.
+        let input = server.stdin.as_mut().expect("its input");
+        input.write_all(b"?").expect("a question");
+        let output = server.stdout.as_mut().expect("its output");
+        output.read_exact(&mut [0]).expect("an answer");
         assert_eq!(process.id().expect("an ID"), server.id().to_string());
         drop(process);
         assert!(!server.wait().expect("the program has ended").success());
