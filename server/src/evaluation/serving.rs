@@ -73,7 +73,7 @@ impl Serving {
         &self,
         committed: Vec<(EnvironmentId, ChangedFlag)>,
     ) -> Result<(), Error> {
-        if !committed.is_empty() && self.snapshots.advance(committed).await {
+        if !committed.is_empty() && self.snapshots.advance(committed) {
             return Ok(());
         }
         self.catch_up().await

@@ -59,10 +59,11 @@ pub(crate) struct Snapshots {
     pub(crate) faults: Faults,
     /// The number of refills that have started to read.
     begun: AtomicU64,
-    /// The lock for updates to the snapshots, which makes them change in the order of the commits. It holds the number
-    /// of the last refill that succeeded.
+    /// The lock for reading the database. It holds the number of the last refill that succeeded. Changes of this instance
+    /// are served without it, because a refill after a large import takes long.
     refilled: tokio::sync::Mutex<u64>,
-    /// Keys that were refused since the current refill began, for which it may have read outdated data.
+    /// Keys that were refused since the current refill began, for which it may have read outdated data. Its lock is also
+    /// that of rotations and of [`advance`](Self::advance), so that none misses the other's change.
     refused: Mutex<Refused>,
 }
 
@@ -167,7 +168,7 @@ impl Snapshots {
         let mut refilled = self.refilled.lock().await;
         if *refilled <= seen {
             let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
-            let found = self.refill(db).await;
+            let found = self.refill(db, number).await;
             let found = found.inspect_err(|error| self.faults.failed(error))?;
             self.faults.replace(found);
             *refilled = number;
@@ -177,16 +178,17 @@ impl Snapshots {
 
     /// Serves flags that a transaction of this instance changed, and returns true if it could serve all of them. A flag
     /// is not served if it is unreadable, or if its revision does not follow the served one directly.
-    pub(crate) async fn advance(&self, committed: Vec<(EnvironmentId, ChangedFlag)>) -> bool {
-        let _turn = self.refilled.lock().await;
+    pub(crate) fn advance(&self, committed: Vec<(EnvironmentId, ChangedFlag)>) -> bool {
+        let refills = self.begun.load(Ordering::SeqCst);
+        let _turn = self.refused.lock();
         let mut are_served = true;
         for (environment, flag) in committed {
-            are_served &= self.advance_one(environment, flag);
+            are_served &= self.advance_one(environment, flag, refills);
         }
         are_served
     }
 
-    fn advance_one(&self, environment: EnvironmentId, flag: ChangedFlag) -> bool {
+    fn advance_one(&self, environment: EnvironmentId, flag: ChangedFlag, refills: u64) -> bool {
         let Some(served) = self.by_id(environment) else {
             return false;
         };
@@ -196,8 +198,8 @@ impl Snapshots {
         if !is_next || flag.fault.is_some() {
             return false;
         }
-        served.replace(current.with(vec![flag], revision));
-        true
+        let next = current.with(vec![flag], revision);
+        served.advance(&current, next, refills)
     }
 
     /// Reads all environments again, one after the other, regardless of their revisions. Each is served unchanged until
@@ -218,7 +220,7 @@ impl Snapshots {
     }
 
     /// Reads and serves all changes, and returns the unreadable data.
-    async fn refill(&self, db: &Db) -> Result<Found, Error> {
+    async fn refill(&self, db: &Db, number: u64) -> Result<Found, Error> {
         // Environments that were revoked before this point are not read, and neither are ended overlaps.
         *self.refused.lock() = Refused::default();
         let (mut tx, heads): (Tx, Heads) = within(HEADS_TIMEOUT, async {
@@ -244,7 +246,7 @@ impl Snapshots {
         for head in heads.readable {
             let served = known.get(&head.sdk_key).map(|access| &access.served);
             let served = served.filter(|served| served.id == head.id);
-            let reading = self.bring_up_to_date(served, &head, &mut tx);
+            let reading = self.bring_up_to_date(served, &head, &mut tx, number);
             match within_read_timeout(reading).await {
                 Ok(served) => {
                     found.extend(served.faults());
@@ -275,9 +277,10 @@ impl Snapshots {
         served: Option<&Arc<Served>>,
         head: &Head,
         tx: &mut Tx,
+        refill: u64,
     ) -> Result<Arc<Served>, Error> {
         if let Some(served) = served {
-            update(served, head, tx).await?;
+            update(served, head, tx, refill).await?;
             return Ok(Arc::clone(served));
         }
         let usage = self.usage.of_environment(head.lineage);
@@ -342,31 +345,59 @@ async fn load(
     Ok(rebuilt.revealing(head.client_rules))
 }
 
-async fn update(served: &Arc<Served>, head: &Head, tx: &mut Tx) -> Result<(), Error> {
-    let current = served.current();
+/// Serves the changes of an environment that a refill finds.
+async fn update(served: &Arc<Served>, head: &Head, tx: &mut Tx, refill: u64) -> Result<(), Error> {
+    loop {
+        let current = served.current();
+        if head.config_revision < current.revision() && served.is_ahead_of(refill) {
+            return Ok(());
+        }
+        let Some(next) = successor(&current, head, tx).await? else {
+            return Ok(());
+        };
+        if served.replace(&current, next) {
+            return Ok(());
+        }
+    }
+}
+
+/// Returns the snapshot that follows the current one in the database; none if it is up to date.
+async fn successor(
+    current: &EnvironmentSnapshot,
+    head: &Head,
+    tx: &mut Tx,
+) -> Result<Option<EnvironmentSnapshot>, Error> {
     let (known, behind) = (
         current.latest_revision(),
         head.config_revision - current.revision(),
     );
     if behind < 0 {
         // A lower revision means that the database was restored to an earlier state, so all flags are read again.
-        served.replace(load(head, &current, tx).await?);
-    } else if known < head.config_revision {
-        let mut flags = changed_flags(tx, head.id, known).await?;
-        flags.retain(|flag| current.lacks(flag));
-        if behind > 0 || !flags.is_empty() {
-            let next = current.with(flags, head.config_revision);
-            served.replace(next.revealing(head.client_rules));
-        }
+        return load(head, current, tx).await.map(Some);
     }
-    Ok(())
+    if known >= head.config_revision {
+        return Ok(None);
+    }
+    let mut flags = changed_flags(tx, head.id, known).await?;
+    flags.retain(|flag| current.lacks(flag));
+    if behind == 0 && flags.is_empty() {
+        return Ok(None);
+    }
+    let next = current.with(flags, head.config_revision);
+    Ok(Some(next.revealing(head.client_rules)))
 }
 
 async fn reload_one(served: &Arc<Served>, db: &Db) -> Result<(), Error> {
-    let mut tx = db.read().await?;
-    let heads = heads(&mut tx).await?;
-    if let Some(head) = heads.readable.iter().find(|head| head.id == served.id) {
-        served.replace(load(head, &served.current(), &mut tx).await?);
+    loop {
+        let current = served.current();
+        let mut tx = db.read().await?;
+        let heads = heads(&mut tx).await?;
+        let Some(head) = heads.readable.iter().find(|head| head.id == served.id) else {
+            return Ok(());
+        };
+        let next = load(head, &current, &mut tx).await?;
+        if served.replace(&current, next) {
+            return Ok(());
+        }
     }
-    Ok(())
 }

@@ -4,6 +4,7 @@
 //! every follower. Without a pause between announcements, thousands of streams would keep all cores busy while somebody
 //! writes, and delay the writes themselves.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -30,6 +31,9 @@ const FEW_FOLLOWERS: usize = 50;
 pub(super) struct Served {
     pub(super) id: EnvironmentId,
     current: ArcSwap<EnvironmentSnapshot>,
+    /// The number of refills that had begun before the last change that was served right after its commit. The database
+    /// as these refills see it may lack the change.
+    refills_before_change: AtomicU64,
     /// The last announced snapshot; none once the environment is no longer served.
     announced: watch::Sender<Option<Arc<EnvironmentSnapshot>>>,
     schedule: Mutex<Schedule>,
@@ -64,6 +68,7 @@ impl Served {
         Self {
             id,
             current: ArcSwap::new(Arc::clone(&snapshot)),
+            refills_before_change: AtomicU64::default(),
             announced: watch::Sender::new(Some(snapshot)),
             schedule: Mutex::new(Schedule {
                 pause_ends: Instant::now(),
@@ -86,16 +91,44 @@ impl Served {
         self.current.load().faults().map(flag).collect()
     }
 
-    /// Serves this snapshot, and announces it now or at the end of the pause.
-    pub(super) fn replace(self: &Arc<Self>, snapshot: EnvironmentSnapshot) {
-        let snapshot = Arc::new(snapshot);
-        self.current.store(Arc::clone(&snapshot));
+    /// Returns true if the current snapshot may contain a change that this refill did not find in the database.
+    pub(super) fn is_ahead_of(&self, refill: u64) -> bool {
+        self.refills_before_change.load(Ordering::SeqCst) >= refill
+    }
+
+    /// Serves a change right after its commit. `refills` is the number of refills that had begun after the commit.
+    /// Returns false if another snapshot than `previous` is served.
+    pub(super) fn advance(
+        self: &Arc<Self>,
+        previous: &Arc<EnvironmentSnapshot>,
+        next: EnvironmentSnapshot,
+        refills: u64,
+    ) -> bool {
+        // A refill that gets the snapshot must also get the number.
+        self.refills_before_change
+            .fetch_max(refills, Ordering::SeqCst);
+        self.replace(previous, next)
+    }
+
+    /// Serves the snapshot that follows `previous`, and announces it now or at the end of the pause. Returns false if
+    /// another snapshot than `previous` is served.
+    pub(super) fn replace(
+        self: &Arc<Self>,
+        previous: &Arc<EnvironmentSnapshot>,
+        next: EnvironmentSnapshot,
+    ) -> bool {
+        let next = Arc::new(next);
         let mut schedule = self.schedule.lock();
+        if !Arc::ptr_eq(&self.current.load(), previous) {
+            return false;
+        }
+        self.current.store(Arc::clone(&next));
         if schedule.pause_ends <= Instant::now() && schedule.waiting.is_none() {
-            self.announce(&mut schedule, snapshot);
-        } else if schedule.waiting.replace(snapshot).is_none() {
+            self.announce(&mut schedule, next);
+        } else if schedule.waiting.replace(next).is_none() {
             tokio::spawn(announce_waiting(Arc::downgrade(self), schedule.pause_ends));
         }
+        true
     }
 
     /// Notifies all followers that no snapshot will follow.
@@ -213,6 +246,10 @@ mod tests {
         Arc::new(Served::new(EnvironmentId::new(Uuid::nil()), revision(1)))
     }
 
+    fn replace(served: &Arc<Served>, number: i64) {
+        assert!(served.replace(&served.current(), revision(number)));
+    }
+
     async fn next(follower: &mut Follower) -> Option<i64> {
         let next = follower.next().await;
         next.map(|snapshot| snapshot.revision())
@@ -224,7 +261,7 @@ mod tests {
         let mut follower = served.follow(None);
         assert_eq!(next(&mut follower).await, Some(1));
         for number in 2..=1000 {
-            served.replace(revision(number));
+            replace(&served, number);
         }
         assert_eq!(next(&mut follower).await, Some(1000));
         let idle = timeout(Duration::ZERO, follower.next()).await;
@@ -239,7 +276,7 @@ mod tests {
         assert_eq!(next(first).await, Some(1));
         let began = Instant::now();
         for number in 2..=1000 {
-            served.replace(revision(number));
+            replace(&served, number);
         }
         assert_eq!(served.current().revision(), 1000);
         assert_eq!(next(first).await, Some(2));
@@ -249,11 +286,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_snapshot_that_follows_another_one_than_the_served_one_is_refused() {
+        let served = served();
+        let first = served.current();
+        assert!(served.advance(&first, revision(2), 3));
+        assert!(!served.replace(&first, revision(1)));
+        assert_eq!(served.current().revision(), 2);
+        assert!(served.is_ahead_of(3) && !served.is_ahead_of(4));
+    }
+
+    #[tokio::test]
     async fn what_has_ended_does_not_come_back() {
         let served = served();
         let mut follower = served.follow(None);
         served.end();
-        served.replace(revision(2));
+        replace(&served, 2);
         assert_eq!(next(&mut follower).await, None);
         assert_eq!(next(&mut served.follow(None)).await, None);
     }
