@@ -5,6 +5,8 @@ pub(crate) mod explanation;
 pub(crate) mod sdk_environment;
 mod serving;
 
+use std::sync::Arc;
+
 use pennon_core::{Context, Evaluation, Reason, StandardReason};
 use pennon_model::environment::ClientRules;
 
@@ -12,7 +14,7 @@ use self::explanation::Explained;
 use self::sdk_environment::{RevealedEnvironment, SdkEnvironment};
 pub(crate) use self::serving::Serving;
 use crate::error::{Entity, Error};
-use crate::snapshot::{Decision, ServedFlag};
+use crate::snapshot::{Decision, EnvironmentUsage, ServedFlag};
 
 /// Evaluates one flag. Fails if the environment does not have the flag.
 pub(crate) fn evaluate(
@@ -61,7 +63,7 @@ pub(crate) fn decide(
 ) -> Option<Decision> {
     let snapshot = environment.snapshot();
     let flag = snapshot.flag(key)?;
-    let decision = as_revealed(environment, flag.decide(context));
+    let decision = as_revealed(snapshot.client_rules(), flag.decide(context));
     flag.count(decision.evaluation);
     snapshot
         .usage()
@@ -70,31 +72,37 @@ pub(crate) fn decide(
     Some(decision)
 }
 
-/// Evaluates all active flags, in the order of their keys. `result` converts each evaluation.
-pub(crate) fn decide_all<T>(
-    environment: &SdkEnvironment,
-    context: &Context<'_>,
-    mut result: impl FnMut(&str, &ServedFlag, Decision) -> T,
-) -> Vec<T> {
-    let snapshot = environment.snapshot();
-    let flags = snapshot.active_flags().into_iter();
-    let results = flags.map(|(key, flag)| {
-        let decision = as_revealed(environment, flag.decide(context));
-        snapshot
-            .usage()
+/// Evaluates many flags of an environment for one context.
+pub(crate) struct Evaluator {
+    client_rules: ClientRules,
+    usage: Arc<EnvironmentUsage>,
+    context: Context<'static>,
+}
+
+impl Evaluator {
+    /// Prepares the evaluation of flags of the environment.
+    pub(crate) fn new(environment: &SdkEnvironment, context: Context<'_>) -> Self {
+        let snapshot = environment.snapshot();
+        Self {
+            client_rules: snapshot.client_rules(),
+            usage: Arc::clone(snapshot.usage()),
+            context: context.into_owned(),
+        }
+    }
+
+    /// Evaluates the flag with this key.
+    pub(crate) fn decide(&self, key: &str, flag: &ServedFlag) -> Decision {
+        let decision = as_revealed(self.client_rules, flag.decide(&self.context));
+        self.usage
             .watchers()
-            .evaluated(key, decision.evaluation, context);
-        result(key, flag, decision)
-    });
-    results.collect()
+            .evaluated(key, decision.evaluation, &self.context);
+        decision
+    }
 }
 
 /// Returns a decision without the difference between flags with and without rules, if the SDK key does not reveal rules.
-fn as_revealed(environment: &SdkEnvironment, decision: Decision) -> Decision {
-    match (
-        environment.snapshot().client_rules(),
-        decision.standard_reason,
-    ) {
+fn as_revealed(client_rules: ClientRules, decision: Decision) -> Decision {
+    match (client_rules, decision.standard_reason) {
         (ClientRules::Answers, StandardReason::Static) => Decision {
             standard_reason: StandardReason::Default,
             ..decision

@@ -31,6 +31,7 @@ mod malformed;
 mod npm;
 mod ofrep;
 mod openapi;
+mod parts;
 mod path;
 mod query;
 mod reference;

@@ -1,6 +1,6 @@
 //! The config document as bytes: plain and compressed, with its entity tag.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::OnceLock;
 
 use base64::Engine;
@@ -10,19 +10,42 @@ use hmac::{Hmac, KeyInit, Mac};
 use pennon_core::config::FORMAT;
 use sha2::{Digest, Sha256};
 
+use super::environment::ActiveFlags;
+
 /// The quality of Brotli. The result is about as small as that of gzip's best level, and takes a tenth of the time of
 /// Brotli's best.
 const BROTLI_QUALITY: i32 = 5;
+
+/// The size of the encoder's buffer, in bytes.
+const BROTLI_BUFFER: usize = 16 * 1024;
 
 /// The minimum size to compress, in bytes. Compression does not make smaller bodies smaller.
 pub(crate) const WORTH_COMPRESSING: u16 = 512;
 
 /// A config document and its compressed forms.
 pub(crate) struct Document {
-    plain: Bytes,
+    content: Content,
+    /// The length of the content in bytes.
+    length: usize,
     etag: String,
     gzip: OnceLock<Bytes>,
     brotli: OnceLock<Bytes>,
+}
+
+/// The uncompressed content of a document.
+pub(crate) enum Content {
+    /// The whole text, for a document that many clients request.
+    Whole(Bytes),
+    /// The text as it is written, for a document that only one client may request, and read slowly.
+    Written(DocumentText),
+}
+
+/// Writes the text of a document, flag by flag.
+#[derive(Clone)]
+pub(crate) struct DocumentText {
+    flags: ActiveFlags,
+    /// The number of pieces that are written.
+    written: usize,
 }
 
 /// The secret of the entity tags of documents that clients cannot read. It is the same for all instances.
@@ -32,18 +55,20 @@ pub(crate) struct TagSecret([u8; 32]);
 impl TagSecret {
     /// Derives the secret from that of access tokens, which all instances share.
     pub(crate) fn derived_from(jwt_secret: &[u8]) -> Self {
-        Self(authenticated_hash(jwt_secret, b"pennon entity tags"))
+        Self(authenticated_hash(jwt_secret, |hash| {
+            Mac::update(hash, b"pennon entity tags");
+        }))
     }
 
-    fn hash(&self, text: &[u8]) -> [u8; 32] {
-        authenticated_hash(&self.0, text)
+    fn hash(&self, content: &Content) -> [u8; 32] {
+        authenticated_hash(&self.0, |hash| content.read(|piece| hash.update(piece)))
     }
 }
 
-/// Returns the HMAC-SHA256 of a text (RFC 2104).
-fn authenticated_hash(key: &[u8], text: &[u8]) -> [u8; 32] {
+/// Returns the HMAC-SHA256 (RFC 2104) of the text with which `update` updates it.
+fn authenticated_hash(key: &[u8], update: impl FnOnce(&mut Hmac<Sha256>)) -> [u8; 32] {
     let hash = Hmac::<Sha256>::new_from_slice(key).map(|mut mac| {
-        mac.update(text);
+        update(&mut mac);
         mac.finalize().into_bytes().into()
     });
     // A key of any length is accepted.
@@ -58,29 +83,100 @@ pub(crate) enum Encoding {
     Brotli,
 }
 
-impl Document {
-    /// Builds the document from these flag entries, in this order. A `secret` keeps the entity tag from revealing the
-    /// content of a document that its clients cannot read: without the secret, nobody can compute the tag of a guess.
-    pub(super) fn new<'e>(
-        entries: impl Iterator<Item = &'e str>,
-        secret: Option<&TagSecret>,
-    ) -> Self {
-        let mut text = format!(r#"{{"format":{FORMAT},"flags":["#);
-        for (index, entry) in entries.enumerate() {
-            if index > 0 {
-                text.push(',');
-            }
-            text.push_str(entry);
+impl DocumentText {
+    fn of(flags: ActiveFlags) -> Self {
+        Self { flags, written: 0 }
+    }
+
+    /// Appends the next piece to the text. Returns its length in bytes; none at the end of the text.
+    pub(crate) fn append(&mut self, text: &mut Vec<u8>) -> Option<usize> {
+        let length = text.len();
+        match self.written.checked_sub(1) {
+            // Writing to memory does not fail.
+            None => drop(write!(text, r#"{{"format":{FORMAT},"flags":["#)),
+            Some(position) => match self.flags.get(position) {
+                Some((_, flag)) => {
+                    if position > 0 {
+                        text.push(b',');
+                    }
+                    text.extend_from_slice(flag.entry().as_bytes());
+                }
+                None if position == self.flags.len() => text.extend_from_slice(b"]}"),
+                None => return None,
+            },
         }
-        text.push_str("]}");
+        self.written = self.written.saturating_add(1);
+        Some(text.len() - length)
+    }
+}
+
+impl Content {
+    /// Passes the text to `read`, piece by piece.
+    fn read(&self, mut read: impl FnMut(&[u8])) {
+        match self {
+            Self::Whole(text) => read(text),
+            Self::Written(text) => {
+                let (mut text, mut piece) = (text.clone(), Vec::new());
+                while text.append(&mut piece).is_some() {
+                    read(&piece);
+                    piece.clear();
+                }
+            }
+        }
+    }
+
+    /// Returns the whole text.
+    fn text(&self) -> Bytes {
+        match self {
+            Self::Whole(text) => text.clone(),
+            Self::Written(_) => {
+                let mut text = Vec::new();
+                self.read(|piece| text.extend_from_slice(piece));
+                text.into()
+            }
+        }
+    }
+
+    /// Passes the text to an encoder.
+    fn encode(&self, encoder: &mut impl Write) -> io::Result<()> {
+        let mut result = Ok(());
+        self.read(|piece| {
+            if result.is_ok() {
+                result = encoder.write_all(piece);
+            }
+        });
+        result
+    }
+}
+
+impl Document {
+    /// Builds the document of these flags, with its text in memory. A `secret` keeps the entity tag from revealing the
+    /// content of a document that its clients cannot read: without the secret, nobody can compute the tag of a guess.
+    pub(super) fn whole(flags: ActiveFlags, secret: Option<TagSecret>) -> Self {
+        let text = Content::Written(DocumentText::of(flags)).text();
+        Self::new(Content::Whole(text), secret)
+    }
+
+    /// Like [`whole`](Self::whole), but the document takes no memory for its text.
+    pub(super) fn written(flags: ActiveFlags, secret: Option<TagSecret>) -> Self {
+        Self::new(Content::Written(DocumentText::of(flags)), secret)
+    }
+
+    fn new(content: Content, secret: Option<TagSecret>) -> Self {
         let hash = match secret {
-            Some(secret) => secret.hash(text.as_bytes()),
-            None => Sha256::digest(&text).into(),
+            Some(secret) => secret.hash(&content),
+            None => {
+                let mut hash = Sha256::new();
+                content.read(|piece| Digest::update(&mut hash, piece));
+                hash.finalize().into()
+            }
         };
-        let etag = format!("W/\"{}\"", BASE64_URL_SAFE_NO_PAD.encode(hash));
+        let mut length = 0;
+        content.read(|piece| length += piece.len());
         Self {
-            plain: text.into(),
-            etag,
+            content,
+            length,
+            etag: format!("W/\"{}\"", BASE64_URL_SAFE_NO_PAD.encode(hash)),
             gzip: OnceLock::new(),
             brotli: OnceLock::new(),
         }
@@ -97,9 +193,14 @@ impl Document {
         self.etag.trim_start_matches("W/").trim_matches('"')
     }
 
+    /// Returns the uncompressed content.
+    pub(crate) fn content(&self) -> &Content {
+        &self.content
+    }
+
     /// Returns the coding to send to a client that accepts `accepted`: plain if compression gains nothing.
     pub(crate) fn worthwhile(&self, accepted: Encoding) -> Encoding {
-        if self.plain.len() < usize::from(WORTH_COMPRESSING) {
+        if self.length < usize::from(WORTH_COMPRESSING) {
             Encoding::Identity
         } else {
             accepted
@@ -108,37 +209,38 @@ impl Document {
 
     /// Returns the content in a coding, if it is already encoded.
     pub(crate) fn ready(&self, encoding: Encoding) -> Option<Bytes> {
-        match encoding {
-            Encoding::Identity => Some(self.plain.clone()),
-            Encoding::Gzip => self.gzip.get().cloned(),
-            Encoding::Brotli => self.brotli.get().cloned(),
+        match (encoding, &self.content) {
+            (Encoding::Identity, Content::Whole(text)) => Some(text.clone()),
+            (Encoding::Identity, Content::Written(_)) => None,
+            (Encoding::Gzip, _) => self.gzip.get().cloned(),
+            (Encoding::Brotli, _) => self.brotli.get().cloned(),
         }
     }
 
     /// Returns the content in a coding, and encodes it first if necessary, which may take many milliseconds.
     pub(crate) fn encoded(&self, encoding: Encoding) -> Bytes {
         match encoding {
-            Encoding::Identity => self.plain.clone(),
-            Encoding::Gzip => self.gzip.get_or_init(|| gzip(&self.plain)).clone(),
-            Encoding::Brotli => self.brotli.get_or_init(|| brotli(&self.plain)).clone(),
+            Encoding::Identity => self.content.text(),
+            Encoding::Gzip => self.gzip.get_or_init(|| gzip(&self.content)).clone(),
+            Encoding::Brotli => self.brotli.get_or_init(|| brotli(&self.content)).clone(),
         }
     }
 }
 
-fn gzip(plain: &[u8]) -> Bytes {
+fn gzip(content: &Content) -> Bytes {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     // Writing to memory does not fail.
-    let written = encoder.write_all(plain).and_then(|()| encoder.finish());
+    let written = content.encode(&mut encoder).and_then(|()| encoder.finish());
     written.unwrap_or_default().into()
 }
 
-fn brotli(plain: &[u8]) -> Bytes {
+fn brotli(content: &Content) -> Bytes {
     let params = brotli::enc::BrotliEncoderParams {
         quality: BROTLI_QUALITY,
         ..Default::default()
     };
-    let mut compressed = Vec::new();
+    let mut encoder = brotli::CompressorWriter::with_params(Vec::new(), BROTLI_BUFFER, &params);
     // Writing to memory does not fail.
-    let _written = brotli::BrotliCompress(&mut &*plain, &mut compressed, &params);
-    compressed.into()
+    let _written = content.encode(&mut encoder);
+    encoder.into_inner().into()
 }

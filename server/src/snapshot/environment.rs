@@ -1,6 +1,6 @@
 //! The in-memory state of one environment at one moment.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use imbl::HashMap;
 use pennon_core::ttl::Ttl;
@@ -30,9 +30,13 @@ pub(crate) struct EnvironmentSnapshot {
     flags: HashMap<Arc<str>, Arc<ServedFlag>>,
     /// The flags with an unreadable row, by key. They are served in their last readable state.
     unreadable: HashMap<Arc<str>, UnreadableFlag>,
+    active: OnceLock<ActiveFlags>,
     document: OnceCell<Arc<Document>>,
     filtered: Filtered,
 }
+
+/// The active flags of a snapshot, by key.
+pub(crate) type ActiveFlags = Arc<[(Arc<str>, Arc<ServedFlag>)]>;
 
 /// An evaluation, and OpenFeature's name for its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +80,7 @@ impl EnvironmentSnapshot {
             tag_secret,
             flags: HashMap::new(),
             unreadable: HashMap::new(),
+            active: OnceLock::new(),
             document: OnceCell::new(),
             filtered: Filtered::default(),
         }
@@ -125,49 +130,41 @@ impl EnvironmentSnapshot {
     }
 
     /// Returns all active flags, by key.
-    pub(crate) fn active_flags(&self) -> Vec<(&str, &ServedFlag)> {
-        let flags = self.flags.iter().map(|(key, flag)| (&**key, &**flag));
-        let mut active: Vec<_> = flags.filter(|(_, flag)| flag.entry.is_some()).collect();
-        active.sort_unstable_by_key(|(key, _)| *key);
-        active
+    pub(crate) fn active_flags(&self) -> ActiveFlags {
+        let active = self.active.get_or_init(|| by_key(self.flags.iter()));
+        Arc::clone(active)
     }
 
     /// Returns the config document of all active flags. The first caller builds it, concurrent callers wait for it, and
     /// all later ones get the same bytes.
     pub(crate) async fn document(self: &Arc<Self>) -> Arc<Document> {
-        let make = || async {
-            let snapshot = Arc::clone(self);
-            match tokio::task::spawn_blocking(move || snapshot.whole_document()).await {
-                Ok(document) => document,
-                // The runtime is shutting down, so blocking this thread does no harm.
-                Err(_) => self.whole_document(),
-            }
-        };
-        Arc::clone(self.document.get_or_init(make).await)
+        let snapshot = Arc::clone(self);
+        let make = move || Document::whole(snapshot.active_flags(), snapshot.document_secret());
+        let document = self.document.get_or_init(|| built(make));
+        Arc::clone(document.await)
     }
 
     /// Returns the config document of the active flags among `keys`.
-    pub(crate) fn filtered_document(&self, keys: &[String]) -> Arc<Document> {
+    pub(crate) async fn filtered_document(&self, keys: &[String]) -> Arc<Document> {
         let found = keys
             .iter()
             .filter_map(|key| self.flags.get_key_value(&**key));
-        let mut entries = by_key(found);
-        entries.dedup_by_key(|(key, _)| *key);
-        let found: Vec<&Arc<str>> = entries.iter().map(|(key, _)| *key).collect();
-        self.filtered
-            .get_or_make(&found, || self.document_of(&entries))
+        let flags = by_key(found);
+        if let Some(document) = self.filtered.get(&flags) {
+            return document;
+        }
+        let (secret, of) = (self.document_secret(), Arc::clone(&flags));
+        let document = built(move || Document::written(Arc::clone(&of), secret)).await;
+        self.filtered.remember(flags, Arc::clone(&document));
+        document
     }
 
-    fn whole_document(&self) -> Arc<Document> {
-        Arc::new(self.document_of(&by_key(self.flags.iter())))
-    }
-
-    fn document_of(&self, entries: &[(&Arc<str>, &str)]) -> Document {
-        let secret = match self.client_rules {
+    /// Returns the secret of the entity tags of documents, if the SDK key does not reveal rules.
+    fn document_secret(&self) -> Option<TagSecret> {
+        match self.client_rules {
             ClientRules::Full => None,
-            ClientRules::Answers => Some(&self.tag_secret),
-        };
-        Document::new(entries.iter().map(|(_, entry)| *entry), secret)
+            ClientRules::Answers => Some(self.tag_secret),
+        }
     }
 
     /// Returns the revision after which to read flags to get all changes, including repairs of unreadable flags.
@@ -250,21 +247,29 @@ impl EnvironmentSnapshot {
             tag_secret: self.tag_secret,
             flags,
             unreadable,
+            active: OnceLock::new(),
             document: OnceCell::new(),
             filtered: Filtered::default(),
         }
     }
 }
 
-/// Returns the entries of active flags, by key.
-fn by_key<'f>(
-    flags: impl Iterator<Item = (&'f Arc<str>, &'f Arc<ServedFlag>)>,
-) -> Vec<(&'f Arc<str>, &'f str)> {
-    let mut entries: Vec<_> = flags
-        .filter_map(|(key, flag)| Some((key, flag.entry.as_deref()?)))
+/// Builds a document outside the threads that serve requests.
+async fn built(make: impl Fn() -> Document + Clone + Send + 'static) -> Arc<Document> {
+    let built = tokio::task::spawn_blocking(make.clone()).await;
+    // An error means that the runtime is shutting down, so blocking this thread does no harm.
+    Arc::new(built.unwrap_or_else(|_| make()))
+}
+
+/// Returns the active ones of these flags, by key.
+fn by_key<'f>(flags: impl Iterator<Item = (&'f Arc<str>, &'f Arc<ServedFlag>)>) -> ActiveFlags {
+    let active = flags.filter(|(_, flag)| flag.entry.is_some());
+    let mut active: Vec<_> = active
+        .map(|(key, flag)| (Arc::clone(key), Arc::clone(flag)))
         .collect();
-    entries.sort_unstable_by_key(|(key, _)| *key);
-    entries
+    active.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    active.dedup_by(|(one, _), (other, _)| one == other);
+    active.into()
 }
 
 impl ServedFlag {
@@ -305,6 +310,11 @@ impl ServedFlag {
     pub(crate) fn explain(&self, context: &Context<'_>) -> (Explanation, &[RuleId]) {
         let explanation = explain(&self.compiled, context, MissingBucketingKey::Excluded);
         (explanation, &self.rule_ids)
+    }
+
+    /// Returns the flag's entry in the config document, which is empty if the flag is archived.
+    pub(crate) fn entry(&self) -> &str {
+        self.entry.as_deref().unwrap_or_default()
     }
 
     /// Returns the TTL override.

@@ -6,71 +6,101 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::document::Document;
+use super::environment::ActiveFlags;
 
 /// The number of filters to remember. Applications repeat the same few filters.
 const MOST: usize = 8;
 
-/// The documents of the most recent filters, so that the server does not hash and compress them for each request.
+/// The documents of the most recent filters of a snapshot, so that the server does not hash and compress them for each
+/// request.
 #[derive(Default)]
-pub(super) struct Filtered(Mutex<VecDeque<CachedDocument>>);
-
-/// The keys that were found, in order, and their document.
-type CachedDocument = (Box<[Arc<str>]>, Arc<Document>);
+pub(super) struct Filtered(Mutex<VecDeque<(ActiveFlags, Arc<Document>)>>);
 
 impl Filtered {
-    /// Returns the document with the flags of these keys, and builds it if it is not remembered.
-    pub(super) fn get_or_make(
-        &self,
-        keys: &[&Arc<str>],
-        make: impl FnOnce() -> Document,
-    ) -> Arc<Document> {
-        if let Some(document) = self.get(keys) {
-            return document;
-        }
-        // Other callers need not wait for this. If two build the document at once, both results are right.
-        let document = Arc::new(make());
-        let keys = keys.iter().map(|key| Arc::clone(key)).collect();
-        let mut remembered = self.0.lock();
-        remembered.truncate(MOST - 1);
-        remembered.push_front((keys, Arc::clone(&document)));
-        document
-    }
-
-    fn get(&self, keys: &[&Arc<str>]) -> Option<Arc<Document>> {
+    /// Returns the document of these flags, if it is remembered.
+    pub(super) fn get(&self, flags: &ActiveFlags) -> Option<Arc<Document>> {
         let mut remembered = self.0.lock();
         let position = remembered
             .iter()
-            .position(|(of, _)| of.iter().eq(keys.iter().copied()))?;
+            .position(|(of, _)| keys(of).eq(keys(flags)))?;
         let found = remembered.remove(position)?;
         let document = Arc::clone(&found.1);
         remembered.push_front(found);
         Some(document)
     }
+
+    /// Remembers the document of these flags, and forgets the one that was not asked for the longest.
+    pub(super) fn remember(&self, flags: ActiveFlags, document: Arc<Document>) {
+        let mut remembered = self.0.lock();
+        remembered.truncate(MOST - 1);
+        remembered.push_front((flags, document));
+    }
+}
+
+fn keys(flags: &ActiveFlags) -> impl Iterator<Item = &Arc<str>> {
+    flags.iter().map(|(key, _)| key)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use pennon_model::id::{EnvironmentId, FlagId};
+    use uuid::Uuid;
 
-    fn get(filtered: &Filtered, key: usize) -> Arc<Document> {
-        let key = Arc::from(key.to_string());
-        filtered.get_or_make(&[&key], || Document::new(std::iter::once(&*key), None))
+    use super::*;
+    use crate::snapshot::document::{Encoding, TagSecret};
+    use crate::snapshot::environment::EnvironmentSnapshot;
+    use crate::snapshot::usage::Usage;
+    use crate::store::snapshots::{ChangedFlag, LoadedFlag};
+
+    fn flag(key: usize) -> ChangedFlag {
+        let key: Box<str> = key.to_string().into();
+        ChangedFlag {
+            id: FlagId::new(Uuid::nil()),
+            key: key.clone(),
+            revision: 1,
+            is_hidden: false,
+            loaded: Some(LoadedFlag::off(key, false)),
+            fault: None,
+        }
     }
 
-    #[test]
-    fn filters_that_are_asked_for_again_are_remembered_and_only_so_many() {
-        let filtered = Filtered::default();
-        let first = get(&filtered, 0);
-        let second = get(&filtered, 1);
+    /// Returns a snapshot with more flags than filters are remembered.
+    fn snapshot() -> EnvironmentSnapshot {
+        let usage = Usage::default().of_environment(EnvironmentId::new(Uuid::nil()));
+        let flags = (0..=MOST).map(flag).collect();
+        EnvironmentSnapshot::empty(usage, TagSecret::default()).with(flags, 1)
+    }
+
+    async fn get(snapshot: &EnvironmentSnapshot, key: usize) -> Arc<Document> {
+        snapshot.filtered_document(&[key.to_string()]).await
+    }
+
+    #[tokio::test]
+    async fn filters_that_are_asked_for_again_are_remembered_and_only_so_many() {
+        let snapshot = snapshot();
+        let first = get(&snapshot, 0).await;
+        let second = get(&snapshot, 1).await;
         assert_ne!(first.etag(), second.etag());
         for key in 2..MOST {
-            get(&filtered, key);
+            get(&snapshot, key).await;
         }
-        assert!(Arc::ptr_eq(&first, &get(&filtered, 0)));
+        assert!(Arc::ptr_eq(&first, &get(&snapshot, 0).await));
         // The second filter is now the least recent.
-        get(&filtered, MOST);
-        assert!(Arc::ptr_eq(&first, &get(&filtered, 0)));
-        let anew = get(&filtered, 1);
+        get(&snapshot, MOST).await;
+        assert!(Arc::ptr_eq(&first, &get(&snapshot, 0).await));
+        let anew = get(&snapshot, 1).await;
         assert!(!Arc::ptr_eq(&second, &anew) && second.etag() == anew.etag());
+    }
+
+    #[tokio::test]
+    async fn a_filter_of_all_flags_has_the_document_of_the_whole_environment() {
+        let snapshot = Arc::new(snapshot());
+        let keys: Vec<String> = (0..=MOST).map(|key| key.to_string()).collect();
+        let filtered = snapshot.filtered_document(&keys).await;
+        let whole = snapshot.document().await;
+        assert_eq!(filtered.etag(), whole.etag());
+        let plain = Encoding::Identity;
+        assert_eq!(filtered.encoded(plain), whole.encoded(plain));
+        assert_eq!(whole.ready(plain), Some(whole.encoded(plain)));
     }
 }

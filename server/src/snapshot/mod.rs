@@ -26,8 +26,10 @@ use pennon_model::id::EnvironmentId;
 use pennon_model::secret::SecretHash;
 
 pub(crate) use clients::ClientCounts;
-pub(crate) use document::{Document, Encoding, TagSecret, WORTH_COMPRESSING};
-pub(crate) use environment::{Decision, EnvironmentSnapshot, ServedFlag};
+pub(crate) use document::{
+    Content, Document, DocumentText, Encoding, TagSecret, WORTH_COMPRESSING,
+};
+pub(crate) use environment::{ActiveFlags, Decision, EnvironmentSnapshot, ServedFlag};
 pub(crate) use keys::Overlap;
 pub(crate) use rate_limiter::RateLimiter;
 pub(crate) use rotation::Rotation;

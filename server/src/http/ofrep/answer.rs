@@ -2,12 +2,12 @@
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
-use pennon_core::{Reason, StandardReason};
+use pennon_core::{Context, Reason, StandardReason};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::refusal::Failure;
-use crate::http::all_results::AllResults;
+use crate::http::all_results::{AllResults, FlagList, FlagLists};
 use crate::http::openapi::{Answer, Answered, Schemas};
 use crate::http::respond::Json;
 use crate::snapshot::Decision;
@@ -45,10 +45,27 @@ struct Metadata {
 }
 
 /// All active flags, by key.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 #[schema(as = OfrepFlags)]
+#[expect(
+    dead_code,
+    reason = "the flags are written one by one; this type describes the whole"
+)]
 pub(super) struct Flags {
-    pub(super) flags: Vec<Flag>,
+    flags: Vec<Flag>,
+}
+
+impl FlagLists for Flags {
+    const END: &'static str = "]}";
+
+    fn lists(_: &Context<'_>) -> Vec<FlagList> {
+        vec![FlagList {
+            start: r#"{"flags":["#.to_owned(),
+            add: |evaluator, key, flag, items| {
+                items.push(&Flag::new(key, evaluator.decide(key, flag)));
+            },
+        }]
+    }
 }
 
 impl Flag {

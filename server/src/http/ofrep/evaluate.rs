@@ -1,12 +1,11 @@
 //! Evaluates one flag or all flags.
 
-use super::answer::{AllFlags, Flag, Flags};
+use super::answer::{AllFlags, Flag};
 use super::question::{FlagKey, OfrepEnvironment, Question};
 use super::refusal::Refusal;
 use crate::evaluation;
 use crate::http::all_results::AllResults;
 use crate::http::if_none_match::{IfNoneMatch, caching};
-use crate::snapshot::ServedFlag;
 
 /// Evaluates a flag for a context.
 ///
@@ -42,10 +41,6 @@ pub(super) async fn all(
     let context = question.context()?;
     let caching = |etag: &str| caching(etag, "Authorization, X-API-Key, Accept-Encoding, Origin");
     let bytes = question.bytes();
-    let flag = |key: &str, _: &ServedFlag, decision| Flag::new(key, decision);
-    let evaluate = || Flags {
-        flags: evaluation::decide_all(&environment, &context, flag),
-    };
-    let results = AllResults::of(&environment, &known, bytes, caching, evaluate).await?;
+    let results = AllResults::of(&environment, &known, bytes, caching, context).await?;
     Ok(AllFlags(results))
 }

@@ -12,9 +12,8 @@ use utoipa::openapi::{RefOr, Schema};
 use super::client::{FromPage, NamedClient};
 use super::poll_kind;
 use crate::error::Error;
-use crate::evaluation::decide_all;
 use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
-use crate::http::all_results::AllResults;
+use crate::http::all_results::{AllResults, FlagList, FlagLists};
 use crate::http::body::{Body, object};
 use crate::http::context::{self, context};
 use crate::http::if_none_match::{Caching, IfNoneMatch, caching};
@@ -39,7 +38,11 @@ struct FlagResult {
 }
 
 /// The results of all active flags, by key.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
+#[expect(
+    dead_code,
+    reason = "the flags are written one by one; this type describes the whole"
+)]
 pub(super) struct FlagResults {
     flags: Vec<FlagResult>,
 }
@@ -66,8 +69,7 @@ pub(super) async fn all(
     }
     let environment = key.for_all_results()?;
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
-    let evaluate = FlagResults::of;
-    answer(&environment, &known, client, &bytes, revalidated, evaluate).await
+    answer(&environment, &known, client, &bytes, revalidated).await
 }
 
 /// Returns the headers of results that clients may cache but must revalidate.
@@ -75,19 +77,17 @@ pub(super) fn revalidated(etag: &str) -> Result<Caching, Error> {
     caching(etag, "Authorization, Accept-Encoding, Origin")
 }
 
-/// Counts the fetch, and returns what `evaluate` returns for the context in a request's body. `caching` returns the
-/// headers for its tag.
-pub(super) async fn answer<T>(
+/// Counts the fetch, and returns the results for the context in a request's body. `caching` returns the headers for their
+/// tag.
+pub(super) async fn answer<T: FlagLists>(
     environment: &SdkEnvironment,
     known: &IfNoneMatch,
     client: Client,
     bytes: &[u8],
     caching: impl FnOnce(&str) -> Result<Caching, Error>,
-    evaluate: impl FnOnce(&SdkEnvironment, &Context<'_>) -> T,
 ) -> Result<AllResults<T>, Error> {
     let context = context_in(bytes)?;
-    let evaluate = || evaluate(environment, &context);
-    let results = AllResults::of(environment, known, bytes, caching, evaluate).await?;
+    let results = AllResults::of(environment, known, bytes, caching, context).await?;
     let kind = poll_kind(known, results.is_unchanged());
     environment.polled(kind, client);
     Ok(results)
@@ -104,11 +104,16 @@ fn context_in(bytes: &[u8]) -> Result<Context<'_>, Error> {
     }
 }
 
-impl FlagResults {
-    pub(super) fn of(environment: &SdkEnvironment, context: &Context<'_>) -> Self {
-        Self {
-            flags: decide_all(environment, context, FlagResult::new),
-        }
+impl FlagLists for FlagResults {
+    const END: &'static str = "]}";
+
+    fn lists(_: &Context<'_>) -> Vec<FlagList> {
+        vec![FlagList {
+            start: r#"{"flags":["#.to_owned(),
+            add: |evaluator, key, flag, items| {
+                items.push(&FlagResult::new(key, flag, evaluator.decide(key, flag)));
+            },
+        }]
     }
 }
 

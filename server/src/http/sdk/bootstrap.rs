@@ -8,18 +8,22 @@ use utoipa::ToSchema;
 use super::all::{ContextBody, answer, revalidated};
 use super::client::NamedClient;
 use crate::error::Error;
-use crate::evaluation::decide_all;
-use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
-use crate::http::all_results::AllResults;
+use crate::evaluation::sdk_environment::SdkKey;
+use crate::http::all_results::{AllResults, FlagList, FlagLists};
 use crate::http::body::Body;
 use crate::http::context;
 use crate::http::if_none_match::IfNoneMatch;
+use crate::snapshot::ServedFlag;
 
 /// The version of the format.
 const VERSION: u32 = 1;
 
 /// All active flags, evaluated for a page.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
+#[expect(
+    dead_code,
+    reason = "the flags are written one by one; this type describes the whole"
+)]
 pub(super) struct Bootstrap {
     /// The version of the format, 1.
     version: u32,
@@ -42,7 +46,8 @@ struct PlainFlag {
 }
 
 /// The flags with rules or a rollout, evaluated for a context.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "the same")]
 struct SubjectFlags {
     /// The context, without members that evaluation ignores.
     #[schema(schema_with = context::reference)]
@@ -77,33 +82,47 @@ pub(super) async fn bootstrap(
     let environment = key.for_all_results()?.revealed()?;
     let environment = environment.environment();
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
-    let evaluate = Bootstrap::of;
-    answer(environment, &known, client, &bytes, revalidated, evaluate).await
+    answer(environment, &known, client, &bytes, revalidated).await
 }
 
-impl Bootstrap {
-    pub(super) fn of(environment: &SdkEnvironment, context: &Context<'_>) -> Self {
-        let mut subject = Vec::new();
-        let flags = decide_all(environment, context, |key, flag, decision| {
-            let targeted = flag.is_targeted();
-            if targeted {
-                subject.push(SubjectFlag::new(key, decision.evaluation));
-            }
-            let Evaluation { enabled, reason } = flag.evaluate_without_context();
-            PlainFlag {
-                key: key.to_owned(),
-                enabled,
-                reason,
-                targeted,
-            }
-        });
-        Self {
-            version: VERSION,
-            flags,
-            subject: SubjectFlags {
-                context: context.clone().into_owned(),
-                flags: subject,
+impl FlagLists for Bootstrap {
+    const END: &'static str = "]}}";
+
+    fn lists(context: &Context<'_>) -> Vec<FlagList> {
+        // Writing text and numbers does not fail.
+        let context = serde_json::to_string(context).unwrap_or_default();
+        vec![
+            FlagList {
+                start: format!(r#"{{"version":{VERSION},"flags":["#),
+                add: |evaluator, key, flag, items| {
+                    if !flag.is_targeted() {
+                        // The context makes no difference, but the evaluation is seen by those who watch it.
+                        evaluator.decide(key, flag);
+                    }
+                    items.push(&PlainFlag::new(key, flag));
+                },
             },
+            FlagList {
+                start: format!(r#"],"subject":{{"context":{context},"flags":["#),
+                add: |evaluator, key, flag, items| {
+                    if flag.is_targeted() {
+                        let decision = evaluator.decide(key, flag);
+                        items.push(&SubjectFlag::new(key, decision.evaluation));
+                    }
+                },
+            },
+        ]
+    }
+}
+
+impl PlainFlag {
+    fn new(key: &str, flag: &ServedFlag) -> Self {
+        let Evaluation { enabled, reason } = flag.evaluate_without_context();
+        Self {
+            key: key.to_owned(),
+            enabled,
+            reason,
+            targeted: flag.is_targeted(),
         }
     }
 }

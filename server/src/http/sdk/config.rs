@@ -25,8 +25,9 @@ use crate::http::coding::Accepted;
 use crate::http::if_none_match::{Caching, IfNoneMatch, caching};
 use crate::http::openapi::shape::parameter;
 use crate::http::openapi::{Answer, Answered, Input, OperationBuilder, Schemas, unless_known};
+use crate::http::parts::{Pieces, in_parts};
 use crate::http::respond::Json;
-use crate::snapshot::{Document, Encoding};
+use crate::snapshot::{Content, Document, DocumentText, Encoding};
 
 /// Returns the config document for local evaluation.
 ///
@@ -61,7 +62,7 @@ pub(super) struct Wanted {
 impl Wanted {
     pub(super) async fn document(&self, environment: &RevealedEnvironment) -> Arc<Document> {
         match &self.keys {
-            Some(keys) => environment.snapshot().filtered_document(keys),
+            Some(keys) => environment.snapshot().filtered_document(keys).await,
             None => environment.snapshot().document().await,
         }
     }
@@ -85,7 +86,10 @@ impl Wanted {
             ));
         }
         let encoding = document.worthwhile(self.accepted);
-        let body = encoded(document, encoding).await?;
+        let body = match (encoding, document.content()) {
+            (Encoding::Identity, Content::Written(text)) => in_parts(text.clone()),
+            _ => encoded(document, encoding).await?.into(),
+        };
         let json = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
         Ok(Config(
             (caching, json, content_encoding(encoding), body).into_response(),
@@ -160,6 +164,12 @@ impl Answer for Config {
             "The content is unchanged since the response in `If-None-Match`.",
             "An identifier of exactly this content, for `If-None-Match`.",
         )
+    }
+}
+
+impl Pieces for DocumentText {
+    fn append(&mut self, text: &mut Vec<u8>) -> Option<usize> {
+        Self::append(self, text)
     }
 }
 

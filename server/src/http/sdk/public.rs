@@ -58,8 +58,7 @@ pub(super) async fn public_all(
 ) -> Result<AllResults<FlagResults>, Error> {
     let environment = key.for_all_results()?;
     let bytes = body.bytes_of_json_or_text(MAX_CONTEXT_BYTES).await?;
-    let evaluate = FlagResults::of;
-    answer(&environment, &known, client, &bytes, not_cached, evaluate).await
+    answer(&environment, &known, client, &bytes, not_cached).await
 }
 
 /// Evaluates all active flags for the start of a page.
@@ -75,8 +74,7 @@ pub(super) async fn public_bootstrap(
     let environment = key.for_all_results()?.revealed()?;
     let bytes = body.bytes_of_json_or_text(MAX_CONTEXT_BYTES).await?;
     let environment = environment.environment();
-    let evaluate = Bootstrap::of;
-    answer(environment, &known, client, &bytes, not_cached, evaluate).await
+    answer(environment, &known, client, &bytes, not_cached).await
 }
 
 /// Returns the headers of a response that no cache keeps, because it is one to a `POST`.
