@@ -19,6 +19,7 @@ use crate::report::{Figure, between, p99};
 pub(crate) const EVALUATION_BOUND: Duration = Duration::from_millis(200);
 const HALF_OPEN_MEMORY: f64 = 64.0;
 const SLOW_MEMORY: f64 = 96.0;
+const UNREAD_MEMORY: f64 = 64.0;
 
 /// The time for which half-sent requests are observed. The server gives up such a request after 10 seconds.
 const HALF_OPEN_FOR: Duration = Duration::from_secs(13);
@@ -62,7 +63,8 @@ pub(crate) async fn slow_bodies(testbed: &Testbed) -> Vec<Figure> {
     observed.figures(SLOW_MEMORY, true)
 }
 
-/// Opens connections that repeatedly request a large config document, and read nothing.
+/// Opens connections that repeatedly request a large config document, a part of it, or the results of its flags, and read
+/// nothing. Each part and each context is another one.
 pub(crate) async fn slow_readers(testbed: &Testbed) -> Vec<Figure> {
     let slow = testbed.scale.slow;
     let connect = async |peers: &mut Peers| {
@@ -76,11 +78,8 @@ pub(crate) async fn slow_readers(testbed: &Testbed) -> Vec<Figure> {
             });
         }
         creations.join_all().await;
-        let request = format!(
-            "GET /sdk/v1/config HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {}\r\n\r\n",
-            peers.key
-        );
-        for _ in 0..slow {
+        for number in 0..slow {
+            let request = unread_request(number, &peers.key);
             peers.connect(&request.repeat(20)).await;
         }
     };
@@ -88,7 +87,26 @@ pub(crate) async fn slow_readers(testbed: &Testbed) -> Vec<Figure> {
     let observed = observe(testbed, connect, "", span).await;
     // Responses in the kernel's buffers can still be read, so a client cannot see that the server closed the
     // connection.
-    observed.figures(SLOW_MEMORY, false)
+    observed.figures(UNREAD_MEMORY, false)
+}
+
+/// Returns the request of one of many readers.
+fn unread_request(number: usize, key: &str) -> String {
+    let context = format!(r#"{{"context":{{"userId":"reader {number}"}}}}"#);
+    let (line, body) = match number % 3 {
+        0 => ("GET /sdk/v1/config".to_owned(), ""),
+        1 => {
+            let keys = (number..number + 500).map(|flag| format!("keys=flag_{flag}"));
+            let keys: Vec<String> = keys.collect();
+            (format!("GET /sdk/v1/config?{}", keys.join("&")), "")
+        }
+        _ => ("POST /sdk/v1/evaluate/all".to_owned(), context.as_str()),
+    };
+    let length = body.len();
+    format!(
+        "{line} HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {key}\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
 }
 
 /// Many connections to one server.

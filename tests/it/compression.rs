@@ -1,4 +1,4 @@
-//! Compression of the responses with the results of all flags.
+//! Compression of the responses with the results of all flags, and their size.
 
 use pennon_tests::{Caller, TestApp};
 use reqwest::header::{ACCEPT_ENCODING, IF_NONE_MATCH};
@@ -6,6 +6,14 @@ use reqwest::{Method, StatusCode};
 use serde_json::json;
 
 use crate::config::decompressed;
+
+/// The number of flags with [`long_key`]s whose results do not fit into the part of a response that is made first.
+const MANY: usize = 150;
+
+/// Returns a key of the maximum length. Keys are ordered like their numbers.
+fn long_key(number: usize) -> String {
+    format!("flag_{number:0>123}")
+}
 
 /// Creates public flags.
 async fn create_flags(admin: &Caller<'_>, keys: impl Iterator<Item = String>) {
@@ -71,6 +79,42 @@ async fn the_results_of_all_flags_are_compressed_if_the_client_accepts_it() {
         assert_eq!(known.header("content-encoding"), "", "{path}");
         assert_eq!(known.header("vary"), plain.header("vary"), "{path}");
         assert!(known.bytes.is_empty(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn large_responses_arrive_completely() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let key = create_environment(&admin).await;
+    create_flags(&admin, (0..MANY).map(long_key)).await;
+    let sdk = app.sdk(&key);
+    let filter: Vec<String> = (0..MANY)
+        .map(|number| format!("keys={}", long_key(number)))
+        .collect();
+    let filtered = format!("/sdk/v1/config?{}", filter.join("&"));
+    let requests = paths(&key).map(|path| (Method::POST, path));
+    for (method, path) in requests.into_iter().chain([(Method::GET, filtered)]) {
+        let request = || {
+            let request = sdk.request(method.clone(), &path);
+            request.json(&json!({ "context": { "targetingKey": "ada" } }))
+        };
+        let plain = sdk.send(request()).await.expect(StatusCode::OK);
+        assert_eq!(plain.header("content-length"), "", "{path}");
+        let flags = plain.json()["flags"].as_array().expect("a list").clone();
+        let keys: Vec<&str> = flags
+            .iter()
+            .filter_map(|flag| flag["key"].as_str())
+            .collect();
+        let all: Vec<String> = (0..MANY).map(long_key).collect();
+        assert_eq!(keys, all, "{path}");
+        for coding in ["gzip", "br"] {
+            let answer = sdk.send(request().header(ACCEPT_ENCODING, coding)).await;
+            let answer = answer.expect(StatusCode::OK);
+            let coding = answer.header("content-encoding");
+            assert_eq!(decompressed(&coding, &answer.bytes), plain.bytes, "{path}");
+            assert_eq!(answer.header("etag"), plain.header("etag"), "{path}");
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 use std::convert::Infallible;
 
 use axum::body::{Body, Bytes};
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt as _, stream};
 use tokio::task::yield_now;
 
 /// The minimum size of each part of a body but the last, in bytes.
@@ -35,7 +35,7 @@ pub(super) fn in_parts(mut pieces: impl Pieces) -> Body {
 
 /// Returns the parts of a text that has begun.
 fn parts<P: Pieces>(begun: Vec<u8>, rest: P) -> impl Stream<Item = Result<Bytes, Infallible>> {
-    stream::unfold((begun, Some(rest)), async |(mut text, rest)| {
+    let parts = stream::unfold((begun, Some(rest)), async |(mut text, rest)| {
         let mut rest = rest?;
         while text.len() < PART {
             yield_now().await;
@@ -45,7 +45,9 @@ fn parts<P: Pieces>(begun: Vec<u8>, rest: P) -> impl Stream<Item = Result<Bytes,
             }
         }
         Some((Ok(text.into()), (Vec::new(), Some(rest))))
-    })
+    });
+    // Compression asks for another part after the last one.
+    parts.fuse()
 }
 
 /// Appends pieces until a part is complete or it is the turn of others. Returns true at the end of the text.
@@ -66,7 +68,6 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use axum::body::HttpBody as _;
-    use futures_util::StreamExt as _;
     use tokio::time::{Duration, timeout};
 
     use super::*;
