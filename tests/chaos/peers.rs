@@ -72,7 +72,7 @@ pub(crate) async fn slow_readers(testbed: &Testbed) -> Vec<Figure> {
         for _ in 0..8 {
             let client = peers.client.clone();
             creations.spawn(async move {
-                for _ in 0..250 {
+                for _ in 0..500 {
                     client.exchange("create").await;
                 }
             });
@@ -93,7 +93,7 @@ pub(crate) async fn slow_readers(testbed: &Testbed) -> Vec<Figure> {
 /// Returns the request of one of many readers.
 fn unread_request(number: usize, key: &str) -> String {
     let context = format!(r#"{{"context":{{"userId":"reader {number}"}}}}"#);
-    let (line, body) = match number % 3 {
+    let (line, body) = match number % 4 {
         0 => ("GET /sdk/v1/config".to_owned(), ""),
         1 => {
             let keys = (number..number + 500).map(|flag| format!("keys=flag_{flag}"));

@@ -93,7 +93,7 @@ impl DocumentText {
         let length = text.len();
         match self.written.checked_sub(1) {
             // Writing to memory does not fail.
-            None => drop(write!(text, r#"{{"format":{FORMAT},"flags":["#)),
+            None => _ = write!(text, r#"{{"format":{FORMAT},"flags":["#),
             Some(position) => match self.flags.get(position) {
                 Some((_, flag)) => {
                     if position > 0 {
@@ -137,6 +137,12 @@ impl Content {
         }
     }
 
+    fn sha256(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        self.read(|piece| Digest::update(&mut hash, piece));
+        hash.finalize().into()
+    }
+
     /// Passes the text to an encoder.
     fn encode(&self, encoder: &mut impl Write) -> io::Result<()> {
         let mut result = Ok(());
@@ -165,11 +171,7 @@ impl Document {
     fn new(content: Content, secret: Option<TagSecret>) -> Self {
         let hash = match secret {
             Some(secret) => secret.hash(&content),
-            None => {
-                let mut hash = Sha256::new();
-                content.read(|piece| Digest::update(&mut hash, piece));
-                hash.finalize().into()
-            }
+            None => content.sha256(),
         };
         let mut length = 0;
         content.read(|piece| length += piece.len());
