@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::pipe;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pennon_tests::{Caller, TestApp, binary, eventually};
 use reqwest::StatusCode;
@@ -65,6 +66,62 @@ async fn revisions(admin: &Caller<'_>, environment: &str, keys: &[String]) -> Ve
 
 fn number(tag: &str) -> i64 {
     tag.trim_matches('"').parse().expect("a number")
+}
+
+/// Enables or disables a flag until the import is over, and checks that the flag is served like that from then on.
+async fn switch_until(
+    app: &TestApp,
+    (flag, environment, sdk_key): (&str, &str, &str),
+    is_over: &AtomicBool,
+) {
+    let (admin, sdk) = (app.admin().await, app.sdk(sdk_key));
+    let is_on = async || {
+        let question = json!({ "flagKey": "checkout" });
+        let answer = sdk.post("/sdk/v1/evaluate", question).await;
+        answer.expect(StatusCode::OK).json()["enabled"] == true
+    };
+    let mut expected = is_on().await;
+    while !is_over.load(Ordering::Relaxed) {
+        expected = !expected;
+        admin.switch(flag, environment, expected).await;
+        for _ in 0..5 {
+            assert_eq!(is_on().await, expected);
+        }
+    }
+}
+
+/// A change is served as soon as it is acknowledged, and a refill that has read the database before does not undo it.
+#[tokio::test]
+async fn switches_stay_while_imported_flags_are_read() {
+    let app = TestApp::start().await;
+    app.watch();
+    let admin = app.admin().await;
+    let early = admin.pair().await;
+    let (_, imported_key) = admin.environment("shop", "imported").await;
+    let (late, late_key) = admin.environment("shop", "late").await;
+    let is_over = AtomicBool::new(false);
+    let import = async {
+        let sdk = app.sdk(&imported_key);
+        for flags in [600, 1200] {
+            imported(&app, &document(flags, &["imported"]), &[]).await;
+            let last = json!({ "flagKey": format!("flag_{}", flags - 1) });
+            eventually("the flags are served", async || {
+                let answer = sdk.post("/sdk/v1/evaluate", last.clone()).await;
+                answer.status == StatusCode::OK
+            })
+            .await;
+        }
+        is_over.store(true, Ordering::Relaxed);
+    };
+    tokio::join!(
+        import,
+        switch_until(
+            &app,
+            (&early.flag, &early.environment, &early.sdk_key),
+            &is_over
+        ),
+        switch_until(&app, (&early.flag, &late, &late_key), &is_over),
+    );
 }
 
 #[tokio::test]
