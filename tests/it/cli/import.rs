@@ -68,6 +68,16 @@ fn number(tag: &str) -> i64 {
     tag.trim_matches('"').parse().expect("a number")
 }
 
+/// Returns an import document with flags of another product.
+fn blog_document(flags: usize) -> Value {
+    let mut document = document(flags, &["prod"]);
+    for flag in document["flags"].as_array_mut().into_iter().flatten() {
+        flag["products"] = json!(["blog"]);
+        flag["environments"][0]["product"] = "blog".into();
+    }
+    document
+}
+
 /// Enables or disables a flag until the import is over, and checks that the flag is served like that from then on.
 async fn switch_until(
     app: &TestApp,
@@ -97,13 +107,13 @@ async fn switches_stay_while_imported_flags_are_read() {
     app.watch();
     let admin = app.admin().await;
     let early = admin.pair().await;
-    let (_, imported_key) = admin.environment("shop", "imported").await;
+    let (_, imported_key) = admin.environment("blog", "prod").await;
     let (late, late_key) = admin.environment("shop", "late").await;
     let is_over = AtomicBool::new(false);
     let import = async {
         let sdk = app.sdk(&imported_key);
         for flags in [600, 1200] {
-            imported(&app, &document(flags, &["imported"]), &[]).await;
+            imported(&app, &blog_document(flags), &[]).await;
             let last = json!({ "flagKey": format!("flag_{}", flags - 1) });
             eventually("the flags are served", async || {
                 let answer = sdk.post("/sdk/v1/evaluate", last.clone()).await;
