@@ -44,7 +44,10 @@ pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
         client.exchange("evaluate").await;
         slowest_start = slowest_start.max(started.elapsed());
         lost_ttls += usize::from(ttl_is_lost(&client, &acknowledged).await);
-        write_until_killed(&client, process, &acknowledged, round).await;
+        // Each round ends at another moment of the writes.
+        let milliseconds = u64::try_from(round * 37 % 200).expect("a small number");
+        let moment = sleep(Duration::from_millis(20 + milliseconds));
+        write_until_killed(&client, process, &acknowledged, moment).await;
     }
 
     let process = Process::start(&database, &[]).await;
@@ -90,12 +93,12 @@ pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
     figures
 }
 
-/// Writes with several tasks, and kills the server at a moment that differs in each round.
+/// Writes with several tasks, and kills the server at a moment.
 async fn write_until_killed(
     client: &LoadClient,
     process: Process,
     acknowledged: &Arc<Mutex<Acknowledged>>,
-    round: usize,
+    moment: impl Future<Output = ()>,
 ) {
     let is_over = Arc::new(AtomicBool::new(false));
     let mut writers = JoinSet::new();
@@ -115,8 +118,7 @@ async fn write_until_killed(
         Arc::clone(acknowledged),
         Arc::clone(&is_over),
     ));
-    let milliseconds = u64::try_from(round * 37 % 200).expect("a small number");
-    sleep(Duration::from_millis(20 + milliseconds)).await;
+    moment.await;
     process.kill().await;
     is_over.store(true, Ordering::Relaxed);
     writers.join_all().await;
@@ -167,12 +169,16 @@ mod tests {
         let database = TestDatabase::in_file();
         let process = Process::start(&database, &[]).await;
         let client = LoadClient::prepared(&process).await;
-        let acknowledged = Arc::default();
-        write_until_killed(&client, process, &acknowledged, 199).await;
+        let acknowledged: Arc<Mutex<Acknowledged>> = Arc::default();
+        let two_ttls = async {
+            while acknowledged.lock().expect("no thread panicked").ttls < 2 {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        write_until_killed(&client, process, &acknowledged, two_ttls).await;
 
         let process = Process::start(&database, &[]).await;
         let client = client.of(&process);
-        assert!(acknowledged.lock().expect("no thread panicked").ttls > 1);
         assert!(!ttl_is_lost(&client, &acknowledged).await);
         for planted in ["ttl_override_seconds - 1", "ttl_override_seconds + 3"] {
             let sql = format!(
