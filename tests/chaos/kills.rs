@@ -93,7 +93,7 @@ pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
     figures
 }
 
-/// Writes with several tasks, and kills the server at a moment.
+/// Writes with several tasks until `moment` comes, and then kills the server.
 async fn write_until_killed(
     client: &LoadClient,
     process: Process,
