@@ -195,6 +195,11 @@ impl Document {
         self.etag.trim_start_matches("W/").trim_matches('"')
     }
 
+    /// Returns the length of the uncompressed content in bytes.
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
     /// Returns the uncompressed content.
     pub(crate) fn content(&self) -> &Content {
         &self.content

@@ -8,7 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use pennon_core::FlagConfig;
@@ -86,13 +86,20 @@ impl Wanted {
             ));
         }
         let encoding = document.worthwhile(self.accepted);
-        let body = match (encoding, document.content()) {
-            (Encoding::Identity, Content::Written(text)) => in_parts(text.clone()),
-            _ => encoded(document, encoding).await?.into(),
+        let (length, body) = if let Content::Written(text) = document.content()
+            && encoding == Encoding::Identity
+        {
+            (document.length(), in_parts(text.clone()))
+        } else {
+            let body = encoded(document, encoding).await?;
+            (body.len(), body.into())
         };
-        let json = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+        let about = [
+            (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+            (CONTENT_LENGTH, length.into()),
+        ];
         Ok(Config(
-            (caching, json, content_encoding(encoding), body).into_response(),
+            (caching, about, content_encoding(encoding), body).into_response(),
         ))
     }
 }
