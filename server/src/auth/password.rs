@@ -58,10 +58,17 @@ impl TryFrom<String> for NewPassword {
 
 impl Passwords {
     pub(crate) fn new(entropy: &Entropy) -> Result<Self, Error> {
-        let decoy = hash(&entropy.bytes::<32>(), &entropy.bytes::<16>())?;
+        let salt = entropy.bytes::<16>();
+        let decoy = describe(Algorithm::Argon2id, Version::V0x13, &params()?, &salt);
+        // Random bytes instead of the hash of a random password: nobody knows a password for either.
+        let random = Output::new(&entropy.bytes::<{ Params::DEFAULT_OUTPUT_LEN }>());
+        let decoy = PasswordHash {
+            hash: Some(random.map_err(internal)?),
+            ..decoy.map_err(internal)?
+        };
         Ok(Self {
             queues: Queues::default(),
-            decoy,
+            decoy: decoy.to_string(),
         })
     }
 
@@ -111,9 +118,29 @@ async fn in_turn<T: Send + 'static>(
 }
 
 fn hash(password: &[u8], salt: &[u8]) -> Result<String, Error> {
-    let params = Params::new(19 * 1024, 2, 1, None).map_err(internal)?;
-    let hash = Hasher.hash_password_customized(password, salt, None, None, params);
+    let hash = Hasher.hash_password_customized(password, salt, None, None, params()?);
     Ok(hash.map_err(internal)?.to_string())
+}
+
+/// Returns the parameters of new hashes.
+fn params() -> Result<Params, Error> {
+    Params::new(19 * 1024, 2, 1, None).map_err(internal)
+}
+
+/// Returns everything that is stored with a hash, without the hash itself.
+fn describe(
+    algorithm: Algorithm,
+    version: Version,
+    params: &Params,
+    salt: &[u8],
+) -> password_hash::Result<PasswordHash> {
+    Ok(PasswordHash {
+        algorithm: algorithm.ident(),
+        version: Some(version.into()),
+        params: ParamsString::try_from(params)?,
+        salt: Some(Salt::new(salt)?),
+        hash: None,
+    })
 }
 
 fn verify(password: &[u8], hash: &str) -> Result<bool, Error> {
@@ -148,13 +175,7 @@ impl CustomizedPasswordHasher<PasswordHash> for Hasher {
         memory.resize(params.block_count(), Block::default());
         let length = params.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
         let mut output = vec![0; length];
-        let hashed = PasswordHash {
-            algorithm: algorithm.ident(),
-            version: Some(version.into()),
-            params: ParamsString::try_from(&params)?,
-            salt: Some(Salt::new(salt)?),
-            hash: None,
-        };
+        let described = describe(algorithm, version, &params, salt)?;
         Argon2::new(algorithm, version, params).hash_password_into_with_memory(
             password,
             salt,
@@ -163,7 +184,7 @@ impl CustomizedPasswordHasher<PasswordHash> for Hasher {
         )?;
         Ok(PasswordHash {
             hash: Some(Output::new(&output)?),
-            ..hashed
+            ..described
         })
     }
 }
