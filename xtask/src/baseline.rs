@@ -25,9 +25,7 @@ pub(crate) fn write_fixture(workspace: &Workspace) -> Result<Outcome> {
     ) else {
         bail!("a fixture needs PostgreSQL: install it");
     };
-    check::product(workspace, "build")
-        .args(["--bin", "fixture"])
-        .run()?;
+    check::build(workspace)?;
     let commit = workspace.git(&["rev-parse", "HEAD"])?;
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths(std::iter::once(programs).chain(env::split_paths(&path)))?;

@@ -70,10 +70,9 @@ pub(crate) fn clippy_wasm(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Runs the Rust tests. The first command also builds the binaries, with the same features as the tests, so that later
-/// steps find the server at `target/debug/pennon`.
+/// Runs the Rust tests. Later steps find the server at `target/debug/pennon`.
 pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    product(workspace, "build").arg("--all-targets").run()?;
+    build(workspace)?;
     let mut tests = product(workspace, "test");
     tally.run(
         "Rust, with the server on SQLite",
@@ -110,7 +109,7 @@ pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Ou
             "left out: connections through PgBouncer, which was not found; install it".to_owned(),
         );
     }
-    product(workspace, "build").arg("--all-targets").run()?;
+    build(workspace)?;
     let mut tests = Command::new(tests_of_the_server(workspace)?);
     tests
         .current_dir(workspace.root.join("tests"))
@@ -192,9 +191,7 @@ pub(crate) fn matrix(workspace: &Workspace, tally: &mut Tally, extent: Extent) -
 
 /// Checks that the core, the npm package, and the server evaluate flags identically.
 pub(crate) fn parity(workspace: &Workspace, arguments: &[OsString]) -> Result<Outcome> {
-    product(workspace, "build")
-        .args(["--bin", "parity"])
-        .run()?;
+    build(workspace)?;
     let mut parity = workspace.command(workspace.target.join("debug/parity"));
     parity.args(arguments).run()?;
     Ok(Outcome::Done)
@@ -207,7 +204,7 @@ pub(crate) fn chaos(
     extent: Extent,
     arguments: &[OsString],
 ) -> Result<Outcome> {
-    product(workspace, "build").args(["--bin", "chaos"]).run()?;
+    build(workspace)?;
     let mut chaos = workspace.command(workspace.target.join("debug/chaos"));
     chaos
         .args((extent == Extent::Gate).then_some("--short"))
@@ -265,6 +262,12 @@ pub(crate) fn script(workspace: &Workspace, package: &Path, script: &str) -> Com
     npm.args(["run", "--silent", script, "--workspace"])
         .arg(package);
     npm
+}
+
+/// Builds the tests and all programs. The tests enable more features of some crates, so building a program without them
+/// would compile these crates and all that depend on them again.
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    product(workspace, "build").arg("--all-targets").run()
 }
 
 /// Returns a Cargo command for all crates of the product. Every such command uses the same set of crates, so that each
