@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use clap::Parser;
 use pennon_model::time::Timestamp;
 use pennon_server::{
-    Clock, CommandLine, Entropy, FirstAdministrator, Listeners, Secrets, Service, Task, serve,
+    Clock, CommandLine, Entropy, FirstAdministrator, Listeners, Secrets, Service, Settings, Task,
+    serve,
 };
 use reqwest::StatusCode;
 use serde_json::json;
@@ -33,9 +34,9 @@ impl TestApp {
         Self::with_settings(&[]).await
     }
 
-    /// Starts a service with command-line settings.
+    /// Starts a service with command-line settings, on a database on which another one has completed its first start.
     pub async fn with_settings(arguments: &[&str]) -> Self {
-        Self::on(Arc::new(TestDatabase::create().await), arguments).await
+        Self::on(Arc::new(TestDatabase::prepared().await), arguments).await
     }
 
     /// Starts a service on the database at a URL.
@@ -63,22 +64,19 @@ impl TestApp {
         starting.join_all().await
     }
 
-    async fn on(database: Arc<TestDatabase>, arguments: &[&str]) -> Self {
-        let common = ["pennon", "--admin-email", EMAIL, "--listen", "127.0.0.1:0"];
-        let CommandLine { settings, .. } =
-            CommandLine::try_parse_from(common.iter().chain(arguments))
-                .expect("the settings are valid");
-        let secrets = Secrets {
-            admin_password: Some(PASSWORD.into()),
-            ..Secrets::generated(database.url())
-        };
+    /// Completes the first start of a service on an empty database, without serving requests.
+    pub(crate) async fn start_and_stop(database: &TestDatabase) {
         let clock = Arc::new(TestClock::starting());
-        let entropy = Entropy::from_seed(database.next_seed());
+        let (service, _) = start(database, settings(&[]), clock).await;
+        service.close().await;
+    }
+
+    async fn on(database: Arc<TestDatabase>, arguments: &[&str]) -> Self {
+        let settings = settings(arguments);
         let listeners = Listeners::bind(&settings).await.expect("a port is free");
         let address = listeners.address().expect("the port is known");
-        let (service, first) = Service::start(settings, secrets, None, clock.clone(), entropy)
-            .await
-            .expect("the service starts");
+        let clock = Arc::new(TestClock::starting());
+        let (service, first) = start(&database, settings, Arc::clone(&clock)).await;
         let metrics_address = listeners.metrics_address();
         tokio::spawn(serve(listeners, service.clone(), std::future::pending()));
         let http = reqwest::Client::builder()
@@ -249,6 +247,27 @@ impl TestApp {
     pub fn address(&self) -> &str {
         self.base_url.trim_start_matches("http://")
     }
+}
+
+fn settings(arguments: &[&str]) -> Settings {
+    let common = ["pennon", "--admin-email", EMAIL, "--listen", "127.0.0.1:0"];
+    let parsed = CommandLine::try_parse_from(common.iter().chain(arguments));
+    parsed.expect("the settings are valid").settings
+}
+
+async fn start(
+    database: &TestDatabase,
+    settings: Settings,
+    clock: Arc<TestClock>,
+) -> (Service, Option<FirstAdministrator>) {
+    let secrets = Secrets {
+        admin_password: Some(PASSWORD.into()),
+        ..Secrets::generated(database.url())
+    };
+    let entropy = Entropy::from_seed(database.next_seed());
+    Service::start(settings, secrets, None, clock, entropy)
+        .await
+        .expect("the service starts")
 }
 
 /// A clock that advances only when the test advances it.

@@ -6,44 +6,80 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use reqwest::Url;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
 
-/// An empty database that no other test uses.
+use crate::TestApp;
+use crate::postgres::Created;
+
+/// The variable that names a PostgreSQL server, on which the tests then create their databases.
+const SERVER: &str = "PENNON_TEST_POSTGRES_URL";
+
+/// The seed of the service that prepares a database. No other service on the database uses it.
+const SEED_OF_PREPARATION: u64 = u64::MAX;
+
+/// A hash of [`PASSWORD`](crate::PASSWORD) that is verified in microseconds. Those of the service take 20 ms.
+const CHEAP_HASH: &str =
+    "$argon2id$v=19$m=8,t=1,p=1$cGVubm9uIHRlc3Qgc2FsdA$q8Dz46Q7aamLk367HVfPWIfEL4m8QnVFnbtFUiYv2Vs";
+
+/// A database that no other test uses.
 pub struct TestDatabase {
     url: String,
     seeds: AtomicU64,
-    /// The URL of the server on which the database was created. `None` for a file or an existing database.
-    server: Option<String>,
+    /// The database on a PostgreSQL server. `None` for a file or an existing database.
+    created: Option<Created>,
     /// The folder that was created with the database and is removed with it. `None` for an existing database.
     _folder: Option<TempDir>,
 }
 
 impl TestDatabase {
-    /// Creates a file, or a database on the PostgreSQL server that `PENNON_TEST_POSTGRES_URL` names.
+    /// Creates an empty file, or an empty database on the PostgreSQL server that [`SERVER`] names.
     pub async fn create() -> Self {
-        match std::env::var("PENNON_TEST_POSTGRES_URL") {
+        match std::env::var(SERVER) {
             Ok(server) => Self::on_postgres(&server).await,
             Err(_) => Self::in_file(),
         }
     }
 
-    /// Creates a SQLite file.
+    /// Creates a copy of a database on which a service has completed its first start.
+    pub async fn prepared() -> Self {
+        static FILE: OnceCell<Vec<u8>> = OnceCell::const_new();
+        if let Ok(server) = std::env::var(SERVER) {
+            let folder = new_folder();
+            let created = Created::copy(&server, name_for(&folder), prepare).await;
+            return Self::of(created, folder);
+        }
+        let file = FILE.get_or_init(async || {
+            let database = Self::in_file();
+            prepare(database.url()).await;
+            std::fs::read(database.file()).expect("the file can be read")
+        });
+        let database = Self::in_file();
+        std::fs::write(database.file(), file.await).expect("the file can be written");
+        database
+    }
+
+    /// Returns a path where no SQLite file exists yet.
     pub fn in_file() -> Self {
-        let folder = tempfile::tempdir().expect("a folder for the test");
+        let folder = new_folder();
         Self {
             url: format!("sqlite://{}", folder.path().join("pennon.db").display()),
             seeds: AtomicU64::new(1),
-            server: None,
+            created: None,
             _folder: Some(folder),
         }
     }
 
-    /// Creates a database on a PostgreSQL server.
+    /// Creates an empty database on a PostgreSQL server.
     pub async fn on_postgres(server: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a folder for the test");
+        let folder = new_folder();
+        Self::of(Created::empty(server, name_for(&folder)).await, folder)
+    }
+
+    fn of(created: Created, folder: TempDir) -> Self {
         Self {
-            url: create_on_postgres(server, &folder).await,
+            url: created.url(),
             seeds: AtomicU64::new(1),
-            server: Some(server.to_owned()),
+            created: Some(created),
             _folder: Some(folder),
         }
     }
@@ -53,7 +89,7 @@ impl TestDatabase {
         Self {
             url: url.to_owned(),
             seeds: AtomicU64::new(1),
-            server: None,
+            created: None,
             _folder: None,
         }
     }
@@ -106,8 +142,8 @@ impl TestDatabase {
 
     /// Opens a connection to the server's first database rather than to this one.
     pub async fn server(&self) -> PgConnection {
-        let server = self.server.as_deref().expect("a server");
-        PgConnection::connect(server)
+        let created = self.created.as_ref().expect("a database on a server");
+        PgConnection::connect(created.server())
             .await
             .expect("PostgreSQL answers")
     }
@@ -203,65 +239,23 @@ pub enum WriteLock {
     Postgres(PgConnection),
 }
 
-impl Drop for TestDatabase {
-    /// Removes the database and role that were created here, because each database takes megabytes on a server that may
-    /// be shared. An existing database remains.
-    fn drop(&mut self) {
-        let Some(server) = self.server.take() else {
-            return;
-        };
-        let name = self.name();
-        let statements = [
-            format!("drop database if exists \"{name}\" with (force)"),
-            format!("drop role if exists \"{name}\""),
-        ];
-        let removing = async move {
-            let mut connection = PgConnection::connect(&server).await?;
-            for statement in statements {
-                sqlx::raw_sql(AssertSqlSafe(statement))
-                    .execute(&mut connection)
-                    .await?;
-            }
-            Ok::<(), sqlx::Error>(())
-        };
-        // Uses another thread, because a thread of an async runtime must not block.
-        let removal = std::thread::spawn(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()?;
-            runtime.block_on(removing)
-        });
-        // A database that cannot be removed does not fail the test.
-        drop(removal.join());
-    }
+/// Completes the first start of a service on an empty database.
+async fn prepare(url: &str) {
+    let mut database = TestDatabase::at(url);
+    database.seed_from(SEED_OF_PREPARATION);
+    TestApp::start_and_stop(&database).await;
+    let cheaper = format!("update users set password_hash = '{CHEAP_HASH}'");
+    database.execute(cheaper).await;
 }
 
-/// Creates a database with the folder's random name, which keeps parallel tests apart. Returns its URL.
-async fn create_on_postgres(server: &str, folder: &TempDir) -> String {
-    let unique = folder
-        .path()
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
-    let name = format!(
-        "pennon_test_{}",
-        unique.trim_start_matches('.').to_lowercase()
-    );
-    let mut connection = PgConnection::connect(server)
-        .await
-        .expect("PostgreSQL answers");
-    // Takes a quarter of the time of the default strategy. Versions before 15 have no other strategy and no such
-    // option.
-    let strategy = if connection.server_version_num() >= Some(150_000) {
-        "strategy file_copy"
-    } else {
-        ""
-    };
-    let create = format!("create database \"{name}\" {strategy}");
-    sqlx::query(AssertSqlSafe(create))
-        .execute(&mut connection)
-        .await
-        .expect("the database is created");
-    let (base, _) = server.rsplit_once('/').expect("the URL names a database");
-    format!("{base}/{name}")
+fn new_folder() -> TempDir {
+    tempfile::tempdir().expect("a folder for the test")
+}
+
+/// Returns a name for a database on PostgreSQL. It contains the folder's random name, which keeps parallel tests apart.
+fn name_for(folder: &TempDir) -> String {
+    let unique = folder.path().file_name();
+    let unique = unique.and_then(|name| name.to_str()).unwrap_or_default();
+    let unique = unique.trim_start_matches('.').to_lowercase();
+    format!("pennon_test_{unique}")
 }

@@ -29,6 +29,7 @@ pub mod load;
 mod lossy;
 mod older;
 mod pooler;
+mod postgres;
 mod process;
 mod proxy;
 mod recording;
