@@ -56,6 +56,7 @@ impl Service {
     ) -> Result<(Self, Option<FirstAdministrator>), StartError> {
         let instance = entropy.id(clock.now());
         let db = Db::open(secrets.database_url.expose(), OpenMode::Serve(instance)).await?;
+        let clock = db.shared_clock(clock);
         let secret = jwt_secret(&db, secrets.jwt_secret.as_ref(), &entropy).await?;
         let admin = Admin::new(db, instance, &secret, &settings, clock, entropy)?;
         let (email, password) = (&settings.admin_email, secrets.admin_password.as_ref());

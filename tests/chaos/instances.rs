@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use pennon_tests::load::{Exchange, LoadClient};
 use pennon_tests::{Process, eventually};
 use reqwest::StatusCode;
+use serde_json::json;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -126,8 +127,9 @@ async fn time_to_follow(client: &LoadClient, other: &LoadClient, round: usize) -
     changed.elapsed()
 }
 
-/// Signs in on each of two instances whose clocks differ, and uses each access token on both. The library `libfaketime`
-/// changes the time that one of them sees.
+/// Signs in on each of two instances whose clocks differ, uses each access token on both, and repeats a refresh on the
+/// other instance, as a client does whose response was lost. The library `libfaketime` changes the time that one of them
+/// sees.
 pub(crate) async fn skew(testbed: &Testbed) -> Vec<Figure> {
     // Debian's folder.
     let faketime = format!(
@@ -139,6 +141,7 @@ pub(crate) async fn skew(testbed: &Testbed) -> Vec<Figure> {
         return Vec::new();
     }
     let (mut refused, mut cases) = (0, 0);
+    let (mut lost, mut refreshes) = (0, 0);
     let mut unlogged = 0;
     let skews = ["+45s", "-45s"];
     for skew in skews {
@@ -162,12 +165,29 @@ pub(crate) async fn skew(testbed: &Testbed) -> Vec<Figure> {
                 }
             }
         }
+        for (first, second) in [(&exact, &skewed), (&skewed, &exact)] {
+            let token = first.sign_in().await.text("/refresh_token");
+            let refresh = json!({ "refresh_token": token });
+            let mut next = Vec::new();
+            for process in [first, second] {
+                let answer = process.post("/auth/refresh", &refresh).await;
+                let is_ok = answer.status.is_success();
+                next.push(is_ok.then(|| answer.text("/refresh_token")));
+            }
+            lost += usize::from(next[0].is_none() || next[0] != next[1]);
+            refreshes += 1;
+        }
         skewed.terminate();
         let log = skewed.ended().await.log;
         unlogged += usize::from(!log.contains("clock"));
     }
     vec![
         Figure::never("Access tokens that either instance refuses", refused, cases),
+        Figure::never(
+            "Refreshes that the other instance does not repeat",
+            lost,
+            refreshes,
+        ),
         Figure::never(
             "Instances that do not log a warning about their clock",
             unlogged,

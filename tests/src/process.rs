@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use reqwest::Client;
+use reqwest::{Client, StatusCode};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::{Value, json};
 
-use crate::{EMAIL, PASSWORD, TestDatabase, binary, eventually};
+use crate::{Answer, EMAIL, PASSWORD, TestDatabase, binary, eventually};
 
 /// The binary, serving a database. Dropping this value kills it.
 pub struct Process {
@@ -114,17 +114,20 @@ impl Process {
 
     /// Signs in the first administrator, and returns the access token.
     pub async fn signed_in(&self) -> String {
+        self.sign_in().await.text("/access_token")
+    }
+
+    /// Signs in the first administrator. Returns the response with the tokens.
+    pub async fn sign_in(&self) -> Answer {
         let credentials = json!({ "email": EMAIL, "password": PASSWORD });
-        let answer = Client::new()
-            .post(format!("{}/auth/login", self.base_url()))
-            .json(&credentials)
-            .send()
-            .await;
-        let tokens: Value = answer.expect("an answer").json().await.expect("tokens");
-        tokens["access_token"]
-            .as_str()
-            .expect("an access token")
-            .to_owned()
+        let answer = self.post("/auth/login", &credentials).await;
+        answer.expect(StatusCode::OK)
+    }
+
+    /// Sends a `POST` request without a credential.
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        let url = format!("{}{path}", self.base_url());
+        Answer::to(Client::new().post(url).json(body)).await
     }
 
     /// Sends SIGTERM.

@@ -283,7 +283,16 @@ impl Db {
         }
     }
 
-    /// Probes the database at intervals, for as long as it is polled. On SQLite, it ends at once, because a file is
+    /// Returns the clock that all instances on the database share: that of the database. The difference from this
+    /// machine's clock is known after the first probe. On SQLite, it is this machine's clock.
+    pub(crate) fn shared_clock(&self, machine: Arc<dyn Clock>) -> Arc<dyn Clock> {
+        match &self.driver {
+            Driver::Sqlite(_) => machine,
+            Driver::Postgres(server) => Arc::new(server.corrected(machine)),
+        }
+    }
+
+    /// Probes the database at intervals, and compares its clock with the shared one, for as long as it is polled. On SQLite, it ends at once, because a file is
     /// always available.
     pub(crate) async fn probe(&self, entropy: &Entropy, clock: &dyn Clock) {
         if let Driver::Postgres(server) = &self.driver {

@@ -23,7 +23,7 @@ use super::lease::{Lease, LeasedTx, begin, lost};
 use super::pooler::ensure_sessions;
 use super::reach::reach;
 use super::schema::{self, Outdated};
-use super::skew::Skew;
+use super::skew::{CorrectedClock, Correction, Skew};
 use super::storage::Storage;
 use super::target::Target;
 use super::{ACQUIRE_TIMEOUT, Access, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
@@ -70,6 +70,7 @@ struct Parts {
     pools: watch::Sender<Option<Pools>>,
     /// The time of the last response to the probe; empty before the first.
     answered: OnceLock<Confirmed>,
+    correction: Arc<Correction>,
 }
 
 #[derive(Clone)]
@@ -100,6 +101,7 @@ impl Server {
             pools: watch::Sender::new(Some(Pools::new(&target.options))),
             target,
             answered: OnceLock::new(),
+            correction: Arc::default(),
         }));
         Ok((server, outdated))
     }
@@ -150,7 +152,15 @@ impl Server {
         answered.map(Confirmed::age).unwrap_or_default()
     }
 
-    /// Probes the server, and compares its clock with that of this machine, at intervals, for as long as it is polled.
+    /// Returns the clock of this machine, corrected by its difference from the server's.
+    pub(super) fn corrected(&self, machine: Arc<dyn Clock>) -> CorrectedClock {
+        CorrectedClock {
+            machine,
+            correction: Arc::clone(&self.0.correction),
+        }
+    }
+
+    /// Probes the server, and compares its clock with the corrected one, at intervals, for as long as it is polled.
     pub(super) async fn probe(
         &self,
         entropy: &Entropy,
@@ -171,7 +181,7 @@ impl Server {
             let probing = async {
                 let mut working = self.working_connection(connection.take()).await?;
                 if let Some(connection) = &mut working {
-                    skew.compare(connection, clock).await?;
+                    skew.compare(connection, clock, &self.0.correction).await?;
                     self.compare_access(connection, storage).await?;
                 }
                 Ok(working)

@@ -1,8 +1,11 @@
-//! The difference between the clocks of this machine and of the database. Instances share sessions and tokens, and each
-//! instance uses its own clock to decide whether they have expired, so their clocks should agree.
+//! The difference between the clocks of this machine and of the database. Instances share sessions and the audit log, and
+//! compare times that other instances have written with their own, so all of them use the clock of the database.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use pennon_model::time::Timestamp;
 use sqlx::Row;
 use sqlx::postgres::PgConnection;
 use tokio::time::Instant;
@@ -12,6 +15,9 @@ use crate::clock::Clock;
 /// The interval between comparisons of the clocks.
 const INTERVAL: Duration = Duration::from_mins(1);
 
+/// The largest difference that is corrected, in milliseconds. If there is a larger one, either clock may be the wrong one.
+const MAX_CORRECTION: i64 = 300_000;
+
 /// The difference above which the clocks disagree, in milliseconds.
 const TOO_FAR: i64 = 5_000;
 
@@ -19,11 +25,40 @@ const TOO_FAR: i64 = 5_000;
 /// difference near that limit is not logged again and again.
 const CLOSE: i64 = 2_500;
 
+/// The clock of this machine, corrected by the last known difference from that of the database.
+pub(super) struct CorrectedClock {
+    pub(super) machine: Arc<dyn Clock>,
+    pub(super) correction: Arc<Correction>,
+}
+
+/// The milliseconds by which this machine is ahead of the database; 0 until they are known.
+#[derive(Default)]
+pub(super) struct Correction(AtomicI64);
+
 /// The state of the comparison.
 #[derive(Default)]
 pub(super) struct Skew {
     compared: Option<Instant>,
     is_far: bool,
+}
+
+impl Clock for CorrectedClock {
+    fn now(&self) -> Timestamp {
+        let ahead = self.correction.0.load(Ordering::Relaxed);
+        self.machine.now().plus_millis(-ahead)
+    }
+}
+
+impl Correction {
+    /// Adds the milliseconds by which the corrected clock is ahead of the database. Returns the milliseconds by which the
+    /// machine is ahead.
+    fn add(&self, rest: i64) -> i64 {
+        let ahead = self.0.load(Ordering::Relaxed).saturating_add(rest);
+        let is_small = ahead.saturating_abs() <= MAX_CORRECTION;
+        self.0
+            .store(if is_small { ahead } else { 0 }, Ordering::Relaxed);
+        ahead
+    }
 }
 
 /// The change between two comparisons.
@@ -34,11 +69,13 @@ enum Change {
 }
 
 impl Skew {
-    /// Compares the clocks, at most once per [`INTERVAL`]. Fails only if the connection fails.
+    /// Compares the corrected clock with that of the database, at most once per [`INTERVAL`], and updates the correction.
+    /// Fails only if the connection fails.
     pub(super) async fn compare(
         &mut self,
         connection: &mut PgConnection,
         clock: &dyn Clock,
+        correction: &Correction,
     ) -> Result<(), sqlx::Error> {
         if self.compared.is_some_and(|last| last.elapsed() < INTERVAL) {
             return Ok(());
@@ -53,7 +90,7 @@ impl Skew {
             Err(sqlx::Error::Database(_)) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let ahead = ahead(before, database, clock.now().millis());
+        let ahead = correction.add(ahead(before, database, clock.now().millis()));
         let ahead_seconds = ahead / 1000;
         match self.changed(ahead) {
             Some(Change::Differs) => tracing::warn!(
@@ -82,9 +119,9 @@ impl Skew {
     }
 }
 
-/// Returns the milliseconds by which this machine is ahead of a database that read its clock between `before` and
-/// `after`. The value is negative if the machine is behind, and 0 if the clocks may be equal, however long the round
-/// trip took.
+/// Returns the milliseconds by which a clock is ahead of a database that read its clock between `before` and
+/// `after`. The value is negative if the clock is behind, and 0 if the clocks may be equal, however long the round trip
+/// took.
 fn ahead(before: i64, database: i64, after: i64) -> i64 {
     let (ahead, behind) = (
         before.saturating_sub(database),
@@ -106,6 +143,16 @@ mod tests {
         assert_eq!(ahead(1_000, 1_500, 9_000), 0);
         assert_eq!(ahead(9_000, 1_000, 9_100), 8_000);
         assert_eq!(ahead(1_000, 9_000, 1_100), -7_900);
+    }
+
+    #[test]
+    fn a_correction_follows_the_machine_unless_it_is_far_off() {
+        let correction = Correction::default();
+        assert_eq!(correction.add(4_000), 4_000);
+        assert_eq!(correction.add(-1_000), 3_000);
+        assert_eq!(correction.0.load(Ordering::Relaxed), 3_000);
+        assert_eq!(correction.add(MAX_CORRECTION), MAX_CORRECTION + 3_000);
+        assert_eq!(correction.0.load(Ordering::Relaxed), 0);
     }
 
     #[test]
