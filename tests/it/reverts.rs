@@ -212,3 +212,22 @@ async fn a_revert_keeps_an_administrator() {
     let forbidden = revert(&admin, &promoted, "").await;
     forbidden.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
 }
+
+#[tokio::test]
+async fn the_environment_with_the_last_key_is_the_newest_even_if_the_clock_was_set_back() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let mut environment = pair.environment;
+    for _ in 0..2 {
+        app.advance(-10);
+        let rotate = format!("/environments/{environment}/rotate-key");
+        let rotated = admin.post(&rotate, json!({})).await;
+        environment = rotated.expect(StatusCode::CREATED).text("/id");
+    }
+    admin.switch(&pair.flag, &environment, true).await;
+    let entry = newest(&admin).await;
+    revert(&admin, &entry, "").await.expect(StatusCode::OK);
+    let path = format!("/flags/{}/environments/{environment}", pair.flag);
+    assert_eq!(admin.get(&path).await.json()["isEnabled"], false);
+}

@@ -305,7 +305,8 @@ fn successor(
         id: EnvironmentId::new(admin.entropy.id(now)),
         sdk_key_prefix: key.prefix.clone(),
         status: EnvironmentStatus::Active,
-        created_at: now,
+        // The newest environment of a lineage must stay so, even if a clock was set back.
+        created_at: now.max(old.created_at.plus_millis(1)),
         previous_key: overlap.end(now).map(previous_key),
         revision: 1,
         ..old.clone()

@@ -18,6 +18,26 @@ use super::flags::push_product;
 use super::{Tx, bad_row, bindable, on_conn};
 use crate::error::Error;
 
+/// The date of a new entry, from a parameter with the current time. It follows the date of the newest entry, so that
+/// entries are in the order of their transactions, even if a clock was set back or those of other instances are ahead. An
+/// entry that is over 5 minutes ahead was dated by a wrong clock, and is ignored. It is part of the statement that writes,
+/// because on SQLite, a transaction that reads first may have to wait for others in vain.
+macro_rules! date {
+    ($now:literal) => {
+        concat!(
+            "(select case when max(occurred_at) between 1 + ",
+            $now,
+            " and ",
+            $now,
+            " + 300000 then max(occurred_at) + 1 else ",
+            $now,
+            " end from audit_entries)"
+        )
+    };
+}
+
+pub(super) use date;
+
 #[derive(sqlx::FromRow)]
 struct AuditRow {
     id: Uuid,
@@ -43,12 +63,12 @@ pub(crate) async fn insert(
     subjects: &AuditSubjects,
 ) -> Result<(), Error> {
     let group = tx.audit_group(entry.id);
-    on_conn!(tx, conn => sqlx::query(
+    on_conn!(tx, conn => sqlx::query(concat!(
         "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key, environment, product,
                                     old_value, new_value, actor_id, actor_token_id, flag_id, environment_id, rule_id,
                                     user_id, token_id, about_accounts, group_id, request_id, reason)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
-    )
+         values ($1, $2, $3, ", date!("$4"), ", $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
+    ))
     .bind(entry.id.uuid())
     .bind(entry.action.as_str())
     .bind(&entry.actor_identity)
@@ -81,35 +101,70 @@ macro_rules! columns {
 }
 
 /// Appends a query for columns of the entries that a filter selects. The text contains only the requested conditions,
-/// because a database uses an index only for queries that certainly have its condition. It is a macro because each
-/// driver has its own builder.
+/// because a database uses an index only for queries that certainly have its condition. If the query has two halves, each
+/// ends with the `$most` newest entries, if given. It is a macro because each driver has its own builder.
 macro_rules! push_selection {
-    ($query:expr, $columns:expr, $filter:expr, $last:expr) => {{
+    ($query:expr, $columns:expr, $filter:expr, $last:expr, $most:expr) => {{
+        let most: Option<i64> = $most;
+        let product = bindable($filter.product.as_ref());
+        // Entries about flags name no product, and no environment. Each half reads an index, which a disjunction would
+        // not.
+        let has_halves =
+            $filter.flags_of_product && product.is_some() && $filter.environment.is_none();
+        let most = most.filter(|_| has_halves);
+        if most.is_some() {
+            $query.push("select * from (");
+        }
         push_conditions!($query, $columns, $filter, $last);
-        if let Some(product) = bindable($filter.product.as_ref()) {
+        if let Some(product) = product {
             $query.push(" and product = ").push_bind(product);
-            if $filter.flags_of_product {
-                // Entries about flags name no product. Each half reads an index, which a disjunction would not.
-                $query.push(" union all ");
-                push_conditions!($query, $columns, $filter, $last);
-                $query.push(" and product is null and flag_id is not null");
-                push_product!($query, "audit_entries.flag_id", $filter.product.as_ref());
+        }
+        if let Some(most) = most {
+            $query.push(NEWEST_FIRST).push(" limit ").push_bind(most);
+            $query.push(") of_product");
+        }
+        if has_halves {
+            $query.push(" union all ");
+            if most.is_some() {
+                $query.push("select * from (");
+            }
+            push_conditions!($query, $columns, $filter, $last);
+            $query.push(" and product is null and flag_id is not null");
+            push_product!($query, "audit_entries.flag_id", $filter.product.as_ref());
+            if let Some(most) = most {
+                $query.push(NEWEST_FIRST).push(" limit ").push_bind(most);
+                $query.push(") of_flags");
             }
         }
     }};
 }
 
+const NEWEST_FIRST: &str = " order by occurred_at desc, id desc";
+
 /// Appends a query with all conditions of a filter but that on the product, for the entries that precede `$last`.
 macro_rules! push_conditions {
     ($query:expr, $columns:expr, $filter:expr, $last:expr) => {{
-        let from = $filter.from.map_or(i64::MIN, Timestamp::millis);
-        let to = $filter.to.map_or(i64::MAX, Timestamp::millis);
+        let last: Option<&AuditEntry> = $last;
         $query
             .push("select ")
             .push($columns)
-            .push(" from audit_entries where occurred_at >= ");
-        $query.push_bind(from);
-        $query.push(" and occurred_at <= ").push_bind(to);
+            .push(" from audit_entries where true");
+        if let Some(from) = $filter.from {
+            $query.push(" and occurred_at >= ").push_bind(from.millis());
+        }
+        // SQLite uses an index for one upper bound only, and an import has many entries of one time.
+        match (last, $filter.to) {
+            (Some(last), _) => {
+                $query
+                    .push(" and (occurred_at, id) < (")
+                    .push_bind(last.occurred_at.millis());
+                $query.push(", ").push_bind(last.id.uuid()).push(")");
+            }
+            (None, Some(to)) => {
+                $query.push(" and occurred_at <= ").push_bind(to.millis());
+            }
+            (None, None) => {}
+        }
         if !$filter.accounts {
             $query.push(" and not about_accounts");
         }
@@ -124,13 +179,6 @@ macro_rules! push_conditions {
         }
         if let Some(action) = $filter.action {
             $query.push(" and action = ").push_bind(action.as_str());
-        }
-        let last: Option<&AuditEntry> = $last;
-        if let Some(last) = last {
-            $query
-                .push(" and (occurred_at, id) < (")
-                .push_bind(last.occurred_at.millis());
-            $query.push(", ").push_bind(last.id.uuid()).push(")");
         }
     }};
 }
@@ -148,13 +196,17 @@ pub(crate) async fn find(tx: &mut Tx, id: AuditId) -> Result<Option<AuditRecord>
 pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "select ", columns!(), "
-         from audit_entries where group_id = $1 or id = $1 order by occurred_at desc, id desc limit $2",
+         from audit_entries where group_id = $1
+         union all
+         select ", columns!(), "
+         from audit_entries where id = $1 and group_id is null
+         order by occurred_at desc, id desc limit $2",
     )).bind(id.uuid()).bind(most).fetch_all(conn).await)?;
     rows.into_iter().map(AuditRecord::try_from).collect()
 }
 
-/// Returns the newest `most` entries that precede an entry, or the newest of all, newest first. Unlike a page, this takes
-/// the same time in every part of the log.
+/// Returns the newest `most` entries that precede an entry, or the newest of all, newest first. The entry must satisfy the
+/// filter. Unlike a page, this takes the same time in every part of the log.
 pub(crate) async fn before(
     tx: &mut Tx,
     filter: &AuditFilter,
@@ -163,8 +215,8 @@ pub(crate) async fn before(
 ) -> Result<Vec<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("");
-        push_selection!(query, columns!(), filter, entry);
-        query.push(" order by occurred_at desc, id desc limit ").push_bind(most);
+        push_selection!(query, columns!(), filter, entry, Some(most));
+        query.push(NEWEST_FIRST).push(" limit ").push_bind(most);
         query.build_query_as().fetch_all(conn).await
     })?;
     rows.into_iter().map(AuditRecord::try_from).collect()
@@ -176,10 +228,14 @@ pub(crate) async fn page(
     filter: &AuditFilter,
     page: PageRequest,
 ) -> Result<Vec<AuditRecord>, Error> {
+    // SQLite merges the halves, even if a late page skips many entries. PostgreSQL would sort all of them.
+    let most = tx
+        .is_on_postgres()
+        .then(|| page.offset().saturating_add(page.limit.get()));
     let rows: Vec<AuditRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("");
-        push_selection!(query, columns!(), filter, None);
-        query.push(" order by occurred_at desc, id desc limit ").push_bind(page.limit.get());
+        push_selection!(query, columns!(), filter, None, most);
+        query.push(NEWEST_FIRST).push(" limit ").push_bind(page.limit.get());
         query.push(" offset ").push_bind(page.offset());
         query.build_query_as().fetch_all(conn).await
     })?;
@@ -190,7 +246,7 @@ pub(crate) async fn page(
 pub(crate) async fn count(tx: &mut Tx, filter: &AuditFilter) -> Result<i64, Error> {
     on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("select count(*) from (");
-        push_selection!(query, "1 as one", filter, None);
+        push_selection!(query, "1 as one", filter, None, None);
         query.push(") selected");
         query.build_query_scalar().fetch_one(conn).await
     })

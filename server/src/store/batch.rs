@@ -17,6 +17,7 @@ use pennon_model::time::Timestamp;
 use sqlx::types::Json;
 use uuid::Uuid;
 
+use super::audit::date;
 use super::environments::{Raised, RaisedRow, raised_columns};
 use super::{Tx, insert_rows, on_conn};
 use crate::error::Error;
@@ -241,7 +242,7 @@ impl Batch {
     }
 }
 
-/// Writes the audit entries, all dated `now`, and the new flags with their configurations, rules and rollouts. On
+/// Writes the audit entries, all with the same date, and the new flags with their configurations, rules and rollouts. On
 /// PostgreSQL, this needs no lock: until [`write`], the flags have placeholders for keys, so that no other transaction
 /// that creates a flag waits for this one.
 pub(crate) async fn write_ahead(
@@ -258,6 +259,10 @@ pub(crate) async fn write_ahead(
                 actor_token_id, flag_id, environment_id, rule_id, user_id, token_id, about_accounts, $2, $3
          from staged_entries",
     ).bind(now.millis()).bind(group).bind(reason.map(ChangeReason::as_str)).execute(conn).await.map(drop))?;
+    // Computing the date while the entries are inserted would copy all of them on SQLite.
+    on_conn!(&mut *tx, conn => sqlx::query(concat!(
+        "update audit_entries set occurred_at = ", date!("$1"), " where group_id = $2 and ", date!("$1"), " > $1",
+    )).bind(now.millis()).bind(group).execute(conn).await.map(drop))?;
     execute(tx, AHEAD).await
 }
 

@@ -50,8 +50,7 @@ struct HoursRow {
 /// application has requested any flag, all of them may evaluate locally without reports, so the use of flags is unknown.
 macro_rules! unused {
     () => {
-        "((evaluated_at is null or evaluated_at < since.unused)
-          and exists (select 1 from flags_last_seen seen where seen.evaluated_at >= since.unused))"
+        "((evaluated_at is null or evaluated_at < since.unused) and since.are_used)"
     };
 }
 
@@ -71,7 +70,8 @@ macro_rules! stale {
             " or created_at < since.unchanged and (is_constant or ",
             unused!(),
             ")
-              and (changed_at is null or changed_at < since.unchanged)))"
+              and not exists (select 1 from audit_entries changes
+                              where changes.flag_key = flags.key and changes.occurred_at >= since.unchanged)))"
         )
     };
 }
@@ -82,10 +82,12 @@ pub(super) const STALE: &str = stale!();
 /// Begins a query with `since`, a table of one row. It is a macro because each driver has its own builder.
 macro_rules! push_since {
     ($query:expr, $since:expr) => {{
-        $query.push("with since (present, unchanged, unused) as (select ");
+        $query.push("with since (present, unchanged, unused, are_used) as (select ");
         $query.push_bind($since.now.millis()).push(", ");
         $query.push_bind($since.unchanged.millis()).push(", ");
-        $query.push_bind($since.unused.millis()).push(") ");
+        $query.push_bind($since.unused.millis());
+        $query.push(", exists (select 1 from flags used where used.evaluated_at >= ");
+        $query.push_bind($since.unused.millis()).push(")) ");
     }};
 }
 

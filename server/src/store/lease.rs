@@ -19,11 +19,13 @@ use crate::error::Error;
 /// which gets the lock after the first; both pauses together are shorter than [`WRITE_LOCK_TIMEOUT`].
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(2);
 
-const BEGIN_READ: &str = "begin transaction isolation level repeatable read, read only";
+/// Compiling a query takes longer than any query of Pennon.
+const BEGIN_READ: &str =
+    "begin transaction isolation level repeatable read, read only; set local jit = off";
 
 /// At a higher level, which may be the default of the user or the database, a writer would see the state from before it
 /// waited for the write lock.
-const BEGIN_WRITE: &str = "begin transaction isolation level read committed";
+const BEGIN_WRITE: &str = "begin transaction isolation level read committed; set local jit = off";
 
 /// The permission to use a connection. It ends permanently when the server is lost.
 pub(crate) struct Lease(pub(super) watch::Receiver<Option<Pools>>);

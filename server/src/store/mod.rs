@@ -359,6 +359,10 @@ impl Tx {
         self.first_entry
     }
 
+    fn is_on_postgres(&self) -> bool {
+        matches!(self.open, Open::Postgres(_))
+    }
+
     /// Commits the writes.
     pub(crate) async fn commit(self) -> Result<(), Error> {
         let Self { open, storage, .. } = self;
