@@ -279,9 +279,16 @@ async fn grants_stay_with_an_environment_whose_key_is_rotated() {
     let secret = token(&user, "viewer", &grants).await;
     let secret = secret.expect(StatusCode::CREATED).text("/token");
     let script = app.with_authorization(format!("Bearer {secret}"));
+    let path = format!("/users/{}", user.get("/users/me").await.text("/id"));
+    let before = admin.get(&path).await.header("etag").to_owned();
     let rotate = format!("/environments/{}/rotate-key", scene.staging);
     let rotated = script.post(&rotate, json!({})).await;
     let new = rotated.expect(StatusCode::CREATED).text("/id");
+    let unseen = admin
+        .request(Method::PATCH, &path)
+        .header("if-match", before);
+    let unseen = admin.send(unseen.json(&json!({ "grants": [] }))).await;
+    unseen.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
     for caller in [&user, &script] {
         let me = user.get("/users/me").await;
         assert_eq!(me.text("/grants/0/environmentId"), new);

@@ -83,12 +83,17 @@ pub(super) async fn replace(tx: &mut Tx, grantee: Grantee, grants: &Grants) -> R
     )
 }
 
-/// Moves the grants for an environment to the one that replaces it.
+/// Moves the grants for an environment to the one that replaces it, and increments the revisions of the users who have
+/// them.
 pub(crate) async fn move_all(
     tx: &mut Tx,
     from: EnvironmentId,
     to: EnvironmentId,
 ) -> Result<(), Error> {
+    on_conn!(&mut *tx, conn => sqlx::query(
+        "update users set revision = revision + 1
+         where id in (select user_id from grants where environment_id = $1 and token_id is null)",
+    ).bind(from.uuid()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query("update grants set environment_id = $2 where environment_id = $1")
         .bind(from.uuid()).bind(to.uuid()).execute(conn).await.map(drop))
 }
