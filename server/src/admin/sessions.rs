@@ -73,11 +73,13 @@ pub(crate) async fn sign_in(
     let turn = queued.turn().await?;
     let now = admin.clock.now();
     let admitted = admin.auth.throttle.admit(&attempt, now)?;
-    let right = admin.auth.passwords.verify(turn, &password, hash).await?;
-    let Some(account) = account.filter(|_| right) else {
+    let verifying = admin.auth.passwords.verify(turn, &password, hash);
+    let (is_right, turn) = verifying.await?;
+    let Some(account) = account.filter(|_| is_right) else {
         return Err(Error::WrongPassword);
     };
     admitted.succeed();
+    drop(turn);
     let signed_in = begin(admin, account, kind, now).await?;
     admin.auth.throttle.remember(&attempt, now);
     Ok(signed_in)

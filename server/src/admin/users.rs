@@ -374,10 +374,12 @@ async fn verify_current(
         .auth
         .passwords
         .verify(turn, &current.text, Some(&hash));
-    if !verified.await? {
+    let (is_right, turn) = verified.await?;
+    if !is_right {
         return Err(wrong_password());
     }
     admitted.succeed();
+    drop(turn);
     Ok(hash)
 }
 

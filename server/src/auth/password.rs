@@ -80,7 +80,8 @@ impl Passwords {
     ) -> Result<String, Error> {
         let (password, salt) = (password.expose().as_bytes().to_vec(), entropy.bytes::<16>());
         let turn = self.enter(Class::Authenticated)?.turn().await?;
-        in_turn(turn, move || hash(&password, &salt)).await?
+        let (hash, _) = in_turn(turn, move || hash(&password, &salt)).await?;
+        hash
     }
 
     /// Enters the queue for verifying a password.
@@ -88,30 +89,30 @@ impl Passwords {
         self.queues.enter(class)
     }
 
-    /// Returns true if the password matches the hash. Without a hash, it takes as long to return false.
+    /// Returns true if the password matches the hash, and the turn. Without a hash, it takes as long to return false. The
+    /// caller ends the turn once it has recorded a success, so that the next attempt is not counted beside this one.
     pub(crate) async fn verify(
         &self,
         turn: HashPermit,
         password: &str,
         hash: Option<&str>,
-    ) -> Result<bool, Error> {
+    ) -> Result<(bool, HashPermit), Error> {
         let known = hash.is_some();
         let (password, hash) = (
             password.as_bytes().to_vec(),
             hash.unwrap_or(&self.decoy).to_owned(),
         );
-        Ok(in_turn(turn, move || verify(&password, &hash)).await?? && known)
+        let (verified, turn) = in_turn(turn, move || verify(&password, &hash)).await?;
+        Ok((verified? && known, turn))
     }
 }
 
+/// Does the work on another thread. The turn lasts until the work is done, even if the caller is canceled.
 async fn in_turn<T: Send + 'static>(
     turn: HashPermit,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Error> {
-    let result = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
-        work()
-    });
+) -> Result<(T, HashPermit), Error> {
+    let result = tokio::task::spawn_blocking(move || (work(), turn));
     result
         .await
         .map_err(|error| Error::Internal(format!("password hashing stopped: {error}")))
