@@ -114,7 +114,7 @@ async fn body_sizes_are_limited() {
     let (_, key) = admin.environment("shop", "prod").await;
     let sdk = app.sdk(&key);
     for (caller, path, limit) in [
-        (&admin, "/flags", 256 * 1024),
+        (&admin, "/flags", 1024 * 1024),
         (&sdk, "/sdk/v1/evaluate", 64 * 1024),
         (&sdk, "/sdk/v1/evaluate/batch", 1024 * 1024),
         (&app.anonymous(), "/auth/login", 8 * 1024),

@@ -394,7 +394,7 @@ async fn a_form_that_is_too_long_is_refused() {
     let browser = Browser::signed_in(&app).await;
     let form = format!(
         "key=k&name=n&type=boolean&description={}",
-        "x".repeat(300_000)
+        "x".repeat(1_100_000)
     );
     let answer = browser.post("/dashboard/new-flag", &form).await;
     answer.expect(StatusCode::PAYLOAD_TOO_LARGE);
@@ -490,4 +490,21 @@ async fn undo_leaves_what_a_script_did_with_a_token_of_the_same_user() {
     };
     assert_eq!(is_enabled(&mine).await, false);
     assert_eq!(is_enabled(&other).await, true);
+}
+
+#[tokio::test]
+async fn the_last_change_is_undone_even_if_the_clock_was_set_back() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let (first, last) = (admin.flag("first").await, admin.flag("last").await);
+    admin.switch(&first, &environment, true).await;
+    app.advance(-4);
+    admin.switch(&last, &environment, true).await;
+    let browser = Browser::signed_in(&app).await;
+    browser.post("/dashboard/undo", "back=/dashboard").await;
+    for (flag, expected) in [(&first, true), (&last, false)] {
+        let path = format!("/flags/{flag}/environments/{environment}");
+        assert_eq!(admin.get(&path).await.json()["isEnabled"], expected);
+    }
 }

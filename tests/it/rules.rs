@@ -161,6 +161,29 @@ async fn the_number_of_conditions_and_rules_is_limited() {
 }
 
 #[tokio::test]
+async fn the_largest_rule_is_accepted_even_with_escaped_characters() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let path = admin.pair().await.path + "/rules";
+    let mut rule = rule(1);
+    let mut condition = rule["conditions"][0].clone();
+    condition["attribute"] = json!("a".repeat(128));
+    condition["valueString"] = json!("v".repeat(1024));
+    rule["conditions"] = json!(vec![condition; 50]);
+    let escaped = r"\ud83d\ude00";
+    let body = rule.to_string();
+    let body = body.replace(&"a".repeat(128), &escaped.repeat(128));
+    let body = body.replace(&"v".repeat(1024), &escaped.repeat(1024));
+    let request = admin.request(Method::POST, &path).body(body);
+    let created = admin.send(request.header("content-type", "application/json"));
+    let created = created.await.expect(StatusCode::CREATED);
+    assert_eq!(
+        created.text("/conditions/49/valueString"),
+        "\u{1f600}".repeat(1024)
+    );
+}
+
+#[tokio::test]
 async fn the_texts_of_conditions_have_a_maximum_length() {
     let app = TestApp::start().await;
     let admin = app.admin().await;

@@ -122,7 +122,7 @@ async fn every_invalid_member_is_reported() {
         answer.faults(),
         ["/currentPassword", "/newPassword", "/password"]
     );
-    let endless = json!({ "currentPassword": PASSWORD, "newPassword": "x".repeat(300 * 1024) });
+    let endless = json!({ "currentPassword": PASSWORD, "newPassword": "x".repeat(1100 * 1024) });
     admin
         .put("/users/me/password", endless)
         .await

@@ -19,8 +19,9 @@ use crate::auth::intent::GivenReason;
 use crate::error::Error;
 use crate::in_flight::{Budget, Held};
 
-/// The maximum size of a body of the Admin API, in bytes.
-pub(super) const ADMIN_LIMIT: usize = 256 * 1024;
+/// The maximum size of a body of the Admin API, in bytes. The largest rule has 0.7 MiB if its sender escapes all
+/// characters.
+pub(super) const ADMIN_LIMIT: usize = 1024 * 1024;
 
 /// The maximum size of the body of a sign-in, in bytes.
 const SIGN_IN_LIMIT: usize = 8 * 1024;

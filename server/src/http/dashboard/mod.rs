@@ -49,8 +49,8 @@ use crate::dashboard::SignedIn;
 use crate::error::Error;
 use crate::state::Service;
 
-/// The maximum size of a form, in bytes.
-const FORM_LIMIT: usize = 256 * 1024;
+/// The maximum size of a form, in bytes. The largest rule has 0.7 MiB.
+const FORM_LIMIT: usize = 1024 * 1024;
 
 /// Returns the routes of pages, server functions and assets.
 pub(super) fn router(service: &Service) -> Router<Service> {
