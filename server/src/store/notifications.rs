@@ -28,13 +28,15 @@ const MAX_SILENCE: Duration = Duration::from_secs(10);
 /// time to read it.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The state of all active environments as one value, which differs after each change to their flags; and a value that
-/// differs after a failover to another server or database, whose flags may differ although the revisions are equal.
+/// The state of all environments as one value, which differs after each change to the flags of active ones, and never
+/// returns to an earlier one, because the sum of the revisions only grows; and a value that differs after a failover to
+/// another server or database, whose flags may differ although the revisions are equal.
 const STATE: &str = "select encode(sha256(convert_to(
-                            coalesce(string_agg(id || ' ' || config_revision, ',' order by id), ''), 'UTF8')), 'hex'),
+                            concat(sum(config_revision + revision), ' ', string_agg(id || ' ' || config_revision, ',' order by id)
+                                filter (where status = 'active')), 'UTF8')), 'hex'),
                             (select oid || ' ' || pg_postmaster_start_time() from pg_database
                              where datname = current_database())
-                     from environments where status = 'active'";
+                     from environments";
 
 /// A connection that detects changes of other instances.
 pub(crate) struct Listener {
