@@ -39,6 +39,11 @@ impl TestApp {
         Self::on(Arc::new(TestDatabase::prepared().await), arguments).await
     }
 
+    /// Starts a service with command-line settings, on an empty database.
+    pub async fn first(arguments: &[&str]) -> Self {
+        Self::on(Arc::new(TestDatabase::create().await), arguments).await
+    }
+
     /// Starts a service on the database at a URL.
     pub async fn on_database(url: &str) -> Self {
         Self::on(Arc::new(TestDatabase::at(url)), &[]).await

@@ -14,6 +14,10 @@ use crate::postgres::Created;
 /// The variable that names a PostgreSQL server, on which the tests then create their databases.
 const SERVER: &str = "PENNON_TEST_POSTGRES_URL";
 
+/// The first seed for services on a database that others have filled, so that new IDs do not collide with existing
+/// ones.
+pub(crate) const SEED_IF_FILLED: u64 = 1000;
+
 /// The seed of the service that prepares a database. No other service on the database uses it.
 const SEED_OF_PREPARATION: u64 = u64::MAX;
 
@@ -88,7 +92,7 @@ impl TestDatabase {
     pub fn at(url: &str) -> Self {
         Self {
             url: url.to_owned(),
-            seeds: AtomicU64::new(1),
+            seeds: AtomicU64::new(SEED_IF_FILLED),
             created: None,
             _folder: None,
         }

@@ -6,10 +6,7 @@ use sqlx::migrate::Migrator;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
 use crate::TestDatabase;
-
-/// The first seed for services on a database that others have filled, so that new IDs do not collide with existing
-/// ones.
-const FIRST_SEED: u64 = 1000;
+use crate::database::SEED_IF_FILLED;
 
 /// Returns the folder of files from earlier releases.
 pub fn fixtures() -> PathBuf {
@@ -31,7 +28,7 @@ impl TestDatabase {
     /// Creates a copy of the database in a fixture, a folder with `pennon.db` and `postgres.sql`.
     pub async fn restored(fixture: &Path) -> Self {
         let mut database = Self::create().await;
-        database.seed_from(FIRST_SEED);
+        database.seed_from(SEED_IF_FILLED);
         if database.is_postgres() {
             let dump = std::fs::read_to_string(fixture.join("postgres.sql"));
             database.run(&dump.expect("the dump can be read")).await;

@@ -127,15 +127,18 @@ impl Name {
         let mut server = PgConnection::connect(&self.server)
             .await
             .expect("PostgreSQL answers");
-        let mut create = format!("create database \"{}\"", self.database);
-        if let Some(Self { database, .. }) = template {
-            create += &format!(" template \"{database}\"");
-        }
+        let template = template.map_or("template1", |template| &template.database);
         // Takes a quarter of the time of the default strategy. Versions before 15 have no other strategy and no such
         // option.
-        if server.server_version_num() >= Some(150_000) {
-            create += " strategy file_copy";
-        }
+        let strategy = if server.server_version_num() >= Some(150_000) {
+            "strategy file_copy"
+        } else {
+            ""
+        };
+        let create = format!(
+            "create database \"{}\" template \"{template}\" {strategy}",
+            self.database
+        );
         sqlx::query(AssertSqlSafe(create))
             .execute(&mut server)
             .await
