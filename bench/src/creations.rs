@@ -4,6 +4,7 @@
 use anyhow::Result;
 
 use crate::database::Database;
+use crate::lists;
 use crate::samples::{Samples, Table, Yardstick};
 use crate::seeds;
 use crate::service::Service;
@@ -33,7 +34,7 @@ pub(crate) async fn measure(
         None,
     );
 
-    seeds::flags(service, database, FLAGS + 1..=10_000, &key).await?;
+    seeds::flags(service, database, FLAGS + 1..=lists::FLAGS, &key).await?;
     let environments = Samples::of(10, async |index| {
         service
             .environment(&format!("late_{index}"))

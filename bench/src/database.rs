@@ -127,7 +127,7 @@ impl Database {
 
     /// Inserts rows, each in its own commit that is synced to disk.
     pub(crate) async fn commits(&self, times: usize) -> Result<Samples> {
-        const CREATE: &str = "create table yardstick (value bigint not null)";
+        const CREATE: &str = "create table if not exists yardstick (value bigint not null)";
         const INSERT: &str = "insert into yardstick (value) values (1)";
         let mut samples = Samples::default();
         match self {

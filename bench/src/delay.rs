@@ -22,14 +22,14 @@ pub(crate) async fn measure(
     let other = Service::start(server, database).await?;
     let (environment, key) = writing.environment("delay").await?;
     let flag = writing.flag("delay").await?;
-    let pair = Pair {
+    let instances = Instances {
         writing,
         other: &other,
         flag,
         environment,
         key,
     };
-    let notified = pair.samples().await?;
+    let notified = instances.samples().await?;
     table.add(
         "delay until another instance serves a change",
         &notified,
@@ -48,7 +48,7 @@ pub(crate) async fn measure(
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     });
-    let deaf = pair.samples().await;
+    let deaf = instances.samples().await;
     cutting.abort();
     table.add(
         "the same, with its `LISTEN` connection cut",
@@ -59,8 +59,8 @@ pub(crate) async fn measure(
     Ok(())
 }
 
-/// A flag in an environment, with two instances.
-struct Pair<'a> {
+/// Two instances on the same database, and the flag that is switched on one of them.
+struct Instances<'a> {
     writing: &'a Service,
     other: &'a Service,
     flag: String,
@@ -68,7 +68,7 @@ struct Pair<'a> {
     key: String,
 }
 
-impl Pair<'_> {
+impl Instances<'_> {
     async fn samples(&self) -> Result<Samples> {
         let mut samples = Samples::default();
         for index in 0..SAMPLES {
@@ -78,9 +78,9 @@ impl Pair<'_> {
             self.writing
                 .switch(&self.flag, &self.environment, enabled)
                 .await?;
-            let answered = Instant::now();
+            let responded = Instant::now();
             while self.other.is_on(&self.key, "delay").await? != Some(enabled) {}
-            samples.push(answered.elapsed());
+            samples.push(responded.elapsed());
         }
         Ok(samples)
     }

@@ -35,17 +35,18 @@ pub(crate) async fn measure(server: &Path, database: &Database, table: &mut Tabl
         let mut samples = Samples::default();
         for time in 0..TIMES {
             let other = database.beside(&format!("import_{flags}_{time}")).await?;
-            let (taken, waits) = import(server, &other, flags).await?;
+            let imported = import(server, &other, flags).await;
+            other.remove(&database.url()).await?;
+            let (taken, waits) = imported?;
             samples.push(taken);
             if flags == FLAGS[FLAGS.len() - 1] {
                 waited.append(waits);
             }
-            other.remove(&database.url()).await?;
         }
         let what = format!("an import of {flags} flags × {ENVIRONMENTS} environments");
         table.add(&what, &samples, Yardstick::Commit, None);
         #[expect(clippy::cast_precision_loss, reason = "there are few flags")]
-        per_flag.push(samples.quantile(0.5) / flags as f64);
+        per_flag.push(samples.percentile(50) / flags as f64);
     }
     if let [smallest, .., largest] = *per_flag {
         table.add_ratio(
@@ -60,7 +61,7 @@ pub(crate) async fn measure(server: &Path, database: &Database, table: &mut Tabl
         None,
     );
     let mut slowest = Samples::default();
-    slowest.push(Duration::from_secs_f64(waited.quantile(1.0) / 1000.0));
+    slowest.push(Duration::from_secs_f64(waited.percentile(100) / 1000.0));
     table.add(
         "the slowest of these switches",
         &slowest,

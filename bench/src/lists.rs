@@ -6,13 +6,11 @@ use crate::database::Database;
 use crate::samples::{Samples, Table, Yardstick};
 use crate::service::Service;
 
-/// The lists of flags to measure and explain: the name and the path of each.
-pub(crate) const FLAG_LISTS: [(&str, &str); 4] = [
-    ("the first page of 10,000 flags", "/flags"),
-    ("the last page of 10,000 flags", "/flags?page=500"),
-    ("flags that contain a text", "/flags?q=seeded_77"),
-    ("a flag by its key", "/flags?key=seeded_7777"),
-];
+/// The number of flags in the database, once the measurement of creations has added them.
+pub(crate) const FLAGS: usize = 10_000;
+
+/// The number of flags on a page, by default.
+const PAGE_SIZE: usize = 20;
 
 /// The lists of audit entries.
 const AUDIT_LISTS: [(&str, &str); 6] = [
@@ -41,9 +39,33 @@ const AUDIT_LISTS: [(&str, &str); 6] = [
 
 const AUDIT_ENTRIES: usize = 1_000_000;
 
-/// Returns all lists.
-pub(crate) fn lists() -> impl Iterator<Item = (&'static str, &'static str)> {
-    FLAG_LISTS.into_iter().chain(AUDIT_LISTS)
+/// Returns all lists to measure and explain: the name and the path of each.
+pub(crate) fn lists() -> impl Iterator<Item = (String, String)> {
+    let audit_lists = AUDIT_LISTS.map(|(name, path)| (name.to_owned(), path.to_owned()));
+    flag_lists(FLAGS).into_iter().chain(audit_lists)
+}
+
+/// Returns the lists of this many flags.
+pub(crate) fn flag_lists(flags: usize) -> [(String, String); 4] {
+    let last = flags.div_ceil(PAGE_SIZE);
+    [
+        (
+            format!("the first page of {flags} flags"),
+            "/flags".to_owned(),
+        ),
+        (
+            format!("the last page of {flags} flags"),
+            format!("/flags?page={last}"),
+        ),
+        (
+            "flags that contain a text".to_owned(),
+            "/flags?q=seeded_77".to_owned(),
+        ),
+        (
+            "a flag by its key".to_owned(),
+            "/flags?key=seeded_777".to_owned(),
+        ),
+    ]
 }
 
 pub(crate) async fn measure(
@@ -53,9 +75,10 @@ pub(crate) async fn measure(
 ) -> Result<()> {
     seed_audit(database, AUDIT_ENTRIES).await?;
     database.settle().await?;
+    table.measure_exchange(service).await?;
     for (what, path) in lists() {
-        let calls = Samples::of(30, async |_| service.get(path).await.map(drop));
-        table.add(what, &calls.await?, Yardstick::Exchange, None);
+        let calls = Samples::of(30, async |_| service.get(&path).await.map(drop));
+        table.add(&what, &calls.await?, Yardstick::Exchange, None);
     }
     Ok(())
 }

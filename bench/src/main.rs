@@ -1,6 +1,6 @@
 //! Measures the server from outside, and prints tables of the results.
 //!
-//! Each time is compared with a yardstick from the same run: times differ between machines, the ratios differ much
+//! Times are compared with a yardstick that is measured beside them: times differ between machines, the ratios differ
 //! less.
 
 mod creations;
@@ -120,31 +120,32 @@ async fn main() -> Result<()> {
 
 /// Measures administration on both databases.
 async fn admin(server: &Path, postgres: &str, folder: &Path) -> Result<()> {
-    let databases = [
-        Database::sqlite(folder),
-        Database::postgres(postgres).await?,
-    ];
-    for database in databases {
-        eprintln!("    {database}");
-        measure(server, &database).await?;
-        database.remove(postgres).await?;
-    }
-    Ok(())
+    let shared = Database::postgres(postgres).await?;
+    let measured = async {
+        measure(server, &Database::sqlite(folder)).await?;
+        measure(server, &shared).await
+    };
+    let measured = measured.await;
+    measured.and(shared.remove(postgres).await)
 }
 
 /// Measures on one database, and prints the statements of a switch, the table, and the plans of the lists.
 async fn measure(server: &Path, database: &Database) -> Result<()> {
+    eprintln!("    {database}");
     plans::of_a_switch(server, database).await?.print();
     let service = Arc::new(Service::start(server, database).await?);
     let mut table = Table::new(database);
-    table.yardstick(&service, database).await?;
+    table.measure_commit(database).await?;
     writers::measure(&service, &mut table).await?;
+    table.measure_commit(database).await?;
     creations::measure(&service, database, &mut table).await?;
     lists::measure(&service, database, &mut table).await?;
     if let Database::Postgres(_) = database {
+        table.measure_exchange(&service).await?;
         delay::measure(server, &service, database, &mut table).await?;
     }
     drop(service);
+    table.measure_commit(database).await?;
     imports::measure(server, database, &mut table).await?;
     table.print();
     let plans = plans::of(server, database).await?;

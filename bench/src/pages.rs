@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::database::Database;
-use crate::lists::FLAG_LISTS;
+use crate::lists::{flag_lists, seed_audit};
 use crate::samples::Samples;
 use crate::seeds;
 use crate::service::Service;
@@ -17,10 +17,16 @@ const SIZES: [usize; 2] = [1_000, 10_000];
 /// The environments. Each flag is evaluated in all of them.
 pub(crate) const ENVIRONMENTS: [&str; 3] = ["development", "staging", "production"];
 
-/// The pages to measure: the name and the path of each.
+/// The number of flags on a page.
+const PAGE_SIZE: usize = 30;
+
+/// The number of audit entries.
+pub(crate) const AUDIT_ENTRIES: usize = 100_000;
+
+/// The pages to measure: the name and the path of each. `{last}` is the number of the last page of flags.
 const PAGES: [(&str, &str); 15] = [
     ("flags, the first page", "/dashboard/flags"),
-    ("flags, the last page", "/dashboard/flags?page=20"),
+    ("flags, the last page", "/dashboard/flags?page={last}"),
     ("flags that contain a text", "/dashboard/flags?q=seeded_77"),
     ("flags that are on for some", "/dashboard/flags?is=partly"),
     ("flags by name", "/dashboard/flags?sort=name"),
@@ -65,12 +71,15 @@ pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
     let database = Database::sqlite(folder);
     let service = Service::start(server, &database).await?;
     let sdk_key = environments(&service, ENVIRONMENTS).await?;
+    seed_audit(&database, AUDIT_ENTRIES).await?;
     let mut first = 1;
     for size in SIZES {
         seeds::flags(&service, &database, first..=size, &sdk_key).await?;
         use_flags(&database).await?;
         first = size + 1;
-        table(&service, &format!("{size} flags"), &PAGES).await?;
+        let last = size.div_ceil(PAGE_SIZE).to_string();
+        let pages = PAGES.map(|(name, path)| (name, path.replace("{last}", &last)));
+        table(&service, &format!("{size} flags"), &pages).await?;
     }
     drop(service);
 
@@ -85,7 +94,7 @@ pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
         let among =
             format!("{size} flags in {environments} environments of {MANY_PRODUCTS} products");
         table(&service, &among, &WIDE_PAGES).await?;
-        lists(&service, &among).await?;
+        lists(&service, size, &among).await?;
     }
     Ok(())
 }
@@ -117,15 +126,15 @@ pub(crate) async fn company(
 }
 
 /// Measures the lists of the API.
-async fn lists(service: &Service, among: &str) -> Result<()> {
+async fn lists(service: &Service, flags: usize, among: &str) -> Result<()> {
     println!("\n### Lists among {among}\n");
     println!("| | samples | p50 ms | p99 ms |");
     println!("|---|--:|--:|--:|");
-    for (what, path) in FLAG_LISTS {
-        let calls = Samples::of(50, async |_| service.get(path).await.map(drop));
+    for (what, path) in flag_lists(flags) {
+        let calls = Samples::of(50, async |_| service.get(&path).await.map(drop));
         let calls = calls.await?;
-        let (p50, p99) = (calls.quantile(0.5), calls.quantile(0.99));
-        println!("| {what} | {} | {p50:.2} | {p99:.2} |", calls.len());
+        let (p50, p99) = (calls.percentile(50), calls.p99());
+        println!("| {what} | {} | {p50:.2} | {p99} |", calls.len());
     }
     Ok(())
 }
@@ -142,21 +151,22 @@ async fn environments(
     Ok(sdk_key)
 }
 
-async fn table(service: &Service, among: &str, pages: &[(&str, &str)]) -> Result<()> {
+async fn table(service: &Service, among: &str, pages: &[(&str, impl AsRef<str>)]) -> Result<()> {
     let cookie = service.cookie().await?;
     println!("\n### Pages among {among}\n");
     println!("| | samples | p50 ms | p99 ms | compressed | HTML | elements |");
     println!("|---|--:|--:|--:|--:|--:|--:|");
     for (what, path) in pages {
+        let path = path.as_ref();
         let html = service.html(path, &cookie).await?;
         let bytes = service.page(path, &cookie).await?;
         let calls = Samples::of(50, async |_| service.page(path, &cookie).await.map(drop));
         let calls = calls.await?;
         println!(
-            "| {what} | {} | {:.2} | {:.2} | {bytes} bytes | {} bytes | {} |",
+            "| {what} | {} | {:.2} | {} | {bytes} bytes | {} bytes | {} |",
             calls.len(),
-            calls.quantile(0.5),
-            calls.quantile(0.99),
+            calls.percentile(50),
+            calls.p99(),
             html.len(),
             elements(&html)
         );

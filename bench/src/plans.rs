@@ -33,7 +33,7 @@ pub(crate) async fn of(server: &Path, database: &Database) -> Result<Vec<Plan>> 
         let service =
             Service::start_logging_statements(server, database, File::create(log.path())?).await?;
         let before = fs::read_to_string(log.path())?.len();
-        service.get(path).await?;
+        service.get(&path).await?;
         drop(service);
         let logged = fs::read_to_string(log.path())?;
         let logged = logged.get(before..).unwrap_or_default();
@@ -50,7 +50,7 @@ pub(crate) async fn of(server: &Path, database: &Database) -> Result<Vec<Plan>> 
                 }
                 .to_owned(),
             );
-            lines.extend(database.plan(&with_values(query, path)).await?);
+            lines.extend(database.plan(&with_values(query, &path)).await?);
         }
         plans.push(Plan {
             title: format!("{database}: {what}"),
@@ -63,15 +63,9 @@ pub(crate) async fn of(server: &Path, database: &Database) -> Result<Vec<Plan>> 
 /// Returns the statements with which the server switches a flag, in a database beside this one.
 pub(crate) async fn of_a_switch(server: &Path, database: &Database) -> Result<Plan> {
     let other = database.beside("statements").await?;
-    let log = tempfile::NamedTempFile::new()?;
-    let service =
-        Service::start_logging_statements(server, &other, File::create(log.path())?).await?;
-    let (environment, _) = service.environment("statements").await?;
-    let flag = service.flag("statements").await?;
-    service.switch(&flag, &environment, true).await?;
-    drop(service);
+    let logged = log_of_a_switch(server, &other).await;
     other.remove(&database.url()).await?;
-    let logged = fs::read_to_string(log.path())?;
+    let logged = logged?;
     let of_the_switch: Vec<&str> = logged
         .lines()
         .filter(|line| line.contains("method=PUT"))
@@ -88,6 +82,18 @@ pub(crate) async fn of_a_switch(server: &Path, database: &Database) -> Result<Pl
         ),
         lines: statements.iter().map(|text| on_one_line(text)).collect(),
     })
+}
+
+/// Switches a flag, and returns the log of the server.
+async fn log_of_a_switch(server: &Path, database: &Database) -> Result<String> {
+    let log = tempfile::NamedTempFile::new()?;
+    let service =
+        Service::start_logging_statements(server, database, File::create(log.path())?).await?;
+    let (environment, _) = service.environment("statements").await?;
+    let flag = service.flag("statements").await?;
+    service.switch(&flag, &environment, true).await?;
+    drop(service);
+    Ok(fs::read_to_string(log.path())?)
 }
 
 fn on_one_line(text: &str) -> String {

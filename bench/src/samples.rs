@@ -41,19 +41,21 @@ impl Samples {
         self.0.len() as f64 / span.as_secs_f64()
     }
 
-    /// Returns the time in milliseconds that this share of the samples does not exceed.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
-        clippy::cast_sign_loss,
-        reason = "there are few samples, and shares are between 0 and 1"
-    )]
-    pub(crate) fn quantile(&self, share: f64) -> f64 {
+    /// Returns the nearest-rank percentile in milliseconds: the smallest sample that at least this percentage of the
+    /// samples does not exceed.
+    pub(crate) fn percentile(&self, percentage: usize) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
-        let last = sorted.len().saturating_sub(1);
-        let index = (last as f64 * share).ceil() as usize;
-        sorted.get(index).map_or(f64::NAN, Duration::as_secs_f64) * 1000.0
+        let rank = (sorted.len() * percentage).div_ceil(100);
+        let sample = sorted.get(rank.saturating_sub(1));
+        sample.map_or(f64::NAN, Duration::as_secs_f64) * 1000.0
+    }
+
+    /// Returns the 99th percentile in milliseconds as text. Among fewer than 100 samples, it is the maximum, and is
+    /// marked as such.
+    pub(crate) fn p99(&self) -> String {
+        let note = if self.len() < 100 { " (max)" } else { "" };
+        format!("{:.2}{note}", self.percentile(99))
     }
 }
 
@@ -84,22 +86,27 @@ impl Table {
         }
     }
 
-    /// Measures the yardsticks, with which all later rows are compared.
-    pub(crate) async fn yardstick(&mut self, service: &Service, database: &Database) -> Result<()> {
-        let exchanges =
-            Samples::of(500, async |_| service.get("/health/live").await.map(drop)).await?;
-        let commits = database.commits(300).await?;
-        self.exchange = exchanges.quantile(0.5);
-        self.commit = commits.quantile(0.5);
+    /// Measures the exchange with which later rows are compared.
+    pub(crate) async fn measure_exchange(&mut self, service: &Service) -> Result<()> {
+        let samples = Samples::of(500, async |_| service.get("/health/live").await.map(drop));
+        let samples = samples.await?;
+        self.exchange = samples.percentile(50);
         self.add(
             "an exchange: `GET /health/live`",
-            &exchanges,
+            &samples,
             Yardstick::Exchange,
             None,
         );
+        Ok(())
+    }
+
+    /// Measures the commit with which later rows are compared.
+    pub(crate) async fn measure_commit(&mut self, database: &Database) -> Result<()> {
+        let samples = database.commits(300).await?;
+        self.commit = samples.percentile(50);
         self.add(
             "a commit of one row, without Pennon",
-            &commits,
+            &samples,
             Yardstick::Commit,
             None,
         );
@@ -114,7 +121,7 @@ impl Table {
         yardstick: Yardstick,
         per_second: Option<f64>,
     ) {
-        let (p50, p99) = (samples.quantile(0.5), samples.quantile(0.99));
+        let (p50, p99) = (samples.percentile(50), samples.p99());
         let (ratio, unit) = match yardstick {
             Yardstick::Commit => (p50 / self.commit, "commits"),
             Yardstick::Exchange => (p50 / self.exchange, "exchanges"),
@@ -123,7 +130,7 @@ impl Table {
             .map(|rate| format!("{rate:.0}"))
             .unwrap_or_default();
         let row = format!(
-            "| {what} | {} | {rate} | {p50:.2} | {p99:.2} | {ratio:.1} {unit} |",
+            "| {what} | {} | {rate} | {p50:.2} | {p99} | {ratio:.1} {unit} |",
             samples.len()
         );
         eprintln!("      {row}");
@@ -154,10 +161,13 @@ mod tests {
     use super::Samples;
 
     #[test]
-    fn half_of_the_samples_do_not_exceed_the_median() {
-        let samples = Samples((1..=101).map(Duration::from_millis).collect());
-        assert!((samples.quantile(0.5) - 51.0).abs() < 1e-9);
-        assert!((samples.quantile(0.99) - 100.0).abs() < 1e-9);
-        assert!(Samples::default().quantile(0.5).is_nan());
+    fn percentiles_are_of_the_nearest_rank() {
+        let up_to = |last| Samples((1..=last).rev().map(Duration::from_millis).collect());
+        assert!((up_to(101).percentile(50) - 51.0).abs() < 1e-9);
+        assert!((up_to(200).percentile(99) - 198.0).abs() < 1e-9);
+        assert!((up_to(200).percentile(100) - 200.0).abs() < 1e-9);
+        assert!(Samples::default().percentile(50).is_nan());
+        assert_eq!(up_to(100).p99(), "99.00");
+        assert_eq!(up_to(99).p99(), "99.00 (max)");
     }
 }

@@ -211,9 +211,14 @@ impl Service {
     }
 
     /// Sends a request with an SDK key. Any status other than success is an error.
-    pub(crate) async fn ask(&self, path: &str, sdk_key: &str, question: &Value) -> Result<()> {
+    pub(crate) async fn send_with_sdk_key(
+        &self,
+        path: &str,
+        sdk_key: &str,
+        body: &Value,
+    ) -> Result<()> {
         let request = self.http.post(format!("{}{path}", self.base_url));
-        let request = request.bearer_auth(sdk_key).json(question);
+        let request = request.bearer_auth(sdk_key).json(body);
         read(path, request.send().await?).await.map(drop)
     }
 

@@ -19,10 +19,10 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::database::Database;
 use crate::lists;
-use crate::pages::{ENVIRONMENTS, use_flags};
+use crate::pages::{AUDIT_ENTRIES, ENVIRONMENTS, use_flags};
 use crate::samples::Samples;
 use crate::seeds;
-use crate::server::{Bare, question};
+use crate::server::{Bare, evaluate_request};
 use crate::service::Service;
 use crate::streams;
 
@@ -37,9 +37,6 @@ const FLAGS: usize = 1_000;
 const SWITCHED: usize = 64;
 
 const STREAMS: usize = 200;
-
-/// The number of audit entries at the start.
-const AUDIT_ENTRIES: usize = 100_000;
 
 /// A kind of request.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,7 +114,7 @@ impl Kind {
 }
 
 /// A completed request.
-struct Answer {
+struct CompletedRequest {
     kind: Kind,
     taken: Duration,
 }
@@ -144,20 +141,20 @@ pub(crate) async fn measure(server: &Path, database: &Database, minutes: usize) 
     let load = Arc::new(Load::start(server, database).await?);
     let mut streaming = load.open_streams().await?;
 
-    let (answers, mut answered) = unbounded_channel();
-    let mut asking = JoinSet::new();
+    let (sender, mut completed) = unbounded_channel();
+    let mut sending = JoinSet::new();
     for kind in Kind::ALL {
-        asking.spawn(Arc::clone(&load).send_at_fixed_rate(kind, answers.clone()));
+        sending.spawn(Arc::clone(&load).send_at_fixed_rate(kind, sender.clone()));
     }
     println!("\n### A soak of {minutes} minutes\n");
     Minute::print_header();
     let mut all = Vec::with_capacity(minutes);
     for number in 1..=minutes {
-        let minute = Minute::collect(&mut answered, &load.service, database).await?;
+        let minute = Minute::collect(&mut completed, &load.service, database).await?;
         minute.print(number);
         all.push(minute);
     }
-    asking.shutdown().await;
+    sending.shutdown().await;
     streaming.shutdown().await;
     if let (Some(warm), Some(last)) = (all.get(WARM - 1), all.last()) {
         compare(warm, last);
@@ -222,7 +219,7 @@ impl Load {
     async fn send_at_fixed_rate(
         self: Arc<Self>,
         kind: Kind,
-        answers: UnboundedSender<Result<Answer>>,
+        sender: UnboundedSender<Result<CompletedRequest>>,
     ) {
         let (_, _, pause) = kind.plan();
         let mut ticks = interval(Duration::from_millis(pause));
@@ -231,33 +228,35 @@ impl Load {
         for turn in 0.. {
             // Includes a delay of this task, so that a slow machine does not hide slow responses.
             let scheduled = ticks.tick().await;
-            let (load, answers) = (Arc::clone(&self), answers.clone());
+            let (load, sender) = (Arc::clone(&self), sender.clone());
             under_way.spawn(async move {
-                let result = load.ask(kind, turn).await;
-                let answer = result.map(|()| Answer {
+                let result = load.send(kind, turn).await;
+                let completed = result.map(|()| CompletedRequest {
                     kind,
                     taken: scheduled.elapsed(),
                 });
                 // The receiver is dropped when the measurement ends.
-                _ = answers.send(answer);
+                _ = sender.send(completed);
             });
             while under_way.try_join_next().is_some() {}
         }
     }
 
-    async fn ask(&self, kind: Kind, turn: usize) -> Result<()> {
+    async fn send(&self, kind: Kind, turn: usize) -> Result<()> {
         let service = &self.service;
         let flag = |number: usize| format!("seeded_{}", number % FLAGS + 1);
         match kind {
             Kind::Evaluate => {
-                let body = question(&flag(popular(turn)));
-                service.ask("/sdk/v1/evaluate", &self.sdk_key, &body).await
+                let body = evaluate_request(&flag(popular(turn)));
+                service
+                    .send_with_sdk_key("/sdk/v1/evaluate", &self.sdk_key, &body)
+                    .await
             }
             Kind::Batch => {
-                let questions = (0..100).map(|number| question(&flag(number)));
-                let body = json!({ "evaluations": questions.collect::<Vec<Value>>() });
+                let requests = (0..100).map(|number| evaluate_request(&flag(number)));
+                let body = json!({ "evaluations": requests.collect::<Vec<Value>>() });
                 service
-                    .ask("/sdk/v1/evaluate/batch", &self.quiet_key, &body)
+                    .send_with_sdk_key("/sdk/v1/evaluate/batch", &self.quiet_key, &body)
                     .await
             }
             Kind::Config => service.document(&self.sdk_key).await.map(drop),
@@ -321,7 +320,7 @@ struct Minute {
 impl Minute {
     /// Collects the responses of the next minute.
     async fn collect(
-        answered: &mut UnboundedReceiver<Result<Answer>>,
+        completed: &mut UnboundedReceiver<Result<CompletedRequest>>,
         service: &Service,
         database: &Database,
     ) -> Result<Self> {
@@ -330,8 +329,8 @@ impl Minute {
         let mut seconds = interval(Duration::from_secs(1));
         while began.elapsed() < MINUTE {
             tokio::select! {
-                answer = answered.recv() => {
-                    let Answer { kind, taken } = answer.context("the load has ended")??;
+                next = completed.recv() => {
+                    let CompletedRequest { kind, taken } = next.context("the load has ended")??;
                     samples[kind as usize].push(taken);
                 }
                 _ = seconds.tick() => resident.push(service.resident_mebibytes()?),
@@ -375,11 +374,10 @@ impl Minute {
         print!("| {number} | {requests} ");
         for class in [Class::Evaluation, Class::Reads, Class::Writes] {
             let samples = self.of_class(class);
-            let (p50, p99) = (samples.quantile(0.5), samples.quantile(0.99));
-            print!("| {p50:.2} | {p99:.2} ");
+            print!("| {:.2} | {} ", samples.percentile(50), samples.p99());
         }
         for yardstick in [Class::Live, Class::Bare, Class::Commit] {
-            print!("| {:.2} ", self.of_class(yardstick).quantile(0.99));
+            print!("| {} ", self.of_class(yardstick).p99());
         }
         let (resident, database, log) = (self.resident, self.database, self.log);
         println!("| {resident:.1} | {database:.1} | {log:.1} |");
@@ -395,16 +393,17 @@ fn compare(warm: &Minute, last: &Minute) {
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     for kind in Kind::ALL {
         let (name, ..) = kind.plan();
-        let quantiles = |share| {
-            let (before, after) = (warm.of_kind(kind), last.of_kind(kind));
-            (before.quantile(share), after.quantile(share))
-        };
-        let ((p50, last_p50), (p99, last_p99)) = (quantiles(0.5), quantiles(0.99));
+        let (before, after) = (warm.of_kind(kind), last.of_kind(kind));
+        let growth = |percentage| after.percentile(percentage) / before.percentile(percentage);
         println!(
-            "| {name} | {} | {p50:.2} | {last_p50:.2} | {p99:.2} | {last_p99:.2} | {:.2} × | {:.2} × |",
-            last.of_kind(kind).len(),
-            last_p50 / p50,
-            last_p99 / p99
+            "| {name} | {} | {:.2} | {:.2} | {} | {} | {:.2} × | {:.2} × |",
+            after.len(),
+            before.percentile(50),
+            after.percentile(50),
+            before.p99(),
+            after.p99(),
+            growth(50),
+            growth(99)
         );
     }
     let (resident, last_resident) = (warm.resident, last.resident);

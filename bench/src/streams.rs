@@ -74,15 +74,15 @@ pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) 
     println!("| resident after {CHANGES} changes | {after:.1} MiB |");
     println!(
         "| from a write until a stream has the event, p50 | {:.1} ms |",
-        each.quantile(0.5)
+        each.percentile(50)
     );
     println!(
         "| from a write until the last stream has the event, p50 | {:.1} ms |",
-        last.quantile(0.5)
+        last.percentile(50)
     );
     println!(
         "| from a write until the last stream has the event, maximum | {:.1} ms |",
-        last.quantile(1.0)
+        last.percentile(100)
     );
     println!("| switches per second by 8 writers, without streams | {alone:.0} |");
     println!("| the same, with all streams open | {beside:.0} |");

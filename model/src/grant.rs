@@ -35,7 +35,7 @@ pub enum GrantScope {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", schema(as = Grant))]
-pub struct GrantRecord {
+pub(crate) struct GrantRecord {
     /// The product; `null` if the grant is for an environment.
     #[cfg_attr(feature = "schema", schema(required))]
     product: Option<ProductName>,
@@ -131,7 +131,7 @@ impl Grants {
     }
 
     /// Returns the highest role for whole products of a user or token with this role everywhere.
-    pub fn highest_in_products(&self, everywhere: Role) -> Role {
+    pub(crate) fn highest_in_products(&self, everywhere: Role) -> Role {
         let is_for_product = |grant: &&Grant| matches!(grant.scope, GrantScope::Product(_));
         let granted = self.0.iter().filter(is_for_product);
         granted.map(|grant| grant.role).fold(everywhere, Role::max)

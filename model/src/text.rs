@@ -1,4 +1,4 @@
-//! Texts that users enter. They are stored unchanged, without trimming or case folding.
+//! Texts that users enter. They are stored unchanged, without trimming or case folding, except that tags are trimmed.
 
 use pennon_core::Invalid;
 

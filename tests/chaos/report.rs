@@ -201,11 +201,15 @@ pub(crate) fn omit(why: &str) {
     println!("left out: {why}");
 }
 
-/// Returns the 99th percentile of some waits, or zero if the list is empty.
+/// Returns the nearest-rank 99th percentile of some waits, or zero if the list is empty. Among fewer than 100 waits, it
+/// is the maximum.
 pub(crate) fn p99(mut waits: Vec<Duration>) -> Duration {
     waits.sort_unstable();
-    let last = waits.len().saturating_sub(1);
-    waits.get(last * 99 / 100).copied().unwrap_or_default()
+    let rank = (waits.len() * 99).div_ceil(100);
+    waits
+        .get(rank.saturating_sub(1))
+        .copied()
+        .unwrap_or_default()
 }
 
 /// Returns the time from one instant to a later one, or zero if it is not later.
@@ -238,8 +242,9 @@ mod tests {
 
     #[test]
     fn one_sample_in_a_hundred_exceeds_the_p99() {
-        let waits: Vec<Duration> = (1..=101).rev().map(Duration::from_millis).collect();
-        assert_eq!(p99(waits), Duration::from_millis(100));
+        let up_to = |last| (1..=last).rev().map(Duration::from_millis).collect();
+        assert_eq!(p99(up_to(100)), Duration::from_millis(99));
+        assert_eq!(p99(up_to(99)), Duration::from_millis(99));
         assert_eq!(p99(Vec::new()), Duration::ZERO);
     }
 }

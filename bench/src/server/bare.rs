@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 
 /// The body of the response, which has 40 bytes.
-const ANSWER: &str = r#"{"enabled":true,"reason":"targeting_rul"}"#;
+const RESPONSE: &str = r#"{"enabled":true,"reason":"targeting_rul"}"#;
 
 /// The number of flags in the map.
 const FLAGS: usize = 10_000;
@@ -96,15 +96,15 @@ struct Known {
 /// The body of an evaluation request, in the form that serde reads fastest into owned values.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Question {
+struct EvaluateRequest {
     flag_key: String,
     #[serde(rename = "context")]
-    _context: Subject,
+    _context: Context,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Subject {
+struct Context {
     #[serde(rename = "userId")]
     _user_id: Option<String>,
     #[serde(rename = "country")]
@@ -114,32 +114,34 @@ struct Subject {
 }
 
 #[derive(Deserialize)]
-struct Questions {
-    evaluations: Vec<Question>,
+struct BatchRequest {
+    evaluations: Vec<EvaluateRequest>,
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct Evaluation {
     enabled: bool,
     reason: &'static str,
 }
 
-async fn evaluate(_: Json<Question>) -> ([(http::HeaderName, &'static str); 1], &'static str) {
-    ([(CONTENT_TYPE, "application/json")], ANSWER)
+async fn evaluate(
+    _: Json<EvaluateRequest>,
+) -> ([(http::HeaderName, &'static str); 1], &'static str) {
+    ([(CONTENT_TYPE, "application/json")], RESPONSE)
 }
 
 async fn batch(
     State(known): State<&'static Known>,
-    Json(questions): Json<Questions>,
-) -> Json<Vec<Answer>> {
-    let answer = |question: &Question| {
-        let found = known.flags.get(&question.flag_key);
-        Answer {
+    Json(request): Json<BatchRequest>,
+) -> Json<Vec<Evaluation>> {
+    let evaluation = |request: &EvaluateRequest| {
+        let found = known.flags.get(&request.flag_key);
+        Evaluation {
             enabled: found.copied().unwrap_or_default(),
             reason: "flag_enabled",
         }
     };
-    Json(questions.evaluations.iter().map(answer).collect())
+    Json(request.evaluations.iter().map(evaluation).collect())
 }
 
 async fn config(State(known): State<&'static Known>) -> Bytes {

@@ -64,12 +64,12 @@ impl Side {
 
 #[expect(clippy::cast_precision_loss, reason = "there are few responses")]
 fn microseconds(load: &Load) -> f64 {
-    load.processor.as_secs_f64() * 1e6 / load.answers as f64
+    load.processor.as_secs_f64() * 1e6 / load.responses as f64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "there are few responses")]
 fn rate(load: &Load) -> f64 {
-    load.answers as f64 / load.span.as_secs_f64()
+    load.responses as f64 / load.span.as_secs_f64()
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {

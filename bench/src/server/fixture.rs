@@ -65,12 +65,12 @@ impl Fixture {
 
     /// Returns the request `POST /sdk/v1/evaluate`.
     pub(crate) fn evaluate(&self, flag: &str) -> Target {
-        self.post("/sdk/v1/evaluate", &question(flag))
+        self.post("/sdk/v1/evaluate", &evaluate_request(flag))
     }
 
     /// Returns the request `POST /sdk/v1/evaluate/batch` with 100 items, of which every fourth is for the rule flag.
     pub(crate) fn batch(&self) -> Target {
-        self.post("/sdk/v1/evaluate/batch", &batch())
+        self.post("/sdk/v1/evaluate/batch", &batch_request())
     }
 
     /// Returns the request `GET /sdk/v1/config`. With an entity tag, the expected response is 304.
@@ -99,7 +99,7 @@ impl Fixture {
 }
 
 /// Returns the body of an evaluation request.
-pub(crate) fn question(flag: &str) -> Value {
+pub(crate) fn evaluate_request(flag: &str) -> Value {
     json!({
         "flagKey": flag,
         "context": {
@@ -110,10 +110,10 @@ pub(crate) fn question(flag: &str) -> Value {
 }
 
 /// Returns the body of a batch request.
-pub(crate) fn batch() -> Value {
+pub(crate) fn batch_request() -> Value {
     let about = |number: usize| match number % 4 {
-        0 => question(RULE_FLAG),
-        _ => question(&format!("seeded_{}", number * 97)),
+        0 => evaluate_request(RULE_FLAG),
+        _ => evaluate_request(&format!("seeded_{}", number * 97)),
     };
     json!({ "evaluations": (1..=100).map(about).collect::<Vec<Value>>() })
 }

@@ -23,7 +23,7 @@ pub(crate) struct Target {
 
 /// The result of a load.
 pub(crate) struct Load {
-    pub(crate) answers: usize,
+    pub(crate) responses: usize,
     pub(crate) span: Duration,
     /// The processor time of the server's process during the load.
     pub(crate) processor: Duration,
@@ -81,16 +81,16 @@ impl Target {
         }
         let before = processor_time(self.process)?;
         let began = Instant::now();
-        let mut asking = JoinSet::new();
+        let mut sending = JoinSet::new();
         for connection in open {
-            asking.spawn(connection.ask_until(self.clone(), began + SPAN));
+            sending.spawn(connection.repeat_until(self.clone(), began + SPAN));
         }
         let mut latencies = Samples::default();
-        while let Some(result) = asking.join_next().await {
+        while let Some(result) = sending.join_next().await {
             latencies.append(result??);
         }
         Ok(Load {
-            answers: latencies.len(),
+            responses: latencies.len(),
             span: began.elapsed(),
             processor: processor_time(self.process)?.saturating_sub(before),
             latencies,
@@ -113,7 +113,7 @@ impl Connection {
         })
     }
 
-    async fn ask_until(mut self, target: Target, end: Instant) -> Result<Samples> {
+    async fn repeat_until(mut self, target: Target, end: Instant) -> Result<Samples> {
         let mut latencies = Samples::default();
         let mut began = Instant::now();
         while began < end {

@@ -13,8 +13,8 @@ use anyhow::{Result, ensure};
 
 pub(crate) use self::bare::{Bare, serve};
 use self::comparison::Comparison;
-pub(crate) use self::fixture::question;
-use self::fixture::{Fixture, RULE_FLAG, batch};
+pub(crate) use self::fixture::evaluate_request;
+use self::fixture::{Fixture, RULE_FLAG, batch_request};
 use self::load::Target;
 use crate::database::Database;
 use crate::samples::Samples;
@@ -54,11 +54,11 @@ struct Yardsticks(Bare);
 
 impl Yardsticks {
     fn evaluate(&self) -> Result<Target> {
-        self.post("/evaluate", &question(RULE_FLAG).to_string())
+        self.post("/evaluate", &evaluate_request(RULE_FLAG).to_string())
     }
 
     fn batch(&self) -> Result<Target> {
-        self.post("/batch", &batch().to_string())
+        self.post("/batch", &batch_request().to_string())
     }
 
     fn document(&self) -> Result<Target> {
@@ -133,8 +133,11 @@ async fn switches(fixture: &Fixture) -> Result<()> {
         ("an evaluation has the new state", served),
         ("a client has the new config document", sent),
     ] {
-        let (p50, p99) = (samples.quantile(0.5), samples.quantile(0.99));
-        println!("| {what} | {p50:.1} | {p99:.1} |");
+        println!(
+            "| {what} | {:.2} | {} |",
+            samples.percentile(50),
+            samples.p99()
+        );
     }
     Ok(())
 }
@@ -153,14 +156,14 @@ fn row(what: &str, comparison: &Comparison) {
         ratio,
     } = comparison;
     println!(
-        "| {what} | {:.1} | {:.1} | **{ratio:.2}** | {:.0} | {:.2} | {:.2} | {:.0} | {:.2} | {:.2} |",
+        "| {what} | {:.1} | {:.1} | **{ratio:.2}** | {:.0} | {:.2} | {} | {:.0} | {:.2} | {} |",
         bare.processor,
         pennon.processor,
         bare.rate,
-        bare.latencies.quantile(0.5),
-        bare.latencies.quantile(0.99),
+        bare.latencies.percentile(50),
+        bare.latencies.p99(),
         pennon.rate,
-        pennon.latencies.quantile(0.5),
-        pennon.latencies.quantile(0.99),
+        pennon.latencies.percentile(50),
+        pennon.latencies.p99(),
     );
 }
