@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +13,9 @@ const binary =
 const firstPort = 20_000;
 const portsPerWorker = 1_000;
 let portsTried = 0;
+
+/** The file of a database after the first start, which each server starts with a copy of. */
+let prepared: Promise<string> | undefined;
 
 /** The real server, with its own database, which is deleted with it. */
 export class Server {
@@ -34,10 +38,29 @@ export class Server {
     worker: number,
     settings: Readonly<Record<string, string>> = {},
   ): Promise<Server> {
+    prepared ??= Server.#prepare(worker);
+    const original = await prepared;
+    return Server.#createWith(worker, settings, (file) => copyFile(original, file));
+  }
+
+  /** Completes the first start on a new database, and returns its file. */
+  static async #prepare(worker: number): Promise<string> {
+    const server = await Server.#createWith(worker, {}, async () => {});
+    await server.#end();
+    process.once("exit", () => rmSync(server.#folder, { recursive: true, force: true }));
+    return server.#file;
+  }
+
+  static async #createWith(
+    worker: number,
+    settings: Readonly<Record<string, string>>,
+    fill: (file: string) => Promise<void>,
+  ): Promise<Server> {
     for (;;) {
       const folder = await mkdtemp(join(tmpdir(), "pennon-"));
       const port = firstPort + worker * portsPerWorker + (portsTried++ % portsPerWorker);
       const server = new Server(folder, port, settings);
+      await fill(server.#file);
       try {
         await server.start();
         return server;
@@ -61,7 +84,7 @@ export class Server {
         PENNON_LISTEN: host,
         PENNON_ADMIN_EMAIL: this.email,
         PENNON_ADMIN_PASSWORD: this.password,
-        DATABASE_URL: `sqlite://${join(this.#folder, "pennon.db")}`,
+        DATABASE_URL: `sqlite://${this.#file}`,
         ...this.#settings,
       },
       stdio: ["ignore", "pipe", "pipe"],
@@ -85,6 +108,10 @@ export class Server {
     });
   }
 
+  get #file(): string {
+    return join(this.#folder, "pennon.db");
+  }
+
   /** The panic messages in the server's output. No request may cause one. */
   get panics(): readonly string[] {
     return this.#panics;
@@ -102,13 +129,17 @@ export class Server {
 
   /** Stops the server gracefully, so that it saves everything that it has counted, and starts it again. */
   async restart(): Promise<void> {
+    await this.#end();
+    await this.start();
+  }
+
+  async #end(): Promise<void> {
     const child = this.#process;
     if (child !== undefined) {
       const ended = once(child, "close");
       child.kill("SIGTERM");
       await ended;
     }
-    await this.start();
   }
 
   /** Stops the server and deletes its data. */
