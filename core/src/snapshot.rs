@@ -184,7 +184,8 @@ impl Snapshot {
         search(&self.keys, &self.flags, key).ok()
     }
 
-    /// Returns the keys of the flags that are new, changed or removed since another snapshot, in order.
+    /// Returns the keys of the flags that are new, changed or removed since another snapshot, in order. Another TTL alone
+    /// is no change, because it affects no evaluation.
     pub fn changes_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a str> {
         let (mut mine, mut theirs) = (self.flags.iter().peekable(), before.flags.iter().peekable());
         core::iter::from_fn(move || {
@@ -198,7 +199,7 @@ impl Snapshot {
                 let new = mine.next_if(|_| order.is_le());
                 let old = theirs.next_if(|_| order.is_ge());
                 match (new, old) {
-                    (Some(new), Some(old)) if new.ttl == old.ttl && new.flag_is(old) => {}
+                    (Some(new), Some(old)) if new.flag_is(old) => {}
                     (Some(new), _) => return Some(new.key(&self.keys)),
                     (None, old) => return old.map(|old| old.key(&before.keys)),
                 }

@@ -350,11 +350,10 @@ function bootstrapContext({
   if (given === undefined) {
     return undefined;
   }
-  const copy = typeof given === "object" ? keyedContext(given) : undefined;
-  if (copy === undefined) {
-    throw invalid("bootstrapContext must be an object, and its getters must not throw");
+  if (typeof given !== "object") {
+    throw invalid("bootstrapContext must be an object");
   }
-  return copy.context;
+  return keyedContext(given).context;
 }
 
 /** Returns the context of a client with `mode: "remote"`, and validates the options that differ there. */

@@ -330,16 +330,6 @@ describe("the context for a bootstrap", () => {
 
   it.each<[string, object]>([
     ["must be an object", { bootstrapContext: "ada" }],
-    [
-      "must not throw",
-      {
-        bootstrapContext: {
-          get userId() {
-            throw new Error("no");
-          },
-        },
-      },
-    ],
     ['In mode: "remote", use context', { mode: "remote" }],
   ])("%s", (message, options) => {
     expect(() => clientOf(options)).toThrow(message);

@@ -389,7 +389,7 @@ describe("contextKey", () => {
     expect(contextKey(null)).toBe(contextKey({ customAttributes: ["list"] }));
   });
 
-  it("differs for other attributes, and is undefined if a context cannot be read", () => {
+  it("differs for other attributes", () => {
     const contexts = [
       {},
       { userId: "ada" },
@@ -399,12 +399,37 @@ describe("contextKey", () => {
       { customAttributes: { seats: "3" } },
     ];
     expect(new Set(contexts.map(contextKey)).size).toBe(contexts.length);
-    const throws = {
+  });
+
+  it("has the attributes that evaluations read, and no others", () => {
+    const hidden = Object.defineProperty({}, "plan", { value: 3 });
+    expect(contextKey({ customAttributes: hidden })).toBe(
+      contextKey({ customAttributes: { plan: 3 } }),
+    );
+    const custom = {
+      plan: 3,
       get userId(): string {
         throw new Error("no");
       },
     };
-    expect(contextKey(throws)).toBeUndefined();
+    expect(contextKey({ customAttributes: custom })).toBe(
+      contextKey({ customAttributes: { plan: 3 } }),
+    );
+    const country = "GB";
+    const context = {
+      country,
+      get userId(): string {
+        throw new Error("no");
+      },
+    };
+    expect(contextKey(context)).toBe(contextKey({ country }));
+    for (const customAttributes of ["zero", Object.assign(() => {}, { plan: 3 })]) {
+      expect(contextKey({ country, customAttributes })).toBe(contextKey({ country }));
+    }
+    for (const hostile of hostileObjects()) {
+      expect(typeof contextKey(hostile)).toBe("string");
+      expect(contextKey({ country, customAttributes: hostile })).toContain(country);
+    }
   });
 
   it("ignores inherited members, as evaluations do", () => {

@@ -119,6 +119,16 @@ describe("initialize", () => {
 });
 
 describe("refresh", () => {
+  it("emits no change for another TTL alone", async () => {
+    const short = configuration([flag("beta", true, { ttlOverrideSeconds: 5 })], 'W/"2"');
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on, short)));
+    const events = eventsOf(client);
+    await client.initialize();
+    await client.refresh();
+    expect(events).toEqual(["ready", "refresh:start", "refresh:success"]);
+    await client.shutdown();
+  });
+
   it("fetches changes, with the tag of the known configuration", async () => {
     const service = new ScriptedService(on, off, status(304));
     const client = new FeatureFlagsClient(optionsFor(service));

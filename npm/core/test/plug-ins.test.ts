@@ -131,6 +131,34 @@ describe("a plug-in that fails", () => {
     );
   });
 
+  it("may fail to write a cache, whose old flags are not confirmed then", async () => {
+    const entries = new Map<string, CacheEntry>();
+    let isFull = false;
+    const full: Cache = {
+      ...unclearable(entries),
+      set: (key, entry) => (isFull && key === "beta" ? broken() : entries.set(key, entry)),
+    };
+    const off = configuration([flag("beta", false)], 'W/"2"');
+    const service = new ScriptedService(on, off, status(304));
+    const client = new FeatureFlagsClient(optionsFor(service, { cache: full }));
+    await client.initialize();
+    isFull = true;
+    await client.refresh();
+    await client.refresh();
+    const restart = async () => {
+      const down = new ScriptedService(status(302));
+      const cache = new Map(entries);
+      const restarted = new FeatureFlagsClient(optionsFor(down, { cache }));
+      await restarted.initialize();
+      return restarted.isEnabled("beta");
+    };
+    await expect(restart()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+    isFull = false;
+    await client.refresh();
+    expect(await restart()).toBe(false);
+    await client.shutdown();
+  });
+
   it("keep flags only for their own environment", async () => {
     const cache = new Map();
     const before = new FeatureFlagsClient(

@@ -20,6 +20,18 @@ describe("a start without the service", () => {
     await expect(ready(service, local)).rejects.toThrow("500");
   });
 
+  it("never uses the entries of a client for another context, which shares the cache", async () => {
+    const service = new AnsweringService();
+    const cache = new Map<string, CacheEntry>();
+    const client = await ready(service, { cache, context: bob });
+    await ready(service, { cache });
+    await client.refresh();
+    service.fail(500);
+    const again = await ready(service, { cache: new Map(cache), context: bob });
+    expect(again.isEnabled("beta")).toBe(false);
+    await expect(ready(service, { cache })).rejects.toThrow("500");
+  });
+
   /** Returns the answers for Ada that a server with rules hands to a page. */
   async function rendered(context: object = { country: "FR" }) {
     const flags = [flag("banner"), flagWithRule("beta", "FR")];

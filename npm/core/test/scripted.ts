@@ -4,7 +4,6 @@ import type {
   TransportRequest,
   TransportResponse,
 } from "@pennon/core";
-import { vi } from "vitest";
 
 /** A flag as `GET /sdk/v1/config` returns it. */
 export interface FlagConfig {
@@ -17,6 +16,22 @@ export interface FlagConfig {
 
 /** The real function, which no test has replaced yet. */
 const wait = globalThis.setImmediate;
+
+/** Waits in real time until a client, whose engine is being loaded, sets a fake timer. */
+export async function timerIsSet(): Promise<void> {
+  const fake = globalThis.setTimeout;
+  let isSet = false;
+  // No spy, because `vi.restoreAllMocks()` would bring the fake timers back.
+  const set = (...given: Parameters<typeof setTimeout>) => {
+    isSet = true;
+    return fake(...given);
+  };
+  globalThis.setTimeout = Object.assign(set, fake);
+  while (!isSet) {
+    await new Promise((resolve) => wait(resolve));
+  }
+  globalThis.setTimeout = fake;
+}
 
 type Answer = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
 
@@ -47,12 +62,8 @@ export class ScriptedService implements Transport {
 
   /** Waits until a client that is being initialized has sent its first request and, with fake timers, timed it. */
   async firstRequest(): Promise<void> {
-    const timers = vi.getTimerCount();
-    await this.requested(1);
-    // The client sends it while the engine is being loaded, which takes real time.
-    while (vi.getTimerCount() === timers) {
-      await new Promise((resolve) => wait(resolve));
-    }
+    // The client sends it while the engine is being loaded.
+    await Promise.all([this.requested(1), timerIsSet()]);
   }
 
   /** Waits until this number of requests has arrived in total. */

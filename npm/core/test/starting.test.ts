@@ -9,6 +9,7 @@ import {
   optionsFor,
   ScriptedService,
   status,
+  timerIsSet,
   unreachable,
 } from "./scripted.ts";
 
@@ -74,6 +75,100 @@ describe("initialize()", () => {
     expect(client.error?.message).toBe(refused.message);
     await client.shutdown();
     expect(client.error?.code).toBe("NOT_INITIALIZED");
+  });
+
+  describe("with an engine that is loaded late", () => {
+    // The package's types do not show it.
+    const { loadEngine } = FeatureFlagsClient as unknown as { loadEngine(): Promise<unknown> };
+    let arrive = () => {};
+
+    class LateClient extends FeatureFlagsClient {
+      static loadEngine = async () => {
+        await new Promise<void>((resolve) => {
+          arrive = resolve;
+        });
+        return loadEngine();
+      };
+    }
+
+    /** Lets the engine be loaded. */
+    const load = async () => {
+      arrive();
+      await vi.dynamicImportSettled();
+      await vi.advanceTimersByTimeAsync(10);
+    };
+
+    it("fails after timeoutMs, and starts only when it is called again", async () => {
+      const service = new ScriptedService(on);
+      const client = new LateClient(optionsFor(service));
+      const events = eventsOf(client);
+      const found = outcomeOf(client.initialize({ timeoutMs: 1_000 }));
+      await vi.advanceTimersByTimeAsync(999);
+      expect(found.outcome).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(found.outcome).toEqual(failed);
+      expect(client.error).toBe(found.outcome);
+      expect(service.requests[0]?.signal.aborted).toBe(true);
+      await load();
+      expect(events).toEqual([]);
+      await client.initialize({ timeoutMs: 1_000 });
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(client.isEnabled("beta")).toBe(true);
+      expect(client.error).toBeUndefined();
+      expect(events).toEqual(["ready"]);
+      await client.shutdown();
+    });
+
+    it("continues after timeoutMs, with retry: background", async () => {
+      const logger = new Journal();
+      const client = new LateClient(optionsFor(new ScriptedService(on), { logger }));
+      const events = eventsOf(client);
+      const options = { timeoutMs: 1_000, retry: "background" } as const;
+      await Promise.all([
+        expect(client.initialize(options)).rejects.toEqual(failed),
+        vi.advanceTimersByTimeAsync(1_000),
+      ]);
+      const again = outcomeOf(client.initialize());
+      await load();
+      await vi.waitFor(() => expect(again.outcome).toBe("done"));
+      expect(client.isEnabled("beta")).toBe(true);
+      expect(events).toEqual(["ready"]);
+      expect(logger.lines).toEqual([]);
+      await client.shutdown();
+    });
+
+    it("limits the requests to the rest of the time", async () => {
+      const client = new LateClient(optionsFor(new ScriptedService(held().answer)));
+      const found = outcomeOf(client.initialize({ timeoutMs: 1_000 }));
+      await vi.advanceTimersByTimeAsync(600);
+      arrive();
+      await timerIsSet();
+      await vi.advanceTimersByTimeAsync(399);
+      expect(found.outcome).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(found.outcome).toEqual(failed);
+      await client.shutdown();
+    });
+
+    it("serves a bootstrap after timeoutMs", async () => {
+      const bootstrap = {
+        version: 1,
+        flags: [{ ...flag("beta"), reason: "flag_enabled", targeted: false }],
+      };
+      const client = new LateClient(
+        optionsFor(new ScriptedService(on), { bootstrap: bootstrap as never }),
+      );
+      const events = eventsOf(client);
+      await Promise.all([
+        client.initialize({ timeoutMs: 1_000 }),
+        vi.advanceTimersByTimeAsync(1_000),
+      ]);
+      expect(client.isEnabled("beta")).toBe(true);
+      await load();
+      await vi.waitFor(() => expect(events).toContain("refresh:success"));
+      expect(events).toEqual(["ready", "refresh:start", "refresh:success"]);
+      await client.shutdown();
+    });
   });
 
   it("starts from the cache after timeoutMs", async () => {

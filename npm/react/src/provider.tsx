@@ -118,7 +118,7 @@ function Provide<Custom extends object>({
 }): ReactElement {
   const [bootstrapContext] = useState(() => contextOf(bootstrap));
   const usedContext = context === undefined ? bootstrapContext : context;
-  const contextId = contextKey(usedContext) ?? usedContext;
+  const contextId = contextKey(usedContext);
   /** False while a client in remote mode keeps the context that it was created with. */
   const hasGivenContext = useRef(false);
   // The reader of a client in remote mode follows `setContext`.

@@ -1,11 +1,5 @@
-import {
-  attributeIn,
-  isObject,
-  type Members,
-  membersIn,
-  ORDINARY,
-  stringOrNone,
-} from "./attributes.js";
+import { isObject, type Members, membersIn, ORDINARY } from "../internal/attributes.js";
+import { attributeIn, stringOrNone } from "./attributes.js";
 import type { WasmExports } from "./bindings.js";
 import { Slots } from "./slots.js";
 

@@ -78,13 +78,10 @@ export class Evaluations {
 
   /** Uses these evaluations for this context until the engine can evaluate. */
   #prepare({ context, flags }: NonNullable<Snapshot["subject"]>): void {
-    const contextId = contextKey(context);
-    if (contextId !== undefined) {
-      const evaluations = flags.map(
-        ({ key, enabled, reason }) => [key, evaluationOf(enabled, reason)] as const,
-      );
-      this.#prepared = { contextId, evaluations: new Map(evaluations) };
-    }
+    const evaluations = flags.map(
+      ({ key, enabled, reason }) => [key, evaluationOf(enabled, reason)] as const,
+    );
+    this.#prepared = { contextId: contextKey(context), evaluations: new Map(evaluations) };
   }
 
   /** Removes all flags and evaluations. */
@@ -171,13 +168,12 @@ export class Evaluations {
 
   /**
    * Returns all flags, the evaluations of those with rules or a rollout for this context, and the fallbacks of flags
-   * that do not exist. The result contains only attributes that rules can see. If a getter of the context throws, it is
-   * for no context.
+   * that do not exist. The result contains only attributes that rules can see.
    */
   snapshotFor(given: EvaluationContext | undefined): Snapshot {
     this.contextCheck.check(given);
     const { flags, ...snapshot } = this.snapshot();
-    const context = copyOf(given);
+    const { context } = keyedContext(given);
     const evaluated = Array.from(this.flags.entries(), ([key, { targeted }]) => {
       const evaluation = targeted ? this.peek(key, context) : undefined;
       return evaluation === undefined ? [] : [{ key, ...evaluation }];
@@ -292,11 +288,6 @@ export class Evaluations {
         : `A flag key must be a string, not ${described(key)}`;
     return new FeatureFlagsError("FLAG_NOT_FOUND", detail);
   }
-}
-
-/** Copies the attributes of a context that rules can see. */
-function copyOf(context: unknown): EvaluationContext {
-  return keyedContext(context)?.context ?? {};
 }
 
 /**

@@ -71,17 +71,7 @@ export class FlagStore {
   /** Replaces the served flags, and returns the keys of the changed ones; empty if no flags were served before. */
   replace(flags: ConfiguredFlags): readonly string[] {
     const [changes, before] = this.#configure(flags);
-    this.#write((cache) => {
-      for (const key of keysOf(before).filter((key) => flags.find(key) < 0)) {
-        cache.delete(key);
-      }
-      const ttls = flags.ttlSeconds();
-      for (const [key, { evaluation, targeted }, position] of this.entries()) {
-        const ttlMs = (ttls[position] ?? 0) * 1_000 || this.#defaultTtlMs;
-        cache.set(key, { ...evaluation, targeted, ttlMs });
-      }
-    });
-    this.renew();
+    this.renew(before);
     return changes;
   }
 
@@ -112,11 +102,25 @@ export class FlagStore {
     this.#serve(storedFlags(found, context));
   }
 
-  /** Records that all flags have just been confirmed. */
-  renew(): void {
+  /**
+   * Records that all flags have just been confirmed. Writes all of them to the cache, because the last write may have
+   * failed, and another client may have replaced them. Deletes those of `before` that are gone.
+   */
+  renew(before = NO_FLAGS): void {
     this.confirmedAt = performance.now();
     this.#write((cache) => {
-      const keys = Array.from(this.entries(), ([key]) => key);
+      // If the write fails, no index leads to the flags that are written.
+      cache.delete(INDEX_KEY);
+      for (const key of keysOf(before).filter((key) => this.#flags.find(key) < 0)) {
+        cache.delete(key);
+      }
+      const keys: string[] = [];
+      const ttls = this.#flags.ttlSeconds?.() ?? [];
+      for (const [key, { evaluation, targeted }, position] of this.entries()) {
+        const ttlMs = (ttls[position] ?? 0) * 1_000 || this.#defaultTtlMs;
+        keys.push(key);
+        cache.set(key, { ...evaluation, targeted, ttlMs });
+      }
       cache.set(INDEX_KEY, { keys, source: this.#sourceOf(this.context), confirmedAt: Date.now() });
     });
   }

@@ -28,11 +28,12 @@ export interface Flags {
   value(position: number): FlagValue;
   /** Returns the position of the flag with this key, or -1. */
   find(key: string): number;
+  /** Returns the TTL of each flag in seconds, 0 for the default. Only caches need it. */
+  ttlSeconds?(): ArrayLike<number>;
 }
 
 /** All flags of a configuration. */
 export interface ConfiguredFlags extends Flags {
-  /** Returns the TTL of each flag in seconds, 0 for the default. Only caches need it. */
   ttlSeconds(): ArrayLike<number>;
   /**
    * Returns the keys of the flags that differ from the engine's previous configuration; empty if it had none. Flags

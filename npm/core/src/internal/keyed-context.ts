@@ -14,10 +14,10 @@ export interface KeyedContext {
 export const isAccepted: Accepts = (text, name) =>
   isWellFormed(text) && (name !== "email" || EMAIL.test(text));
 
-/** Copies a context. Returns undefined if one of its getters throws. */
-export function keyedContext(given: unknown, accepts?: Accepts): KeyedContext | undefined {
+/** Copies a context. */
+export function keyedContext(given: unknown, accepts?: Accepts): KeyedContext {
   const key = keyOf(given, accepts);
-  return key === undefined ? undefined : { key, context: contextOf(key) };
+  return { key, context: contextOf(key) };
 }
 
 /** Returns the context with this key. It is frozen, because its evaluations are shared. */

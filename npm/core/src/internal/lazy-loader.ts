@@ -33,7 +33,7 @@ export class LazyLoader {
       throw new FeatureFlagsError("EVALUATION_FAILED", "A flag key must be a string");
     }
     // Values that count as missing elsewhere are not sent. The context is read at once, because it may change.
-    const sent = context === undefined ? context : keyedContext(context, isWellFormed)?.context;
+    const sent = context === undefined ? context : keyedContext(context, isWellFormed).context;
     const lazy = await this.#load();
     const result = await lazy.evaluate(key, sent);
     if ("enabled" in result) {

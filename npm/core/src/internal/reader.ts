@@ -1,7 +1,7 @@
-import { isObject } from "../engine/attributes.js";
 import type { Evaluation, EvaluationContext, Explanation } from "../evaluation.js";
 import type { FlagReader } from "../reader.js";
 import type { Snapshot } from "../snapshot.js";
+import { isObject } from "./attributes.js";
 import type { Evaluations } from "./evaluations.js";
 import { beginReading, endReading } from "./nesting.js";
 

@@ -123,11 +123,7 @@ export class RemoteEvaluations extends Evaluations {
   }
 
   #keyed(given: unknown): KeyedContext {
-    const keyed = keyedContext(given, isAccepted);
-    if (keyed === undefined) {
-      throw new FeatureFlagsError("INVALID_OPTIONS", "context has a getter that throws");
-    }
     this.contextCheck.check(given);
-    return keyed;
+    return keyedContext(given, isAccepted);
   }
 }

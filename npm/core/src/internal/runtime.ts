@@ -58,6 +58,8 @@ export class ClientRuntime implements FirstFlagsClient {
   #changedAtStart: readonly string[] = [];
   /** The option `retry` of `initialize()`. */
   #retry: InitializeOptions["retry"];
+  /** The time at which the pending call of `initialize()` ends, on the clock of `performance.now()`. */
+  #deadline: number | undefined;
   #hasWarnedOfRetries = false;
   #isProviding = false;
   /** True if the client no longer starts with the configuration of the bootstrap. */
@@ -102,12 +104,22 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#evaluations.isReady = true;
   }
 
-  initialize(options: InitializeOptions): Promise<void> {
+  initialize({ timeoutMs, retry = this.#retry }: InitializeOptions): Promise<void> {
     return this.#call("initialize", () => {
-      this.#retry = options.retry ?? this.#retry;
+      this.#retry = retry;
+      this.#deadline = timeoutMs && performance.now() + timeoutMs;
+      if (timeoutMs !== undefined && this.#core === undefined) {
+        // A core uses the timer from its start, and has the rest of the time.
+        this.#timer.set(timeoutMs, () => this.#onDeadline());
+      }
       const start = () => {
         const lineIsFree = this.#startsWithRequest ? this.#firstFlags.fetch() : undefined;
-        this.#load((core) => this.#startCore(core, options), lineIsFree);
+        this.#load((core) => {
+          // Unless the call ended before the core was loaded.
+          if (this.isTrying || this.#evaluations.isReady) {
+            this.#startCore(core);
+          }
+        }, lineIsFree);
       };
       this.#firstFlags.begin(start, this.#loading === undefined);
     });
@@ -388,8 +400,11 @@ export class ClientRuntime implements FirstFlagsClient {
   settle(call: Call, failure: Failure | undefined): void {
     const error = failure && toError(call, failure, this.#thrown);
     const isReported = this.#calls.settle(call, error);
-    if (call === "initialize" && failure && error) {
-      this.#onInitializeFailed(failure.kind, error, isReported);
+    if (call === "initialize") {
+      this.#deadline = undefined;
+      if (failure && error) {
+        this.#onInitializeFailed(failure.kind, error, isReported);
+      }
     }
     const isContinuing = this.#evaluations.isReady || this.isTrying;
     const isStreaming = this.#settings.streaming && isContinuing && !this.#ended;
@@ -468,8 +483,24 @@ export class ClientRuntime implements FirstFlagsClient {
     return settled;
   }
 
-  /** Starts with the bootstrap, or else with a request. A timeout applies only until `initialize()` has resolved. */
-  #startCore(core: ClientCore, { timeoutMs, retry }: InitializeOptions): void {
+  /** Ends the call of `initialize()` without a core: with the flags of a bootstrap, or else with an error. */
+  #onDeadline(): void {
+    if (this.#deadline === undefined) {
+      return;
+    }
+    if (this.#flags.defaultTtls().length > 0) {
+      this.becomeReady();
+      return;
+    }
+    this.settle("initialize", { kind: FailureKind.TimedOut });
+    if (!this.isTrying) {
+      this.#firstFlags.cancelStart();
+      this.#requests.dropEarly();
+    }
+  }
+
+  /** Starts with the bootstrap, or else with a request. */
+  #startCore(core: ClientCore): void {
     const { configuration, snapshot } = this.#settings;
     if (configuration !== undefined && !this.#hasTriedBootstrap) {
       this.#hasTriedBootstrap = true;
@@ -487,7 +518,8 @@ export class ClientRuntime implements FirstFlagsClient {
     // A client whose first response was served is ready before its core, which has yet to read that response.
     const isReady = this.#evaluations.isReady && !this.#firstFlags.areServed;
     core.serve(this.#flags.defaultTtls(), isReady);
-    core.initialize(this.#calls.isPending("initialize") ? { timeoutMs, retry } : { retry });
+    const timeoutMs = this.#deadline && this.#deadline - performance.now();
+    core.initialize({ timeoutMs, retry: this.#retry });
   }
 
   /** Continues with a new core. */
@@ -495,7 +527,7 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#load((core) => {
       if (configuration === undefined || !core.resume(configuration, refreshing)) {
         this.#failCalls();
-        this.#startCore(core, {});
+        this.#startCore(core);
       }
       // Reads that failed in the meantime succeed now.
       this.#publisher.notifySubscribers();
@@ -528,11 +560,8 @@ export class ClientRuntime implements FirstFlagsClient {
 
   /** Schedules a restart of the engine, which has failed or could not be loaded, if the client must continue. */
   #recoverEngine(): void {
-    const retry = this.#retry;
-    if (this.#evaluations.isReady || retry !== undefined) {
-      this.#timer.set(RESTART_DELAY_MS, () =>
-        this.#load((core) => this.#startCore(core, { retry })),
-      );
+    if (this.#evaluations.isReady || this.#retry !== undefined) {
+      this.#timer.set(RESTART_DELAY_MS, () => this.#load((core) => this.#startCore(core)));
     }
   }
 

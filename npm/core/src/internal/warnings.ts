@@ -2,6 +2,7 @@ import { BUILT_IN_ATTRIBUTES } from "../engine/protocol.js";
 import type { EvaluationContext } from "../evaluation.js";
 import type { Logger } from "../logger.js";
 import { VERSION } from "../version.js";
+import { namesIn } from "./attributes.js";
 import type { ConfiguredFlags } from "./flags.js";
 import { beginReading, endReading } from "./nesting.js";
 
@@ -41,7 +42,9 @@ export class ContextCheck {
   }
 
   #checkNames(context: unknown): void {
-    for (const name of namesIn(context)) {
+    const names = namesIn(beginReading(context));
+    endReading();
+    for (const name of names) {
       if (!ATTRIBUTES.has(name) && !this.#warned.has(name) && this.#warned.size < MAX_WARNINGS) {
         this.#warned.add(name);
         this.#logger.warn(
@@ -49,18 +52,6 @@ export class ContextCheck {
         );
       }
     }
-  }
-}
-
-/** Returns the names of a context's members. A context may be anything; a proxy may throw. */
-function namesIn(given: unknown): readonly string[] {
-  const context = beginReading(given);
-  try {
-    return typeof context === "object" && context !== null ? Object.keys(context) : [];
-  } catch {
-    return [];
-  } finally {
-    endReading();
   }
 }
 

@@ -2,14 +2,12 @@
 
 import type { EvaluationContext } from "../evaluation.js";
 import { headersOf, urlOf } from "../internal/exchange.js";
+import { MAX_TIMER_MS } from "../internal/timer.js";
 import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
 import { evaluateRemotely, type RemoteResult } from "./remote.js";
 import { follow, type StreamEnd, type StreamListener } from "./stream.js";
 import { Usage } from "./usage.js";
-
-/** The maximum delay of a timer. A longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Remote evaluation, the stream of changes, and reports of usage. */
 export class LazyFeatures {

@@ -4,7 +4,11 @@ import { PennonServerProvider } from "@pennon/openfeature/server";
 import { AppModule } from "./app.module.js";
 
 async function bootstrap() {
-  const provider = new PennonServerProvider({ sdkKey: process.env.PENNON_SDK_KEY ?? "" });
+  const provider = new PennonServerProvider({
+    sdkKey: process.env.PENNON_SDK_KEY ?? "",
+    // While Pennon is unreachable, flags keep their values.
+    staleIfError: true,
+  });
   // If Pennon is down, the application starts without flags, and the provider keeps trying.
   await OpenFeature.setProviderAndWait(provider).catch(console.error);
   const app = await NestFactory.create(AppModule);
