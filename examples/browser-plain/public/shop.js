@@ -5,6 +5,8 @@ const client = new FeatureFlagsClient({
   ...settings,
   // Changes arrive at once instead of with the next poll.
   streaming: true,
+  // While Pennon is unreachable, flags keep their values.
+  staleIfError: true,
 });
 
 /** The users to choose from. Your page has a sign-in instead. */

@@ -6,6 +6,8 @@ export const client = new FeatureFlagsClient({
   baseUrl: process.env.PENNON_URL,
   // Changes arrive at once instead of with the next poll.
   streaming: true,
+  // While Pennon is unreachable, flags keep their values.
+  staleIfError: true,
 });
 
 client.once("ready", () => console.log("Flags loaded"));

@@ -10,6 +10,8 @@ const options = {
   baseUrl: import.meta.env.VITE_PENNON_URL,
   // Changes arrive at once instead of with the next poll.
   streaming: true,
+  // While Pennon is unreachable, flags keep their values.
+  staleIfError: true,
 };
 
 /** The users to choose from. Your application has a sign-in instead. */

@@ -6,6 +6,8 @@ export const client = new FeatureFlagsClient({
   baseUrl: "https://flags.example.com",
   // Changes arrive at once instead of with the next poll.
   streaming: true,
+  // While Pennon is unreachable, flags keep their values.
+  staleIfError: true,
 });
 
 // While Pennon is down, the client keeps trying.
