@@ -110,31 +110,32 @@ pub fn rule(rule: &Rule) -> String {
 /// Describes a rollout without rules before it: `25% of users are ON, by userId`.
 pub fn rollout(rollout: Rollout) -> String {
     let (one, many) = bucketed_nouns(rollout.strategy);
-    let (nobody, everyone) = (format!("no {one}"), format!("every {one}"));
-    describe_rollout(rollout, &nobody, &everyone, &format!("{many} are"))
+    if rollout.percentage.get() == 0 {
+        return format!("no {one} is ON");
+    }
+    describe_rollout(rollout, &format!("every {one}"), &format!("{many} are"))
 }
 
-/// Describes a rollout where it decides. After rules, that is for the rest: `25% of everyone left is ON, by userId`.
+/// Describes a rollout where it decides. After rules, that is for the rest: `25% of everyone left is ON, by userId`. A
+/// rollout that includes nobody reads as the fallthrough.
 pub fn rollout_after(has_rules: bool, rollout: Rollout) -> String {
+    if rollout.percentage.get() == 0 {
+        return fallthrough(has_rules, Some(rollout));
+    }
     if !has_rules {
         return self::rollout(rollout);
     }
-    let (nobody, everyone, all) = match rollout.strategy {
-        Strategy::PerUser => ("nobody left", "everyone left", "everyone left is"),
-        Strategy::PerTenant => (
-            "no tenant left",
-            "every tenant left",
-            "the tenants left are",
-        ),
+    let (everyone, all) = match rollout.strategy {
+        Strategy::PerUser => ("everyone left", "everyone left is"),
+        Strategy::PerTenant => ("every tenant left", "the tenants left are"),
     };
-    describe_rollout(rollout, nobody, everyone, all)
+    describe_rollout(rollout, everyone, all)
 }
 
-fn describe_rollout(rollout: Rollout, nobody: &str, everyone: &str, all: &str) -> String {
+fn describe_rollout(rollout: Rollout, everyone: &str, all: &str) -> String {
     let attribute = rollout.strategy.attribute();
     let attribute = attribute.as_str();
     match rollout.percentage.get() {
-        0 => format!("{nobody} is ON"),
         100 => format!("{everyone} with a {attribute} is ON"),
         percentage => format!("{percentage}% of {all} ON, by {attribute}"),
     }
@@ -181,10 +182,11 @@ pub fn flag<'r>(
     }
     let mut parts: Vec<String> = rules.into_iter().map(rule).collect();
     let has_rules = !parts.is_empty();
-    if !has_rules && rollout.is_none() {
-        return "ON for everyone.".to_owned();
+    let share = rollout.filter(|rollout| rollout.percentage.get() > 0);
+    parts.extend(share.map(|rollout| rollout_after(has_rules, rollout)));
+    if parts.is_empty() {
+        return format!("{} for everyone.", on_off(rollout.is_none()));
     }
-    parts.extend(rollout.map(|rollout| rollout_after(has_rules, rollout)));
     let rest = fallthrough(has_rules, rollout);
     let sentence = format!("{}; {rest}", parts.join("; otherwise "));
     format!("{}.", capitalize(&sentence))
@@ -198,13 +200,14 @@ pub fn time_to_live(ttl: Option<Ttl>) -> String {
     )
 }
 
-/// Describes the time in which a change of a flag with this TTL reaches clients: `within about a minute`.
+/// The default interval between the polls of a client, in seconds. A client also polls when a TTL expires.
+const POLL_INTERVAL: u32 = 30;
+
+/// Describes the time in which a change of a flag with this TTL reaches clients that poll at the default interval:
+/// `within about 30 s`.
 pub fn within(ttl: Option<Ttl>) -> String {
-    let seconds = ttl.map_or(Ttl::DEFAULT_SECONDS, Ttl::seconds);
-    match seconds {
-        60 => "within about a minute".to_owned(),
-        seconds => format!("within about {}", duration(seconds)),
-    }
+    let seconds = ttl.map_or(POLL_INTERVAL, |ttl| ttl.seconds().min(POLL_INTERVAL));
+    format!("within about {}", duration(seconds))
 }
 
 /// Formats a number of seconds in the largest unit without a fraction: `90 s`, `5 min`, `2 h`, `7 d`.
@@ -474,7 +477,24 @@ mod tests {
         );
         assert_eq!(
             flag(true, &[], Some(share(0, Strategy::PerUser))),
-            "No user is ON; everyone is OFF."
+            "OFF for everyone."
+        );
+        let nobody_left = Some(share(0, Strategy::PerUser));
+        assert_eq!(
+            flag(true, &rules, nobody_left),
+            "ON when country is DE; everyone else is OFF."
+        );
+    }
+
+    #[test]
+    fn a_rollout_to_nobody_is_the_rest() {
+        let nobody = share(0, Strategy::PerTenant);
+        assert_eq!(rollout_after(true, nobody), "everyone else is OFF");
+        assert_eq!(rollout_after(false, nobody), "everyone is OFF");
+        let some = share(25, Strategy::PerTenant);
+        assert_eq!(
+            rollout_after(true, some),
+            "25% of the tenants left are ON, by tenantId"
         );
     }
 
@@ -506,5 +526,13 @@ mod tests {
         assert_eq!(ttl(90), "90 s");
         assert_eq!(ttl(300), "5 min");
         assert_eq!(ttl(86_400), "1 d");
+    }
+
+    #[test]
+    fn a_change_arrives_with_the_next_poll() {
+        let ttl = |seconds: i64| within(seconds.try_into().ok());
+        assert_eq!(within(None), "within about 30 s");
+        assert_eq!(ttl(3_600), "within about 30 s");
+        assert_eq!(ttl(5), "within about 5 s");
     }
 }

@@ -46,6 +46,10 @@ pub mod routes;
 mod scope;
 pub mod targeting_form;
 
+/// The address of the documentation.
+#[cfg(feature = "ssr")]
+const DOCUMENTATION: &str = env!("CARGO_PKG_HOMEPAGE");
+
 /// Hydrates the islands of the page. The browser calls it once, after loading the module.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]

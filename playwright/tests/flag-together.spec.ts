@@ -138,12 +138,12 @@ test("two editors of one rollout: the second sees the conflict and decides", asy
   const percentage = page.getByLabel("Percentage", { exact: true });
   await percentage.fill("50");
   await api.setRollout(flag, production, 5);
-  await page.getByRole("button", { name: "Save rollout" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByRole("alert")).toContainText(
     "Current rollout: 5% of users are ON, by userId.",
   );
   await expect(percentage).toHaveValue("50");
-  await page.getByRole("button", { name: "Save rollout" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.locator("#rollout")).toContainText("50% of users");
 });
 

@@ -38,7 +38,7 @@ test("a new user releases a flag, finds out why a user gets it, and reverts the 
   await page.getByRole("button", { name: "Add a rule to new_checkout" }).click();
   await page.getByRole("link", { name: "Add rollout" }).click();
   await page.getByLabel("Percentage", { exact: true }).fill("25");
-  await page.getByRole("button", { name: "Save rollout" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("button", { name: "Roll out new_checkout to 25%" }).click();
   await expect(page.locator("#rollout")).toContainText("25% of everyone left is ON");
   if (javaScriptEnabled) {

@@ -20,20 +20,20 @@ test("every change of a protected environment is confirmed, and nothing changes 
   await signIn(page, server);
   await page.goto(`${address}?environment=${production.id}&edit=rollout`);
   await page.getByLabel("Percentage", { exact: true }).fill("30");
-  await page.getByRole("button", { name: "Save rollout" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(
     "Roll out checkout_v2 to 30% in production?",
   );
   await expect(page.getByText("production is protected.")).toBeVisible();
   await page.getByRole("button", { name: "Cancel" }).click();
   // The form is open again, with its input.
-  await expect(page.getByRole("button", { name: "Save rollout" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Save", exact: true })).toBeVisible();
   await expect(page.getByLabel("Percentage", { exact: true })).toHaveValue("30");
   expect(await evaluate(server, production.sdkKey, "checkout_v2")).toEqual({
     enabled: true,
     reason: "flag_enabled",
   });
-  await page.getByRole("button", { name: "Save rollout" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await reasonField(page).fill("Second wave");
   await page.getByRole("button", { name: "Roll out checkout_v2 to 30%" }).click();
   await expect(page.locator("#rollout")).toContainText("30% of everyone left is ON");
@@ -160,7 +160,7 @@ test("the pages of protected environments are accessible", { tag: "@scripts" }, 
   await expectAccessible(page);
   await page.goto(`${address}?environment=${production.id}&edit=rollout`);
   await page.getByLabel("Percentage", { exact: true }).fill("30");
-  await page.getByRole("button", { name: "Save rollout" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByRole("button", { name: "Roll out checkout_v2 to 30%" })).toBeVisible();
   await expectAccessible(page);
   await reasonField(page).fill("Second wave");

@@ -25,7 +25,7 @@ async function rollOutInGermany(page: Page, mouse: Mouse): Promise<void> {
   await mouse.fill(page.getByLabel("Percentage", { exact: true }), "10");
   await mouse.fill(page.getByLabel("Attribute"), "country");
   await mouse.fill(operand(page.locator("#recipe-form")), "DE");
-  await mouse.click(page.getByRole("button", { name: "Save rollout" }).last());
+  await mouse.click(page.getByRole("button", { name: "Save", exact: true }).last());
 }
 
 test("a novice rolls out to 10% of the customers in one country, in staging and then in production", async ({

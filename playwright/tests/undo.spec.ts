@@ -52,7 +52,7 @@ const changes: readonly {
       await page.getByLabel("Percentage", { exact: true }).fill("10");
       await page.getByLabel("Attribute").fill("plan");
       await operand(page.locator("#recipe-form")).fill("pro");
-      await page.getByRole("button", { name: "Save rollout" }).last().click();
+      await page.getByRole("button", { name: "Save", exact: true }).last().click();
     },
   },
   {

@@ -82,6 +82,7 @@ fn rollout_reason(trace: &RolloutTrace) -> String {
     let attribute = trace.strategy.attribute();
     let attribute = attribute.as_str();
     match trace.bucket {
+        _ if percentage == 0 => "No rule matches, and a rollout of 0% includes nobody.".to_owned(),
         None => format!("The rollout needs a {attribute}, which is not given."),
         Some(bucket) if bucket < u32::from(percentage) => {
             format!(
@@ -112,12 +113,16 @@ pub fn Steps(
     let mut traces = explanation.rules.into_iter();
     let rules = (1_usize..)
         .zip(rules)
-        .map(|(number, rule)| rule_step(number, &rule, traces.next()))
-        .collect_view();
+        .map(|(number, rule)| rule_step(number, &rule, traces.next()));
+    let rules: Vec<_> = rules.collect();
     let rest = if let Some(rollout) = rollout {
         let step = TraceStep::of(decided, Reason::Rollout);
-        let scale = explanation.rollout.map(|trace| view! { <Scale trace/> });
-        let sentence = describe::capitalize(&describe::rollout(rollout));
+        // At 0% and 100%, the bucket makes no difference.
+        let divides = |trace: &RolloutTrace| (1..100).contains(&trace.percentage.get());
+        let trace = explanation.rollout.filter(divides);
+        let scale = trace.map(|trace| view! { <Scale trace/> });
+        let sentence = describe::rollout_after(!rules.is_empty(), rollout);
+        let sentence = describe::capitalize(&sentence);
         line(step, "%", sentence, scale)
     } else {
         let step = TraceStep::of(decided, Reason::FlagEnabled);
@@ -241,5 +246,51 @@ fn line(step: TraceStep, mark: &str, sentence: String, detail: impl IntoView) ->
             </div>
             {detail}
         </li>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pennon_core::Context;
+
+    use super::*;
+    use crate::evaluated::{explain_flag, read};
+
+    /// Evaluates a flag with a rule that does not match and a rollout, and renders the result and the steps.
+    fn rendered(percentage: u8, user_id: Option<&'static str>) -> String {
+        let flag = format!(
+            r#"{{"key": "f", "enabled": true, "rules": [{{"priority": 1, "logic": "and", "value": true, "conditions":
+            [{{"attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE"}}]}}],
+            "rollout": {{"percentage": {percentage}, "strategy": "per_user"}}}}"#
+        );
+        let flag = read(&flag).expect("a flag");
+        let context = Context {
+            user_id: user_id.map(Into::into),
+            ..Context::default()
+        };
+        let explanation = explain_flag(&flag, &context);
+        let result = view! { <EvaluationResult explanation=explanation.clone()/> };
+        let steps = view! { <Steps flag explanation/> };
+        format!("{}{}", result.to_html(), steps.to_html())
+    }
+
+    #[test]
+    fn a_rollout_to_nobody_needs_no_bucket() {
+        for user_id in [None, Some("ada")] {
+            let html = rendered(0, user_id);
+            assert!(html.contains("No rule matches, and a rollout of 0% includes nobody."));
+            assert!(html.contains("Everyone else is OFF"), "{html}");
+            assert!(!html.contains("scale"), "{html}");
+        }
+    }
+
+    #[test]
+    fn only_a_percentage_between_has_a_scale() {
+        let some = rendered(64, Some("ada"));
+        assert!(some.contains("its bucket, 63, is below 64"), "{some}");
+        assert!(some.contains("Bucket 63. Buckets below 64 are ON."));
+        let everyone = rendered(100, None);
+        assert!(everyone.contains("The rollout needs a userId"));
+        assert!(!everyone.contains("scale"), "{everyone}");
     }
 }

@@ -55,6 +55,9 @@ pub fn Field(
     /// An example of what to type.
     #[prop(optional)]
     example: &'static str,
+    /// Suggested values of a line.
+    #[prop(optional)]
+    suggestions: Vec<String>,
     /// True if the field may stay empty.
     #[prop(optional)]
     optional: bool,
@@ -75,6 +78,7 @@ pub fn Field(
         .filter(|error| error.field == name)
         .map(|error| field_error(with_code(&error.detail)))
         .collect();
+    let list_id = (!suggestions.is_empty()).then(|| format!("{name}-list"));
     let hint_id = (!hint.is_empty()).then(|| format!("{name}-hint"));
     let error_id = (!errors.is_empty()).then(|| format!("{name}-error"));
     let described_by: Vec<_> = hint_id.iter().chain(&error_id).cloned().collect();
@@ -140,6 +144,7 @@ pub fn Field(
                     id=name
                     name=name
                     value=value
+                    list=list_id.clone()
                     maxlength=max_length
                     required=!optional
                     autofocus=focus
@@ -161,9 +166,16 @@ pub fn Field(
             </label>
             {hint_id.map(|id| view! { <p class="hint" id=id>{hint}</p> })}
             {input}
+            {list_id.map(|id| datalist(id, suggestions))}
             {error_id.map(|id| view! { <div id=id>{errors}</div> })}
         </div>
     }
+}
+
+fn datalist(id: String, suggestions: Vec<String>) -> impl IntoView {
+    let options = suggestions.into_iter();
+    let options = options.map(|each| view! { <option value=each></option> });
+    view! { <datalist id=id>{options.collect_view()}</datalist> }
 }
 
 /// Renders the error of a field.

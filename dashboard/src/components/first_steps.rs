@@ -150,7 +150,7 @@ fn all(steps: &FirstSteps, role: Role) -> Vec<Step> {
         Step {
             is_done: steps.is_flag_on,
             is_possible: has_environment && has_flag,
-            text: "Turn the flag on, and send the request again.",
+            text: "Turn the flag on. The next request gets ON.",
             action: flag.map_or_else(
                 || ().into_html(),
                 |flag| html! { <a class="button" href=flag>"Open the flag"</a> },

@@ -9,6 +9,7 @@ use super::{
     snippet::Snippet,
 };
 use crate::{
+    DOCUMENTATION,
     html::html,
     port::{Npmrc, visit},
 };
@@ -177,11 +178,15 @@ pub fn Snippets(
             None => code,
         }
     };
+    let public = match visibility {
+        Visibility::Server => "",
+        Visibility::Public => " and is marked Public",
+    };
     let hint = flag_key.is_none().then(|| {
         view! {
             <p class="hint">
                 "The code asks for the flag " <code>{FLAG}</code>
-                ". Until a flag with this key exists, the service answers that it is unknown."
+                {format!(". Until a flag with this key exists{public}, Pennon answers that it is unknown.")}
             </p>
         }
     });
@@ -216,6 +221,10 @@ pub fn Snippets(
             <legend class="visually-hidden">"Language"</legend>
             {tabs.collect_view()}
         </fieldset>
+        <p class="hint">
+            "The " <a href=DOCUMENTATION>"documentation"</a>
+            " has a guide for each language."
+        </p>
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use leptos::prelude::*;
 
-use super::number::format_count;
+use super::number::counted;
 use crate::html::html;
 
 /// The height of the highest hour, and the width of each.
@@ -29,7 +29,8 @@ pub fn Sparkline(
             </span>
         };
     }
-    let summary = format!("{} evaluations in the last 24 hours", format_count(sum));
+    let evaluations = counted(sum, "evaluation", "evaluations");
+    let summary = format!("{evaluations} in the last 24 hours");
     html! {
         <svg class="sparkline" viewBox="0 0 96 21" role="img" aria-label=summary.clone()>
             <title>{summary.clone()}</title>
@@ -64,5 +65,14 @@ mod tests {
     #[test]
     fn the_highest_hour_reaches_the_top_and_a_rare_one_is_seen() {
         assert_eq!(outline(&[0, 1000, 1, 0]), "M0 21v0h4v-20h4v19h4v1h4v0z");
+    }
+
+    #[test]
+    fn one_evaluation_is_singular() {
+        let once = view! { <Sparkline hours=vec![0, 1]/> }.to_html();
+        assert!(
+            once.contains("\"1 evaluation in the last 24 hours\""),
+            "{once}"
+        );
     }
 }

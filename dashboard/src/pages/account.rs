@@ -212,7 +212,7 @@ fn TokenForm(me: User, places: Places, refusal: Refusal) -> impl IntoView {
                 name="role"
                 label="Role"
                 input=Input::Choice(role::choices(me.highest_role()))
-                value=me.role.min(Role::Editor).as_str()
+                value=Role::Viewer.as_str()
                 refusal=refusal.clone()
             />
             <ScopeField

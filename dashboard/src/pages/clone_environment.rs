@@ -8,6 +8,7 @@ use pennon_model::{
     user::Role,
 };
 
+use super::new_environment::check_product;
 use crate::{
     components::{
         field::{Field, Input},
@@ -29,6 +30,7 @@ use crate::{
         signed_in, signed_in_user,
     },
     routes,
+    scope::known_products,
 };
 
 /// The fields of the form; a conflict concerns the first.
@@ -51,7 +53,8 @@ pub fn CloneEnvironmentPage() -> impl IntoView {
                 return Err(AdminError::NotFound);
             }
             let name = environments.naming().await?.name_of(&original);
-            Ok(view! { <CloneForm original name state/> })
+            let products = known_products().await;
+            Ok(view! { <CloneForm original name products state/> })
         };
         handle_form(|form| clone(id, form), render).await
     })
@@ -59,6 +62,7 @@ pub fn CloneEnvironmentPage() -> impl IntoView {
 
 async fn clone(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
     let environments = signed_in::<dyn EnvironmentAdmin>()?;
+    check_product(&form).await?;
     let cloned = environments.clone_environment(id, NewEnvironment::from(&form));
     new_key(cloned.await?, None).await
 }
@@ -68,6 +72,7 @@ fn CloneForm(
     original: Environment,
     /// The name of the original, with its product if there are several.
     name: String,
+    products: Vec<String>,
     state: FormState,
 ) -> impl IntoView {
     let refusal = state.refusal(FIELDS);
@@ -102,6 +107,7 @@ fn CloneForm(
                 hint="In another product, flags that are limited to other products do not exist."
                 max_length=64
                 value=original.product.to_string()
+                suggestions=products
                 refusal=refusal.clone()
             />
             <VisibilityFields

@@ -2,12 +2,15 @@
 
 use leptos::prelude::*;
 
-use crate::components::{
-    fact::Fact,
-    frame::{Frame, Section},
-    page_head::PageHead,
-    shortcuts::Shortcuts,
-    title::Title,
+use crate::{
+    DOCUMENTATION,
+    components::{
+        fact::Fact,
+        frame::{Frame, Section},
+        page_head::PageHead,
+        shortcuts::Shortcuts,
+        title::Title,
+    },
 };
 
 /// The glossary, an explanation of evaluations, the shortcuts, and further reading.
@@ -59,7 +62,11 @@ pub fn Help() -> impl IntoView {
                     <p class="quiet">"On a Mac, use Cmd instead of Ctrl."</p>
                 </section>
                 <section aria-labelledby="api-title">
-                    <h2 id="api-title">"API"</h2>
+                    <h2 id="api-title">"Documentation and API"</h2>
+                    <p>
+                        "The " <a href=DOCUMENTATION>"documentation"</a>
+                        " describes the clients, targeting, deployment, and operation."
+                    </p>
                     <p>
                         "You can also manage flags, environments, people and tokens through the API: see the " <a href="/docs">"reference"</a>
                         ", and create a token on your " <a href=Section::Account.href()>"account page"</a> "."

@@ -19,7 +19,7 @@ use crate::{
         safeguard_fields::{PROTECTED, REASON_REQUIRED, ReasonRequiredField},
         visibility_fields::{CLIENT_RULES, VISIBILITY, VisibilityFields},
     },
-    error::AdminError,
+    error::{AdminError, FieldError},
     form::Form,
     form_page::{FormState, handle_form},
     html::Html,
@@ -27,7 +27,7 @@ use crate::{
         environments::{EnvironmentAdmin, NewEnvironment},
         signed_in, signed_in_user,
     },
-    scope::product,
+    scope::{known_products, product},
 };
 
 /// The choices for the protection of the environment.
@@ -50,7 +50,8 @@ pub fn NewEnvironmentPage() -> impl IntoView {
         if state.form.is_none() && signed_in_user()?.highest_role_in_products() < Role::Admin {
             return Err(AdminError::Forbidden);
         }
-        Ok(view! { <NewEnvironmentForm state/> })
+        let products = known_products().await;
+        Ok(view! { <NewEnvironmentForm products state/> })
     };
     let title = "New environment · Environments";
     page(Section::Environments, title, handle_form(create, render))
@@ -58,8 +59,26 @@ pub fn NewEnvironmentPage() -> impl IntoView {
 
 async fn create(form: Form) -> Result<Html, AdminError> {
     let environments = signed_in::<dyn EnvironmentAdmin>()?;
+    check_product(&form).await?;
     let created = environments.create_environment(NewEnvironment::from(&form));
     new_key(created.await?, None).await
+}
+
+/// Refuses a product whose name differs from that of an existing one only in case, which is probably a mistake.
+pub(super) async fn check_product(form: &Form) -> Result<(), AdminError> {
+    let typed = form.text("product");
+    let known = known_products().await;
+    let lower = typed.to_lowercase();
+    let similar = known.iter().find(|each| each.to_lowercase() == lower);
+    match similar.filter(|_| !known.contains(&typed)) {
+        None => Ok(()),
+        Some(product) => Err(AdminError::Invalid(vec![FieldError {
+            field: "product".to_owned(),
+            detail: format!(
+                "the product “{product}” exists: spell it the same way, or choose another name"
+            ),
+        }])),
+    }
 }
 
 impl From<&Form> for NewEnvironment {
@@ -93,7 +112,7 @@ fn text_or(form: &Form, field: &str, default: &str) -> String {
 }
 
 #[component]
-fn NewEnvironmentForm(state: FormState) -> impl IntoView {
+fn NewEnvironmentForm(products: Vec<String>, state: FormState) -> impl IntoView {
     let refusal = state.refusal(FIELDS);
     let fresh = refusal.fields.is_empty();
     view! {
@@ -108,6 +127,7 @@ fn NewEnvironmentForm(state: FormState) -> impl IntoView {
                 example="Web shop"
                 max_length=64
                 value=product().unwrap_or_default()
+                suggestions=products
                 focus=fresh
                 refusal=refusal.clone()
             />

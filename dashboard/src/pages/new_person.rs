@@ -93,7 +93,7 @@ fn NewPersonForm(state: FormState) -> impl IntoView {
                 name="role"
                 label="Role"
                 input=Input::Choice(role::choices(Role::Admin))
-                value=Role::Editor.as_str()
+                value=Role::Viewer.as_str()
                 refusal=refusal.clone()
             />
             <Field

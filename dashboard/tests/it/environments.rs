@@ -131,6 +131,24 @@ async fn destructive_actions_send_the_expected_revision_and_the_typed_name() {
 }
 
 #[tokio::test]
+async fn a_product_in_another_case_is_refused_where_environments_are_created() {
+    let fake = Arc::new(Fake::two_products());
+    let clone = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000001/clone");
+    for page in [NEW, &clone] {
+        let form = get(&fake, page).await.html;
+        let suggested = "<datalist id=\"product-list\"><option value=\"Blog\">";
+        assert!(form.contains(suggested), "{form}");
+        let answer = post(&fake, page, "product=web+shop&name=staging").await;
+        assert_eq!(answer.status, Some(400));
+        let error = "The product “Web shop” exists: spell it the same way, or choose another name.";
+        assert!(answer.html.contains(error), "{}", answer.html);
+        assert!(answer.html.contains("value=\"web shop\""));
+        let answer = post(&fake, page, "product=Web+shop&name=staging").await;
+        assert!(answer.html.contains(KEY));
+    }
+}
+
+#[tokio::test]
 async fn only_an_admin_can_change_an_environment() {
     let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002");
     for (role, offered) in [

@@ -138,3 +138,12 @@ async fn a_new_flag_of_an_editor_of_a_product_is_limited_to_it() {
     let page = get(&shop_as(Role::Editor, in_shop(), Role::Admin), new).await;
     assert!(!page.html.contains("name=\"products\""));
 }
+
+#[tokio::test]
+async fn an_account_and_a_token_get_the_least_role_unless_another_one_is_chosen() {
+    let fake = Arc::new(Fake::shop());
+    for page in ["/dashboard/people/new", "/dashboard/account"] {
+        let form = get(&fake, page).await.html;
+        assert!(form.contains("value=\"viewer\" selected"), "{form}");
+    }
+}

@@ -114,6 +114,10 @@ async fn the_page_of_an_environment_tells_what_its_key_reveals() {
     assert!(full.html.contains(TAG));
     assert!(full.html.contains("pnp_your_key"));
     assert!(!full.html.contains("pnk_your_key"));
+    let unknown = "Until a flag with this key exists";
+    assert!(server.contains(&format!("{unknown}, Pennon answers")));
+    let public = format!("{unknown} and is marked Public, Pennon answers");
+    assert!(full.html.contains(&public), "{}", full.html);
     let answers = get(&Arc::new(public_shop(ClientRules::Answers)), PAGE).await;
     assert!(
         answers

@@ -87,7 +87,7 @@ pub enum Command {
     User(user::Arguments),
     /// Generate TypeScript types for flag keys
     Types(types::Arguments),
-    /// Generate an SDK key, a personal access token, or a signing secret
+    /// Generate an SDK key (server or public), a token, or a signing secret
     Generate(generate::Arguments),
     /// Print the OpenAPI 3.1 description of the API, as JSON
     Openapi,

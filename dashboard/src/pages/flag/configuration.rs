@@ -134,7 +134,7 @@ fn time_to_live(page: &PageData, current: &FlagConfiguration) -> impl IntoView +
     });
     view! {
         <div class="configuration-rest">
-            <span title="How long clients may use the flag before they must fetch it again">
+            <span title="How long apps keep the flag while they cannot reach Pennon">
                 <span class="quiet">"Apps keep it for up to "</span>
                 {ttl}
             </span>
@@ -169,7 +169,7 @@ fn ttl_editor(page: &PageData, current: &FlagConfiguration) -> Option<Html> {
                 name="ttl"
                 label="TTL (time to live) in seconds"
                 input=Input::Number
-                hint="Less: changes arrive sooner. More: fewer requests. Leave empty for the default of 60."
+                hint="How long apps keep the flag while they cannot reach Pennon. Below 30, they also poll this often. Leave empty for the default of 60."
                 optional=true
                 value=seconds
                 focus=true

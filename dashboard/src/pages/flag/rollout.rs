@@ -1,7 +1,7 @@
 //! The rollout: its line in the list, and its form.
 
 use leptos::prelude::*;
-use pennon_core::rule::Rule;
+use pennon_core::{rollout::Rollout, rule::Rule};
 use pennon_model::{configuration::FlagConfiguration, targeting::FlagRollout};
 
 use super::{
@@ -33,12 +33,19 @@ pub(super) fn rollout(page: &PageData, current: &FlagConfiguration) -> Html {
         (_, Some(rollout)) => line(page, rollout, !current.rules.is_empty()),
         (_, None) => return add_button(page).into_html(),
     };
+    let is_rest = rollout.is_some_and(|rollout| includes_nobody(rollout.rollout));
+    let mark = if is_rest { "else" } else { "then" };
     html! {
         <li class="step" id="rollout" tabindex="-1">
-            <span class="step-mark">"then"</span>
+            <span class="step-mark">{mark}</span>
             {body}
         </li>
     }
+}
+
+/// Returns true if everyone that no rule matches gets OFF.
+pub(super) fn includes_nobody(rollout: Rollout) -> bool {
+    rollout.percentage.get() == 0
 }
 
 /// Renders the button that adds a rollout.
@@ -66,7 +73,7 @@ fn line(page: &PageData, rollout: &FlagRollout, has_rules: bool) -> Html {
     });
     html! {
         <div class="step-text">
-            <p title=describe::rollout_meaning(rollout)>{description}</p>
+            <p title=describe::rollout_meaning(rollout)>{sentence(&description)}</p>
             <svg class="portion" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
                 <rect class="portion-all" width="100" height="4"></rect>
                 <rect class="portion-in" width=percentage.to_string() height="4"></rect>
@@ -79,13 +86,14 @@ fn line(page: &PageData, rollout: &FlagRollout, has_rules: bool) -> Html {
 /// Renders the confirmation to remove the rollout, with the consequences.
 fn removal(page: &PageData, current: &FlagConfiguration, rollout: &FlagRollout) -> Html {
     let rules: Vec<&Rule> = current.rules.iter().map(|rule| &rule.rule).collect();
+    let former = describe::rollout_after(!rules.is_empty(), rollout.rollout);
     let effect = describe_effect(current, rules, None);
     let error = page.error().cloned();
     html! {
         <form class="step-question" method="post" action=page.address.editing(Edit::RemoveRollout)>
             <RefusalNotice error/>
             {page.hidden(Action::RemoveRollout, Some(rollout.revision))}
-            <p class="step-text struck">{sentence(&describe::rollout(rollout.rollout))}</p>
+            <p class="step-text struck">{sentence(&former)}</p>
             <p>
                 {format!("Ends the {}% rollout: users that match no rule get ON. ", rollout.rollout.percentage.get())}
                 {effect}
@@ -158,7 +166,7 @@ fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
         >
             // Enter in a field presses the first button, which must be the one that saves.
             <button class="visually-hidden" tabindex="-1" aria-hidden="true">
-                "Save rollout"
+                "Save"
             </button>
             {conflict(page, rollout)}
             <RefusalNotice error=other/>
@@ -171,7 +179,7 @@ fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
                 is_rest=!current.rules.is_empty()
             />
             {page.effect_of(ProposedChange::Recipe)}
-            <FormActions action="Save rollout" back=format!("{}#rollout", page.address.href())/>
+            <FormActions action="Save" back=format!("{}#rollout", page.address.href())/>
         </form>
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     html::{Html, IntoHtml as _, hidden, html},
 };
 
-/// Renders the list. Its last line is always present, and states the result without a match.
+/// Renders the list. Its last line states the result without a match. A rollout to nobody is that line.
 pub(super) fn steps(
     page: &PageData,
     environment: &Environment,
@@ -30,7 +30,15 @@ pub(super) fn steps(
         }
     });
     let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
-    let rest = describe::fallthrough(!current.rules.is_empty(), rollout);
+    let rest = (!rollout.is_some_and(rollout::includes_nobody)).then(|| {
+        let rest = describe::fallthrough(!current.rules.is_empty(), rollout);
+        view! {
+            <li class="step step-else">
+                <span class="step-mark">"else"</span>
+                <p class="step-text">{sentence(&rest)}</p>
+            </li>
+        }
+    });
     html! {
         <p class="path-note">
             {format!(
@@ -42,10 +50,7 @@ pub(super) fn steps(
             {steps}
             {add}
             {rollout::rollout(page, current)}
-            <li class="step step-else">
-                <span class="step-mark">"else"</span>
-                <p class="step-text">{sentence(&rest)}</p>
-            </li>
+            {rest}
         </ol>
         {order(page, current)}
     }
