@@ -2,8 +2,8 @@ import type { Reason } from "./evaluation.js";
 
 /**
  * Storage for flags, from which `initialize()` starts if the service cannot be reached. A cache is synchronous and
- * holds plain JSON values, so a `Map` works. Reads always come from memory; the client writes all flags to the cache
- * whenever the service confirms them. Only one client at a time may use a cache.
+ * holds plain JSON values, so a `Map` works. Reads always come from memory; the client writes new flags to the cache,
+ * and the index whenever the service confirms them. Only one client at a time may use a cache.
  */
 export interface Cache {
   get(key: string): CacheEntry | null | undefined;

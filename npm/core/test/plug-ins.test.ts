@@ -159,6 +159,34 @@ describe("a plug-in that fails", () => {
     await client.shutdown();
   });
 
+  it("gets unchanged flags again only if another client has replaced them", async () => {
+    const entries = new Map<string, CacheEntry>();
+    const written: string[] = [];
+    const cache: Cache = {
+      ...unclearable(entries),
+      set: (key, entry) => {
+        written.push(key);
+        return entries.set(key, entry);
+      },
+    };
+    const client = new FeatureFlagsClient(
+      optionsFor(new ScriptedService(on, status(304)), { cache }),
+    );
+    await client.initialize();
+    written.length = 0;
+    await client.refresh();
+    expect(written).toEqual([":index"]);
+    const other = new ScriptedService(configuration([flag("theirs")]));
+    const sdkKey = "pnk_other_1";
+    await new FeatureFlagsClient(
+      optionsFor(other, { cache: unclearable(entries), sdkKey }),
+    ).initialize();
+    written.length = 0;
+    await client.refresh();
+    expect(written).toEqual(["beta", "ruled", ":index"]);
+    await client.shutdown();
+  });
+
   it("keep flags only for their own environment", async () => {
     const cache = new Map();
     const before = new FeatureFlagsClient(

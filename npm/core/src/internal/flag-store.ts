@@ -1,4 +1,4 @@
-import { type Cache, type CachedFlag, INDEX_KEY } from "../cache.js";
+import { type Cache, type CachedFlag, type CacheIndex, INDEX_KEY } from "../cache.js";
 import type { Settings } from "../options.js";
 import type { SnapshotFlag } from "../snapshot.js";
 import {
@@ -35,14 +35,18 @@ export class FlagStore {
   /** True if the flags come from a configuration rather than a cache or a snapshot. */
   #configured = false;
   #revision = 0;
+  /** The `confirmedAt` of the index in the cache that leads to all current flags; undefined if a write has failed. */
+  #cachedAt: number | undefined;
   /** The time at which the flags were confirmed, on the clock of `performance.now()`; undefined before that. */
   confirmedAt: number | undefined;
 
   constructor({ ttlMs, cache, logger, sdkKey, baseUrl }: Settings) {
     this.#defaultTtlMs = ttlMs;
     this.#source = sourceOf(sdkKey, baseUrl);
-    this.#onError = (error) =>
+    this.#onError = (error) => {
+      this.#cachedAt = undefined;
       logger.error("The cache failed, so its content may be outdated", error);
+    };
     this.#cache = cache && watched(cache, this.#onError);
   }
 
@@ -71,6 +75,7 @@ export class FlagStore {
   /** Replaces the served flags, and returns the keys of the changed ones; empty if no flags were served before. */
   replace(flags: ConfiguredFlags): readonly string[] {
     const [changes, before] = this.#configure(flags);
+    this.#cachedAt = undefined;
     this.renew(before);
     return changes;
   }
@@ -103,26 +108,35 @@ export class FlagStore {
   }
 
   /**
-   * Records that all flags have just been confirmed. Writes all of them to the cache, because the last write may have
-   * failed, and another client may have replaced them. Deletes those of `before` that are gone.
+   * Records that all flags have just been confirmed. Writes them to the cache, unless it has them already: the last
+   * write may have failed, and another client may have replaced them. Deletes those of `before` that are gone.
    */
   renew(before = NO_FLAGS): void {
     this.confirmedAt = performance.now();
     this.#write((cache) => {
-      // If the write fails, no index leads to the flags that are written.
-      cache.delete(INDEX_KEY);
-      for (const key of keysOf(before).filter((key) => this.#flags.find(key) < 0)) {
-        cache.delete(key);
+      const source = this.#sourceOf(this.context);
+      const index = readIndex(cache, source);
+      if (index === undefined || index.confirmedAt !== this.#cachedAt) {
+        this.#writeFlags(cache, before);
       }
-      const keys: string[] = [];
-      const ttls = this.#flags.ttlSeconds?.() ?? [];
-      for (const [key, { evaluation, targeted }, position] of this.entries()) {
-        const ttlMs = (ttls[position] ?? 0) * 1_000 || this.#defaultTtlMs;
-        keys.push(key);
-        cache.set(key, { ...evaluation, targeted, ttlMs });
-      }
-      cache.set(INDEX_KEY, { keys, source: this.#sourceOf(this.context), confirmedAt: Date.now() });
+      const confirmedAt = Date.now();
+      this.#cachedAt = confirmedAt;
+      const keys = Array.from(this.entries(), ([key]) => key);
+      cache.set(INDEX_KEY, { keys, source, confirmedAt });
     });
+  }
+
+  #writeFlags(cache: Cache, before: Flags): void {
+    // If the write fails, no index leads to the flags that are written.
+    cache.delete(INDEX_KEY);
+    for (const key of keysOf(before).filter((key) => this.#flags.find(key) < 0)) {
+      cache.delete(key);
+    }
+    const ttls = this.#flags.ttlSeconds?.() ?? [];
+    for (const [key, { evaluation, targeted }, position] of this.entries()) {
+      const ttlMs = (ttls[position] ?? 0) * 1_000 || this.#defaultTtlMs;
+      cache.set(key, { ...evaluation, targeted, ttlMs });
+    }
   }
 
   /** Expires the flags at these positions, and returns their keys. */
@@ -239,15 +253,21 @@ interface CachedFlagValue {
   readonly remainingMs: number;
 }
 
-function readCache(cache: Cache, source: string, stale: boolean): CachedFlagValue[] {
+/** Returns the index of the flags of this source; undefined if there is none. Any program may have written it. */
+function readIndex(cache: Cache, source: string): CacheIndex | undefined {
   const index = cache.get(INDEX_KEY);
-  if (
-    !index ||
-    !("keys" in index) ||
-    !Array.isArray(index.keys) ||
-    index.source !== source ||
-    !Number.isFinite(index.confirmedAt)
-  ) {
+  const isValid =
+    index &&
+    "keys" in index &&
+    Array.isArray(index.keys) &&
+    index.source === source &&
+    Number.isFinite(index.confirmedAt);
+  return isValid ? index : undefined;
+}
+
+function readCache(cache: Cache, source: string, stale: boolean): CachedFlagValue[] {
+  const index = readIndex(cache, source);
+  if (index === undefined) {
     return [];
   }
   const age = Math.max(0, Date.now() - index.confirmedAt);
