@@ -98,7 +98,7 @@ impl TestDatabase {
         }
     }
 
-    /// Runs one statement on the database, unnoticed by the service.
+    /// Runs one statement on the database, unnoticed by the service. When this returns, a file contains its changes.
     pub async fn execute(&self, sql: impl Into<String>) {
         let sql = AssertSqlSafe(sql.into());
         if self.is_postgres() {
@@ -115,6 +115,7 @@ impl TestDatabase {
                 .execute(&mut connection)
                 .await
                 .expect("the statement runs");
+            connection.close().await.expect("the file closes");
         }
     }
 
