@@ -3,10 +3,10 @@
 import { FeatureFlagsError } from "./errors.js";
 import type { Evaluation, EvaluationContext, Explanation, Reason } from "./evaluation.js";
 import type { LifecycleEventType, Listener } from "./events.js";
+import { BoundReader } from "./internal/bound-reader.js";
 import { Evaluations } from "./internal/evaluations.js";
 import { FlagStore } from "./internal/flag-store.js";
 import { Publisher } from "./internal/publisher.js";
-import { BoundReader } from "./internal/reader.js";
 import { RemoteEvaluations } from "./internal/remote-evaluations.js";
 import { ClientRuntime } from "./internal/runtime.js";
 import {

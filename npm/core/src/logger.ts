@@ -1,4 +1,4 @@
-import { callSafely } from "./internal/publisher.js";
+import { callSafely } from "./internal/call-safely.js";
 
 /** A receiver of the client's log messages. */
 export interface Logger {

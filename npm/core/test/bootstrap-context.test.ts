@@ -1,7 +1,8 @@
 import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
+import { flag, flagWithRule } from "../../test-kit/scripted.ts";
 import { holdEngines } from "./engines.ts";
-import { eventsOf, Journal } from "./journal.ts";
 import {
   baseUrl,
   clientOf as clientOfPage,
@@ -11,7 +12,6 @@ import {
   network,
   runInPage,
 } from "./page.ts";
-import { flag, flagWithRule } from "./scripted.ts";
 
 const french = { userId: "ada", country: "FR" };
 const document = { flags: [flag("plain"), flagWithRule("ruled", "FR")] };
@@ -221,7 +221,7 @@ describe("a page with a context for its bootstrap", () => {
 
   it("keeps the bootstrap while the service cannot be reached, until the TTL", async () => {
     fakeClock();
-    const client = clientOf({ retries: 1, cacheTtlMs: 10_000, logger: new Journal() });
+    const client = clientOf({ retries: 1, cacheTtlMs: 10_000, logger: new LogRecorder() });
     await client.initialize();
     network.mockRejectedValue(new TypeError("offline"));
     beIdle();
@@ -236,7 +236,11 @@ describe("a page with a context for its bootstrap", () => {
     "expires it, and keeps trying, if the flags are refused with %i",
     async (code) => {
       fakeClock();
-      const client = clientOf({ cacheTtlMs: 10_000, pollIntervalMs: 5_000, logger: new Journal() });
+      const client = clientOf({
+        cacheTtlMs: 10_000,
+        pollIntervalMs: 5_000,
+        logger: new LogRecorder(),
+      });
       const events = eventsOf(client);
       await client.initialize();
       const refused = vi.fn(async () => new Response("", { status: code }));
@@ -263,7 +267,7 @@ describe("a page with a context for its bootstrap", () => {
     network.mockImplementation((url) => (url.includes("/bootstrap") ? held : config()));
     const instantiate = vi.spyOn(WebAssembly, "instantiate");
     onTestFinished(() => instantiate.mockRestore());
-    const client = clientOf({ pollIntervalMs: 5_000, logger: new Journal() });
+    const client = clientOf({ pollIntervalMs: 5_000, logger: new LogRecorder() });
     const initialized = client.initialize();
     await vi.advanceTimersByTimeAsync(1_000);
     await hasAnswered(instantiate);

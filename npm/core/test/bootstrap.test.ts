@@ -1,6 +1,8 @@
-import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import { FeatureFlagsClient } from "@pennon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventsOf, Journal } from "./journal.ts";
+import { clientFor, readyClient } from "../../test-kit/clients.ts";
+import { exactTimers } from "../../test-kit/exact-timers.ts";
+import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
   flag,
@@ -11,31 +13,14 @@ import {
   ScriptedService,
   status,
   unreachable,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const flags = [flag("__proto__"), flag("off", false), flagWithRule("ruled", "FR")];
 const first = configuration(flags, 'W/"1"');
 const second = configuration([flag("off"), flagWithRule("ruled", "FR")], 'W/"2"');
 const french = { country: "FR", customAttributes: { plan: "pro" } };
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
-});
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
-
-async function ready(
-  service: ScriptedService,
-  options: Partial<FeatureFlagsClientOptions> = {},
-): Promise<FeatureFlagsClient> {
-  const client = new FeatureFlagsClient(optionsFor(service, options));
-  await client.initialize();
-  return client;
-}
+exactTimers();
 
 /** Returns a value after its transfer to another process. */
 function posted<T>(value: T): T {
@@ -48,9 +33,7 @@ describe("a configuration as the bootstrap", () => {
     ["text", JSON.stringify({ flags })],
   ])("may be %s, and needs no request", async (_, bootstrap) => {
     const service = new ScriptedService(second);
-    const client = new FeatureFlagsClient(
-      optionsFor(service, { bootstrap, pollIntervalMs: 30_000 }),
-    );
+    const client = clientFor(service, { bootstrap, pollIntervalMs: 30_000 });
     const events = eventsOf(client);
     await client.initialize();
     expect(service.requests).toEqual([]);
@@ -59,11 +42,10 @@ describe("a configuration as the bootstrap", () => {
     await vi.advanceTimersByTimeAsync(30_000);
     expect(client.isEnabled("off")).toBe(true);
     expect(events).toEqual(["ready", "refresh:start", "change __proto__ off", "refresh:success"]);
-    await client.shutdown();
   });
 
   it("expires like any other", async () => {
-    const client = await ready(new ScriptedService(unreachable()), {
+    const client = await readyClient(new ScriptedService(unreachable()), {
       bootstrap: { flags },
       retries: 1,
     });
@@ -71,16 +53,14 @@ describe("a configuration as the bootstrap", () => {
     expect(client.isEnabled("off")).toBe(false);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(client.read("off")).toBeUndefined();
-    await client.shutdown();
   });
 
   it("is ignored with a log message if it is invalid", async () => {
-    const logger = new Journal();
+    const logger = new LogRecorder();
     const bootstrap = { flags: [flag("\ud83d")] };
-    const client = await ready(new ScriptedService(first), { bootstrap, logger });
+    const client = await readyClient(new ScriptedService(first), { bootstrap, logger });
     expect(client.isEnabled("off")).toBe(false);
     expect(logger.lines).toEqual([expect.stringContaining("error: The bootstrap")]);
-    await client.shutdown();
   });
 });
 
@@ -106,12 +86,12 @@ describe("text as the bootstrap", () => {
 
 describe("a snapshot", () => {
   it("transfers everything, which is available at once", async () => {
-    const before = await ready(new ScriptedService(first));
+    const before = await readyClient(new ScriptedService(first));
     const snapshot = posted(before.snapshot());
     expect(snapshot).toMatchObject({ version: 1, config: { flags }, etag: 'W/"1"' });
 
     const service = new ScriptedService(status(304));
-    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap: snapshot }));
+    const client = clientFor(service, { bootstrap: snapshot });
     expect(client.isReady()).toBe(false);
     expect(client.isEnabled("__proto__")).toBe(true);
     expect(client.withContext({}).isEnabled("off", true)).toBe(false);
@@ -122,17 +102,16 @@ describe("a snapshot", () => {
     expect(service.requests).toEqual([]);
     await client.refresh();
     expect(service.tags).toEqual(['W/"1"']);
-    await client.shutdown();
   });
 
   it("transfers the evaluations for one context, without rules", async () => {
-    const before = await ready(new ScriptedService(first));
+    const before = await readyClient(new ScriptedService(first));
     const snapshot = posted(before.withContext(french).snapshot());
     expect(JSON.stringify(snapshot)).not.toContain("conditions");
 
     const slow = held();
     const service = new ScriptedService(slow.answer);
-    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap: snapshot }));
+    const client = clientFor(service, { bootstrap: snapshot });
     const reader = client.withContext({ customAttributes: { plan: "pro" }, country: "FR" });
     const answer = reader.read("ruled");
     expect(answer).toEqual({ enabled: false, reason: "targeting_rule" });
@@ -149,7 +128,6 @@ describe("a snapshot", () => {
     await initialized;
     expect(reader.read("ruled")).toBe(answer);
     expect(client.read("ruled", { country: "DE" })?.enabled).toBe(true);
-    await client.shutdown();
   });
 
   describe("in a page", () => {
@@ -165,10 +143,10 @@ describe("a snapshot", () => {
     });
 
     async function initializing() {
-      const before = await ready(new ScriptedService(first));
+      const before = await readyClient(new ScriptedService(first));
       const bootstrap = posted(before.withContext(french).snapshot());
       const service = new ScriptedService(first);
-      const client = new FeatureFlagsClient(optionsFor(service, { bootstrap }));
+      const client = clientFor(service, { bootstrap });
       const initialized = client.initialize();
       await vi.advanceTimersByTimeAsync(1_000);
       return { client, service, initialized };
@@ -184,30 +162,27 @@ describe("a snapshot", () => {
       await initialized;
       expect(service.requests).toHaveLength(1);
       expect(client.evaluate("ruled", { country: "DE" }).enabled).toBe(true);
-      await client.shutdown();
     });
 
     it("suffices for a moment in browsers that do not report idle moments", async () => {
       vi.stubGlobal("requestIdleCallback", undefined);
-      const { client, service, initialized } = await initializing();
+      const { service, initialized } = await initializing();
       await initialized;
       expect(service.requests).toHaveLength(1);
-      await client.shutdown();
     });
 
     it.each<[string, (client: FeatureFlagsClient) => unknown]>([
       ["another context", (client) => client.read("ruled", { country: "DE" })],
       ["an unknown flag", (client) => client.read("unknown")],
       ["refresh()", (client) => client.refresh()],
-    ])("does not suffice for %s", async (_, ask) => {
+    ])("does not suffice for %s", async (_, request) => {
       const { client, service, initialized } = await initializing();
-      const asked = ask(client);
+      const requested = request(client);
       await initialized;
-      await asked;
+      await requested;
       expect(service.requests.length).toBeGreaterThan(0);
       idle.mock.calls[0]?.[0]();
       expect(idle).toHaveBeenCalledOnce();
-      await client.shutdown();
     });
 
     it("is all that a client has that is shut down before", async () => {
@@ -222,10 +197,10 @@ describe("a snapshot", () => {
   });
 
   it("is served while the service is unreachable, until the usual TTL expires", async () => {
-    const before = await ready(new ScriptedService(first));
+    const before = await readyClient(new ScriptedService(first));
     const bootstrap = posted(before.withContext(french).snapshot());
     const service = new ScriptedService(unreachable());
-    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap, retries: 1 }));
+    const client = clientFor(service, { bootstrap, retries: 1 });
     const initialized = client.initialize();
     await service.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -234,67 +209,61 @@ describe("a snapshot", () => {
     expect(client.evaluate("ruled", french).enabled).toBe(false);
     await vi.advanceTimersByTimeAsync(70_000);
     expect(client.read("off")).toBeUndefined();
-    await client.shutdown();
   });
 
   it.each([401, 503])("expires after a failure with status %i", async (code) => {
-    const before = await ready(new ScriptedService(first));
+    const before = await readyClient(new ScriptedService(first));
     const bootstrap = posted(before.withContext(french).snapshot());
     const service = new ScriptedService(status(code), unreachable());
-    const options = { bootstrap, cacheTtlMs: 30_000, retries: 1, logger: new Journal() };
-    const client = new FeatureFlagsClient(optionsFor(service, options));
-    let told = 0;
+    const options = { bootstrap, cacheTtlMs: 30_000, retries: 1, logger: new LogRecorder() };
+    const client = clientFor(service, options);
+    let notified = 0;
     const initialized = client.initialize({ retry: "background" }).catch((error) => error.code);
     await service.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await initialized).toBe(code === 401 ? "INITIALIZATION_FAILED" : undefined);
     client.subscribe(() => {
-      told += 1;
+      notified += 1;
     });
     await vi.advanceTimersByTimeAsync(28_000);
     expect(client.read("off")?.enabled).toBe(false);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(client.read("off")).toBeUndefined();
-    expect(told).toBe(1);
+    expect(notified).toBe(1);
     // Expired flags do not make a client ready.
     await vi.advanceTimersByTimeAsync(100_000);
     expect(client.isReady()).toBe(code === 503);
-    await client.shutdown();
   });
 
   it("reports the flags that have changed since", async () => {
     const flags = [flag("same"), flag("other"), flagWithRollout("rolled", 0)];
-    const before = await ready(new ScriptedService(configuration(flags)));
+    const before = await readyClient(new ScriptedService(configuration(flags)));
     const bootstrap = posted(before.withContext({}).snapshot());
     const now = [flag("same"), flag("other", false), flagWithRollout("rolled", 0), flag("new")];
-    const client = new FeatureFlagsClient(
-      optionsFor(new ScriptedService(configuration(now)), { bootstrap }),
-    );
+    const client = clientFor(new ScriptedService(configuration(now)), { bootstrap });
     const events = eventsOf(client);
     await client.initialize();
     // A flag with rules or a rollout could not be compared, because only its evaluation was known.
     expect(events).toEqual(["ready", "change other rolled new"]);
-    await client.shutdown();
   });
 
   it("reports no change if a snapshot starts with its own configuration", async () => {
     const flags = [flag("same"), flagWithRule("ruled", "FR")];
-    const before = await ready(new ScriptedService(configuration(flags)));
-    const client = new FeatureFlagsClient(
-      optionsFor(new ScriptedService(unreachable()), { bootstrap: posted(before.snapshot()) }),
-    );
+    const before = await readyClient(new ScriptedService(configuration(flags)));
+    const client = clientFor(new ScriptedService(unreachable()), {
+      bootstrap: posted(before.snapshot()),
+    });
     const events = eventsOf(client);
     await client.initialize();
     expect(events).toEqual(["ready"]);
     expect(client.evaluate("ruled", french).enabled).toBe(false);
-    await client.shutdown();
   });
 
   it("reports no change after a listener of `ready` has shut down the client", async () => {
-    const before = await ready(new ScriptedService(configuration([flag("beta")])));
+    const before = await readyClient(new ScriptedService(configuration([flag("beta")])));
     const bootstrap = posted(before.withContext({}).snapshot());
     const service = new ScriptedService(configuration([flag("beta", false)]));
-    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap }));
+    const client = clientFor(service, { bootstrap });
     const events = eventsOf(client);
     client.on("ready", () => void client.shutdown());
     await client.initialize();
@@ -312,7 +281,7 @@ describe("a snapshot", () => {
 describe("the snapshot of a reader", () => {
   it("contains only what rules can see", async () => {
     const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-    const server = await ready(new ScriptedService(first), { logger });
+    const server = await readyClient(new ScriptedService(first), { logger });
     const row = {
       ...french,
       passwordHash: "secret",
@@ -331,7 +300,7 @@ describe("the snapshot of a reader", () => {
 
   it("contains the fallbacks of flags that do not exist", async () => {
     const fallbacks = { absent: true, off: true };
-    const server = await ready(new ScriptedService(first), { fallbacks });
+    const server = await readyClient(new ScriptedService(first), { fallbacks });
     const page = FeatureFlagsClient.fromSnapshot(posted(server.withContext(french).snapshot()));
     expect(page.read("absent")).toEqual({ enabled: true, reason: "fallback" });
     expect(page.read("off")).toEqual(server.read("off"));
@@ -341,7 +310,7 @@ describe("the snapshot of a reader", () => {
 describe("a client from a snapshot", () => {
   it("serves it permanently, and sends no request", async () => {
     const fetched = vi.spyOn(globalThis, "fetch");
-    const server = await ready(new ScriptedService(first));
+    const server = await readyClient(new ScriptedService(first));
     const snapshot = posted(server.withContext(french).snapshot());
     const client = FeatureFlagsClient.fromSnapshot(snapshot, { absent: true });
     expect(client.isReady()).toBe(true);

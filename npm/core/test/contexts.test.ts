@@ -1,8 +1,9 @@
 import { runInNewContext } from "node:vm";
 import { contextKey, type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { Journal } from "./journal.ts";
-import { configuration, flag, optionsFor, ScriptedService } from "./scripted.ts";
+import { readyClient } from "../../test-kit/clients.ts";
+import { LogRecorder } from "../../test-kit/recorders.ts";
+import { configuration, flag, optionsFor, ScriptedService } from "../../test-kit/scripted.ts";
 
 /** A flag that is on for contexts with an attribute of this value, and off for all others. */
 function flagFor(attribute: string, value: string | number | boolean) {
@@ -318,10 +319,9 @@ describe("a context", () => {
 
 describe("an attribute that belongs under customAttributes", () => {
   async function logging() {
-    const logger = new Journal();
+    const logger = new LogRecorder();
     const service = new ScriptedService(configuration([flag("plain"), flagFor("plan", 3)]));
-    const client = new FeatureFlagsClient(optionsFor(service, { logger }));
-    await client.initialize();
+    const client = await readyClient(service, { logger });
     return { client, logger };
   }
 
@@ -365,8 +365,7 @@ describe("a flag", () => {
   it("may have the name of a property that every object inherits", async () => {
     const keys = ["__proto__", "constructor", "toString"];
     const service = new ScriptedService(configuration(keys.map((key) => flag(key))));
-    const client = new FeatureFlagsClient(optionsFor(service));
-    await client.initialize();
+    const client = await readyClient(service);
     expect(keys.map((key) => client.isEnabled(key))).toEqual([true, true, true]);
     expect(() => client.isEnabled("hasOwnProperty")).toThrow("hasOwnProperty");
     expect(client.read("valueOf")).toBeUndefined();

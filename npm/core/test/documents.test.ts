@@ -1,7 +1,13 @@
 import { FeatureFlagsClient } from "@pennon/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { describeDocument, describeSnippets, documentText } from "./code-blocks.ts";
-import { configuration, flag, flagWithRule, optionsFor, ScriptedService } from "./scripted.ts";
+import { describeDocument, describeSnippets, documentText } from "../../test-kit/code-blocks.ts";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  optionsFor,
+  ScriptedService,
+} from "../../test-kit/scripted.ts";
 import { clientFor } from "./snippets/saved-snapshot.js";
 
 describeDocument("npm/core/README.md", ["npm/core/test/snippets/"]);

@@ -1,6 +1,6 @@
 import { FeatureFlagsClient } from "@pennon/core";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { flagWithRule } from "./scripted.ts";
+import { flagWithRule } from "../../test-kit/scripted.ts";
 import { clientWith } from "./snippets/client-with.js";
 
 // The clients for tests in docs/testing.md.

@@ -1,14 +1,14 @@
-import { type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
+import type { EvaluationContext } from "@pennon/core";
 import { describe, expect, it } from "vitest";
-import { eventsOf } from "./journal.ts";
+import { clientFor } from "../../test-kit/clients.ts";
+import { eventsOf } from "../../test-kit/recorders.ts";
 import {
   type FlagConfig,
   flag,
   flagWithRollout,
   flagWithRule,
-  optionsFor,
   ScriptedService,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const ROUNDS = 2_000;
 
@@ -118,9 +118,7 @@ describe("the engine", () => {
       headers: new Headers(),
       body: chance.of<() => string | Uint8Array>([text, text, bytes, bytes, noise])(),
     }));
-    const client = new FeatureFlagsClient(
-      optionsFor(service, { bootstrap: { flags: [] }, retries: 1, retryDelayMs: 0 }),
-    );
+    const client = clientFor(service, { bootstrap: { flags: [] }, retries: 1, retryDelayMs: 0 });
     const events = eventsOf(client);
     await client.initialize();
     let [good, bad, answers] = [0, 0, 0];
@@ -142,6 +140,5 @@ describe("the engine", () => {
     expect(good).toBeGreaterThan(ROUNDS / 20);
     expect(bad).toBeGreaterThan(ROUNDS / 10);
     expect(answers).toBeGreaterThan(ROUNDS);
-    await client.shutdown();
   });
 });

@@ -1,18 +1,13 @@
-import {
-  type EvaluateEvent,
-  FeatureFlagsClient,
-  type FeatureFlagsClientOptions,
-} from "@pennon/core";
+import type { EvaluateEvent, FeatureFlagsClientOptions } from "@pennon/core";
 import { describe, expect, it } from "vitest";
-import { Journal } from "./journal.ts";
-import { configuration, flag, flagWithRule, optionsFor, ScriptedService } from "./scripted.ts";
+import { clientFor, readyClient } from "../../test-kit/clients.ts";
+import { LogRecorder } from "../../test-kit/recorders.ts";
+import { configuration, flag, flagWithRule, ScriptedService } from "../../test-kit/scripted.ts";
 
 const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
 
 async function ready(options: Partial<FeatureFlagsClientOptions>) {
-  const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), options));
-  await client.initialize();
-  return client;
+  return readyClient(new ScriptedService(on), options);
 }
 
 describe("onEvaluate", () => {
@@ -40,7 +35,6 @@ describe("onEvaluate", () => {
       ruled,
       { key: "missing", context: undefined, enabled: true, reason: "fallback" },
     ]);
-    await client.shutdown();
   });
 
   it("may evaluate flags itself, without being called with them", async () => {
@@ -58,7 +52,6 @@ describe("onEvaluate", () => {
     client.evaluate("ruled", { country: "FR" });
     client.isEnabled("beta");
     expect(keys).toEqual(["ruled", "beta"]);
-    await client.shutdown();
   });
 
   it("is called with evaluations by the service too", async () => {
@@ -68,9 +61,9 @@ describe("onEvaluate", () => {
       headers: new Headers(),
       body: JSON.stringify({ enabled: false, reason: "rollout" }),
     });
-    const client = new FeatureFlagsClient(
-      optionsFor(new ScriptedService(answer), { onEvaluate: (event) => events.push(event) }),
-    );
+    const client = clientFor(new ScriptedService(answer), {
+      onEvaluate: (event) => events.push(event),
+    });
     const context = { userId: "ada" };
     await client.evaluateRemote("beta", context);
     expect(events).toEqual([{ key: "beta", context, enabled: false, reason: "rollout" }]);
@@ -86,11 +79,10 @@ describe("onEvaluate", () => {
     client.read("missing");
     expect(() => client.evaluate("missing")).toThrow();
     expect(events).toEqual([]);
-    await client.shutdown();
   });
 
   it("may throw or reject, which is logged", async () => {
-    const logger = new Journal();
+    const logger = new LogRecorder();
     const hooks = [
       () => {
         throw new Error("broken");

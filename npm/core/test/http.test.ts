@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { FeatureFlagsClient, VERSION } from "@pennon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { flag } from "./scripted.ts";
+import { flag } from "../../test-kit/scripted.ts";
 
 describe("over real HTTP", () => {
   const seen: IncomingMessage[] = [];

@@ -1,6 +1,7 @@
-import { FeatureFlagsClient } from "@pennon/core";
+import type { FeatureFlagsClient } from "@pennon/core";
 import { describe, expect, it } from "vitest";
-import { configuration, flag, optionsFor, ScriptedService } from "./scripted.ts";
+import { readyClient } from "../../test-kit/clients.ts";
+import { configuration, flag, ScriptedService } from "../../test-kit/scripted.ts";
 
 /** Some are prefixes of others, and their order by bytes is not that of UTF-16. */
 const keys = [
@@ -20,9 +21,7 @@ const keys = [
 
 async function clientOf(present: readonly string[]): Promise<FeatureFlagsClient> {
   const service = new ScriptedService(configuration(present.map((key) => flag(key))));
-  const client = new FeatureFlagsClient(optionsFor(service));
-  await client.initialize();
-  return client;
+  return readyClient(service);
 }
 
 describe("a key", () => {
@@ -32,7 +31,6 @@ describe("a key", () => {
       expect(client.isEnabled(key), key).toBe(true);
     }
     expect(Object.keys(client.evaluateAll()).toSorted()).toEqual(keys.toSorted());
-    await client.shutdown();
   });
 
   it("is not found if it is missing between its neighbors", async () => {
@@ -48,8 +46,7 @@ describe("a key", () => {
       configuration([flag("old")]),
       configuration([flag("new"), flag("old")], 'W/"2"'),
     );
-    const client = new FeatureFlagsClient(optionsFor(service));
-    await client.initialize();
+    const client = await readyClient(service);
     for (let number = 0; number < 2_000; number += 1) {
       expect(client.read(`never_${number}`)).toBeUndefined();
     }
@@ -57,7 +54,6 @@ describe("a key", () => {
     await client.refresh();
     expect(client.isEnabled("new")).toBe(true);
     expect(client.read("never_1")).toBeUndefined();
-    await client.shutdown();
   });
 
   it("is not found if there are no flags, or if it is not a string", async () => {
@@ -68,6 +64,5 @@ describe("a key", () => {
     for (const nonsense of [undefined, null, 1, Symbol("a"), {}]) {
       expect(client.read(nonsense as never)).toBeUndefined();
     }
-    await client.shutdown();
   });
 });

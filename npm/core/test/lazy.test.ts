@@ -4,18 +4,20 @@ import {
   FeatureFlagsError,
   type TransportRequest,
 } from "@pennon/core";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventsOf, Journal } from "./journal.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { clientFor, readyClient } from "../../test-kit/clients.ts";
+import { errorWith } from "../../test-kit/errors.ts";
+import { exactTimers } from "../../test-kit/exact-timers.ts";
+import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
   flag,
   flagWithRule,
   held,
-  optionsFor,
   ScriptedService,
   status,
   unreachable,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
 const answers = (body: unknown) => () => ({
@@ -23,16 +25,10 @@ const answers = (body: unknown) => () => ({
   headers: new Headers(),
   body: typeof body === "string" ? body : JSON.stringify(body),
 });
-const code = (code: string) => expect.objectContaining({ name: "FeatureFlagsError", code });
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
-});
+exactTimers();
 
 afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
   vi.unstubAllGlobals();
 });
 
@@ -41,9 +37,7 @@ describe("evaluateRemote", () => {
 
   it("sends a request, without initialize()", async () => {
     const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
-    const client = new FeatureFlagsClient(
-      optionsFor(service, { baseUrl: "https://flags.example.com/" }),
-    );
+    const client = clientFor(service, { baseUrl: "https://flags.example.com/" });
     const answer = await client.evaluateRemote("beta", context);
     expect(answer).toEqual({ enabled: true, reason: "rollout" });
     expect(await client.evaluateRemote("beta")).toBe(answer);
@@ -71,27 +65,29 @@ describe("evaluateRemote", () => {
       [() => undefined as never, "EVALUATION_FAILED"],
     ] as const;
     for (const [answer, expected] of failures) {
-      const client = new FeatureFlagsClient(optionsFor(new ScriptedService(answer)));
+      const client = clientFor(new ScriptedService(answer));
       const failure = await client.evaluateRemote("beta", context).catch((error) => error);
       expect(failure).toBeInstanceOf(FeatureFlagsError);
-      expect(failure).toEqual(code(expected));
+      expect(failure).toEqual(errorWith(expected));
     }
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
-    await expect(client.evaluateRemote("beta", cyclic)).rejects.toEqual(code("EVALUATION_FAILED"));
+    const client = clientFor(new ScriptedService(on));
+    await expect(client.evaluateRemote("beta", cyclic)).rejects.toEqual(
+      errorWith("EVALUATION_FAILED"),
+    );
   });
 
   it("fails with a code for a key that is not a string, without a request", async () => {
     const service = new ScriptedService(on);
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     for (const key of [Symbol("s"), Object.create(null), undefined, 7]) {
-      await expect(client.evaluateRemote(key)).rejects.toEqual(code("EVALUATION_FAILED"));
+      await expect(client.evaluateRemote(key)).rejects.toEqual(errorWith("EVALUATION_FAILED"));
     }
     expect(service.requests).toEqual([]);
   });
 
   it("sends the context as it is at the call", async () => {
     const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const context = { userId: "ada" };
     const answer = client.evaluateRemote("beta", context);
     context.userId = "bob";
@@ -101,24 +97,28 @@ describe("evaluateRemote", () => {
 
   it("waits for at most one attempt, and not beyond shutdown()", async () => {
     const service = new ScriptedService(held().answer);
-    const client = new FeatureFlagsClient(optionsFor(service, { timeoutMs: 500 }));
-    const late = expect(client.evaluateRemote("beta")).rejects.toEqual(code("EVALUATION_FAILED"));
+    const client = clientFor(service, { timeoutMs: 500 });
+    const late = expect(client.evaluateRemote("beta")).rejects.toEqual(
+      errorWith("EVALUATION_FAILED"),
+    );
     await service.firstRequest();
     await vi.advanceTimersByTimeAsync(500);
     await late;
     expect(service.requests[0]?.signal.aborted).toBe(true);
 
-    const given = expect(client.evaluateRemote("beta")).rejects.toEqual(code("EVALUATION_FAILED"));
+    const given = expect(client.evaluateRemote("beta")).rejects.toEqual(
+      errorWith("EVALUATION_FAILED"),
+    );
     await service.requested(2);
     await client.shutdown();
     await given;
-    await expect(client.evaluateRemote("beta")).rejects.toEqual(code("NOT_INITIALIZED"));
+    await expect(client.evaluateRemote("beta")).rejects.toEqual(errorWith("NOT_INITIALIZED"));
     expect(service.requests).toHaveLength(2);
   });
 
   it("sends only values that count", async () => {
     const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const customAttributes = { plan: "pro", seats: 3n, since: new Date(), half: "\ud800" };
     const context = { userId: 7, country: "x\udc00", customAttributes };
     await client.evaluateRemote("beta", context as never);
@@ -132,7 +132,7 @@ describe("evaluateRemote", () => {
     const late = held();
     const service = new ScriptedService(late.answer);
     const timeoutMs = Number.MAX_SAFE_INTEGER;
-    const client = new FeatureFlagsClient(optionsFor(service, { timeoutMs }));
+    const client = clientFor(service, { timeoutMs });
     const answer = client.evaluateRemote("beta");
     await service.requested(1);
     await vi.advanceTimersByTimeAsync(60_000);
@@ -155,8 +155,7 @@ describe("usage reports", () => {
   }
 
   async function ready(service: ScriptedService, reportUsage = true) {
-    const client = new FeatureFlagsClient(optionsFor(service, { reportUsage }));
-    await client.initialize();
+    const client = await readyClient(service, { reportUsage });
     await vi.dynamicImportSettled();
     return client;
   }
@@ -187,7 +186,6 @@ describe("usage reports", () => {
     ]);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(reports()).toHaveLength(1);
-    await client.shutdown();
   });
 
   it("are off by default", async () => {
@@ -246,8 +244,7 @@ describe("usage reports", () => {
     async (sdkKey, random, sent) => {
       vi.mocked(Math.random).mockReturnValueOnce(random);
       const { service, reports } = counting();
-      const client = new FeatureFlagsClient(optionsFor(service, { sdkKey, reportUsage: true }));
-      await client.initialize();
+      const client = await readyClient(service, { sdkKey, reportUsage: true });
       client.isEnabled("beta");
       await vi.dynamicImportSettled();
       await client.shutdown();
@@ -259,7 +256,7 @@ describe("usage reports", () => {
     "end for the session after %d, without a log line or an event",
     async (code) => {
       const { service, reports } = counting(503, code);
-      const logger = new Journal();
+      const logger = new LogRecorder();
       const client = builtIn(service, { logger });
       await client.initialize();
       const events = eventsOf(client);
@@ -280,14 +277,11 @@ describe("usage reports", () => {
   it("do not count what a reader peeks at", async () => {
     const { service, reports } = counting();
     const seen: unknown[] = [];
-    const client = new FeatureFlagsClient(
-      optionsFor(service, {
-        reportUsage: true,
-        fallbacks: { none: true },
-        onEvaluate: ({ key }) => seen.push(key),
-      }),
-    );
-    await client.initialize();
+    const client = await readyClient(service, {
+      reportUsage: true,
+      fallbacks: { none: true },
+      onEvaluate: ({ key }) => seen.push(key),
+    });
     await vi.dynamicImportSettled();
     const reader = client.withContext({ country: "FR" });
     const peeked = ["beta", "ruled", "none", "unknown"].map((key) => reader.peek(key));
@@ -330,7 +324,6 @@ describe("usage reports", () => {
     for (const id of ids) {
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     }
-    await client.shutdown();
   });
 
   it("are sent one at a time, and again with the same ID without a response", async () => {
@@ -390,7 +383,6 @@ describe("usage reports", () => {
     other.isEnabled("beta");
     await other.flush();
     expect(reports()).toHaveLength(3);
-    await other.shutdown();
   });
 
   it("are all sent at the end, even if some have failed before", async () => {
@@ -414,7 +406,6 @@ describe("usage reports", () => {
     expect(reports()).toHaveLength(20);
     await client.flush();
     expect(reports().map(([{ count }]) => count)).toEqual([...Array(21).fill(1), 19]);
-    await client.shutdown();
   });
 
   it("do not pile up if a page is hidden repeatedly while offline", async () => {
@@ -431,7 +422,6 @@ describe("usage reports", () => {
     page.dispatchEvent(new Event("pagehide"));
     expect(reports()).toHaveLength(before + 50);
     vi.unstubAllGlobals();
-    await client.shutdown();
   });
 
   it("are sent when a page is closed", async () => {
@@ -487,17 +477,15 @@ describe("usage reports", () => {
     expect(reports().map((counts) => counts.length)).toEqual([1_000, 1_000, 500]);
     const keys = reports().flatMap((counts) => counts.map(({ flagKey }: never) => flagKey));
     expect(new Set(keys)).toEqual(new Set(flags.map(({ key }) => key)));
-    await client.shutdown();
   });
 
   it("are bounded, with one warning about the rest", async () => {
     const flags = Array.from({ length: 50_002 }, (_, index) => flag(`flag_${index}`));
-    const logger = new Journal();
+    const logger = new LogRecorder();
     const service = new ScriptedService((request) =>
       isReport(request) ? status(503)(request) : configuration(flags)(request),
     );
-    const client = new FeatureFlagsClient(optionsFor(service, { reportUsage: true, logger }));
-    await client.initialize();
+    const client = await readyClient(service, { reportUsage: true, logger });
     await vi.dynamicImportSettled();
     for (const minute of [1, 2, 3]) {
       for (const { key } of flags) {
@@ -509,7 +497,6 @@ describe("usage reports", () => {
     expect(logger.lines).toEqual([
       expect.stringContaining("50000 combinations of flag, reason and result"),
     ]);
-    await client.shutdown();
   });
 });
 
@@ -518,8 +505,7 @@ describe("staleIfError", () => {
 
   it("serves flags past their TTL during an outage, but not after a refusal", async () => {
     const service = new ScriptedService(on, unreachable());
-    const client = new FeatureFlagsClient(optionsFor(service, options));
-    await client.initialize();
+    const client = await readyClient(service, options);
     await vi.advanceTimersByTimeAsync(600_000);
     expect(client.isEnabled("beta")).toBe(true);
     expect(service.requests.length).toBeGreaterThan(10);
@@ -529,21 +515,19 @@ describe("staleIfError", () => {
     service.respondWith(on);
     await client.refresh();
     expect(client.isEnabled("beta")).toBe(true);
-    await client.shutdown();
   });
 
   it("starts from a cache that is too old", async () => {
     const cache = new Map();
-    await new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache })).initialize();
+    await readyClient(new ScriptedService(on), { cache });
     vi.setSystemTime(Date.now() + 3_600_000);
     const service = new ScriptedService(unreachable());
-    const client = new FeatureFlagsClient(optionsFor(service, { ...options, cache }));
+    const client = clientFor(service, { ...options, cache });
     const initialized = client.initialize();
     await service.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
     await vi.advanceTimersByTimeAsync(600_000);
     expect(client.isEnabled("beta")).toBe(true);
-    await client.shutdown();
   });
 });

@@ -1,38 +1,28 @@
 import { FeatureFlagsClient, FeatureFlagsError } from "@pennon/core";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventsOf, Journal } from "./journal.ts";
+import { describe, expect, it, vi } from "vitest";
+import { clientFor, readyClient } from "../../test-kit/clients.ts";
+import { errorWith } from "../../test-kit/errors.ts";
+import { exactTimers } from "../../test-kit/exact-timers.ts";
+import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
   flag,
   held,
   malformed,
-  optionsFor,
   ScriptedService,
   status,
   unreachable,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const on = configuration([flag("beta")], 'W/"on"');
 const off = configuration([flag("beta", false)], 'W/"off"');
-const code = (code: string) => expect.objectContaining({ name: "FeatureFlagsError", code });
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  // Makes every delay exact, without random shortening.
-  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
-});
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+exactTimers();
 
 describe("initialize", () => {
   it("sends the key, becomes ready and emits an event", async () => {
     const service = new ScriptedService(on);
-    const client = new FeatureFlagsClient(
-      optionsFor(service, { baseUrl: "https://flags.example.com/pennon/" }),
-    );
+    const client = clientFor(service, { baseUrl: "https://flags.example.com/pennon/" });
     const events = eventsOf(client);
     await client.initialize();
     expect(service.requests).toMatchObject([
@@ -48,7 +38,7 @@ describe("initialize", () => {
 
   it("shares one promise between concurrent calls", async () => {
     const service = new ScriptedService(on);
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const first = client.initialize();
     expect(client.initialize()).toBe(first);
     await first;
@@ -58,7 +48,7 @@ describe("initialize", () => {
 
   it("fails with a cause after all retries, and can then be repeated", async () => {
     const service = new ScriptedService(unreachable());
-    const client = new FeatureFlagsClient(optionsFor(service, { retries: 1 }));
+    const client = clientFor(service, { retries: 1 });
     const events = eventsOf(client);
     const failure = client.initialize().catch((error: unknown) => error);
     await service.firstRequest();
@@ -71,7 +61,7 @@ describe("initialize", () => {
     });
     expect(service.requests).toHaveLength(2);
     expect(client.isReady()).toBe(false);
-    expect(() => client.isEnabled("beta")).toThrow(code("NOT_INITIALIZED"));
+    expect(() => client.isEnabled("beta")).toThrow(errorWith("NOT_INITIALIZED"));
 
     service.respondWith(on);
     await client.initialize();
@@ -81,19 +71,18 @@ describe("initialize", () => {
 
   it("does not try again with a key that was refused", async () => {
     const service = new ScriptedService(status(401));
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     await expect(client.initialize()).rejects.toThrow("sdkKey");
     expect(service.requests).toHaveLength(1);
   });
 
   it("starts from a cache that another client filled, if the service is unreachable", async () => {
     const cache = new Map();
-    const before = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache }));
-    await before.initialize();
+    await readyClient(new ScriptedService(on), { cache });
 
     vi.setSystemTime(Date.now() + 50_000);
     const service = new ScriptedService(status(400 + 29), unreachable());
-    const client = new FeatureFlagsClient(optionsFor(service, { cache, retries: 1 }));
+    const client = clientFor(service, { cache, retries: 1 });
     const events = eventsOf(client);
     const initialized = client.initialize();
     await service.firstRequest();
@@ -105,33 +94,32 @@ describe("initialize", () => {
     expect(client.evaluate("beta", { userId: "ada" }).enabled).toBe(true);
 
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(() => client.isEnabled("beta")).toThrow(code("FLAG_NOT_FOUND"));
+    expect(() => client.isEnabled("beta")).toThrow(errorWith("FLAG_NOT_FOUND"));
   });
 
   it("does not start from values that are too old", async () => {
     const cache = new Map();
-    await new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache })).initialize();
+    await readyClient(new ScriptedService(on), { cache });
     vi.setSystemTime(Date.now() + 60_000);
     const service = new ScriptedService(malformed());
-    const client = new FeatureFlagsClient(optionsFor(service, { cache }));
-    await expect(client.initialize()).rejects.toEqual(code("INITIALIZATION_FAILED"));
+    const client = clientFor(service, { cache });
+    await expect(client.initialize()).rejects.toEqual(errorWith("INITIALIZATION_FAILED"));
   });
 });
 
 describe("refresh", () => {
   it("emits no change for another TTL alone", async () => {
     const short = configuration([flag("beta", true, { ttlOverrideSeconds: 5 })], 'W/"2"');
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on, short)));
+    const client = clientFor(new ScriptedService(on, short));
     const events = eventsOf(client);
     await client.initialize();
     await client.refresh();
     expect(events).toEqual(["ready", "refresh:start", "refresh:success"]);
-    await client.shutdown();
   });
 
   it("fetches changes, with the tag of the known configuration", async () => {
     const service = new ScriptedService(on, off, status(304));
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const events = eventsOf(client);
     await client.initialize();
     await client.refresh();
@@ -151,24 +139,23 @@ describe("refresh", () => {
 
   it("shares one request between concurrent calls", async () => {
     const service = new ScriptedService(on);
-    const client = new FeatureFlagsClient(optionsFor(service));
-    await client.initialize();
+    const client = await readyClient(service);
     await Promise.all([client.refresh(), client.refresh(), client.refresh()]);
     expect(service.requests).toHaveLength(2);
   });
 
   it("fails after all retries, emits an event, and keeps flags and tag", async () => {
     const service = new ScriptedService(on, malformed());
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const events = eventsOf(client);
     const errors: unknown[] = [];
     client.on("refresh:error", ({ error }) => errors.push(error));
     await client.initialize();
-    const refreshed = expect(client.refresh()).rejects.toEqual(code("REFRESH_FAILED"));
+    const refreshed = expect(client.refresh()).rejects.toEqual(errorWith("REFRESH_FAILED"));
     await vi.advanceTimersByTimeAsync(10_000);
     await refreshed;
     expect(service.requests).toHaveLength(5);
-    expect(errors).toEqual([code("REFRESH_FAILED")]);
+    expect(errors).toEqual([errorWith("REFRESH_FAILED")]);
     expect(events).toEqual(["ready", "refresh:start", "refresh:error"]);
     expect(client.isEnabled("beta")).toBe(true);
     service.respondWith(status(304));
@@ -177,24 +164,22 @@ describe("refresh", () => {
   });
 
   it("is refused before initialize()", async () => {
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
-    await expect(client.refresh()).rejects.toEqual(code("NOT_INITIALIZED"));
+    const client = clientFor(new ScriptedService(on));
+    await expect(client.refresh()).rejects.toEqual(errorWith("NOT_INITIALIZED"));
   });
 
   it("removes flags that have disappeared", async () => {
     const service = new ScriptedService(on, configuration([flag("other")]));
-    const client = new FeatureFlagsClient(optionsFor(service));
-    await client.initialize();
+    const client = await readyClient(service);
     await client.refresh();
-    expect(() => client.isEnabled("beta")).toThrow(code("FLAG_NOT_FOUND"));
+    expect(() => client.isEnabled("beta")).toThrow(errorWith("FLAG_NOT_FOUND"));
     expect(client.isEnabled("other")).toBe(true);
   });
 
   it("never lets an older response overwrite a newer one", async () => {
     const slow = held();
     const service = new ScriptedService(on, slow.answer, off);
-    const client = new FeatureFlagsClient(optionsFor(service));
-    await client.initialize();
+    const client = await readyClient(service);
     const refreshed = client.refresh();
     await vi.advanceTimersByTimeAsync(3_000 + 1_000);
     await refreshed;
@@ -210,8 +195,7 @@ describe("refresh", () => {
     for (const retryAfter of [() => "10", inTenSeconds]) {
       const tooMany = status(429, { "Retry-After": retryAfter() });
       const service = new ScriptedService(on, tooMany, off);
-      const client = new FeatureFlagsClient(optionsFor(service));
-      await client.initialize();
+      const client = await readyClient(service);
       const refreshed = client.refresh();
       await vi.advanceTimersByTimeAsync(9_999);
       expect(service.requests).toHaveLength(2);
@@ -226,10 +210,7 @@ describe("polling", () => {
   it("follows the service, one request at a time", async () => {
     const slow = held();
     const service = new ScriptedService(on, slow.answer, off);
-    const client = new FeatureFlagsClient(
-      optionsFor(service, { pollIntervalMs: 1_000, timeoutMs: 60_000 }),
-    );
-    await client.initialize();
+    const client = await readyClient(service, { pollIntervalMs: 1_000, timeoutMs: 60_000 });
     await vi.advanceTimersByTimeAsync(5_000);
     expect(service.requests).toHaveLength(2);
     await slow.release(status(304));
@@ -240,15 +221,14 @@ describe("polling", () => {
 
   it("continues after failures", async () => {
     const service = new ScriptedService(on, status(404), status(404), off);
-    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 1_000 }));
-    await client.initialize();
+    const client = await readyClient(service, { pollIntervalMs: 1_000 });
     await vi.advanceTimersByTimeAsync(3_000);
     expect(client.isEnabled("beta")).toBe(false);
   });
 
   it("is off at 0", async () => {
     const service = new ScriptedService(on);
-    await new FeatureFlagsClient(optionsFor(service)).initialize();
+    await readyClient(service);
     await vi.advanceTimersByTimeAsync(59_999);
     expect(service.requests).toHaveLength(1);
   });
@@ -258,14 +238,13 @@ describe("the TTL", () => {
   it("causes one refresh in the background, and expires a flag only after that has failed", async () => {
     const slow = held();
     const service = new ScriptedService(on, slow.answer);
-    const client = new FeatureFlagsClient(optionsFor(service, { timeoutMs: 60_000 }));
-    await client.initialize();
+    const client = await readyClient(service, { timeoutMs: 60_000 });
     await vi.advanceTimersByTimeAsync(61_000);
     expect(service.requests).toHaveLength(2);
     expect(client.isEnabled("beta")).toBe(true);
     await slow.release(status(404));
     await vi.advanceTimersByTimeAsync(0);
-    expect(() => client.isEnabled("beta")).toThrow(code("FLAG_NOT_FOUND"));
+    expect(() => client.isEnabled("beta")).toThrow(errorWith("FLAG_NOT_FOUND"));
     expect(client.read("beta")).toBeUndefined();
     service.respondWith(status(304));
     await client.refresh();
@@ -274,8 +253,7 @@ describe("the TTL", () => {
 
   it("is renewed by a response without changes", async () => {
     const service = new ScriptedService(on, status(304), status(404));
-    const client = new FeatureFlagsClient(optionsFor(service));
-    await client.initialize();
+    const client = await readyClient(service);
     await vi.advanceTimersByTimeAsync(50_000);
     await client.refresh();
     await vi.advanceTimersByTimeAsync(50_000);
@@ -287,8 +265,7 @@ describe("the TTL", () => {
   it("is overridden by the flag's configuration", async () => {
     const flags = [flag("short", true, { ttlOverrideSeconds: 5 }), flag("usual")];
     const service = new ScriptedService(configuration(flags), status(404));
-    const client = new FeatureFlagsClient(optionsFor(service));
-    await client.initialize();
+    const client = await readyClient(service);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(client.read("short")).toBeUndefined();
     expect(client.read("usual")).toBeDefined();
@@ -296,7 +273,7 @@ describe("the TTL", () => {
 
   it("is in milliseconds, with one warning if it is suspicious", async () => {
     const lines = (options: object) => {
-      const logger = new Journal();
+      const logger = new LogRecorder();
       new FeatureFlagsClient({ sdkKey: "pnk_test", logger, ...options });
       return logger.lines;
     };
@@ -313,27 +290,26 @@ describe("the TTL", () => {
 describe("shutdown", () => {
   it("settles a call of the same tick, which has not sent a request yet", async () => {
     const service = new ScriptedService(on);
-    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 0 }));
-    await client.initialize();
+    const client = await readyClient(service, { pollIntervalMs: 0 });
     const calls = [client.refresh(), client.initialize()];
     await client.shutdown();
     expect(await Promise.allSettled(calls)).toMatchObject([
-      { status: "rejected", reason: code("NOT_INITIALIZED") },
-      { status: "rejected", reason: code("INITIALIZATION_FAILED") },
+      { status: "rejected", reason: errorWith("NOT_INITIALIZED") },
+      { status: "rejected", reason: errorWith("INITIALIZATION_FAILED") },
     ]);
   });
 
   it("aborts pending requests, and nothing happens afterwards", async () => {
     const slow = held();
     const service = new ScriptedService(on, slow.answer);
-    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 1_000 }));
+    const client = clientFor(service, { pollIntervalMs: 1_000 });
     const events = eventsOf(client);
     await client.initialize();
     const refreshed = client.refresh();
     await service.requested(2);
     await Promise.all([
       client.shutdown(),
-      expect(refreshed).rejects.toEqual(code("NOT_INITIALIZED")),
+      expect(refreshed).rejects.toEqual(errorWith("NOT_INITIALIZED")),
     ]);
     expect(service.requests[1]?.signal.aborted).toBe(true);
     await slow.release(off);
@@ -341,21 +317,23 @@ describe("shutdown", () => {
     expect(events).toEqual(["ready", "refresh:start", "shutdown"]);
     expect(service.requests).toHaveLength(2);
     expect(client.isReady()).toBe(false);
-    expect(() => client.isEnabled("beta")).toThrow(code("NOT_INITIALIZED"));
+    expect(() => client.isEnabled("beta")).toThrow(errorWith("NOT_INITIALIZED"));
     expect(client.read("beta")).toBeUndefined();
   });
 
   it("ends a client in any state, permanently", async () => {
-    const unborn = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    const unborn = clientFor(new ScriptedService(on));
     const events = eventsOf(unborn);
     await unborn.shutdown();
     await unborn.shutdown();
-    await expect(unborn.initialize()).rejects.toEqual(code("INITIALIZATION_FAILED"));
+    await expect(unborn.initialize()).rejects.toEqual(errorWith("INITIALIZATION_FAILED"));
     expect(events).toEqual(["shutdown"]);
 
     const service = new ScriptedService(on);
-    const loading = new FeatureFlagsClient(optionsFor(service));
-    const initialized = expect(loading.initialize()).rejects.toEqual(code("INITIALIZATION_FAILED"));
+    const loading = clientFor(service);
+    const initialized = expect(loading.initialize()).rejects.toEqual(
+      errorWith("INITIALIZATION_FAILED"),
+    );
     await loading.shutdown();
     await initialized;
     await vi.dynamicImportSettled();
@@ -368,8 +346,7 @@ describe("shutdown", () => {
     vi.setSystemTime("2026-01-01T00:00:00Z");
     const flags = [flag("beta"), flag("short", false, { ttlOverrideSeconds: 5 })];
     const service = new ScriptedService(configuration(flags));
-    const client = new FeatureFlagsClient(optionsFor(service, { cache }));
-    await client.initialize();
+    const client = await readyClient(service, { cache });
     expect(Object.fromEntries(cache)).toEqual({
       beta: { enabled: true, reason: "flag_enabled", targeted: false, ttlMs: 60_000 },
       short: { enabled: false, reason: "flag_disabled", targeted: false, ttlMs: 5_000 },

@@ -1,6 +1,6 @@
 import { contextKey, type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
 import { afterEach, describe, expect, it } from "vitest";
-import { configuration, flag, optionsFor, ScriptedService } from "./scripted.ts";
+import { configuration, flag, optionsFor, ScriptedService } from "../../test-kit/scripted.ts";
 
 const NAMES = ["one", "two", "three"];
 const MANY_CALLS = 20_000;

@@ -1,7 +1,13 @@
-import { FeatureFlagsClient } from "@pennon/core";
-import { afterEach, describe, expect, it } from "vitest";
-import { Journal } from "./journal.ts";
-import { configuration, document, flag, optionsFor, ScriptedService } from "./scripted.ts";
+import { describe, expect, it } from "vitest";
+import { clientFor } from "../../test-kit/clients.ts";
+import { LogRecorder } from "../../test-kit/recorders.ts";
+import {
+  configuration,
+  document,
+  flag,
+  type optionsFor,
+  ScriptedService,
+} from "../../test-kit/scripted.ts";
 
 const matches = {
   attribute: "email",
@@ -14,17 +20,12 @@ const beta = { key: "beta", enabled: true, rules: [rule], rollout: null };
 const newer = { format: 2, flags: [flag("alpha"), beta, flag("gamma", false)] };
 const unsupported = expect.objectContaining({ code: "FLAG_UNSUPPORTED" });
 
-const clients: FeatureFlagsClient[] = [];
-
 async function started(...[service, options]: Parameters<typeof optionsFor>) {
-  const logger = new Journal();
-  const client = new FeatureFlagsClient(optionsFor(service, { logger, ...options }));
-  clients.push(client);
+  const logger = new LogRecorder();
+  const client = clientFor(service, { logger, ...options });
   await client.initialize();
   return { client, logger };
 }
-
-afterEach(() => Promise.all(clients.splice(0).map((client) => client.shutdown())));
 
 describe("a flag that needs a newer package", () => {
   it("throws for a context, without affecting other flags", async () => {
@@ -107,8 +108,7 @@ describe("a flag that needs a newer package", () => {
       },
     };
     const service = new ScriptedService(document(newer));
-    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap }));
-    clients.push(client);
+    const client = clientFor(service, { bootstrap });
     expect(client.read("beta", context)?.enabled).toBe(false);
     await client.initialize();
     expect(client.read("beta", context)).toBeUndefined();

@@ -9,7 +9,8 @@ import {
   type LifecycleEvent,
 } from "@pennon/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { eventsOf, Journal } from "./journal.ts";
+import { clientFor, readyClient } from "../../test-kit/clients.ts";
+import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
   flag,
@@ -17,7 +18,7 @@ import {
   optionsFor,
   ScriptedService,
   status,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
 const broken = (): never => {
@@ -48,38 +49,36 @@ describe("a plug-in that fails", () => {
   it("breaks neither reads nor polling", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(on, broken, configuration([flag("beta", false)]));
-    const client = new FeatureFlagsClient(
-      optionsFor(service, { logger, cache, eventEmitter, pollIntervalMs: 1_000 }),
-    );
+    const client = clientFor(service, { logger, cache, eventEmitter, pollIntervalMs: 1_000 });
     client.on("ready", broken);
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
     expect(client.isEnabled("ruled")).toBe(true);
     await vi.advanceTimersByTimeAsync(2_000);
     expect(client.isEnabled("beta")).toBe(false);
-    await client.shutdown();
   });
 
   it("may reject later, where it should not return a promise", async () => {
-    const journal = new Journal();
+    const logger = new LogRecorder();
     const late = { get: rejected, set: rejected, delete: rejected, clear: rejected };
-    const options = optionsFor(new ScriptedService(on), { logger: journal });
+    const options = optionsFor(new ScriptedService(on), { logger });
     // An unhandled rejection of a promise ends the process.
     const client = new FeatureFlagsClient({ ...options, cache: late as never });
     await client.initialize();
     await client.shutdown();
-    expect(new Set(journal.lines)).toEqual(
+    expect(new Set(logger.lines)).toEqual(
       new Set(["error: The cache failed, so its content may be outdated"]),
     );
   });
 
   it("is logged", async () => {
-    const journal = new Journal();
-    const client = new FeatureFlagsClient(
-      optionsFor(new ScriptedService(on), { logger: journal, cache, eventEmitter }),
-    );
-    await client.initialize();
-    expect(new Set(journal.lines)).toEqual(
+    const logger = new LogRecorder();
+    await readyClient(new ScriptedService(on), {
+      logger,
+      cache,
+      eventEmitter,
+    });
+    expect(new Set(logger.lines)).toEqual(
       new Set([
         "error: The cache failed, so its content may be outdated",
         "error: The event emitter threw or rejected",
@@ -88,8 +87,8 @@ describe("a plug-in that fails", () => {
   });
 
   it("does not affect other listeners", async () => {
-    const logger = new Journal();
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { logger }));
+    const logger = new LogRecorder();
+    const client = clientFor(new ScriptedService(on), { logger });
     client.on("ready", broken).on("ready", rejected as () => void);
     const events = eventsOf(client);
     await client.initialize();
@@ -108,13 +107,13 @@ describe("a plug-in that fails", () => {
       { status: "200", headers: new Headers() },
     ]) {
       const service = new ScriptedService(() => nonsense as never);
-      const client = new FeatureFlagsClient(optionsFor(service, { retries: 1, retryDelayMs: 0 }));
+      const client = clientFor(service, { retries: 1, retryDelayMs: 0 });
       await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
     }
   });
 
   it("may be of another realm", async () => {
-    const logger = new Journal();
+    const logger = new LogRecorder();
     const flags = JSON.stringify({ flags: [flag("beta")] });
     const body = runInNewContext("Uint8Array.from(bytes)", {
       bytes: new TextEncoder().encode(flags),
@@ -122,8 +121,7 @@ describe("a plug-in that fails", () => {
     const service = new ScriptedService(() => ({ status: 200, headers: new Headers(), body }));
     const reject = runInNewContext("async () => { throw 'refused' }");
     const foreign = { get: () => undefined, set: reject, delete: reject, clear: reject };
-    const client = new FeatureFlagsClient(optionsFor(service, { cache: foreign, logger }));
-    await client.initialize();
+    const client = await readyClient(service, { cache: foreign, logger });
     expect(client.isEnabled("beta")).toBe(true);
     await client.shutdown();
     expect(new Set(logger.lines)).toEqual(
@@ -140,23 +138,20 @@ describe("a plug-in that fails", () => {
     };
     const off = configuration([flag("beta", false)], 'W/"2"');
     const service = new ScriptedService(on, off, status(304));
-    const client = new FeatureFlagsClient(optionsFor(service, { cache: full }));
-    await client.initialize();
+    const client = await readyClient(service, { cache: full });
     isFull = true;
     await client.refresh();
     await client.refresh();
     const restart = async () => {
       const down = new ScriptedService(status(302));
       const cache = new Map(entries);
-      const restarted = new FeatureFlagsClient(optionsFor(down, { cache }));
-      await restarted.initialize();
+      const restarted = await readyClient(down, { cache });
       return restarted.isEnabled("beta");
     };
     await expect(restart()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
     isFull = false;
     await client.refresh();
     expect(await restart()).toBe(false);
-    await client.shutdown();
   });
 
   it("gets unchanged flags again only if another client has replaced them", async () => {
@@ -169,39 +164,30 @@ describe("a plug-in that fails", () => {
         return entries.set(key, entry);
       },
     };
-    const client = new FeatureFlagsClient(
-      optionsFor(new ScriptedService(on, status(304)), { cache }),
-    );
-    await client.initialize();
+    const client = await readyClient(new ScriptedService(on, status(304)), { cache });
     written.length = 0;
     await client.refresh();
     expect(written).toEqual([":index"]);
     const other = new ScriptedService(configuration([flag("theirs")]));
     const sdkKey = "pnk_other_1";
-    await new FeatureFlagsClient(
-      optionsFor(other, { cache: unclearable(entries), sdkKey }),
-    ).initialize();
+    await readyClient(other, { cache: unclearable(entries), sdkKey });
     written.length = 0;
     await client.refresh();
     expect(written).toEqual(["beta", "ruled", ":index"]);
-    await client.shutdown();
   });
 
   it("keep flags only for their own environment", async () => {
     const cache = new Map();
-    const before = new FeatureFlagsClient(
-      optionsFor(new ScriptedService(on), {
-        cache: unclearable(cache),
-        sdkKey: "pnk_production_1",
-      }),
-    );
-    await before.initialize();
+    const before = await readyClient(new ScriptedService(on), {
+      cache: unclearable(cache),
+      sdkKey: "pnk_production_1",
+    });
     await before.shutdown();
     expect(JSON.stringify([...cache])).not.toContain("pnk_production_1");
     const start = async (options: Partial<FeatureFlagsClientOptions>) => {
       const service = new ScriptedService(status(503));
       const fast = { retries: 1, retryDelayMs: 0, cache: unclearable(cache) };
-      await new FeatureFlagsClient(optionsFor(service, { ...fast, ...options })).initialize();
+      await readyClient(service, { ...fast, ...options });
     };
     const own = { sdkKey: "pnk_production_1" };
     await start(own);
@@ -220,7 +206,7 @@ describe("a plug-in that fails", () => {
         clear() {},
       };
       const service = new ScriptedService(status(302));
-      const client = new FeatureFlagsClient(optionsFor(service, { cache: nonsense }));
+      const client = clientFor(service, { cache: nonsense });
       await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
     }
   });
@@ -228,7 +214,7 @@ describe("a plug-in that fails", () => {
 
 describe("a listener", () => {
   it("may shut the client down, after which nothing is emitted", async () => {
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    const client = clientFor(new ScriptedService(on));
     const events = eventsOf(client);
     client.on("refresh:start", () => void client.shutdown());
     await client.initialize();
@@ -239,7 +225,7 @@ describe("a listener", () => {
   it("may shut the client down, and no other listener learns of its event afterwards", async () => {
     const eventEmitter = new EventEmitter();
     const events: string[] = [];
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { eventEmitter }));
+    const client = clientFor(new ScriptedService(on), { eventEmitter });
     eventEmitter.on("refresh:success", () => events.push("emitter refresh:success"));
     eventEmitter.on("shutdown", () => events.push("emitter shutdown"));
     client.on("refresh:success", () => void client.shutdown());
@@ -250,7 +236,7 @@ describe("a listener", () => {
   });
 
   it("may shut down the client again at the event `shutdown`", async () => {
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    const client = clientFor(new ScriptedService(on));
     const events = eventsOf(client);
     client.on("shutdown", () => void client.shutdown());
     await client.initialize();
@@ -260,7 +246,7 @@ describe("a listener", () => {
 
   it("may refresh", async () => {
     const service = new ScriptedService(on);
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const refreshed = new Promise((resolve) => {
       client.on("ready", () => client.refresh().then(resolve));
     });
@@ -271,8 +257,7 @@ describe("a listener", () => {
 
   it("may refresh again after a refresh has succeeded or failed", async () => {
     const service = new ScriptedService(on, on, on, status(404), on);
-    const client = new FeatureFlagsClient(optionsFor(service));
-    await client.initialize();
+    const client = await readyClient(service);
     const again = (type: "refresh:success" | "refresh:error") =>
       new Promise<void>((resolve) => {
         const listener = () => {
@@ -298,8 +283,7 @@ describe("the caller's event emitter", () => {
     const events: LifecycleEvent[] = [];
     eventEmitter.on("ready", (event) => events.push(event));
     eventEmitter.on("shutdown", (event) => events.push(event));
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { eventEmitter }));
-    await client.initialize();
+    const client = await readyClient(new ScriptedService(on), { eventEmitter });
     await client.shutdown();
     expect(events).toEqual([{ type: "ready" }, { type: "shutdown" }]);
     expect(eventEmitter.listenerCount("ready")).toBe(1);

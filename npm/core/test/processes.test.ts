@@ -24,7 +24,7 @@ const life = `
 type ModuleType = "module" | "commonjs";
 
 /** Runs a script until its process ends. */
-async function output(type: ModuleType, script: string): Promise<string> {
+async function outputOf(type: ModuleType, script: string): Promise<string> {
   const { stdout, stderr } = await node(type, "@pennon/core", `${life}${script}`);
   return stdout + stderr;
 }
@@ -54,15 +54,15 @@ describe("a Node process", () => {
   it.each(["module", "commonjs"] as const)(
     "of type %s runs the package, and ends while it polls",
     async (type) => {
-      const said = await output(type, `main(transport, { pollIntervalMs: 30_000 });`);
-      expect(said).toBe("true flag_enabled\n");
+      const output = await outputOf(type, `main(transport, { pollIntervalMs: 30_000 });`);
+      expect(output).toBe("true flag_enabled\n");
     },
   );
 
   it.each(["module", "commonjs"] as const)(
     "of type %s does without what wasm needs",
     async (type) => {
-      const said = await output(
+      const output = await outputOf(
         type,
         `
           process.getBuiltinModule = undefined;
@@ -72,20 +72,20 @@ describe("a Node process", () => {
           main(transport, { logger: { debug: ignore, info, warn: info, error: info } });
         `,
       );
-      expect(said).toMatch(/^WebAssembly is missing or blocked.*\ntrue flag_enabled\n$/);
+      expect(output).toMatch(/^WebAssembly is missing or blocked.*\ntrue flag_enabled\n$/);
     },
   );
 
   it.each(["module", "commonjs"] as const)(
     "of type %s does without process.getBuiltinModule, which is new in Node.js 20.16",
     async (type) => {
-      const said = await output(type, "process.getBuiltinModule = undefined; main(transport);");
-      expect(said).toBe("true flag_enabled\n");
+      const output = await outputOf(type, "process.getBuiltinModule = undefined; main(transport);");
+      expect(output).toBe("true flag_enabled\n");
     },
   );
 
   it("does not end while a client with streaming waits for its next connection", async () => {
-    const said = await output(
+    const output = await outputOf(
       "commonjs",
       `
         let opened = 0;
@@ -102,11 +102,11 @@ describe("a Node process", () => {
         client.initialize();
       `,
     );
-    expect(said).toBe("opened again\n");
+    expect(output).toBe("opened again\n");
   });
 
   it("does not end while initialize() waits for the next attempt", async () => {
-    const said = await output(
+    const output = await outputOf(
       "commonjs",
       `
         let attempts = 0;
@@ -114,7 +114,7 @@ describe("a Node process", () => {
         main(flaky, { retryDelayMs: 50 });
       `,
     );
-    expect(said).toBe("true flag_enabled\n");
+    expect(output).toBe("true flag_enabled\n");
   });
 });
 

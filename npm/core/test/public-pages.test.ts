@@ -1,9 +1,9 @@
 import type { FeatureFlagsClientOptions } from "@pennon/core";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { eventsOf } from "../../test-kit/recorders.ts";
+import { flag } from "../../test-kit/scripted.ts";
 import { holdEngines } from "./engines.ts";
-import { eventsOf } from "./journal.ts";
 import { baseUrl, clientOf, fakeClock, hasAnswered, key, network, runInPage } from "./page.ts";
-import { flag } from "./scripted.ts";
 
 const address = `${baseUrl}/sdk/v1/public/${key}`;
 const ada = { userId: "ada" };

@@ -1,6 +1,7 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
 import { describe, expect, it } from "vitest";
-import { eventsOf } from "./journal.ts";
+import { clientFor, readyClient } from "../../test-kit/clients.ts";
+import { eventsOf } from "../../test-kit/recorders.ts";
 import {
   configuration,
   type FlagConfig,
@@ -11,7 +12,7 @@ import {
   optionsFor,
   ScriptedService,
   status,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const flags = [
   flag("__proto__"),
@@ -26,11 +27,7 @@ async function ready(
   ...later: readonly (readonly FlagConfig[])[]
 ): Promise<FeatureFlagsClient> {
   const answers = [flags, ...later].map((flags, index) => configuration(flags, `"${index}"`));
-  const client = new FeatureFlagsClient(
-    optionsFor(new ScriptedService(...answers, status(304)), options),
-  );
-  await client.initialize();
-  return client;
+  return readyClient(new ScriptedService(...answers, status(304)), options);
 }
 
 describe("a bound reader", () => {
@@ -81,7 +78,7 @@ describe("a bound reader", () => {
         throw new Error("no");
       },
     };
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(configuration(flags))));
+    const client = clientFor(new ScriptedService(configuration(flags)));
     const contexts = [null, undefined, {}, throwing, 1, "ada", [], { customAttributes: ["a"] }];
     const readers = contexts.map((context) => client.withContext(context as object));
     const answers = () => readers.map((reader) => reader.read("not_in_france")?.enabled);
@@ -239,9 +236,9 @@ describe("a change", () => {
       [flag("on"), flag("off"), flagWithRule("not_in_france", "IT"), flag("added")],
     );
     const events = eventsOf(client);
-    let told = 0;
+    let notified = 0;
     client.subscribe(() => {
-      told += 1;
+      notified += 1;
     });
     await client.refresh();
     await client.refresh();
@@ -249,58 +246,58 @@ describe("a change", () => {
     const change = "change __proto__ added nobody_yet not_in_france off";
     const silent = ["refresh:start", "refresh:success"];
     expect(events).toEqual(["refresh:start", change, "refresh:success", ...silent, ...silent]);
-    expect(told).toBe(1);
+    expect(notified).toBe(1);
   });
 
   it("is reported to subscribers until they unsubscribe, including the first flags", async () => {
     const service = new ScriptedService(configuration(flags), configuration([flag("on")]));
-    const client = new FeatureFlagsClient(optionsFor(service));
-    const told: string[] = [];
+    const client = clientFor(service);
+    const notified: string[] = [];
     const { subscribe } = client;
-    const leave = subscribe(() => told.push(`one ${client.isReady()}`));
+    const leave = subscribe(() => notified.push(`one ${client.isReady()}`));
     subscribe(() => {
-      told.push("two");
+      notified.push("two");
       leave();
     });
     await client.initialize();
-    expect(told).toEqual(["one true", "two"]);
+    expect(notified).toEqual(["one true", "two"]);
     await client.refresh();
     leave();
     await client.shutdown();
-    expect(told).toEqual(["one true", "two", "two", "two"]);
+    expect(notified).toEqual(["one true", "two", "two", "two"]);
   });
 
   it("is reported to subscribers at shutdown, once and before its event", async () => {
     const client = await ready({}, flags);
     const reader = client.withContext({});
-    const told: string[] = [];
-    client.subscribe(() => told.push(`off ${reader.peek("off")}`));
-    client.on("shutdown", () => told.push("shutdown"));
+    const notified: string[] = [];
+    client.subscribe(() => notified.push(`off ${reader.peek("off")}`));
+    client.on("shutdown", () => notified.push("shutdown"));
     await client.shutdown();
-    expect(told).toEqual(["off undefined", "shutdown"]);
+    expect(notified).toEqual(["off undefined", "shutdown"]);
   });
 
   it("is not reported to listeners that an earlier one has removed", async () => {
     const client = await ready({}, [], flags);
-    const told: string[] = [];
-    const listener = () => void told.push("two");
+    const notified: string[] = [];
+    const listener = () => void notified.push("two");
     let leave = () => {};
     client.subscribe(() => leave());
     leave = client.subscribe(listener);
     client.on("change", () => client.off("change", listener)).on("change", listener);
     await client.refresh();
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 
   it("is reported to listeners until they are removed", async () => {
     const client = await ready({}, [], flags);
-    const told: string[] = [];
-    const listener = () => void told.push("one");
-    client.on("change", listener).on("change", () => void told.push("two"));
+    const notified: string[] = [];
+    const listener = () => void notified.push("one");
+    client.on("change", listener).on("change", () => void notified.push("two"));
     await client.refresh();
     client.off("change", listener).off("ready", listener);
     await client.refresh();
-    expect(told).toEqual(["one", "two", "two"]);
+    expect(notified).toEqual(["one", "two", "two"]);
   });
 });
 

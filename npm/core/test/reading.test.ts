@@ -1,14 +1,14 @@
 import { FeatureFlagsClient } from "@pennon/core";
 import { describe, expect, it } from "vitest";
-import { Journal } from "./journal.ts";
+import { readyClient } from "../../test-kit/clients.ts";
+import { LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
   flag,
   flagWithRollout,
   flagWithRule,
-  optionsFor,
   ScriptedService,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const flags = [
   flag("on"),
@@ -17,11 +17,9 @@ const flags = [
   flagWithRollout("nobody_yet", 0),
 ];
 
-async function ready(logger = new Journal()): Promise<FeatureFlagsClient> {
+async function ready(logger = new LogRecorder()): Promise<FeatureFlagsClient> {
   const service = new ScriptedService(configuration(flags));
-  const client = new FeatureFlagsClient(optionsFor(service, { logger }));
-  await client.initialize();
-  return client;
+  return readyClient(service, { logger });
 }
 
 describe("isEnabled and getValue", () => {
@@ -43,13 +41,13 @@ describe("isEnabled and getValue", () => {
   });
 
   it("warn once per flag that rules and rollouts are ignored", async () => {
-    const journal = new Journal();
-    const client = await ready(journal);
+    const logger = new LogRecorder();
+    const client = await ready(logger);
     for (const { key } of [...flags, ...flags]) {
       client.isEnabled(key);
       client.getValue(key);
     }
-    expect(journal.lines).toEqual([
+    expect(logger.lines).toEqual([
       expect.stringContaining("'not_in_france'"),
       expect.stringContaining("'nobody_yet'"),
     ]);

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Pennon } from "./pennon.ts";
+import type { Pennon } from "../../test-kit/pennon.ts";
 import { createVectorFlags, type VectorCase, vectorFiles } from "./vector-flags.ts";
 
 /** A response of the service, as it was sent. */
@@ -32,14 +32,18 @@ const HEADERS = ["content-type", "etag", "cache-control", "vary"];
 
 /** Sends every kind of request to a release of the service, and records the responses. */
 export async function record(pennon: Pennon, version: string): Promise<Recording> {
-  const { id, sdkKey } = await pennon.ask("POST", "/environments", { product: "p", name: "e" });
+  const { id, sdkKey } = await pennon.request("POST", "/environments", { product: "p", name: "e" });
   const cases = [];
   for (const file of vectorFiles) {
     cases.push(...(await createVectorFlags(pennon, id, file)));
   }
-  const flag = await pennon.ask("POST", "/flags", { key: SWITCHED, name: "S", type: "boolean" });
+  const flag = await pennon.request("POST", "/flags", {
+    key: SWITCHED,
+    name: "S",
+    type: "boolean",
+  });
   const turn = (isEnabled: boolean) =>
-    pennon.ask("PUT", `/flags/${flag.id}/environments/${id}`, { isEnabled });
+    pennon.request("PUT", `/flags/${flag.id}/environments/${id}`, { isEnabled });
   await turn(true);
   const fetched = (path: string, init?: RequestInit, key = sdkKey) =>
     fetch(`${pennon.url}/sdk/v1/${path}`, {

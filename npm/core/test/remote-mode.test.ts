@@ -1,27 +1,18 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { FeatureFlagsClient, VERSION } from "@pennon/core";
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  it,
-  onTestFinished,
-  vi,
-} from "vitest";
-import { AnsweringService, answer } from "./answering.ts";
-import { eventsOf } from "./journal.ts";
-import { Pennon } from "./pennon.ts";
-import { ada, bob, ready, remote } from "./remote.ts";
-import { malformed, optionsFor, ScriptedService, status } from "./scripted.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { ada, bob, clientFor, readyRemoteClient, remoteClient } from "../../test-kit/clients.ts";
+import { EvaluatingService, evaluation } from "../../test-kit/evaluating.ts";
+import { exactTimers } from "../../test-kit/exact-timers.ts";
+import { Pennon } from "../../test-kit/pennon.ts";
+import { eventsOf } from "../../test-kit/recorders.ts";
+import { malformed, optionsFor, ScriptedService, status } from "../../test-kit/scripted.ts";
 
 describe("a client in remote mode", () => {
   it("sends its context, and serves the answers as they came", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service, { baseUrl: "https://flags.example.com" });
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service, { baseUrl: "https://flags.example.com" });
     expect(service.requests).toMatchObject([
       {
         method: "POST",
@@ -48,10 +39,10 @@ describe("a client in remote mode", () => {
   });
 
   it("sends only attributes that the service accepts, in a fixed order", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const customAttributes = { plan: "pro", age: Number.NaN, beta: true, list: [] };
     const context = { email: null, userId: "ada", customAttributes };
-    const client = await ready(service, { context: context as object });
+    const client = await readyRemoteClient(service, { context: context as object });
     const sent = { userId: "ada", customAttributes: { beta: true, plan: "pro" } };
     expect(service.bodies).toEqual([{ context: sent }]);
     expect(client.context).toEqual(sent);
@@ -67,9 +58,9 @@ describe("a client in remote mode", () => {
     ["half of a surrogate pair", { country: "\ud83d", customAttributes: { plan: "\ud83d" } }],
     ["half of a pair as a name", { customAttributes: { plan: null, "\udca9": true } }],
   ])("leaves out %s, which the service would refuse", async (_what, invalid) => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const context = { ...ada, ...invalid };
-    const client = await ready(service, { context });
+    const client = await readyRemoteClient(service, { context });
     expect(service.bodies).toEqual([{ context: ada }]);
     expect(client.evaluate("beta", context)).toBe(client.evaluate("beta"));
     const address = { email: "joerg@example.de" };
@@ -78,7 +69,7 @@ describe("a client in remote mode", () => {
   });
 
   it("never answers for another context", async () => {
-    const client = await ready(new AnsweringService(), { fallbacks: { beta: true } });
+    const client = await readyRemoteClient(new EvaluatingService(), { fallbacks: { beta: true } });
     const code = expect.objectContaining({ code: "EVALUATION_FAILED" });
     expect(() => client.evaluate("beta", bob)).toThrow(code);
     expect(() => client.isEnabled("beta", bob)).toThrow(code);
@@ -97,12 +88,12 @@ describe("a client in remote mode", () => {
   });
 
   it("sends the tag of its answers, and keeps them if they are unchanged", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service);
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
     const events = eventsOf(client);
     await client.refresh();
     service.document = "v2";
-    service.evaluate = () => [answer("banner", false), answer("new")];
+    service.evaluate = () => [evaluation("banner", false), evaluation("new")];
     await client.refresh();
     expect(service.tags[1]).toMatch(/^W\/"v1\.[\w-]+"$/);
     expect(service.tags[2]).toBe(service.tags[1]);
@@ -118,22 +109,22 @@ describe("a client in remote mode", () => {
   });
 
   it("returns the service's reasons, even unknown ones, and ignores entries that it cannot read", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const strange = [null, { key: "x" }, { key: 1, enabled: true, reason: "flag_enabled" }];
-    service.evaluate = () => [answer("a", true, { reason: "moon" }), ...(strange as never[])];
-    const client = await ready(service);
+    service.evaluate = () => [evaluation("a", true, { reason: "moon" }), ...(strange as never[])];
+    const client = await readyRemoteClient(service);
     expect(client.evaluateAll()).toEqual({ a: { enabled: true, reason: "moon" } });
   });
 
   it("fails to initialize if the response has no flags", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     service.respondWith(malformed());
-    await expect(remote(service).initialize()).rejects.toThrow("does not contain flags");
+    await expect(remoteClient(service).initialize()).rejects.toThrow("does not contain flags");
   });
 
   it("retries, and reports an outage", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service);
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
     service.fail(503);
     await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
     expect(service.requests).toHaveLength(3);
@@ -144,15 +135,15 @@ describe("a client in remote mode", () => {
   });
 
   it("uses fallbacks for flags that do not exist", async () => {
-    const client = await ready(new AnsweringService(), { fallbacks: { none: true } });
+    const client = await readyRemoteClient(new EvaluatingService(), { fallbacks: { none: true } });
     expect(client.isEnabled("none")).toBe(true);
     expect(client.read("none")).toEqual({ enabled: true, reason: "fallback" });
   });
 
   it("reports usage, and calls onEvaluate with its context", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const seen: unknown[] = [];
-    const client = await ready(service, {
+    const client = await readyRemoteClient(service, {
       reportUsage: true,
       onEvaluate: (event) => seen.push(event),
     });
@@ -166,19 +157,11 @@ describe("a client in remote mode", () => {
 });
 
 describe("over time", () => {
-  beforeEach(() => {
-    vi.useFakeTimers();
-    vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
-  });
-
-  afterEach(() => {
-    vi.useRealTimers();
-    vi.restoreAllMocks();
-  });
+  exactTimers();
 
   it("polls for its context", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service, { pollIntervalMs: 30_000 });
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service, { pollIntervalMs: 30_000 });
     await client.setContext(bob);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(service.bodies.slice(2)).toEqual([{ context: bob }, { context: bob }]);
@@ -186,9 +169,15 @@ describe("over time", () => {
   });
 
   it("expires each answer after its TTL, and serves it again after an outage", async () => {
-    const service = new AnsweringService();
-    service.evaluate = () => [answer("long", true, { ttlOverrideSeconds: 100 }), answer("short")];
-    const client = await ready(service, { cacheTtlMs: 10_000, fallbacks: { short: false } });
+    const service = new EvaluatingService();
+    service.evaluate = () => [
+      evaluation("long", true, { ttlOverrideSeconds: 100 }),
+      evaluation("short"),
+    ];
+    const client = await readyRemoteClient(service, {
+      cacheTtlMs: 10_000,
+      fallbacks: { short: false },
+    });
     const events = eventsOf(client);
     service.fail(500);
     await vi.advanceTimersByTimeAsync(11_000);
@@ -204,24 +193,24 @@ describe("over time", () => {
   });
 
   it("keeps expired answers with staleIfError", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service, { staleIfError: true });
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service, { staleIfError: true });
     service.fail(500);
     await vi.advanceTimersByTimeAsync(200_000);
     expect(client.isEnabled("beta")).toBe(true);
   });
 
   it("requests its answers again if the stream announces another config document", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service, { streaming: true, pollIntervalMs: 30_000 });
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service, { streaming: true, pollIntervalMs: 30_000 });
     await vi.dynamicImportSettled();
     await vi.advanceTimersByTimeAsync(0);
-    service.tells('W/"v1"');
+    service.announce('W/"v1"');
     await vi.advanceTimersByTimeAsync(40_000);
     expect(service.requests).toHaveLength(1);
     service.document = "v2";
-    service.evaluate = () => [answer("beta", false)];
-    service.tells('W/"v2"');
+    service.evaluate = () => [evaluation("beta", false)];
+    service.announce('W/"v2"');
     await vi.advanceTimersByTimeAsync(250);
     expect(client.isEnabled("beta")).toBe(false);
     expect(service.requests).toHaveLength(2);
@@ -232,7 +221,7 @@ describe("over time", () => {
 });
 
 describe("the options", () => {
-  const options = optionsFor(new AnsweringService());
+  const options = optionsFor(new EvaluatingService());
   const create = (more: object) => () => new FeatureFlagsClient({ ...options, ...more });
 
   it.each([
@@ -283,15 +272,14 @@ describe("the options", () => {
   });
 
   it("are named by the error of an environment that hides its rules", async () => {
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(status(403))));
+    const client = clientFor(new ScriptedService(status(403)));
     await expect(client.initialize()).rejects.toThrow('mode: "remote"');
-    await client.shutdown();
   });
 });
 
 describe("over real HTTP", () => {
   it("posts its context, sends the tag, and understands 304", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const statuses: number[] = [];
     const server = createServer(async (request, response) => {
       const chunks = [];
@@ -334,22 +322,22 @@ describe("with the real service", () => {
 
   beforeAll(async () => {
     pennon = await Pennon.start();
-    const environment = await pennon.ask("POST", "/environments", {
+    const environment = await pennon.request("POST", "/environments", {
       product: "shop",
       name: "web",
       visibility: "public",
       clientRules: "answers",
     });
     sdkKey = environment.sdkKey;
-    const flag = await pennon.ask("POST", "/flags", {
+    const flag = await pennon.request("POST", "/flags", {
       key: "checkout",
       name: "Checkout",
       type: "boolean",
       public: true,
     });
     const path = `/flags/${flag.id}/environments/${environment.id}`;
-    await pennon.ask("PUT", path, { isEnabled: true });
-    await pennon.ask("PUT", `${path}/rollout`, { percentage: 50, strategy: "per_user" });
+    await pennon.request("PUT", path, { isEnabled: true });
+    await pennon.request("PUT", `${path}/rollout`, { percentage: 50, strategy: "per_user" });
   }, 30_000);
 
   afterAll(() => pennon?.stop());
@@ -366,7 +354,7 @@ describe("with the real service", () => {
       await client.setContext(context);
       const here = client.evaluate("checkout", context);
       const question = { flagKey: "checkout", context };
-      expect(here).toEqual(await pennon.ask("POST", "/sdk/v1/evaluate", question, sdkKey));
+      expect(here).toEqual(await pennon.request("POST", "/sdk/v1/evaluate", question, sdkKey));
       results.add(here.enabled);
     }
     expect(results.size).toBe(2);

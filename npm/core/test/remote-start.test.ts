@@ -1,70 +1,70 @@
 import { type CacheEntry, FeatureFlagsClient } from "@pennon/core";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { AnsweringService } from "./answering.ts";
-import { eventsOf } from "./journal.ts";
-import { ada, bob, ready, remote } from "./remote.ts";
-import { configuration, flag, flagWithRule, optionsFor, ScriptedService } from "./scripted.ts";
+import { describe, expect, it } from "vitest";
+import { ada, bob, readyClient, readyRemoteClient, remoteClient } from "../../test-kit/clients.ts";
+import { EvaluatingService } from "../../test-kit/evaluating.ts";
+import { eventsOf } from "../../test-kit/recorders.ts";
+import { configuration, flag, flagWithRule, ScriptedService } from "../../test-kit/scripted.ts";
 
 describe("a start without the service", () => {
   it("uses the cache only for an equal context", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const cache = new Map<string, CacheEntry>();
-    await ready(service, { cache });
+    await readyRemoteClient(service, { cache });
     const copy = () => new Map(cache);
     service.fail(500);
-    const same = await ready(service, { cache: copy(), context: { ...ada } });
+    const same = await readyRemoteClient(service, { cache: copy(), context: { ...ada } });
     expect(same.isEnabled("beta")).toBe(true);
     expect(same.context).toEqual(ada);
-    await expect(ready(service, { cache: copy(), context: bob })).rejects.toThrow("500");
+    await expect(readyRemoteClient(service, { cache: copy(), context: bob })).rejects.toThrow(
+      "500",
+    );
     const local = { cache: copy(), mode: undefined, context: undefined };
-    await expect(ready(service, local)).rejects.toThrow("500");
+    await expect(readyRemoteClient(service, local)).rejects.toThrow("500");
   });
 
   it("never uses the entries of a client for another context, which shares the cache", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const cache = new Map<string, CacheEntry>();
-    const client = await ready(service, { cache, context: bob });
-    await ready(service, { cache });
+    const client = await readyRemoteClient(service, { cache, context: bob });
+    await readyRemoteClient(service, { cache });
     await client.refresh();
     service.fail(500);
-    const again = await ready(service, { cache: new Map(cache), context: bob });
+    const again = await readyRemoteClient(service, { cache: new Map(cache), context: bob });
     expect(again.isEnabled("beta")).toBe(false);
-    await expect(ready(service, { cache })).rejects.toThrow("500");
+    await expect(readyRemoteClient(service, { cache })).rejects.toThrow("500");
   });
 
   /** Returns the answers for Ada that a server with rules hands to a page. */
   async function rendered(context: object = { country: "FR" }) {
     const flags = [flag("banner"), flagWithRule("beta", "FR")];
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(configuration(flags))));
-    await client.initialize();
-    onTestFinished(() => client.shutdown());
+    const client = await readyClient(new ScriptedService(configuration(flags)));
     return JSON.parse(JSON.stringify(client.withContext(context).snapshot()));
   }
 
   it("starts with the answers of a server, for its context", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const bootstrap = await rendered();
     for (const context of [undefined, { country: "FR" }]) {
-      const client = remote(service, { bootstrap, context });
+      const client = remoteClient(service, { bootstrap, context });
       expect(client.context).toEqual({ country: "FR" });
       expect(client.isEnabled("banner")).toBe(true);
       expect(client.evaluate("beta")).toEqual({ enabled: false, reason: "targeting_rule" });
       expect(client.read("beta", {})).toBeUndefined();
     }
     service.fail(500);
-    const client = await ready(service, { bootstrap, context: undefined });
+    const client = await readyRemoteClient(service, { bootstrap, context: undefined });
     expect(client.isEnabled("beta")).toBe(false);
   });
 
   it("uses only those that hold for every context if the context is another", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const { config, ...withoutContext } = await rendered().then(({ subject: _, ...rest }) => ({
       ...rest,
       config: { flags: [flagWithRule("beta", "FR")] },
     }));
     const snapshots = [await rendered(), withoutContext, { ...withoutContext, config }];
     for (const bootstrap of snapshots) {
-      const client = remote(service, { bootstrap });
+      const client = remoteClient(service, { bootstrap });
       expect(client.evaluateAll()).toEqual({ banner: { enabled: true, reason: "flag_enabled" } });
       await client.initialize();
       expect(client.isEnabled("beta")).toBe(true);
@@ -73,8 +73,11 @@ describe("a start without the service", () => {
   });
 
   it("does not serve a bootstrap for a context that replaced its own", async () => {
-    const service = new AnsweringService();
-    const client = remote(service, { bootstrap: await rendered(), context: { country: "FR" } });
+    const service = new EvaluatingService();
+    const client = remoteClient(service, {
+      bootstrap: await rendered(),
+      context: { country: "FR" },
+    });
     await client.setContext(bob);
     service.fail(500);
     await client.initialize();
@@ -86,9 +89,9 @@ describe("a start without the service", () => {
   });
 
   it("reports no change if the answers equal the bootstrap", async () => {
-    const service = new AnsweringService();
-    const bootstrap = (await ready(service)).snapshot();
-    const client = remote(service, { bootstrap });
+    const service = new EvaluatingService();
+    const bootstrap = (await readyRemoteClient(service)).snapshot();
+    const client = remoteClient(service, { bootstrap });
     const events = eventsOf(client);
     const before = client.evaluate("beta");
     await client.initialize();
@@ -97,11 +100,11 @@ describe("a start without the service", () => {
   });
 
   it("hands its answers to another client", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service);
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
     const bootstrap = JSON.parse(JSON.stringify(client.snapshot()));
     expect(bootstrap).toEqual(client.withContext(ada).snapshot());
-    const other = remote(service, { bootstrap, context: ada });
+    const other = remoteClient(service, { bootstrap, context: ada });
     expect(other.evaluate("beta")).toEqual({ enabled: true, reason: "targeting_rule" });
     const frozen = FeatureFlagsClient.fromSnapshot(bootstrap);
     expect(frozen.evaluate("beta", ada)).toEqual({ enabled: true, reason: "targeting_rule" });

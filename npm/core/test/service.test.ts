@@ -1,6 +1,6 @@
 import { FeatureFlagsClient, fetchTransport, type TransportRequest } from "@pennon/core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { Pennon } from "./pennon.ts";
+import { Pennon } from "../../test-kit/pennon.ts";
 
 describe("with the real service", () => {
   const key = "new_checkout";
@@ -10,15 +10,15 @@ describe("with the real service", () => {
 
   beforeAll(async () => {
     pennon = await Pennon.start();
-    const environment = await pennon.ask("POST", "/environments", {
+    const environment = await pennon.request("POST", "/environments", {
       product: "shop",
       name: "test",
     });
-    const flag = await pennon.ask("POST", "/flags", { key, name: "Checkout", type: "boolean" });
+    const flag = await pennon.request("POST", "/flags", { key, name: "Checkout", type: "boolean" });
     sdkKey = environment.sdkKey;
     configuration = `/flags/${flag.id}/environments/${environment.id}`;
-    await pennon.ask("PUT", configuration, { isEnabled: true });
-    await pennon.ask("POST", `${configuration}/rules`, {
+    await pennon.request("PUT", configuration, { isEnabled: true });
+    await pennon.request("POST", `${configuration}/rules`, {
       priority: 1,
       logic: "or",
       value: true,
@@ -27,7 +27,10 @@ describe("with the real service", () => {
         { attribute: "seats", operator: ">=", valueType: "number", valueInt: 10 },
       ],
     });
-    await pennon.ask("PUT", `${configuration}/rollout`, { percentage: 50, strategy: "per_user" });
+    await pennon.request("PUT", `${configuration}/rollout`, {
+      percentage: 50,
+      strategy: "per_user",
+    });
   }, 30_000);
 
   afterAll(() => pennon?.stop());
@@ -43,7 +46,7 @@ describe("with the real service", () => {
       ...Array.from({ length: 20 }, (_, user) => ({ userId: `user-${user}`, country: "FR" })),
     ];
     const evaluations = contexts.map((context) => ({ flagKey: key, context }));
-    const there = await pennon.ask("POST", "/sdk/v1/evaluate/batch", { evaluations }, sdkKey);
+    const there = await pennon.request("POST", "/sdk/v1/evaluate/batch", { evaluations }, sdkKey);
     const here = contexts.map((context) => client.evaluate(key, context));
     expect(here).toEqual(there);
     expect(new Set(here.map(({ enabled }) => enabled)).size).toBe(2);
@@ -60,7 +63,7 @@ describe("with the real service", () => {
       { customAttributes: { seats: 10, share: 0.1, plan: "é", beta: false } },
     ];
     for (const context of contexts) {
-      const there = await pennon.ask("POST", "/sdk/v1/bootstrap", { context }, sdkKey);
+      const there = await pennon.request("POST", "/sdk/v1/bootstrap", { context }, sdkKey);
       expect(client.withContext(context).snapshot()).toEqual(there);
     }
     await client.shutdown();
@@ -79,7 +82,12 @@ describe("with the real service", () => {
       { customAttributes: { seats: true, country: "GB" } },
     ];
     for (const context of contexts) {
-      const there = await pennon.ask("POST", "/sdk/v1/explain", { flagKey: key, context }, sdkKey);
+      const there = await pennon.request(
+        "POST",
+        "/sdk/v1/explain",
+        { flagKey: key, context },
+        sdkKey,
+      );
       // Clients do not receive the IDs of rules.
       for (const rule of there.rules) {
         delete rule.id;
@@ -106,7 +114,7 @@ describe("with the real service", () => {
       const changed = new Promise<readonly string[]>((resolve) => {
         client.on("change", ({ flags }) => resolve(flags));
       });
-      await pennon.ask("PUT", configuration, { isEnabled });
+      await pennon.request("PUT", configuration, { isEnabled });
       expect(await changed).toEqual([key]);
       expect(client.isEnabled(key)).toBe(isEnabled);
     }
@@ -143,7 +151,7 @@ describe("with the real service", () => {
     const switched = new Promise<void>((resolve) => {
       client.on("refresh:success", () => client.isEnabled(key) || resolve());
     });
-    await pennon.ask("PUT", configuration, { isEnabled: false });
+    await pennon.request("PUT", configuration, { isEnabled: false });
     await switched;
     expect(client.evaluate(key, { country: "GB" }).reason).toBe("flag_disabled");
     await client.shutdown();

@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
-import { AnsweringService } from "./answering.ts";
-import { eventsOf } from "./journal.ts";
-import { ada, bob, ready, remote } from "./remote.ts";
-import { held } from "./scripted.ts";
+import { ada, bob, readyRemoteClient, remoteClient } from "../../test-kit/clients.ts";
+import { EvaluatingService } from "../../test-kit/evaluating.ts";
+import { eventsOf } from "../../test-kit/recorders.ts";
+import { held } from "../../test-kit/scripted.ts";
 
 describe("setContext", () => {
   it("resolves when the answers for the new context are served", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service);
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
     const reader = client.withContext();
     const bound = client.withContext(bob);
     const notified = vi.fn();
@@ -30,7 +30,7 @@ describe("setContext", () => {
   });
 
   it("notifies subscribers even if all answers are the same", async () => {
-    const client = await ready(new AnsweringService(), { context: bob });
+    const client = await readyRemoteClient(new EvaluatingService(), { context: bob });
     const events = eventsOf(client);
     const notified = vi.fn();
     client.subscribe(notified);
@@ -40,15 +40,15 @@ describe("setContext", () => {
   });
 
   it("sends nothing for an equal context", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service);
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
     await client.setContext({ userId: "ada", email: null, customAttributes: {} });
     expect(service.requests).toHaveLength(1);
   });
 
   it("waits for a pending request that already has this context", async () => {
-    const service = new AnsweringService();
-    const client = remote(service);
+    const service = new EvaluatingService();
+    const client = remoteClient(service);
     await Promise.all([client.initialize(), client.setContext(ada)]);
     expect(service.requests).toHaveLength(1);
     await Promise.all([client.setContext(bob), client.setContext({ ...bob })]);
@@ -57,8 +57,8 @@ describe("setContext", () => {
   });
 
   it("replaces the first request while the engine is being loaded", async () => {
-    const service = new AnsweringService();
-    const client = remote(service);
+    const service = new EvaluatingService();
+    const client = remoteClient(service);
     const initialized = client.initialize();
     await Promise.resolve();
     expect(service.bodies).toEqual([{ context: ada }]);
@@ -70,8 +70,8 @@ describe("setContext", () => {
   });
 
   it("never serves a late answer for an earlier context", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service);
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
     const late = held();
     service.respondWith(late.answer, (request) => service.respond(request));
     const first = client.setContext(bob);
@@ -87,8 +87,8 @@ describe("setContext", () => {
   });
 
   it("waits for its own answers if a listener calls it", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service);
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
     let changed: Promise<void> | undefined;
     client.once("change", () => {
       changed = client.setContext({ userId: "ada", country: "FR" });
@@ -100,8 +100,8 @@ describe("setContext", () => {
   });
 
   it("rejects after all retries, keeps the answers of the previous context, and tries again", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service);
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
     service.fail(500);
     await expect(client.setContext(bob)).rejects.toMatchObject({
       code: "REFRESH_FAILED",
@@ -118,8 +118,8 @@ describe("setContext", () => {
   });
 
   it("requests the answers again after a failure, also for the same context", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service);
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
     service.fail(400);
     await client.setContext(bob).catch(() => {});
     expect(client.error?.code).toBe("REFRESH_FAILED");
@@ -132,8 +132,8 @@ describe("setContext", () => {
   });
 
   it("only changes the context before initialize(), and fails after shutdown()", async () => {
-    const service = new AnsweringService();
-    const client = remote(service);
+    const service = new EvaluatingService();
+    const client = remoteClient(service);
     await client.setContext(bob);
     expect(service.requests).toHaveLength(0);
     expect(client.context).toEqual(bob);
@@ -146,8 +146,8 @@ describe("setContext", () => {
   });
 
   it("fails with the client's shutdown", async () => {
-    const service = new AnsweringService();
-    const client = await ready(service);
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
     service.respondWith(held().answer);
     const changed = client.setContext(bob);
     await service.requested(2);

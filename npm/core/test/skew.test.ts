@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { FeatureFlagsClient, fetchTransport, type TransportRequest, VERSION } from "@pennon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Pennon } from "./pennon.ts";
+import { Pennon } from "../../test-kit/pennon.ts";
 import { RecordedService, type Recording, record } from "./recording.ts";
 import { createVectorFlags, type VectorCase } from "./vector-flags.ts";
 
@@ -105,7 +105,7 @@ describe("the last release of the client, with this service", () => {
     const entry = pathToFileURL(join(folder, "package/dist/node.js"));
     ({ FeatureFlagsClient: Released } = await import(/* @vite-ignore */ entry.href));
     pennon = await Pennon.start();
-    ({ id: environment, sdkKey } = await pennon.ask("POST", "/environments", {
+    ({ id: environment, sdkKey } = await pennon.request("POST", "/environments", {
       product: "shop",
       name: "test",
     }));
@@ -123,9 +123,9 @@ describe("the last release of the client, with this service", () => {
   });
 
   it("evaluates, polls, follows the stream, and reports usage", async () => {
-    const flag = await pennon.ask("POST", "/flags", { key: "s", name: "S", type: "boolean" });
+    const flag = await pennon.request("POST", "/flags", { key: "s", name: "S", type: "boolean" });
     const configuration = `/flags/${flag.id}/environments/${environment}`;
-    await pennon.ask("PUT", configuration, { isEnabled: true });
+    await pennon.request("PUT", configuration, { isEnabled: true });
     const statuses = new Map<string | undefined, number>();
     const send = async (request: TransportRequest) => {
       const response = await fetchTransport.send(request);
@@ -141,7 +141,7 @@ describe("the last release of the client, with this service", () => {
       transport: { ...fetchTransport, send },
     });
     await client.initialize();
-    const { flags } = await pennon.ask("GET", "/sdk/v1/config", undefined, sdkKey);
+    const { flags } = await pennon.request("GET", "/sdk/v1/config", undefined, sdkKey);
     const configured = new Set(flags.map(({ key }: { key: string }) => key));
     for (const { key, context, expected, description } of cases) {
       if (configured.has(key)) {
@@ -151,7 +151,7 @@ describe("the last release of the client, with this service", () => {
     }
     await client.refresh();
     const changed = nextChange(client);
-    await pennon.ask("PUT", configuration, { isEnabled: false });
+    await pennon.request("PUT", configuration, { isEnabled: false });
     expect(await changed).toEqual(["s"]);
     client.isEnabled("s");
     await client.shutdown();

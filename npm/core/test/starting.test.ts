@@ -1,6 +1,8 @@
 import { FeatureFlagsClient } from "@pennon/core";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventsOf, Journal } from "./journal.ts";
+import { describe, expect, it, vi } from "vitest";
+import { clientFor, readyClient } from "../../test-kit/clients.ts";
+import { exactTimers } from "../../test-kit/exact-timers.ts";
+import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
   flag,
@@ -11,20 +13,12 @@ import {
   status,
   timerIsSet,
   unreachable,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const on = configuration([flag("beta")]);
 const failed = expect.objectContaining({ code: "INITIALIZATION_FAILED" });
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
-});
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+exactTimers();
 
 /** The outcome of the promise, once it is settled. */
 function outcomeOf(promise: Promise<void>): { outcome: unknown } {
@@ -43,18 +37,17 @@ function outcomeOf(promise: Promise<void>): { outcome: unknown } {
 describe("initialize()", () => {
   it("requests the flags before the engine is loaded", async () => {
     const service = new ScriptedService(on);
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const initialized = client.initialize();
     await Promise.resolve();
     expect(service.requests).toHaveLength(1);
     await initialized;
     expect(service.requests).toHaveLength(1);
-    await client.shutdown();
   });
 
   it("fails after timeoutMs, however many attempts are left", async () => {
     const service = new ScriptedService(held().answer);
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const found = outcomeOf(client.initialize({ timeoutMs: 1_000 }));
     await service.firstRequest();
     await vi.advanceTimersByTimeAsync(999);
@@ -120,7 +113,7 @@ describe("initialize()", () => {
     });
 
     it("continues after timeoutMs, with retry: background", async () => {
-      const logger = new Journal();
+      const logger = new LogRecorder();
       const client = new LateClient(optionsFor(new ScriptedService(on), { logger }));
       const events = eventsOf(client);
       const options = { timeoutMs: 1_000, retry: "background" } as const;
@@ -173,21 +166,20 @@ describe("initialize()", () => {
 
   it("starts from the cache after timeoutMs", async () => {
     const cache = new Map();
-    await new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache })).initialize();
+    await readyClient(new ScriptedService(on), { cache });
     const service = new ScriptedService(held().answer);
-    const client = new FeatureFlagsClient(optionsFor(service, { cache }));
+    const client = clientFor(service, { cache });
     const initialized = client.initialize({ timeoutMs: 1_000, retry: "forever" });
     await service.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
     expect(client.isEnabled("beta")).toBe(true);
-    await client.shutdown();
   });
 
   it("waits for a service that starts later, with retry: forever", async () => {
-    const logger = new Journal();
+    const logger = new LogRecorder();
     const service = new ScriptedService(unreachable());
-    const client = new FeatureFlagsClient(optionsFor(service, { logger }));
+    const client = clientFor(service, { logger });
     const events = eventsOf(client);
     const found = outcomeOf(client.initialize({ retry: "forever" }));
     await service.firstRequest();
@@ -200,12 +192,11 @@ describe("initialize()", () => {
     expect(found.outcome).toBe("done");
     expect(events).toEqual(["ready"]);
     expect(client.isEnabled("beta")).toBe(true);
-    await client.shutdown();
   });
 
   it("keeps trying after timeoutMs, with retry: forever", async () => {
     const service = new ScriptedService(status(503));
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const events = eventsOf(client);
     const found = outcomeOf(client.initialize({ timeoutMs: 5_000, retry: "forever" }));
     await service.firstRequest();
@@ -218,11 +209,10 @@ describe("initialize()", () => {
     expect(client.isReady()).toBe(true);
     expect(again.outcome).toBe("done");
     expect(events).toEqual(["ready"]);
-    await client.shutdown();
   });
 
   it("rejects and keeps trying in the background after all attempts have failed", async () => {
-    const logger = new Journal();
+    const logger = new LogRecorder();
     const service = new ScriptedService(unreachable());
     const options = optionsFor(service, { logger, retries: 2, retryDelayMs: 0 });
     const client = new FeatureFlagsClient(options);
@@ -247,7 +237,7 @@ describe("initialize()", () => {
     for (const retry of ["background", "forever"] as const) {
       for (const answer of [status(401), status(404), malformed()]) {
         const service = new ScriptedService(answer);
-        const client = new FeatureFlagsClient(optionsFor(service));
+        const client = clientFor(service);
         await expect(client.initialize({ retry })).rejects.toEqual(failed);
         expect(service.requests).toHaveLength(1);
         service.respondWith(on);
@@ -259,9 +249,9 @@ describe("initialize()", () => {
   });
 
   it("logs the cause of missing flags if no call waits for them", async () => {
-    const logger = new Journal();
+    const logger = new LogRecorder();
     const service = new ScriptedService(unreachable());
-    const client = new FeatureFlagsClient(optionsFor(service, { logger }));
+    const client = clientFor(service, { logger });
     const found = outcomeOf(client.initialize({ timeoutMs: 0, retry: "forever" }));
     await vi.dynamicImportSettled();
     await vi.advanceTimersByTimeAsync(10);
@@ -276,12 +266,11 @@ describe("initialize()", () => {
     service.respondWith(on);
     await client.initialize();
     expect(service.requests).toHaveLength(requests + 1);
-    await client.shutdown();
   });
 
   it("stops trying at shutdown()", async () => {
     const service = new ScriptedService(unreachable());
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const found = outcomeOf(client.initialize({ retry: "forever" }));
     await service.firstRequest();
     await client.shutdown();
@@ -291,7 +280,7 @@ describe("initialize()", () => {
   });
 
   it("rejects invalid options", async () => {
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    const client = clientFor(new ScriptedService(on));
     for (const options of [
       { timeoutMs: -1 },
       { timeoutMs: "1" },
@@ -303,14 +292,13 @@ describe("initialize()", () => {
       );
     }
     await client.initialize({ timeoutMs: undefined, retry: undefined });
-    await client.shutdown();
   });
 });
 
 describe("a client", () => {
   it("calls a listener added by once() only once", async () => {
     const service = new ScriptedService(on);
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const heard: string[] = [];
     const never = () => heard.push("never");
     client.on("refresh:success", () => heard.push("always"));
@@ -320,11 +308,10 @@ describe("a client", () => {
     await client.refresh();
     await client.refresh();
     expect(heard).toEqual(["always", "once refresh:success", "always"]);
-    await client.shutdown();
   });
 
   it("calls it once even if an earlier listener causes the same event", async () => {
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    const client = clientFor(new ScriptedService(on));
     let times = 0;
     client.on("shutdown", () => void client.shutdown());
     client.once("shutdown", () => {
@@ -336,7 +323,7 @@ describe("a client", () => {
   });
 
   it("is shut down at the end of `await using`", async () => {
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    const client = clientFor(new ScriptedService(on));
     const events = eventsOf(client);
     await client.initialize();
     await client[Symbol.asyncDispose]();

@@ -1,24 +1,19 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  FeatureFlagsClient,
-  type FeatureFlagsClientOptions,
-  localStorageStore,
-  type Store,
-} from "@pennon/core";
+import { type FeatureFlagsClientOptions, localStorageStore, type Store } from "@pennon/core";
 import { fileStore } from "@pennon/core/file-store";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventsOf, Journal } from "./journal.ts";
+import { clientFor } from "../../test-kit/clients.ts";
+import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
   flag,
   flagWithRule,
-  optionsFor,
   ScriptedService,
   status,
   unreachable,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
 const french = { country: "FR" };
@@ -37,9 +32,12 @@ function memoryStore(maxAgeSeconds = 86_400): Store & { readonly saved: string[]
 }
 
 function clientOf(service: ScriptedService, options: Partial<FeatureFlagsClientOptions>) {
-  return new FeatureFlagsClient(
-    optionsFor(service, { retries: 1, retryDelayMs: 0, sdkKey: "pnk_production_1", ...options }),
-  );
+  return clientFor(service, {
+    retries: 1,
+    retryDelayMs: 0,
+    sdkKey: "pnk_production_1",
+    ...options,
+  });
 }
 
 /** Runs a client while the service is up, so that the store has a document. */
@@ -51,7 +49,7 @@ async function fill(store: Store): Promise<void> {
 
 /** Starts a client while the service is down. */
 async function restart(store: Store, options: Partial<FeatureFlagsClientOptions> = {}) {
-  const logger = new Journal();
+  const logger = new LogRecorder();
   const service = new ScriptedService(unreachable());
   const client = clientOf(service, { store, logger, ...options });
   const events = eventsOf(client);
@@ -93,7 +91,6 @@ describe("a store", () => {
     await client.initialize();
     await client.refresh();
     expect(seen).toEqual([client.read("ruled", french), client.read("ruled", french)]);
-    await client.shutdown();
   });
 
   it("is written before shutdown() resolves, even if a listener of the first flags calls that", async () => {
@@ -125,7 +122,6 @@ describe("a store", () => {
     expect(client.explain("ruled", french).rules).toHaveLength(1);
     expect(logger.lines).toEqual([expect.stringContaining("The stored document is served")]);
     expect(store.saved).toHaveLength(1);
-    await client.shutdown();
   });
 
   it("is served until the service responds, after which the usual TTLs apply", async () => {
@@ -142,7 +138,6 @@ describe("a store", () => {
     service.respondWith(unreachable());
     await vi.advanceTimersByTimeAsync(130_000);
     expect(client.read("beta")).toBeUndefined();
-    await client.shutdown();
   });
 
   it("is served until it is too old", async () => {
@@ -176,7 +171,6 @@ describe("a store", () => {
     );
     expect(last.config).toEqual(first.config);
     expect(last.confirmedAt).toBeGreaterThan(first.confirmedAt + 800_000);
-    await client.shutdown();
   });
 
   it("does not make a refused key work", async () => {
@@ -193,7 +187,6 @@ describe("a store", () => {
     await client.initialize();
     await vi.advanceTimersByTimeAsync(120_000);
     expect(client.read("beta")).toBeUndefined();
-    await client.shutdown();
   });
 
   it("does not make a cache look fresh", async () => {
@@ -204,7 +197,6 @@ describe("a store", () => {
     const { client } = await restartInTime(store, { cache });
     expect(client.read("beta")).toBeDefined();
     expect([...cache]).toEqual([]);
-    await client.shutdown();
   });
 
   it("is ignored with one warning if it has any other content", async () => {
@@ -254,11 +246,11 @@ describe("a store", () => {
     const { error, logger } = await restartInTime(store);
     expect(error).toEqual(failed);
     expect(logger.lines).toEqual(["warn: The stored document cannot be read, so it is ignored"]);
-    const journal = new Journal();
-    const client = clientOf(new ScriptedService(on), { store, logger: journal });
+    const saving = new LogRecorder();
+    const client = clientOf(new ScriptedService(on), { store, logger: saving });
     await client.initialize();
     await client.shutdown();
-    expect(journal.lines).toEqual(["error: The store could not save the config document"]);
+    expect(saving.lines).toEqual(["error: The store could not save the config document"]);
   });
 
   it("must have the methods and the age of a store", () => {
@@ -289,7 +281,6 @@ describe("fileStore", () => {
     expect(JSON.parse(await readFile(path, "utf8")).config.flags).toHaveLength(2);
     const { client } = await restartInTime(fileStore(path));
     expect(client.evaluate("ruled", french).enabled).toBe(false);
-    await client.shutdown();
   });
 
   it("saves the newest of many texts, and leaves no other files", async () => {

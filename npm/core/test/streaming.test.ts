@@ -1,21 +1,15 @@
-import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventsOf, Journal } from "./journal.ts";
-import { configuration, flag, optionsFor, ScriptedService, status } from "./scripted.ts";
-import { StreamingService } from "./streamed.ts";
+import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core";
+import { describe, expect, it, vi } from "vitest";
+import { readyClient } from "../../test-kit/clients.ts";
+import { exactTimers } from "../../test-kit/exact-timers.ts";
+import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
+import { configuration, flag, ScriptedService, status } from "../../test-kit/scripted.ts";
+import { StreamingService } from "../../test-kit/streaming.ts";
 
 const on = configuration([flag("beta")], 'W/"on"');
 const off = configuration([flag("beta", false)], 'W/"off"');
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
-});
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+exactTimers();
 
 /** The maximum time before a client fetches a change that a stream has announced. */
 const spread = () => vi.advanceTimersByTimeAsync(250);
@@ -27,11 +21,10 @@ async function listening(
   options: Partial<FeatureFlagsClientOptions> = {},
 ): Promise<FeatureFlagsClient> {
   const streaming = { streaming: true, pollIntervalMs: 30_000 };
-  const client = new FeatureFlagsClient(optionsFor(service, { ...streaming, ...options }));
-  await client.initialize();
+  const client = await readyClient(service, { ...streaming, ...options });
   await vi.dynamicImportSettled();
   await moment();
-  service.tells('W/"on"');
+  service.announce('W/"on"');
   await moment();
   return client;
 }
@@ -47,7 +40,7 @@ describe("a client that streams", () => {
     ] as const) {
       const service = new StreamingService(on, off);
       const client = await listening(service);
-      service.tells('W/"off"', more);
+      service.announce('W/"off"', more);
       await moment();
       if (longest > 0) {
         await vi.advanceTimersByTimeAsync(longest - 1);
@@ -70,7 +63,7 @@ describe("a client that streams", () => {
       },
     ]);
     const events = eventsOf(client);
-    service.tells('W/"off"');
+    service.announce('W/"off"');
     await spread();
     expect(client.isEnabled("beta")).toBe(false);
     expect(events).toEqual(["refresh:start", "change beta", "refresh:success"]);
@@ -83,11 +76,10 @@ describe("a client that streams", () => {
     await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
     expect(client.error).toBeDefined();
     const events = eventsOf(client);
-    service.tells('W/"on"');
+    service.announce('W/"on"');
     await moment();
     expect(client.error).toBeUndefined();
     expect(events).toEqual(["refresh:success"]);
-    await client.shutdown();
   });
 
   it("does not poll while the stream is open, and keeps its flags", async () => {
@@ -95,12 +87,11 @@ describe("a client that streams", () => {
     const client = await listening(service);
     for (let time = 0; time < 40; time += 1) {
       await vi.advanceTimersByTimeAsync(15_000);
-      service.says(":\n\n");
+      service.write(":\n\n");
       await moment();
     }
     expect(service.requests).toHaveLength(1);
     expect(client.isEnabled("beta")).toBe(true);
-    await client.shutdown();
   });
 
   it("reads events regardless of chunks and of other lines", async () => {
@@ -108,23 +99,22 @@ describe("a client that streams", () => {
     const client = await listening(service);
     const text = `retry: 10\r\ndata: nonsense\r\ndata: {"etag":3}\r\n\r\nevent: config\r\ndata:{"etag":"W/\\"off\\""}\r\n\r\n`;
     for (const character of text) {
-      service.says(character);
+      service.write(character);
       await moment();
     }
     await spread();
     expect(client.isEnabled("beta")).toBe(false);
     expect(service.requests).toHaveLength(2);
-    service.tells('W/"older"');
-    service.tells('W/"on"');
+    service.announce('W/"older"');
+    service.announce('W/"on"');
     await spread();
     expect(client.isEnabled("beta")).toBe(true);
-    await client.shutdown();
   });
 
   it("polls when the stream is lost, and reopens it", async () => {
     const service = new StreamingService(on, status(304), off);
     const client = await listening(service);
-    service.fails();
+    service.disconnect();
     await moment();
     service.refusals = [503, 503, 503, 503, 503, 503];
     await vi.advanceTimersByTimeAsync(30_000);
@@ -134,22 +124,21 @@ describe("a client that streams", () => {
     expect(client.isEnabled("beta")).toBe(false);
     service.refusals = [];
     await vi.advanceTimersByTimeAsync(30_000);
-    service.tells('W/"off"');
+    service.announce('W/"off"');
     await moment();
     const polls = service.requests.length;
     for (let time = 0; time < 8; time += 1) {
       await vi.advanceTimersByTimeAsync(15_000);
-      service.says(":\n");
+      service.write(":\n");
       await moment();
     }
     expect(service.requests).toHaveLength(polls);
-    await client.shutdown();
   });
 
   it("opens a new stream when the service closes it or becomes silent", async () => {
     const service = new StreamingService(on);
-    const client = await listening(service);
-    service.ends();
+    await listening(service);
+    service.end();
     await moment();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(service.opened).toHaveLength(2);
@@ -159,16 +148,15 @@ describe("a client that streams", () => {
     expect(service.opened[1]?.signal.aborted).toBe(true);
     await vi.advanceTimersByTimeAsync(2_000);
     expect(service.opened).toHaveLength(3);
-    await client.shutdown();
   });
 
   it("opens a new stream when a line does not end", async () => {
     const service = new StreamingService(on);
     const client = await listening(service);
-    service.says("x".repeat(65_536));
+    service.write("x".repeat(65_536));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(service.opened).toHaveLength(1);
-    service.says("x");
+    service.write("x");
     await vi.advanceTimersByTimeAsync(1_000);
     expect(service.opened).toHaveLength(2);
     await client.shutdown();
@@ -183,10 +171,7 @@ describe("a client that streams", () => {
     const answers = [() => Promise.resolve(html), () => Promise.reject(new Error("no"))];
     for (const [index, open] of answers.entries()) {
       const service = Object.assign(new ScriptedService(on), { open: vi.fn(open) });
-      const client = new FeatureFlagsClient(
-        optionsFor(service, { streaming: true, pollIntervalMs: 1_000 }),
-      );
-      await client.initialize();
+      const client = await readyClient(service, { streaming: true, pollIntervalMs: 1_000 });
       await vi.dynamicImportSettled();
       await vi.advanceTimersByTimeAsync(10_000);
       expect(service.open).toHaveBeenCalledTimes([1, 4][index] ?? 0);
@@ -196,16 +181,12 @@ describe("a client that streams", () => {
   });
 
   it("polls with a transport that cannot stream, with one warning", async () => {
-    const logger = new Journal();
+    const logger = new LogRecorder();
     const service = new ScriptedService(on);
-    const client = new FeatureFlagsClient(
-      optionsFor(service, { streaming: true, pollIntervalMs: 1_000, logger }),
-    );
-    await client.initialize();
+    await readyClient(service, { streaming: true, pollIntervalMs: 1_000, logger });
     await vi.advanceTimersByTimeAsync(3_000);
     expect(service.requests).toHaveLength(4);
     expect(logger.lines).toEqual([expect.stringContaining("method open")]);
-    await client.shutdown();
   });
 
   it("closes its stream at shutdown", async () => {
@@ -214,7 +195,7 @@ describe("a client that streams", () => {
     const events = eventsOf(client);
     await client.shutdown();
     expect(service.opened[0]?.signal.aborted).toBe(true);
-    service.tells('W/"off"');
+    service.announce('W/"off"');
     await vi.advanceTimersByTimeAsync(1_000_000);
     expect(events).toEqual(["shutdown"]);
     expect(service.requests).toHaveLength(1);

@@ -1,35 +1,27 @@
-import { FeatureFlagsClient } from "@pennon/core";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventsOf, Journal } from "./journal.ts";
+import { describe, expect, it, vi } from "vitest";
+import { clientFor, readyClient } from "../../test-kit/clients.ts";
+import { errorWith } from "../../test-kit/errors.ts";
+import { exactTimers } from "../../test-kit/exact-timers.ts";
+import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
   flag,
   flagWithRule,
-  optionsFor,
   ScriptedService,
   status,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const lasting = [flag("beta", true, { ttlOverrideSeconds: 86_400 })];
 const on = configuration(lasting, 'W/"on"');
-const code = (code: string) => expect.objectContaining({ name: "FeatureFlagsError", code });
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
-});
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+exactTimers();
 
 describe("a refused key", () => {
   it.each([401, 403])("with status %d is retried, and never given up", async (refusal) => {
     const service = new ScriptedService(on, status(refusal));
-    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 30_000 }));
+    const client = clientFor(service, { pollIntervalMs: 30_000 });
     const events = eventsOf(client);
     await client.initialize();
     await vi.advanceTimersByTimeAsync(2 * HOUR);
@@ -44,7 +36,6 @@ describe("a refused key", () => {
     const before = service.requests.length;
     await vi.advanceTimersByTimeAsync(MINUTE);
     expect(service.requests).toHaveLength(before + 2);
-    await client.shutdown();
   });
 });
 
@@ -53,8 +44,7 @@ describe("the first poll", () => {
     const firstPoll = async (random: number) => {
       vi.mocked(Math.random).mockReturnValue(random);
       const service = new ScriptedService(on);
-      const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 30_000 }));
-      await client.initialize();
+      const client = await readyClient(service, { pollIntervalMs: 30_000 });
       const start = performance.now();
       while (service.requests.length === 1) {
         await vi.advanceTimersToNextTimerAsync();
@@ -73,8 +63,7 @@ describe("the first poll", () => {
 describe("time", () => {
   it("is not that of the wall clock, which may jump", async () => {
     const service = new ScriptedService(on, status(304));
-    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 30_000 }));
-    await client.initialize();
+    const client = await readyClient(service, { pollIntervalMs: 30_000 });
     for (const jump of [HOUR, -2 * HOUR, 365 * 24 * HOUR]) {
       const before = service.requests.length;
       vi.setSystemTime(Date.now() + jump);
@@ -83,13 +72,11 @@ describe("time", () => {
       await vi.advanceTimersByTimeAsync(31_000);
       expect(service.requests).toHaveLength(before + 2);
     }
-    await client.shutdown();
   });
 
   it("during which a tab was suspended causes one refresh", async () => {
     const service = new ScriptedService(configuration([flag("beta")], 'W/"on"'), status(304));
-    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 30_000 }));
-    await client.initialize();
+    const client = await readyClient(service, { pollIntervalMs: 30_000 });
     const asleep = 8 * HOUR;
     const real = performance.now.bind(performance);
     vi.spyOn(performance, "now").mockImplementation(() => real() + asleep);
@@ -106,7 +93,7 @@ describe("time", () => {
     const forever = [flag("beta", true, { ttlOverrideSeconds: 31_536_000 })];
     const service = new ScriptedService(configuration(forever));
     const interval = 2 ** 31 + 5_000;
-    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: interval }));
+    const client = clientFor(service, { pollIntervalMs: interval });
     const timers = vi.spyOn(globalThis, "setTimeout");
     await client.initialize();
     await vi.advanceTimersByTimeAsync(interval - 1_000);
@@ -116,7 +103,6 @@ describe("time", () => {
     const delays = timers.mock.calls.map(([, delay]) => delay ?? 0);
     // Hosts store delays in 31 bits, and fire longer ones at once.
     expect(Math.max(...delays)).toBeLessThan(2 ** 31);
-    await client.shutdown();
   });
 
   it("to live of a flag changes with the next fetch", async () => {
@@ -127,8 +113,7 @@ describe("time", () => {
       ),
     );
     const service = new ScriptedService(short ?? on, long ?? on, status(500));
-    const client = new FeatureFlagsClient(optionsFor(service, { retries: 1 }));
-    await client.initialize();
+    const client = await readyClient(service, { retries: 1 });
     await vi.advanceTimersByTimeAsync(5_000);
     expect(service.requests).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(49_999);
@@ -136,14 +121,13 @@ describe("time", () => {
     await vi.advanceTimersByTimeAsync(1_001);
     expect(service.requests).toHaveLength(4);
     expect([client.read("beta"), client.isEnabled("other")]).toEqual([undefined, true]);
-    await client.shutdown();
   });
 });
 
 describe("a key of a flag", () => {
   it("may be any value", async () => {
-    const client = new FeatureFlagsClient(
-      optionsFor(new ScriptedService(configuration([flag("beta"), flagWithRule("ruled", "FR")]))),
+    const client = clientFor(
+      new ScriptedService(configuration([flag("beta"), flagWithRule("ruled", "FR")])),
     );
     const reader = client.withContext({});
     const keys = [Symbol("s"), null, undefined, 1, {}, [], Number.NaN, "toString", "", "\uD800"];
@@ -157,30 +141,29 @@ describe("a key of a flag", () => {
         }
       }
     };
-    every("before", code("NOT_INITIALIZED"));
+    every("before", errorWith("NOT_INITIALIZED"));
     await client.initialize();
-    every("ready", code("FLAG_NOT_FOUND"));
+    every("ready", errorWith("FLAG_NOT_FOUND"));
     await client.shutdown();
-    every("after", code("NOT_INITIALIZED"));
+    every("after", errorWith("NOT_INITIALIZED"));
   });
 });
 
 describe("a subscriber that fails", () => {
   it("is logged, without affecting the others", async () => {
-    const logger = new Journal();
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { logger }));
-    const told: string[] = [];
+    const logger = new LogRecorder();
+    const client = clientFor(new ScriptedService(on), { logger });
+    const notified: string[] = [];
     client.subscribe(() => {
       throw new Error("broken");
     });
     client.subscribe((() => Promise.reject(new Error("broken later"))) as () => void);
-    client.subscribe(() => told.push("told"));
+    client.subscribe(() => notified.push("notified"));
     await client.initialize();
-    expect(told).toEqual(["told"]);
+    expect(notified).toEqual(["notified"]);
     expect(logger.lines).toEqual([
       "error: A listener threw or rejected",
       "error: A listener threw or rejected",
     ]);
-    await client.shutdown();
   });
 });

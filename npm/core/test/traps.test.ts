@@ -1,7 +1,8 @@
 import { FeatureFlagsClient } from "@pennon/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { AnsweringService } from "./answering.ts";
-import { eventsOf, Journal } from "./journal.ts";
+import { clientFor, readyClient } from "../../test-kit/clients.ts";
+import { EvaluatingService } from "../../test-kit/evaluating.ts";
+import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
   flag,
@@ -9,7 +10,7 @@ import {
   optionsFor,
   ScriptedService,
   status,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
 
@@ -48,7 +49,7 @@ describe("an engine that traps", () => {
   it("breaks no read in remote mode, and asks for the evaluations again", async () => {
     let isPoisoned = false;
     trapsIn("answered", () => isPoisoned);
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const ada = { userId: "ada" };
     const options = optionsFor(service, { mode: "remote", context: ada });
     await using client = new FeatureFlagsClient(options);
@@ -73,10 +74,9 @@ describe("an engine that traps", () => {
   it("does not end the attempts of a client in remote mode if the next one is refused", async () => {
     let isPoisoned = false;
     trapsIn("answered", () => isPoisoned);
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const options = { mode: "remote", context: {}, pollIntervalMs: 20 } as const;
-    await using client = new FeatureFlagsClient(optionsFor(service, options));
-    await client.initialize();
+    const client = await readyClient(service, options);
     isPoisoned = true;
     client.once("engine:error", () => {
       isPoisoned = false;
@@ -93,8 +93,7 @@ describe("an engine that traps", () => {
     let isPoisoned = false;
     trapsIn("answered", () => isPoisoned);
     const options = { mode: "remote", context: { userId: "ada" } } as const;
-    const client = new FeatureFlagsClient(optionsFor(new AnsweringService(), options));
-    await client.initialize();
+    const client = await readyClient(new EvaluatingService(), options);
     isPoisoned = true;
     client.once("engine:error", () => queueMicrotask(() => client.shutdown()));
     await expect(client.setContext({ userId: "bob" })).rejects.toMatchObject({
@@ -103,9 +102,9 @@ describe("an engine that traps", () => {
   });
 
   it("breaks no read, and restarts at once with the last valid configuration", async () => {
-    const logger = new Journal();
+    const logger = new LogRecorder();
     const service = new ScriptedService(on, trap, configuration([flag("beta", false)]));
-    const client = new FeatureFlagsClient(optionsFor(service, { logger }));
+    const client = clientFor(service, { logger });
     const errors: unknown[] = [];
     client.on("engine:error", ({ error }) => errors.push(error));
     const events = eventsOf(client);
@@ -137,14 +136,12 @@ describe("an engine that traps", () => {
       "change beta ruled",
       "refresh:success",
     ]);
-    await client.shutdown();
   });
 
   it("settles a refresh() of the same tick", async () => {
     let isPoisoned = false;
     trapsIn("evaluate", () => isPoisoned);
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
-    await client.initialize();
+    const client = await readyClient(new ScriptedService(on));
     isPoisoned = true;
     const refreshed = client.refresh();
     client.read("ruled", { country: "FR" });
@@ -152,13 +149,12 @@ describe("an engine that traps", () => {
     await expect(refreshed).rejects.toMatchObject({ code: "REFRESH_FAILED" });
     await vi.waitFor(() => client.explain("ruled", {}));
     await client.refresh();
-    await client.shutdown();
   });
 
   it("restarts only after half a minute if it traps again at once", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(on, trap);
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const events = eventsOf(client);
     await client.initialize();
     const failed = { code: "REFRESH_FAILED" };
@@ -177,14 +173,13 @@ describe("an engine that traps", () => {
     vi.useRealTimers();
     expect(events.filter((type) => type === "refresh:error")).toHaveLength(2);
     expect(events.filter((type) => type === "ready")).toHaveLength(1);
-    await client.shutdown();
   });
 
   it("during an evaluation affects only that one, and restarts at once", async () => {
     let isPoisoned = false;
     trapsIn("evaluate", () => isPoisoned);
-    const logger = new Journal();
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { logger }));
+    const logger = new LogRecorder();
+    const client = clientFor(new ScriptedService(on), { logger });
     const events = eventsOf(client);
     await client.initialize();
     const reader = client.withContext({ country: "FR" });
@@ -200,14 +195,13 @@ describe("an engine that traps", () => {
     await client.refresh();
     expect(events).toEqual(["ready", "engine:error", "refresh:start", "refresh:success"]);
     expect(logger.lines.filter((line) => line.startsWith("error"))).toHaveLength(1);
-    await client.shutdown();
   });
 
   it("while only a cache is served fails the refresh, but no read", async () => {
     const cache = new Map();
-    await new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache })).initialize();
+    await readyClient(new ScriptedService(on), { cache });
     const service = new ScriptedService(status(302), trap, status(302), on);
-    const client = new FeatureFlagsClient(optionsFor(service, { cache }));
+    const client = clientFor(service, { cache });
     const events = eventsOf(client);
     await client.initialize();
     await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
@@ -218,18 +212,16 @@ describe("an engine that traps", () => {
     expect(client.read("ruled", {})?.enabled).toBe(true);
     expect(events.slice(0, 4)).toEqual(["ready", "refresh:start", "engine:error", "refresh:error"]);
     expect(events.filter((event) => event === "ready")).toHaveLength(1);
-    await client.shutdown();
   });
 
   it("because of the bootstrap fails initialize(), and does not load the bootstrap again", async () => {
     trapsIn("load", () => true);
     const service = new ScriptedService(on);
-    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap: { flags: [] } }));
+    const client = clientFor(service, { bootstrap: { flags: [] } });
     await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
     expect(service.requests).toHaveLength(1);
-    await client.shutdown();
   });
 
   it.each([
@@ -242,7 +234,7 @@ describe("an engine that traps", () => {
       () => isPoisoned,
       () => 99,
     );
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on, status(404), on)));
+    const client = clientFor(new ScriptedService(on, status(404), on));
     const errors: unknown[] = [];
     client.on("engine:error", ({ error }) => errors.push(error.cause));
     await client.initialize();
@@ -253,12 +245,11 @@ describe("an engine that traps", () => {
     await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
     expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining("99") })]);
     expect(client.isEnabled("beta")).toBe(true);
-    await client.shutdown();
   });
 
   it("fails a first initialize(), which can be repeated", async () => {
     const service = new ScriptedService(trap, on);
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
@@ -266,13 +257,12 @@ describe("an engine that traps", () => {
 
   it("restarts by itself if initialize() has the option retry", async () => {
     vi.useFakeTimers();
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(trap, on)));
+    const client = clientFor(new ScriptedService(trap, on));
     await expect(client.initialize({ retry: "background" })).rejects.toMatchObject({
       code: "INITIALIZATION_FAILED",
     });
     expect(client.isReady()).toBe(false);
     await vi.advanceTimersByTimeAsync(30_000);
     await vi.waitFor(() => expect(client.isEnabled("beta")).toBe(true));
-    await client.shutdown();
   });
 });

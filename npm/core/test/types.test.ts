@@ -5,7 +5,8 @@ import {
   type Snapshot,
 } from "@pennon/core";
 import { describe, expect, it } from "vitest";
-import { configuration, flagWithRule, optionsFor, ScriptedService } from "./scripted.ts";
+import { readyClient } from "../../test-kit/clients.ts";
+import { configuration, flagWithRule, ScriptedService } from "../../test-kit/scripted.ts";
 
 interface Plan {
   readonly plan: string;
@@ -44,10 +45,8 @@ export function compiled(client: FeatureFlagsClient, plan: Plan, context: Evalua
 describe("customAttributes", () => {
   it("may be of any interface type", async () => {
     const service = new ScriptedService(configuration([flagWithRule("ruled", "FR")]));
-    const client = new FeatureFlagsClient(optionsFor(service));
-    await client.initialize();
+    const client = await readyClient(service);
     const plan: Plan = { plan: "pro", seats: 3 };
     expect(client.evaluate("ruled", { customAttributes: plan }).enabled).toBe(true);
-    await client.shutdown();
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { EvaluationContext } from "@pennon/core";
-import type { Pennon } from "./pennon.ts";
-import type { FlagConfig } from "./scripted.ts";
+import type { Pennon } from "../../test-kit/pennon.ts";
+import type { FlagConfig } from "../../test-kit/scripted.ts";
 
 export interface VectorCase {
   readonly description: string;
@@ -32,18 +32,18 @@ export async function createVectorFlags(
 ): Promise<readonly VectorCase[]> {
   const { config, cases } = read(file) as VectorFile;
   for (const { key, enabled, archived, rules, rollout } of config.flags) {
-    const flag = await pennon.ask("POST", "/flags", { key, name: "A vector", type: "boolean" });
+    const flag = await pennon.request("POST", "/flags", { key, name: "A vector", type: "boolean" });
     const configuration = `/flags/${flag.id}/environments/${environment}`;
     for (const rule of rules) {
-      await pennon.ask("POST", `${configuration}/rules`, rule);
+      await pennon.request("POST", `${configuration}/rules`, rule);
     }
     if (rollout) {
-      await pennon.ask("PUT", `${configuration}/rollout`, rollout);
+      await pennon.request("PUT", `${configuration}/rollout`, rollout);
     }
     if (archived) {
-      await pennon.ask("DELETE", `/flags/${flag.id}`);
+      await pennon.request("DELETE", `/flags/${flag.id}`);
     } else {
-      await pennon.ask("PUT", configuration, { isEnabled: enabled });
+      await pennon.request("PUT", configuration, { isEnabled: enabled });
     }
   }
   return cases;

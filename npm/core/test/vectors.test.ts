@@ -8,7 +8,7 @@ import {
   type FlagConfig,
   optionsFor,
   ScriptedService,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 interface Vectors {
   readonly description: string;
@@ -74,8 +74,8 @@ describe.each(index.future.files)("the vectors of %s", (file) => {
       expect(client.read(key, context) ?? null, description).toEqual(evaluation);
       if (evaluation === null) {
         const code = expected === null ? "FLAG_NOT_FOUND" : "FLAG_UNSUPPORTED";
-        for (const ask of [client.evaluate, client.explain]) {
-          expect(() => ask.call(client, key, context), description).toThrow(
+        for (const evaluate of [client.evaluate, client.explain]) {
+          expect(() => evaluate.call(client, key, context), description).toThrow(
             expect.objectContaining({ code }),
           );
         }

@@ -15,13 +15,13 @@ describe("the packages", () => {
   });
 
   it("depend on each other in exactly that version", () => {
-    const asked = manifests.flatMap(({ dependencies, peerDependencies }) =>
+    const required = manifests.flatMap(({ dependencies, peerDependencies }) =>
       Object.entries({ ...dependencies, ...peerDependencies }).filter(([name]) =>
         name.startsWith("@pennon/"),
       ),
     );
-    expect(asked).not.toEqual([]);
-    expect(asked.filter(([, version]) => version !== VERSION)).toEqual([]);
+    expect(required).not.toEqual([]);
+    expect(required.filter(([, version]) => version !== VERSION)).toEqual([]);
   });
 
   it("are all named, with that version, in the instructions for publishing", () => {

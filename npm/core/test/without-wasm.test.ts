@@ -8,7 +8,7 @@ import {
   flagWithRule,
   optionsFor,
   ScriptedService,
-} from "./scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const flags = [flagWithRule("beta", "GB"), flagWithRollout("dark_mode", 50), flag("old", false)];
 
@@ -24,10 +24,10 @@ async function answers(Client: typeof FeatureFlagsClient) {
     userId: `user-${index}`,
     country: index % 3 === 0 ? "GB" : "é",
   }));
-  const said = subjects.map((subject) => client.evaluateAll(subject));
+  const evaluations = subjects.map((subject) => client.evaluateAll(subject));
   const explained = subjects.map((subject) => client.explain("beta", subject));
   await client.shutdown();
-  return { said, explained, lines };
+  return { evaluations, explained, lines };
 }
 
 afterEach(() => vi.unstubAllGlobals());
@@ -41,7 +41,7 @@ describe("a client where wasm is blocked", () => {
     vi.stubGlobal("WebAssembly", { Module: WebAssembly.Module, instantiate });
     const without = await answers(FeatureFlagsClient);
     expect(without.lines).toEqual([[expect.stringContaining("plain JavaScript"), refusal]]);
-    expect(without.said).toEqual(withWasm.said);
+    expect(without.evaluations).toEqual(withWasm.evaluations);
     expect(without.explained).toEqual(withWasm.explained);
   });
 });
@@ -74,9 +74,9 @@ describe.each([
 describe("@pennon/core/without-wasm", () => {
   it("does not load wasm", async () => {
     vi.stubGlobal("WebAssembly", undefined);
-    const { said, lines } = await answers(ClientWithoutWasm);
+    const { evaluations, lines } = await answers(ClientWithoutWasm);
     expect(lines).toEqual([]);
     vi.unstubAllGlobals();
-    expect(said).toEqual((await answers(FeatureFlagsClient)).said);
+    expect(evaluations).toEqual((await answers(FeatureFlagsClient)).evaluations);
   });
 });

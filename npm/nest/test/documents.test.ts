@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { describeDocument } from "../../core/test/code-blocks.ts";
-import { flag, flagWithRule } from "../../core/test/scripted.ts";
+import { describeDocument } from "../../test-kit/code-blocks.ts";
+import { flag, flagWithRule } from "../../test-kit/scripted.ts";
 import { start } from "./application.ts";
 
 describeDocument("npm/nest/README.md", ["npm/nest/test/snippets/"]);

@@ -7,7 +7,8 @@ import {
   InjectFeatureFlags,
   RequireFlag,
 } from "@pennon/nest";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { clientFor } from "../../test-kit/clients.ts";
 import {
   configuration,
   flag,
@@ -16,7 +17,7 @@ import {
   ScriptedService,
   status,
   unreachable,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 import { start } from "./application.ts";
 
 const quick = { retries: 1, retryDelayMs: 0 };
@@ -116,18 +117,18 @@ describe("a start", () => {
   });
 
   it("fails without required flags, and leaves nothing running", async () => {
-    const told: string[] = [];
+    const emitted: string[] = [];
     const eventEmitter = {
       on: () => {},
       removeAllListeners: () => {},
-      emit: (type: string) => void told.push(type),
+      emit: (type: string) => void emitted.push(type),
     };
     const service = new ScriptedService(unreachable());
     const options = optionsFor(service, { ...quick, eventEmitter: eventEmitter as never });
     await expect(
       start({ imports: [FeatureFlagsModule.forRoot({ options, required: true })] }),
     ).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
-    expect(told.at(-1)).toBe("shutdown");
+    expect(emitted.at(-1)).toBe("shutdown");
   });
 
   it("needs a client, or options for one", async () => {
@@ -148,10 +149,7 @@ describe("the end of an application", () => {
   });
 
   it("does not shut down the application's client, which it has initialized", async () => {
-    const client = new FeatureFlagsClient(
-      optionsFor(new ScriptedService(configuration([flag("on")]))),
-    );
-    onTestFinished(() => client.shutdown());
+    const client = clientFor(new ScriptedService(configuration([flag("on")])));
     const { app } = await start({ imports: [FeatureFlagsModule.forRoot({ client })] });
     await app.close();
     expect(client.read("on", {})).toEqual({ enabled: true, reason: "flag_enabled" });

@@ -2,30 +2,20 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import * as common from "@nestjs/common";
 import type { FeatureFlagsClient } from "@pennon/core";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { configuration, flag, optionsFor, ScriptedService } from "../../core/test/scripted.ts";
+import { describe, expect, it } from "vitest";
+import { describeOtherCore } from "../../test-kit/other-core.ts";
+import { configuration, flag, optionsFor, ScriptedService } from "../../test-kit/scripted.ts";
 import { start } from "./application.ts";
 
 const require = createRequire(import.meta.url);
 
-describe("the package", () => {
-  it("rejects a core of another version with a message that says what to do", async () => {
-    vi.resetModules();
-    vi.doMock("@pennon/core", async (original) => ({
-      ...(await original<typeof import("@pennon/core")>()),
-      VERSION: "9.9.9",
-    }));
-    onTestFinished(() => {
-      vi.doUnmock("@pennon/core");
-      vi.resetModules();
-    });
-    const { FeatureFlagsModule } = await import("@pennon/nest");
-    const options = optionsFor(new ScriptedService());
-    await expect(start({ imports: [FeatureFlagsModule.forRoot({ options })] })).rejects.toThrow(
-      /found 9\.9\.9\. Install the same version of both/,
-    );
-  });
+describeOtherCore(async () => {
+  const { FeatureFlagsModule } = await import("@pennon/nest");
+  const options = optionsFor(new ScriptedService());
+  await start({ imports: [FeatureFlagsModule.forRoot({ options })] });
+});
 
+describe("the package", () => {
   it("also works with require()", async () => {
     const { FeatureFlagsModule, getFeatureFlagsToken, FlagValue } =
       require("@pennon/nest") as typeof import("@pennon/nest");

@@ -8,7 +8,7 @@ import {
   UseGuards,
 } from "@nestjs/common";
 import { APP_PIPE } from "@nestjs/core";
-import { FeatureFlagsClient } from "@pennon/core";
+import type { FeatureFlagsClient } from "@pennon/core";
 import {
   FeatureFlags,
   FeatureFlagsModule,
@@ -18,13 +18,14 @@ import {
   RequireFlag,
 } from "@pennon/nest";
 import { describe, expect, it } from "vitest";
+import { clientFor } from "../../test-kit/clients.ts";
 import {
   configuration,
   flag,
   flagWithRule,
   optionsFor,
   ScriptedService,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 import { ADAPTERS, fromHeaders, type Request, start } from "./application.ts";
 
 const flags = () =>
@@ -316,16 +317,13 @@ describe("two applications in one process", () => {
       imports: [FeatureFlagsModule.forRoot({ options: flags(), context: fromHeaders })],
       controllers: [Values],
     });
-    const client = new FeatureFlagsClient(
-      optionsFor(new ScriptedService(configuration([flag("off")]))),
-    );
+    const client = clientFor(new ScriptedService(configuration([flag("off")])));
     const other = await start({
       imports: [FeatureFlagsModule.forRoot({ client })],
       controllers: [Values],
     });
     expect((await one.get("/values/several/7")).body).toMatchObject({ byRule: true, off: false });
     expect((await other.get("/values/several/7")).body).toMatchObject({ byRule: false, off: true });
-    await client.shutdown();
   });
 });
 

@@ -11,7 +11,7 @@ import {
   optionsFor,
   ScriptedService,
   unreachable,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 import { withFlags } from "./snippets/with-flags.ts";
 
 const quick = { retries: 1, retryDelayMs: 0 };

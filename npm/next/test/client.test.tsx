@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { FeatureFlagsClient, type Snapshot, VERSION } from "@pennon/core";
+import { type FeatureFlagsClient, type Snapshot, VERSION } from "@pennon/core";
 import {
   FeatureFlagsProvider,
   useFeatureFlagsClient,
@@ -12,6 +12,7 @@ import { act, type ReactNode } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { readyClient } from "../../test-kit/clients.ts";
 import {
   configuration,
   flag,
@@ -19,7 +20,7 @@ import {
   held,
   optionsFor,
   ScriptedService,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 const refresh = vi.hoisted(() => vi.fn());
 const router = vi.hoisted(() => ({ refresh }));
@@ -32,9 +33,7 @@ async function snapshot(country: string, banner = true): Promise<Snapshot> {
   const service = new ScriptedService(
     configuration([flag("banner", banner), flagWithRule("ruled", "FR")]),
   );
-  const client = new FeatureFlagsClient(optionsFor(service));
-  await client.initialize();
-  onTestFinished(() => client.shutdown());
+  const client = await readyClient(service);
   return JSON.parse(JSON.stringify(client.withContext({ country }).snapshot()));
 }
 

@@ -1,4 +1,4 @@
-import { describeDocument } from "../../core/test/code-blocks.ts";
+import { describeDocument } from "../../test-kit/code-blocks.ts";
 
 const snippets = "npm/next/test/snippets/";
 

@@ -11,7 +11,7 @@ import {
   flagWithRule,
   ScriptedService,
   unreachable,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 vi.mock("next/server.js", () => ({ connection: async () => {} }));
 

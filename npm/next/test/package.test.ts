@@ -1,25 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it } from "vitest";
+import { gzippedSize } from "../../test-kit/gzipped-size.ts";
+import { describeOtherCore } from "../../test-kit/other-core.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-
-/** Returns the size that this package adds to an application with React, the core and `@pennon/react`. */
-async function gzipped(): Promise<number> {
-  const { outputFiles } = await build({
-    entryPoints: [`${root}/dist/client.js`],
-    bundle: true,
-    minify: true,
-    packages: "external",
-    format: "esm",
-    target: "es2022",
-    write: false,
-  });
-  return gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).length;
-}
 
 /** Imports an entry for servers in a separate process. */
 function importFor(entry: string, ...conditions: readonly string[]): string {
@@ -33,7 +19,10 @@ function importFor(entry: string, ...conditions: readonly string[]): string {
 
 describe("the entry for browsers", () => {
   it("is at most 1.5 KiB more than the core and the package for React, compressed", async () => {
-    const bytes = await gzipped();
+    const bytes = await gzippedSize({
+      entryPoints: [`${root}/dist/client.js`],
+      packages: "external",
+    });
     console.log(`@pennon/next adds ${bytes} bytes, compressed`);
     expect(bytes).toBeLessThanOrEqual(1.5 * 1024);
   });
@@ -71,18 +60,7 @@ describe.each([
   });
 });
 
-describe("a core of another version", () => {
-  it("is rejected with a message that says what to do", async () => {
-    vi.resetModules();
-    vi.doMock("@pennon/core", async (original) => ({
-      ...(await original<typeof import("@pennon/core")>()),
-      VERSION: "9.9.9",
-    }));
-    onTestFinished(() => {
-      vi.doUnmock("@pennon/core");
-      vi.resetModules();
-    });
-    const { getFeatureFlags } = await import("@pennon/next/server");
-    await expect(getFeatureFlags()).rejects.toThrow(/found 9\.9\.9\. Install the same version/);
-  });
+describeOtherCore(async () => {
+  const { getFeatureFlags } = await import("@pennon/next/server");
+  await getFeatureFlags();
 });

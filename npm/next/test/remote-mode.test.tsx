@@ -1,12 +1,13 @@
 // @vitest-environment jsdom
-import { FeatureFlagsClient, type Snapshot } from "@pennon/core";
+import type { FeatureFlagsClient, Snapshot } from "@pennon/core";
 import { FeatureFlagsProvider, useFeatureFlagsClient, useFlag } from "@pennon/next/client";
 import { act } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { AnsweringService } from "../../core/test/answering.ts";
-import { configuration, flag, optionsFor, ScriptedService } from "../../core/test/scripted.ts";
+import { readyClient } from "../../test-kit/clients.ts";
+import { EvaluatingService } from "../../test-kit/evaluating.ts";
+import { configuration, flag, optionsFor, ScriptedService } from "../../test-kit/scripted.ts";
 
 vi.mock("next/navigation.js", () => ({ useRouter: () => ({ refresh: vi.fn() }) }));
 
@@ -15,15 +16,13 @@ Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 /** Returns the bootstrap for a user, in which the flag `beta` is on or off. */
 async function snapshot(userId: string, isOn: boolean): Promise<Snapshot> {
   const service = new ScriptedService(configuration([flag("beta", isOn)]));
-  const client = new FeatureFlagsClient(optionsFor(service));
-  await client.initialize();
-  onTestFinished(() => client.shutdown());
+  const client = await readyClient(service);
   return JSON.parse(JSON.stringify(client.withContext({ userId }).snapshot()));
 }
 
 describe("a page with a client in remote mode", () => {
   it("shows the server's evaluations first, and then asks for their context", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const options = { ...optionsFor(service), mode: "remote" as const };
     let client: FeatureFlagsClient | undefined;
     function Beta() {

@@ -10,7 +10,7 @@ import {
   ScriptedService,
   status,
   unreachable,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 
 vi.mock("next/server.js", () => ({ connection: vi.fn(async () => {}) }));
 

@@ -4,8 +4,8 @@ import { NestFactory } from "@nestjs/core";
 import { InMemoryProvider, OpenFeature as OnServers } from "@openfeature/server-sdk";
 import { OpenFeature as InBrowsers } from "@openfeature/web-sdk";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { describeDocument } from "../../core/test/code-blocks.ts";
-import { flagWithRule } from "../../core/test/scripted.ts";
+import { describeDocument } from "../../test-kit/code-blocks.ts";
+import { flagWithRule } from "../../test-kit/scripted.ts";
 
 const snippets = ["npm/openfeature/test/snippets/"];
 
@@ -21,9 +21,9 @@ describe("the documents", () => {
   it("show code that works", async () => {
     const rule = flagWithRule("new_checkout", "FI");
     const body = JSON.stringify({ flags: [rule] });
-    const asked: unknown[] = [];
+    const requested: unknown[] = [];
     const fetched = async (url: unknown) => {
-      asked.push(url);
+      requested.push(url);
       return new Response(body, { headers: { ETag: '"1"' } });
     };
     vi.stubGlobal("fetch", fetched);
@@ -39,7 +39,7 @@ describe("the documents", () => {
       value: false,
       reason: "TARGETING_MATCH",
     });
-    expect(asked).toEqual(Array(2).fill("http://127.0.0.1:3000/sdk/v1/config"));
+    expect(requested).toEqual(Array(2).fill("http://127.0.0.1:3000/sdk/v1/config"));
     await Promise.all([OnServers.clearProviders(), InBrowsers.clearProviders()]);
   });
 

@@ -3,7 +3,9 @@ import { OpenFeature, ProviderEvents, ProviderStatus } from "@openfeature/web-sd
 import { FeatureFlagsClient, VERSION } from "@pennon/core";
 import { PennonServerProvider } from "@pennon/openfeature/server";
 import { PennonWebProvider } from "@pennon/openfeature/web";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { clientFor, readyClient } from "../../test-kit/clients.ts";
+import { describeOtherCore } from "../../test-kit/other-core.ts";
 import {
   configuration,
   document,
@@ -14,7 +16,7 @@ import {
   ScriptedService,
   status,
   unreachable,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 import { Events } from "./application.ts";
 
 const on = configuration([flag("on"), flagWithRule("ruled", "FR")]);
@@ -76,7 +78,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     await provider.onClose();
     await provider.initialize();
     await provider.onClose();
-    const given = new FeatureFlagsClient(optionsFor(service));
+    const given = clientFor(service);
     await new Provider(given).initialize();
     await given.shutdown();
     const names = service.requests.map(({ headers }) => headers["X-Pennon-Client"]);
@@ -167,8 +169,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
 
   it("emits nothing after it is closed, and sends no unnecessary request", async () => {
     const service = new ScriptedService(on);
-    const client = new FeatureFlagsClient(optionsFor(service, one));
-    await client.initialize();
+    const client = await readyClient(service, one);
     const unsubscribe = vi.fn();
     vi.spyOn(client, "subscribe").mockReturnValue(unsubscribe);
     const provider = new Provider(client);
@@ -270,22 +271,9 @@ describe("PennonWebProvider", () => {
   });
 });
 
-describe("a core of another version", () => {
-  it("is rejected with a message that says what to do", async () => {
-    vi.resetModules();
-    vi.doMock("@pennon/core", async (original) => ({
-      ...(await original<typeof import("@pennon/core")>()),
-      VERSION: "9.9.9",
-    }));
-    onTestFinished(() => {
-      vi.doUnmock("@pennon/core");
-      vi.resetModules();
-    });
-    const entry = await import("@pennon/openfeature/web");
-    expect(() => new entry.PennonWebProvider({ sdkKey: "pnk_test" })).toThrow(
-      /found 9\.9\.9\. Install the same version of both/,
-    );
-  });
+describeOtherCore(async () => {
+  const { PennonWebProvider } = await import("@pennon/openfeature/web");
+  new PennonWebProvider({ sdkKey: "pnk_test" });
 });
 
 describe("PennonWebProvider with a client in the mode remote", () => {

@@ -6,7 +6,7 @@ import { getOpenFeatureClientToken, OpenFeatureModule } from "@openfeature/nestj
 import { type Client, OpenFeature } from "@openfeature/server-sdk";
 import { PennonServerProvider } from "@pennon/openfeature/server";
 import type { Application, Given, Kind } from "./application.ts";
-import { ask, forget, listen } from "./server.ts";
+import { forget, listen, resolve } from "./server.ts";
 
 /** Returns evaluations for the context of the request. */
 @Controller()
@@ -18,8 +18,8 @@ class Flags {
   }
 
   @Get()
-  ask(@Query("key") key: string, @Query("kind") kind: Kind) {
-    return ask(this.#client, key, kind);
+  resolve(@Query("key") key: string, @Query("kind") kind: Kind) {
+    return resolve(this.#client, key, kind);
   }
 }
 

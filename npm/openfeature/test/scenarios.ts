@@ -1,5 +1,5 @@
-import { FeatureFlagsClient } from "@pennon/core";
 import { expect } from "vitest";
+import { clientFor, readyClient } from "../../test-kit/clients.ts";
 import {
   configuration,
   document,
@@ -10,7 +10,7 @@ import {
   optionsFor,
   ScriptedService,
   unreachable,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 import { FALLBACKS, type Kind, type Start } from "./application.ts";
 
 interface Scenario {
@@ -31,8 +31,7 @@ const one = { retries: 1, retryDelayMs: 1 };
 
 /** Returns a ready client for an application. Its service has all kinds of flags. */
 async function ready(service = new ScriptedService(configuration(FLAGS))) {
-  const client = new FeatureFlagsClient(optionsFor(service, one));
-  await client.initialize();
+  const client = await readyClient(service, one);
   return { service, client };
 }
 
@@ -64,7 +63,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "reports missing flags, and is ready when its client is",
     async run(start) {
       const service = new ScriptedService(unreachable());
-      const client = new FeatureFlagsClient(optionsFor(service, one));
+      const client = clientFor(service, one);
       const app = await start(client);
       expect(await app.events.received(1)).toEqual(["ERROR"]);
       expect(app.status()).toBe("ERROR");
@@ -78,7 +77,6 @@ export const SCENARIOS: readonly Scenario[] = [
       expect(app.status()).toBe("READY");
       expect((await app.evaluate("on")).value).toBe(true);
       await app.close();
-      await client.shutdown();
     },
   },
   {
@@ -103,7 +101,6 @@ export const SCENARIOS: readonly Scenario[] = [
         expect(answer.errorCode).toBeUndefined();
       }
       await app.close();
-      await client.shutdown();
     },
   },
   {
@@ -119,7 +116,6 @@ export const SCENARIOS: readonly Scenario[] = [
         errorCode: "PARSE_ERROR",
       });
       await app.close();
-      await client.shutdown();
     },
   },
   {
@@ -154,7 +150,6 @@ export const SCENARIOS: readonly Scenario[] = [
         });
       }
       await app.close();
-      await client.shutdown();
     },
   },
   {
@@ -173,7 +168,6 @@ export const SCENARIOS: readonly Scenario[] = [
         expect(answer.errorMessage).toContain("unknown");
       }
       await app.close();
-      await client.shutdown();
     },
   },
   {
@@ -188,7 +182,6 @@ export const SCENARIOS: readonly Scenario[] = [
       expect(await app.events.received(2)).toEqual(["READY", "CONFIGURATION_CHANGED on"]);
       expect(await app.evaluate("on")).toMatchObject({ value: false, reason: "DISABLED" });
       await app.close();
-      await client.shutdown();
     },
   },
   {
@@ -209,7 +202,6 @@ export const SCENARIOS: readonly Scenario[] = [
       await app.process(() => client.refresh());
       expect(app.events.list).toHaveLength(3);
       await app.close();
-      await client.shutdown();
     },
   },
   {
@@ -231,7 +223,6 @@ export const SCENARIOS: readonly Scenario[] = [
       });
       expect(service.requests).toHaveLength(1);
       await app.close();
-      await client.shutdown();
     },
   },
   {
@@ -248,7 +239,6 @@ export const SCENARIOS: readonly Scenario[] = [
       expect(await app.evaluate("ruled", "true")).toMatchObject({ value: false });
       expect(app.status()).toBe("READY");
       await app.close();
-      await client.shutdown();
     },
   },
   {
@@ -272,7 +262,6 @@ export const SCENARIOS: readonly Scenario[] = [
       app.track("bought");
       expect(service.requests).toHaveLength(1);
       await app.close();
-      await client.shutdown();
     },
   },
   {

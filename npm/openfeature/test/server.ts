@@ -22,7 +22,7 @@ export async function server(given: Given): Promise<Application> {
     setContext: async (context) => {
       subject = context;
     },
-    evaluate: (key, kind = "boolean") => ask(client, key, kind, subject),
+    evaluate: (key, kind = "boolean") => resolve(client, key, kind, subject),
     process: (action) => action(),
     track: (event) => client.track(event),
     addHook: (hook) => void OpenFeature.addHooks(hook),
@@ -48,7 +48,7 @@ export async function forget(): Promise<void> {
   await OpenFeature.clearProviders();
 }
 
-export async function ask(
+export async function resolve(
   client: Client,
   key: string,
   kind: Kind,

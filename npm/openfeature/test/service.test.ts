@@ -2,7 +2,7 @@ import type { EvaluationContext } from "@openfeature/core";
 import { PennonServerProvider } from "@pennon/openfeature/server";
 import { PennonWebProvider } from "@pennon/openfeature/web";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Pennon } from "../../core/test/pennon.ts";
+import { Pennon } from "../../test-kit/pennon.ts";
 
 /** A rule for each kind of attribute. */
 const CONDITIONS = {
@@ -82,22 +82,22 @@ describe("with the real service", () => {
 
   beforeAll(async () => {
     pennon = await Pennon.start();
-    const environment = await pennon.ask("POST", "/environments", {
+    const environment = await pennon.request("POST", "/environments", {
       product: "shop",
       name: "test",
     });
     sdkKey = environment.sdkKey;
     for (const [key, condition] of [...Object.entries(CONDITIONS), ...PLAIN] as const) {
-      const flag = await pennon.ask("POST", "/flags", { key, name: key, type: "boolean" });
+      const flag = await pennon.request("POST", "/flags", { key, name: key, type: "boolean" });
       const place = `/flags/${flag.id}/environments/${environment.id}`;
-      await pennon.ask("PUT", place, { isEnabled: key !== "off" });
+      await pennon.request("PUT", place, { isEnabled: key !== "off" });
       if (condition !== undefined) {
         const conditions = [{ ...condition, operator: "==" }];
         const rule = { priority: 1, logic: "and", value: false, conditions };
-        await pennon.ask("POST", `${place}/rules`, rule);
+        await pennon.request("POST", `${place}/rules`, rule);
       }
       if (key === "rollout") {
-        await pennon.ask("PUT", `${place}/rollout`, { percentage: 50, strategy: "per_user" });
+        await pennon.request("PUT", `${place}/rollout`, { percentage: 50, strategy: "per_user" });
       }
     }
   }, 30_000);
@@ -109,10 +109,10 @@ describe("with the real service", () => {
     const onServers = new PennonServerProvider(options());
     const inBrowsers = new PennonWebProvider(options());
     await Promise.all([onServers.initialize(), inBrowsers.initialize()]);
-    const told = new Set<unknown>();
+    const outcomes = new Set<unknown>();
     for (const context of CONTEXTS as readonly EvaluationContext[]) {
       for (const key of [...Object.keys(CONDITIONS), ...PLAIN.flat(), "unknown"]) {
-        const there = await asked(key, context);
+        const there = await evaluateRemotely(key, context);
         const here = inBrowsers.resolveBooleanEvaluation(key, false, context);
         const { value, variant, reason, flagMetadata, errorCode } = here;
         // The service returns `STATIC` instead of `DISABLED`, which the Go provider would not return as `false`.
@@ -123,10 +123,10 @@ describe("with the real service", () => {
           `${key} for ${JSON.stringify(context)}`,
         ).toEqual(there);
         expect(await onServers.resolveBooleanEvaluation(key, false, context)).toEqual(here);
-        told.add(errorCode ?? reason);
+        outcomes.add(errorCode ?? reason);
       }
     }
-    expect(told).toEqual(
+    expect(outcomes).toEqual(
       new Set([
         "STATIC",
         "DEFAULT",
@@ -147,7 +147,7 @@ describe("with the real service", () => {
     const outcomes = new Set<boolean>();
     for (const { email } of CONTEXTS as readonly EvaluationContext[]) {
       if (typeof email === "string") {
-        const { errorCode } = await asked("on", { email });
+        const { errorCode } = await evaluateRemotely("on", { email });
         expect(described.test(email), email).toBe(errorCode === undefined);
         outcomes.add(errorCode === undefined);
       }
@@ -155,7 +155,7 @@ describe("with the real service", () => {
     expect(outcomes.size).toBe(2);
   });
 
-  async function asked(key: string, context: EvaluationContext) {
+  async function evaluateRemotely(key: string, context: EvaluationContext) {
     const response = await fetch(`${pennon.url}/ofrep/v1/evaluate/flags/${key}`, {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-API-Key": sdkKey },

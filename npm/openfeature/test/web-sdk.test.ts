@@ -1,8 +1,8 @@
 import { OpenFeature, ProviderEvents, ProviderStatus } from "@openfeature/web-sdk";
-import { FeatureFlagsClient } from "@pennon/core";
 import { PennonServerProvider } from "@pennon/openfeature/server";
 import { PennonWebProvider } from "@pennon/openfeature/web";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { readyClient } from "../../test-kit/clients.ts";
 import {
   configuration,
   document,
@@ -12,7 +12,7 @@ import {
   optionsFor,
   ScriptedService,
   status,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 import { Events } from "./application.ts";
 
 const on = configuration([flag("on"), flagWithRule("ruled", "FR")]);
@@ -33,8 +33,7 @@ function eventsOfSdk(): Events {
 
 /** Returns what a server hands to a page for this user. */
 async function bootstrapFor(country: string) {
-  const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
-  await client.initialize();
+  const client = await readyClient(new ScriptedService(on));
   const snapshot = client.withContext({ userId: "ada", country }).snapshot();
   await client.shutdown();
   return snapshot;

@@ -26,7 +26,7 @@ export async function web(given: Given): Promise<Application> {
     events,
     status: () => client.providerStatus,
     setContext: (context) => OpenFeature.setContext(context),
-    evaluate: async (key, kind = "boolean") => ask(key, kind),
+    evaluate: async (key, kind = "boolean") => resolve(key, kind),
     process: (action) => action(),
     track: (event) => client.track(event),
     addHook: (hook) => void OpenFeature.addHooks(hook),
@@ -39,7 +39,7 @@ export async function web(given: Given): Promise<Application> {
   };
 }
 
-function ask(key: string, kind: Kind): Details {
+function resolve(key: string, kind: Kind): Details {
   const client = OpenFeature.getClient();
   switch (kind) {
     case "string":

@@ -13,7 +13,7 @@ import {
   optionsFor,
   ScriptedService,
   unreachable,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 import { render } from "./support.tsx";
 
 // React 18 does not hide.

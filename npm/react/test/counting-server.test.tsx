@@ -1,9 +1,9 @@
 // @vitest-environment node
-import { FeatureFlagsClient } from "@pennon/core";
 import { FeatureFlagsProvider, useFlag } from "@pennon/react";
 import { renderToString } from "react-dom/server";
 import { expect, it } from "vitest";
-import { configuration, flag, optionsFor, ScriptedService } from "../../core/test/scripted.ts";
+import { readyClient } from "../../test-kit/clients.ts";
+import { configuration, flag, ScriptedService } from "../../test-kit/scripted.ts";
 
 function Banner() {
   return useFlag("banner") ? "on" : "off";
@@ -11,12 +11,9 @@ function Banner() {
 
 it("counts each evaluation of a render on a server, which is final", async () => {
   const counted: string[] = [];
-  const client = new FeatureFlagsClient(
-    optionsFor(new ScriptedService(configuration([flag("banner")])), {
-      onEvaluate: ({ key }) => counted.push(key),
-    }),
-  );
-  await client.initialize();
+  const client = await readyClient(new ScriptedService(configuration([flag("banner")])), {
+    onEvaluate: ({ key }) => counted.push(key),
+  });
   const page = (
     <FeatureFlagsProvider client={client}>
       <Banner />
@@ -24,5 +21,4 @@ it("counts each evaluation of a render on a server, which is final", async () =>
   );
   expect(renderToString(page)).toBe("on");
   expect(counted).toEqual(["banner"]);
-  await client.shutdown();
 });

@@ -1,8 +1,8 @@
-import { FeatureFlagsClient } from "@pennon/core";
 import { FeatureFlagsProvider, useFlag, useFlagDetails, useFlags } from "@pennon/react";
 import { act, StrictMode } from "react";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { configuration, flag, optionsFor, ScriptedService } from "../../core/test/scripted.ts";
+import { describe, expect, it } from "vitest";
+import { clientFor } from "../../test-kit/clients.ts";
+import { configuration, flag, ScriptedService } from "../../test-kit/scripted.ts";
 import { change, Flag, ready, render } from "./support.tsx";
 
 /** Starts a client, and collects the keys of the evaluations that it counts. */
@@ -82,12 +82,9 @@ describe("an evaluation", () => {
 
   it("counts when it arrives, even if it equals the fallback", async () => {
     const counted: string[] = [];
-    const client = new FeatureFlagsClient(
-      optionsFor(new ScriptedService(configuration([flag("beta")])), {
-        onEvaluate: ({ key }) => counted.push(key),
-      }),
-    );
-    onTestFinished(() => client.shutdown());
+    const client = clientFor(new ScriptedService(configuration([flag("beta")])), {
+      onEvaluate: ({ key }) => counted.push(key),
+    });
     const renders: string[] = [];
     await render(
       <FeatureFlagsProvider client={client}>

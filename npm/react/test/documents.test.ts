@@ -1,5 +1,5 @@
 // @vitest-environment node
-import { describeDocument } from "../../core/test/code-blocks.ts";
+import { describeDocument } from "../../test-kit/code-blocks.ts";
 
 describeDocument("npm/react/README.md", ["npm/react/test/snippets/", "npm/react/test/registered/"]);
 describeDocument("docs/react.md", [

@@ -1,4 +1,3 @@
-import { FeatureFlagsClient } from "@pennon/core";
 import {
   Feature,
   FeatureFlagsProvider,
@@ -10,15 +9,15 @@ import {
 import { act } from "react";
 import { renderToString } from "react-dom/server";
 import { describe, expect, it, vi } from "vitest";
+import { clientFor } from "../../test-kit/clients.ts";
 import {
   configuration,
   flag,
   flagWithRule,
   held,
-  optionsFor,
   ScriptedService,
   status,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 import { change, Flag, ready, render } from "./support.tsx";
 
 function Details({ name, fallback }: { readonly name: string; readonly fallback?: boolean }) {
@@ -63,7 +62,7 @@ describe("useFlag", () => {
   it("returns the fallback until the client has flags, and then the flag", async () => {
     const answer = held();
     const service = new ScriptedService(answer.answer);
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const page = await render(
       <FeatureFlagsProvider client={client}>
         <Flag name="banner" fallback={true} />
@@ -77,7 +76,6 @@ describe("useFlag", () => {
       await initialized;
     });
     expect(page.text()).toBe("banner is off.");
-    await client.shutdown();
   });
 
   it("names the missing provider", () => {
@@ -114,7 +112,7 @@ describe("useFlagDetails", () => {
 
   it("has no reason for a fallback, and is loading only until the client is ready", async () => {
     const service = new ScriptedService(configuration([]));
-    const client = new FeatureFlagsClient(optionsFor(service, { fallbacks: { preset: true } }));
+    const client = clientFor(service, { fallbacks: { preset: true } });
     const page = await render(
       <FeatureFlagsProvider client={client}>
         <Details name="banner" fallback={true} />
@@ -125,7 +123,6 @@ describe("useFlagDetails", () => {
     expect(page.text()).toBe(`{"value":true,"loading":true}${preset}true}`);
     await act(() => client.initialize());
     expect(page.text()).toBe(`{"value":true,"loading":false}${preset}false}`);
-    await client.shutdown();
   });
 
   it("returns the same object until something changes", async () => {
@@ -198,7 +195,7 @@ describe("useFlags", () => {
 describe("useFlagsStatus", () => {
   it("reports a ready client, an error, and a shutdown", async () => {
     const service = new ScriptedService(configuration([]));
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const page = await render(
       <FeatureFlagsProvider client={client}>
         <Status />

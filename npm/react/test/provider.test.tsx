@@ -1,9 +1,10 @@
-import { FeatureFlagsClient, VERSION } from "@pennon/core";
+import { type FeatureFlagsClient, VERSION } from "@pennon/core";
 import { FeatureFlagsProvider, useFlagsStatus } from "@pennon/react";
 import * as React from "react";
 import { act, type ReactNode, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { clientFor } from "../../test-kit/clients.ts";
 import {
   configuration,
   flag,
@@ -13,7 +14,7 @@ import {
   ScriptedService,
   status,
   unreachable,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 import { Client, Flag, ready, render } from "./support.tsx";
 
 afterEach(() => {
@@ -147,7 +148,7 @@ describe("a provider with a client", () => {
 
   it("neither starts nor shuts it down", async () => {
     const service = new ScriptedService(configuration([flag("banner")]));
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const page = await render(<FeatureFlagsProvider client={client} />);
     expect(service.requests).toHaveLength(0);
     await client.initialize();

@@ -1,17 +1,15 @@
-import { FeatureFlagsClient } from "@pennon/core";
+import type { FeatureFlagsClient } from "@pennon/core";
 import { FeatureFlagsProvider } from "@pennon/react";
 import { act, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { AnsweringService } from "../../core/test/answering.ts";
-import { held, optionsFor } from "../../core/test/scripted.ts";
+import { describe, expect, it } from "vitest";
+import { ada, bob, readyClient } from "../../test-kit/clients.ts";
+import { EvaluatingService } from "../../test-kit/evaluating.ts";
+import { held, optionsFor } from "../../test-kit/scripted.ts";
 import { Client, Flag, hydrate, render } from "./support.tsx";
 
-const ada = { userId: "ada" };
-const bob = { userId: "bob" };
-
 /** Returns a provider with options for remote mode, and the client that it creates. */
-function providerOf(service: AnsweringService, more: object = {}) {
+function providerOf(service: EvaluatingService, more: object = {}) {
   let created: FeatureFlagsClient | undefined;
   const options = { ...optionsFor(service), mode: "remote" as const, ...more };
   const give = (client: FeatureFlagsClient) => {
@@ -30,7 +28,7 @@ function providerOf(service: AnsweringService, more: object = {}) {
 
 describe("a provider in remote mode", () => {
   it("asks once for its context, and again when that changes", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const { show, client } = providerOf(service);
     const page = await render(<StrictMode>{show(ada)}</StrictMode>);
     await act(async () => client()?.initialize());
@@ -49,7 +47,7 @@ describe("a provider in remote mode", () => {
   });
 
   it("asks for no context once it has none any more", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const { show, client } = providerOf(service);
     const page = await render(show(ada));
     await act(async () => client()?.initialize());
@@ -61,7 +59,7 @@ describe("a provider in remote mode", () => {
   });
 
   it("leaves the context to the options and the client if it has none", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const { show, client } = providerOf(service, { context: ada });
     const page = await render(show());
     await act(async () => client()?.initialize());
@@ -71,10 +69,8 @@ describe("a provider in remote mode", () => {
   });
 
   it("accepts a client, and passes its context on", async () => {
-    const service = new AnsweringService();
-    const client = new FeatureFlagsClient(optionsFor(service, { mode: "remote", context: ada }));
-    onTestFinished(() => client.shutdown());
-    await client.initialize();
+    const service = new EvaluatingService();
+    const client = await readyClient(service, { mode: "remote", context: ada });
     const show = (context?: object) => (
       <FeatureFlagsProvider client={client} context={context}>
         <Flag name="beta" />
@@ -89,7 +85,7 @@ describe("a provider in remote mode", () => {
   });
 
   it("keeps the previous values if the new context cannot be fetched", async () => {
-    const service = new AnsweringService();
+    const service = new EvaluatingService();
     const { show, client } = providerOf(service, { retries: 1, retryDelayMs: 1 });
     const page = await render(show(ada));
     await act(async () => client()?.initialize());
@@ -107,10 +103,8 @@ describe("a provider in remote mode", () => {
   });
 
   it("hydrates with the answers of the server, without a request", async () => {
-    const service = new AnsweringService();
-    const server = new FeatureFlagsClient(optionsFor(service, { mode: "remote", context: ada }));
-    onTestFinished(() => server.shutdown());
-    await server.initialize();
+    const service = new EvaluatingService();
+    const server = await readyClient(service, { mode: "remote", context: ada });
     const bootstrap = JSON.parse(JSON.stringify(server.snapshot()));
     const { show, client } = providerOf(service, { bootstrap });
     const html = renderToString(show(ada));

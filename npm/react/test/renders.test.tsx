@@ -1,6 +1,6 @@
 import { FeatureFlagsProvider } from "@pennon/react";
 import { describe, expect, it } from "vitest";
-import { flag, flagWithRule } from "../../core/test/scripted.ts";
+import { flag, flagWithRule } from "../../test-kit/scripted.ts";
 import { change, Flag, ready, render } from "./support.tsx";
 
 const names = Array.from({ length: 100 }, (_, index) => `flag_${index}`);

@@ -17,7 +17,7 @@ import {
   held,
   optionsFor,
   ScriptedService,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 import { Client, change, Flag, hydrate, ready } from "./support.tsx";
 
 function Everything() {

@@ -1,14 +1,10 @@
-import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core";
 import { useFeatureFlagsClient, useFlag } from "@pennon/react";
 import { act, type ReactNode } from "react";
 import { createRoot, hydrateRoot, type Root } from "react-dom/client";
 import { onTestFinished } from "vitest";
-import {
-  configuration,
-  type FlagConfig,
-  optionsFor,
-  ScriptedService,
-} from "../../core/test/scripted.ts";
+import { readyClient } from "../../test-kit/clients.ts";
+import { configuration, type FlagConfig, ScriptedService } from "../../test-kit/scripted.ts";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
@@ -57,9 +53,7 @@ export async function ready(
   options: Partial<FeatureFlagsClientOptions> = {},
 ) {
   const service = new ScriptedService(configuration(flags));
-  const client = new FeatureFlagsClient(optionsFor(service, options));
-  await client.initialize();
-  onTestFinished(() => client.shutdown());
+  const client = await readyClient(service, options);
   return { service, client };
 }
 

@@ -1,7 +1,7 @@
-import { FeatureFlagsClient } from "@pennon/core";
 import { FeatureFlagsProvider, useFlagsStatus, useSuspenseFlag } from "@pennon/react";
 import { act, type ReactNode, Suspense } from "react";
 import { describe, expect, it } from "vitest";
+import { clientFor } from "../../test-kit/clients.ts";
 import {
   configuration,
   flag,
@@ -9,7 +9,7 @@ import {
   optionsFor,
   ScriptedService,
   status,
-} from "../../core/test/scripted.ts";
+} from "../../test-kit/scripted.ts";
 import { change, ready, render } from "./support.tsx";
 
 function Waiting({ name }: { readonly name: string }) {
@@ -26,7 +26,7 @@ describe("useSuspenseFlag", () => {
   it("suspends until the client has flags, and then follows them", async () => {
     const answer = held();
     const service = new ScriptedService(answer.answer);
-    const client = new FeatureFlagsClient(optionsFor(service));
+    const client = clientFor(service);
     const page = await render(
       <FeatureFlagsProvider client={client}>
         {patient(<Waiting name="banner" />)}
@@ -63,7 +63,7 @@ describe("useSuspenseFlag", () => {
   it.each(["before", "after"])(
     "stops suspending when the application's own client fails %s it is mounted",
     async (when) => {
-      const client = new FeatureFlagsClient(optionsFor(new ScriptedService(status(401))));
+      const client = clientFor(new ScriptedService(status(401)));
       const fail = () => client.initialize().catch(() => {});
       if (when === "before") {
         await fail();

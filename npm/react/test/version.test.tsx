@@ -1,24 +1,12 @@
 import { version } from "react";
 import { version as reactDom } from "react-dom";
 import { renderToString } from "react-dom/server";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it } from "vitest";
+import { describeOtherCore } from "../../test-kit/other-core.ts";
 
-describe("a core of another version", () => {
-  it("is rejected with a message that says what to do", async () => {
-    vi.resetModules();
-    vi.doMock("@pennon/core", async (original) => ({
-      ...(await original<typeof import("@pennon/core")>()),
-      VERSION: "9.9.9",
-    }));
-    onTestFinished(() => {
-      vi.doUnmock("@pennon/core");
-      vi.resetModules();
-    });
-    const { FeatureFlagsProvider } = await import("@pennon/react");
-    expect(() => renderToString(<FeatureFlagsProvider options={{ sdkKey: "pnk_test" }} />)).toThrow(
-      /found 9\.9\.9\. Install the same version of both/,
-    );
-  });
+describeOtherCore(async () => {
+  const { FeatureFlagsProvider } = await import("@pennon/react");
+  renderToString(<FeatureFlagsProvider options={{ sdkKey: "pnk_test" }} />);
 });
 
 describe("React", () => {

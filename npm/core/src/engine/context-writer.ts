@@ -1,6 +1,6 @@
 import { isObject, type Members, membersIn, ORDINARY } from "../internal/attributes.js";
-import { attributeIn, stringOrNone } from "./attributes.js";
 import type { WasmExports } from "./bindings.js";
+import { attributeIn, stringOrNone } from "./read-attribute.js";
 import { Slots } from "./slots.js";
 
 /** Writes contexts to the engine's slots. */

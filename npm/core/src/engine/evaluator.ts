@@ -1,11 +1,11 @@
 import type { ConditionTrace, Evaluation, Explanation } from "../evaluation.js";
 import { type ConfiguredFlags, type FlagValue, UNSUPPORTED } from "../internal/flags.js";
-import { attributeIn } from "./attributes.js";
 import type { WasmExports } from "./bindings.js";
 import { ConfigBuffer } from "./config-buffer.js";
 import { ContextWriter } from "./context-writer.js";
 import { KeyIndex } from "./key-index.js";
 import { FlagBit } from "./protocol.js";
+import { attributeIn } from "./read-attribute.js";
 
 /** Matches the JSON value at the start of a text. For an array or object, the match ends after its first value. */
 const VALUE = /^(?:"(?:[^"\\]|\\.)*"?|[^\s,\]}]+)/;

@@ -1,7 +1,7 @@
 import type { Settings } from "../options.js";
 import type { Store } from "../store.js";
-import { sourceOf } from "./flag-store.js";
-import { callSafely } from "./publisher.js";
+import { callSafely } from "./call-safely.js";
+import { sourceOf } from "./source.js";
 
 /** The version of the stored format. Clients ignore any other version. */
 const VERSION = 1;

@@ -6,11 +6,11 @@ import type { Logger } from "../logger.js";
 import type { EvaluateEvent, Settings } from "../options.js";
 import type { Snapshot } from "../snapshot.js";
 import { VERSION } from "../version.js";
+import { callSafely } from "./call-safely.js";
 import type { FlagStore } from "./flag-store.js";
 import { evaluationOf, type FlagValue, UNSUPPORTED } from "./flags.js";
 import { type KeyedContext, keyedContext } from "./keyed-context.js";
 import { beginReading, endReading } from "./nesting.js";
-import { callSafely } from "./publisher.js";
 import { ContextCheck } from "./warnings.js";
 
 /** Receives the result of an evaluation for a caller. */

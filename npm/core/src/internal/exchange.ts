@@ -117,7 +117,7 @@ export function headersOf({ sdkKey, clientName }: Settings): Record<string, stri
 }
 
 /** Returns the body as text. */
-export function textOf({ body }: Reply): string {
+export function textOf({ body }: Pick<Reply, "body">): string {
   return typeof body === "string" ? body : new TextDecoder().decode(body);
 }
 

@@ -12,8 +12,8 @@ import { remoteFlags } from "./remote-flags.js";
 declare const RUNS_IN_PAGES: boolean;
 
 /**
- * The time for which the engine of a page waits for the first evaluations, to which it leaves the line. A service that
- * responds later is slower than the line.
+ * The maximum time for which the engine of a page waits, so that the first evaluations have the network to themselves.
+ * If they take longer, the service is slow, and not the network.
  */
 const MAX_ENGINE_DELAY_MS = 1_000;
 
@@ -94,7 +94,8 @@ export class FirstFlags {
   }
 
   /**
-   * Requests the flags. In a page in remote mode, returns a promise that resolves when the line is free for the engine.
+   * Requests the flags. In a page in remote mode, returns a promise that resolves when the network is free for the
+   * engine.
    */
   fetch(): Promise<void> | undefined {
     const fetched = this.#fetch();
@@ -127,8 +128,8 @@ export class FirstFlags {
   }
 
   /**
-   * Requests the bootstrap of a page, and serves it. The engine, to which the line is left then, starts when the page is
-   * idle; without a bootstrap, it starts at once.
+   * Requests the bootstrap of a page, and serves it. The engine then has the network to itself, and starts when the
+   * page is idle. Without a bootstrap, it starts at once.
    */
   async #fetchBootstrap(context: EvaluationContext): Promise<void> {
     // The caller may shut the client down in the same tick.
@@ -174,7 +175,7 @@ export class FirstFlags {
   }
 }
 
-/** Resolves when the first evaluations are served, or cannot be, or when that takes longer than the line needs. */
+/** Resolves when the first evaluations are served, or cannot be, and at the latest after `MAX_ENGINE_DELAY_MS`. */
 function soon(served: Promise<void>): Promise<void> {
   const late = new Promise<void>((resolve) => setTimeout(resolve, MAX_ENGINE_DELAY_MS));
   return Promise.race([served.catch(() => {}), late]);

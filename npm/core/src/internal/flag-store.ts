@@ -1,6 +1,7 @@
 import { type Cache, type CachedFlag, type CacheIndex, INDEX_KEY } from "../cache.js";
 import type { Settings } from "../options.js";
 import type { SnapshotFlag } from "../snapshot.js";
+import { callSafely, catchRejection } from "./call-safely.js";
 import {
   type ConfiguredFlags,
   type Flags,
@@ -9,7 +10,7 @@ import {
   storedValue,
 } from "./flags.js";
 import type { KeyedContext } from "./keyed-context.js";
-import { callSafely, catchRejection } from "./publisher.js";
+import { sourceOf } from "./source.js";
 
 /**
  * The maximum number of unknown keys to remember. It exceeds the number of keys in the code of an application, and
@@ -314,15 +315,4 @@ function isFlag(entry: unknown): entry is CachedFlag {
     typeof flag.targeted === "boolean" &&
     typeof flag.ttlMs === "number"
   );
-}
-
-/** The length of an SDK key's public prefix, which identifies its environment. */
-const PUBLIC_PREFIX = 12;
-
-/**
- * Returns the text that identifies the environment of stored flags: the public prefix of its SDK key, and the address
- * of the service.
- */
-export function sourceOf(sdkKey: string, baseUrl: string): string {
-  return `${sdkKey.slice(0, PUBLIC_PREFIX)} ${baseUrl}`;
 }

@@ -4,7 +4,7 @@ import { type ConfiguredFlags, storedFlags, storedValue } from "./flags.js";
 import type { KeyedContext } from "./keyed-context.js";
 
 /** A flag in the response of `POST /sdk/v1/evaluate/all`. */
-interface Answer {
+interface RemoteEvaluation {
   readonly key: string;
   readonly enabled: boolean;
   readonly reason: Reason;
@@ -20,17 +20,17 @@ export function remoteFlags(reply: Reply, context: KeyedContext): ConfiguredFlag
   if (!Array.isArray(entries)) {
     return undefined;
   }
-  const answers = entries.filter(isAnswer);
-  const flags = answers.map(({ key, enabled, reason }) => ({
+  const evaluations = entries.filter(isRemoteEvaluation);
+  const flags = evaluations.map(({ key, enabled, reason }) => ({
     key,
     value: storedValue(enabled, reason, false),
   }));
-  const ttls = answers.map(({ ttlOverrideSeconds }) => ttlOverrideSeconds ?? 0);
+  const ttls = evaluations.map(({ ttlOverrideSeconds }) => ttlOverrideSeconds ?? 0);
   return {
     ...storedFlags(flags, context),
     ttlSeconds: () => ttls,
     unsupported: [],
-    skipped: entries.length - answers.length,
+    skipped: entries.length - evaluations.length,
   };
 }
 
@@ -42,7 +42,7 @@ function entriesIn(reply: Reply): unknown {
   }
 }
 
-function isAnswer(entry: Partial<Answer> | null): entry is Answer {
+function isRemoteEvaluation(entry: Partial<RemoteEvaluation> | null): entry is RemoteEvaluation {
   return (
     typeof entry?.key === "string" &&
     typeof entry.enabled === "boolean" &&

@@ -2,7 +2,6 @@ import type { ClientCore } from "../engine/client-core.js";
 import { EventKind, FailureKind } from "../engine/protocol.js";
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation } from "../evaluation.js";
-import type { LifecycleEventType } from "../events.js";
 import type { Logger } from "../logger.js";
 import type { InitializeOptions, Settings } from "../options.js";
 import type { Configuration, Snapshot } from "../snapshot.js";
@@ -113,13 +112,13 @@ export class ClientRuntime implements FirstFlagsClient {
         this.#timer.set(timeoutMs, () => this.#onDeadline());
       }
       const start = () => {
-        const lineIsFree = this.#startsWithRequest ? this.#firstFlags.fetch() : undefined;
+        const canLoadEngine = this.#startsWithRequest ? this.#firstFlags.fetch() : undefined;
         this.#load((core) => {
           // Unless the call ended before the core was loaded.
           if (this.isTrying || this.#evaluations.isReady) {
             this.#startCore(core);
           }
-        }, lineIsFree);
+        }, canLoadEngine);
       };
       this.#firstFlags.begin(start, this.#loading === undefined);
     });
@@ -167,7 +166,7 @@ export class ClientRuntime implements FirstFlagsClient {
       // No core is loaded that could run the commands of a shutdown.
       this.#disconnect();
       this.clear();
-      this.emit("shutdown");
+      this.emitShutdown();
     }
     // A call made in the same tick has not reached the core, so the core cannot settle it.
     this.#settleAll(FailureKind.ShutDown);
@@ -214,7 +213,7 @@ export class ClientRuntime implements FirstFlagsClient {
 
   /** Reports the first flags, which are served before the core has any. */
   becomeReady(): void {
-    this.emit("ready");
+    this.emitReady();
     this.settle("initialize", undefined);
     this.#core?.serve(this.#flags.defaultTtls(), true);
   }
@@ -350,40 +349,43 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#lazy.report();
   }
 
-  emit(type: Exclude<LifecycleEventType, "refresh:error" | "engine:error" | "change">): void {
+  emitRefresh(type: "refresh:start" | "refresh:success"): void {
     this.#refreshing = type === "refresh:start";
-    if (type === "ready" || type === "refresh:success") {
+    if (!this.#refreshing) {
       this.error = undefined;
     }
-    if (type === "ready") {
-      if (this.#evaluations.isReady) {
-        // The client was ready before its core.
-        return;
-      }
-      this.#evaluations.isReady = true;
-      if (this.#settings.reportUsage) {
-        // Not before, because it loads a file, for which the first flags should not wait.
-        this.#lazy.startCounting();
-      }
-    }
-    if (type === "shutdown") {
-      this.#ended = true;
-      this.#core = undefined;
-      this.error = shutDown();
-      this.#publisher.notifySubscribers();
-    }
     this.#publisher.emit({ type });
-    if (type === "ready") {
-      this.#publisher.notifySubscribers();
-      // A listener may have shut down the client.
-      if (this.#changedAtStart.length > 0 && !this.#ended) {
-        this.#publisher.emit({ type: "change", flags: this.#changedAtStart });
-      }
-      this.#changedAtStart = [];
+  }
+
+  emitReady(): void {
+    this.#refreshing = false;
+    this.error = undefined;
+    if (this.#evaluations.isReady) {
+      // The client was ready before its core.
+      return;
     }
-    if (type === "shutdown") {
-      this.#publisher.end();
+    this.#evaluations.isReady = true;
+    if (this.#settings.reportUsage) {
+      // Not before, because it loads a file, for which the first flags should not wait.
+      this.#lazy.startCounting();
     }
+    this.#publisher.emit({ type: "ready" });
+    this.#publisher.notifySubscribers();
+    // A listener may have shut down the client.
+    if (this.#changedAtStart.length > 0 && !this.#ended) {
+      this.#publisher.emit({ type: "change", flags: this.#changedAtStart });
+    }
+    this.#changedAtStart = [];
+  }
+
+  emitShutdown(): void {
+    this.#refreshing = false;
+    this.#ended = true;
+    this.#core = undefined;
+    this.error = shutDown();
+    this.#publisher.notifySubscribers();
+    this.#publisher.emit({ type: "shutdown" });
+    this.#publisher.end();
   }
 
   emitFailure(failure: Failure): void {

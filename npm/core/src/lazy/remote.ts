@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../errors.js";
 import type { EvaluationContext, Reason } from "../evaluation.js";
+import { textOf } from "../internal/exchange.js";
 import type { TransportResponse } from "../transport.js";
 
 /** An evaluation by the service, or the reason for its failure. */
@@ -42,8 +43,7 @@ const CHECK_URL = "Check that baseUrl is the address of Pennon.";
 
 function toResult(body: TransportResponse["body"]): RemoteResult {
   try {
-    const text = typeof body === "string" ? body : new TextDecoder().decode(body ?? undefined);
-    const { enabled, reason } = JSON.parse(text);
+    const { enabled, reason } = JSON.parse(textOf({ body: body ?? "" }));
     if (typeof enabled === "boolean" && typeof reason === "string") {
       return { enabled, reason: reason as Reason };
     }

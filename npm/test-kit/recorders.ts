@@ -22,7 +22,7 @@ export function eventsOf(client: FeatureFlagsClient): string[] {
 }
 
 /** A logger that collects messages, each with its level in front. */
-export class Journal implements Logger {
+export class LogRecorder implements Logger {
   readonly lines: string[] = [];
 
   debug(): void {}

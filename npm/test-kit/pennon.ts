@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const binary =
-  process.env.PENNON_BINARY ??
-  fileURLToPath(new URL("../../../target/debug/pennon", import.meta.url));
+  process.env.PENNON_BINARY ?? fileURLToPath(new URL("../../target/debug/pennon", import.meta.url));
 
 const email = "ana@example.com";
 const password = "correct horse battery staple";
@@ -44,7 +43,7 @@ export class Pennon {
     const pennon = new Pennon(url, await mkdtemp(join(tmpdir(), "pennon-")));
     try {
       await pennon.#isReady();
-      const session = await pennon.ask("POST", "/auth/login", { email, password });
+      const session = await pennon.request("POST", "/auth/login", { email, password });
       pennon.#token = session.access_token;
     } catch (error) {
       await pennon.stop();
@@ -60,7 +59,7 @@ export class Pennon {
   }
 
   /** Sends a request to the API, as the administrator or with an SDK key. */
-  async ask(method: string, path: string, body?: unknown, token = this.#token) {
+  async request(method: string, path: string, body?: unknown, token = this.#token) {
     const response = await fetch(`${this.url}${path}`, {
       method,
       headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
@@ -76,15 +75,15 @@ export class Pennon {
   /** Resolves when the service prints its address. */
   #isReady(): Promise<void> {
     return new Promise((resolve, reject) => {
-      let said = "";
+      let output = "";
       const fail = (reason: string) =>
         reject(
-          new Error(`${binary} did not start: ${reason}. Has \`cargo build\` made it?\n${said}`),
+          new Error(`${binary} did not start: ${reason}. Has \`cargo build\` made it?\n${output}`),
         );
       for (const stream of [this.#process.stdout, this.#process.stderr]) {
         stream?.setEncoding("utf8").on("data", (text: string) => {
-          said += text;
-          if (said.includes(this.url)) {
+          output += text;
+          if (output.includes(this.url)) {
             resolve();
           }
         });

@@ -1,32 +1,36 @@
 import { createHash } from "node:crypto";
 import type { TransportRequest, TransportResponse } from "@pennon/core";
 import { status } from "./scripted.ts";
-import { StreamingService } from "./streamed.ts";
+import { StreamingService } from "./streaming.ts";
 
 /** A flag as `POST /sdk/v1/evaluate/all` returns it. */
-export interface Answer {
+export interface RemoteEvaluation {
   readonly key: string;
   readonly enabled: boolean;
   readonly reason: string;
   readonly ttlOverrideSeconds: number | null;
 }
 
-/** Returns an answer with the reason of a flag without rules. */
-export function answer(key: string, enabled = true, more: Partial<Answer> = {}): Answer {
+/** Returns an evaluation with the reason of a flag without rules. */
+export function evaluation(
+  key: string,
+  enabled = true,
+  more: Partial<RemoteEvaluation> = {},
+): RemoteEvaluation {
   const reason = enabled ? "flag_enabled" : "flag_disabled";
   return { key, enabled, reason, ttlOverrideSeconds: null, ...more };
 }
 
-/** The answers for a user: `banner` for all, and `beta`, which is on for Ada. */
-export function answersFor(userId: unknown): readonly Answer[] {
-  return [answer("banner"), answer("beta", userId === "ada", { reason: "targeting_rule" })];
+/** The evaluations for a user: `banner` for all, and `beta`, which is on for Ada. */
+export function evaluationsFor(userId: unknown): readonly RemoteEvaluation[] {
+  return [evaluation("banner"), evaluation("beta", userId === "ada", { reason: "targeting_rule" })];
 }
 
 /** A service that hides its rules, and evaluates all flags for a context. It responds with tags and 304. */
-export class AnsweringService extends StreamingService {
+export class EvaluatingService extends StreamingService {
   /** The ID of the config document. */
   document = "v1";
-  evaluate = answersFor;
+  evaluate = evaluationsFor;
 
   constructor() {
     super((request) => this.respond(request));

@@ -33,21 +33,21 @@ export async function timerIsSet(): Promise<void> {
   globalThis.setTimeout = fake;
 }
 
-type Answer = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
+type Responder = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
 
 /** A service whose responses follow a script. It repeats the last one. */
 export class ScriptedService implements Transport {
   readonly requests: TransportRequest[] = [];
   readonly #waiting = new Map<number, () => void>();
-  #script: readonly Answer[];
+  #script: readonly Responder[];
   #line = 0;
 
-  constructor(...script: readonly Answer[]) {
+  constructor(...script: readonly Responder[]) {
     this.#script = script;
   }
 
   /** Continues with another script. */
-  respondWith(...script: readonly Answer[]): void {
+  respondWith(...script: readonly Responder[]): void {
     this.#script = script;
     this.#line = 0;
   }
@@ -84,12 +84,12 @@ export function optionsFor(transport: Transport, options: Partial<FeatureFlagsCl
   return { sdkKey: "pnk_test", transport, pollIntervalMs: 0, ...options };
 }
 
-export function configuration(flags: readonly FlagConfig[], etag = 'W/"1"'): Answer {
+export function configuration(flags: readonly FlagConfig[], etag = 'W/"1"'): Responder {
   return document({ flags }, etag);
 }
 
 /** A config document of any form. */
-export function document(config: unknown, etag = 'W/"1"'): Answer {
+export function document(config: unknown, etag = 'W/"1"'): Responder {
   return () => ({
     status: 200,
     headers: new Headers({ ETag: etag }),
@@ -97,36 +97,36 @@ export function document(config: unknown, etag = 'W/"1"'): Answer {
   });
 }
 
-export function status(code: number, headers: Record<string, string> = {}): Answer {
+export function status(code: number, headers: Record<string, string> = {}): Responder {
   return () => ({ status: code, headers: new Headers(headers) });
 }
 
-export function malformed(): Answer {
+export function malformed(): Responder {
   return () => ({ status: 200, headers: new Headers({ ETag: "bad" }), body: "<html>" });
 }
 
-export function unreachable(): Answer {
+export function unreachable(): Responder {
   return () => Promise.reject(new TypeError("fetch failed"));
 }
 
 /** A response that the test sends later, even if no request waits for it any more. */
 export function held(): {
-  readonly answer: Answer;
-  readonly release: (answer: Answer) => Promise<void>;
+  readonly answer: Responder;
+  readonly release: (answer: Responder) => Promise<void>;
 } {
   let resolve: (response: TransportResponse | Promise<TransportResponse>) => void = () => {};
   const response = new Promise<TransportResponse>((settle) => {
     resolve = settle;
   });
-  let asked: TransportRequest | undefined;
+  let received: TransportRequest | undefined;
   return {
     answer: (request) => {
-      asked = request;
+      received = request;
       return response;
     },
     release: async (answer) => {
-      if (asked !== undefined) {
-        resolve(answer(asked));
+      if (received !== undefined) {
+        resolve(answer(received));
       }
       await response.catch(() => {});
     },

@@ -19,26 +19,26 @@ export class StreamingService extends ScriptedService {
         this.#controller = controller;
       },
     });
-    request.signal.addEventListener("abort", () => this.fails());
+    request.signal.addEventListener("abort", () => this.disconnect());
     const headers = new Headers({ "Content-Type": "text/event-stream; charset=utf-8" });
     return Promise.resolve({ status: 200, headers, body });
   }
 
-  says(text: string): void {
+  write(text: string): void {
     this.#controller?.enqueue(new TextEncoder().encode(text));
   }
 
-  tells(etag: string, more: object = {}): void {
+  announce(etag: string, more: object = {}): void {
     const data = JSON.stringify({ etag, ...more });
-    this.says(`event: config\nid: ${etag.length}\ndata: ${data}\n\n`);
+    this.write(`event: config\nid: ${etag.length}\ndata: ${data}\n\n`);
   }
 
-  ends(): void {
+  end(): void {
     this.#controller?.close();
     this.#controller = undefined;
   }
 
-  fails(): void {
+  disconnect(): void {
     this.#controller?.error(new Error("connection lost"));
     this.#controller = undefined;
   }
