@@ -20,8 +20,8 @@ import type { FlagReader } from "./reader.js";
 import type { Snapshot } from "./snapshot.js";
 
 /**
- * The option of a client that replaces another one, which has been shut down: that client. The `bootstrap` is then as old
- * as its flags are. `@pennon/react` sets it.
+ * The option of a client that replaces another one, which has been shut down: that client. The `bootstrap` is then as
+ * old as its flags are. `@pennon/react` sets it.
  */
 const PREVIOUS = Symbol.for("pennon.previous");
 
@@ -274,8 +274,8 @@ export class FeatureFlagsClient {
 
   /**
    * Returns the whole configuration, including rules, as plain JSON for the option `bootstrap` of another client. For a
-   * browser, which must not see the rules, use `withContext(context).snapshot()`. With `mode: "remote"`, both return the
-   * evaluations for the client's context.
+   * browser, which must not see the rules, use `withContext(context).snapshot()`. With `mode: "remote"`, both return
+   * the evaluations for the client's context.
    *
    * @throws {FeatureFlagsError} `NOT_INITIALIZED`
    */

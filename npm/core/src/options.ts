@@ -81,8 +81,8 @@ export interface FeatureFlagsClientOptions {
   /**
    * The context of a page's first evaluations. `initialize()` then requests a bootstrap for it from the service, and
    * resolves before the engine is loaded. Evaluations for other contexts start the engine, and fail until it is loaded,
-   * as with `bootstrap`. Has no effect with `bootstrap`, outside of pages, and if the service does not return one within
-   * a second. With `mode: "remote"`, use `context`.
+   * as with `bootstrap`. Has no effect with `bootstrap`, outside of pages, and if the service does not return one
+   * within a second. With `mode: "remote"`, use `context`.
    */
   readonly bootstrapContext?: EvaluationContext<object> | undefined;
   /**
@@ -205,16 +205,19 @@ export function warnOfOptions({
 }: Settings): void {
   if (ttlMs < 1_000) {
     logger.warn(
-      `cacheTtlMs is ${ttlMs} ms, so flags expire in less than a second. Set a larger value: cacheTtlSeconds is in milliseconds, too.`,
+      `cacheTtlMs is ${ttlMs} ms, so flags expire in less than a second. ` +
+        "Set a larger value: cacheTtlSeconds is in milliseconds, too.",
     );
   } else if (ttlMs < pollIntervalMs) {
     logger.warn(
-      `cacheTtlMs (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms), so flags are fetched between polls. Set cacheTtlMs to at least pollIntervalMs.`,
+      `cacheTtlMs (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms), ` +
+        "so flags are fetched between polls. Set cacheTtlMs to at least pollIntervalMs.",
     );
   }
   if (pollIntervalMs > 0 && pollIntervalMs < 1_000) {
     logger.warn(
-      `pollIntervalMs is ${pollIntervalMs} ms, so each client sends more than one request per second. Use streaming instead.`,
+      `pollIntervalMs is ${pollIntervalMs} ms, so each client sends more than one request per second. ` +
+        "Use streaming instead.",
     );
   }
   if (streaming && transport.open === undefined) {

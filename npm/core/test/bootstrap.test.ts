@@ -164,6 +164,16 @@ describe("a snapshot", () => {
       expect(client.evaluate("ruled", { country: "DE" }).enabled).toBe(true);
     });
 
+    it("suffices for at most two seconds in a page that is never idle", async () => {
+      idle.mockImplementation((run, options) => void setTimeout(run, options?.timeout ?? 60_000));
+      const { service, initialized } = await initializing();
+      await vi.advanceTimersByTimeAsync(999);
+      expect(service.requests).toHaveLength(0);
+      await vi.advanceTimersByTimeAsync(1);
+      await initialized;
+      expect(service.requests).toHaveLength(1);
+    });
+
     it("suffices for a moment in browsers that do not report idle moments", async () => {
       vi.stubGlobal("requestIdleCallback", undefined);
       const { service, initialized } = await initializing();
@@ -173,6 +183,7 @@ describe("a snapshot", () => {
 
     it.each<[string, (client: FeatureFlagsClient) => unknown]>([
       ["another context", (client) => client.read("ruled", { country: "DE" })],
+      ["a reader that peeks", (client) => client.withContext({ country: "DE" }).peek("ruled")],
       ["an unknown flag", (client) => client.read("unknown")],
       ["refresh()", (client) => client.refresh()],
     ])("does not suffice for %s", async (_, request) => {

@@ -372,6 +372,21 @@ describe("a flag", () => {
   });
 });
 
+describe("a flag whose rules isEnabled() and getValue() ignore", () => {
+  it("is named in one warning, also after it has changed", async () => {
+    const logger = new LogRecorder();
+    const ruled = flagFor("plan", 3);
+    const changed = { ...ruled, rollout: null };
+    const service = new ScriptedService(configuration([ruled]), configuration([changed], 'W/"2"'));
+    const client = await readyClient(service, { logger });
+    client.isEnabled("plan_is_3");
+    await client.refresh();
+    client.isEnabled("plan_is_3");
+    client.getValue("plan_is_3");
+    expect(logger.lines).toEqual([expect.stringMatching(/^warn: .*'plan_is_3'/)]);
+  });
+});
+
 describe("contextKey", () => {
   it("is the same for contexts with the same attributes", () => {
     const custom = { plan: "pro", seats: 3 };

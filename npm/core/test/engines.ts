@@ -1,3 +1,4 @@
+import { FeatureFlagsClient } from "@pennon/core";
 import { onTestFinished, vi } from "vitest";
 
 /** Keeps engines from starting until the returned function is called. */
@@ -14,4 +15,16 @@ export function holdEngines(): () => void {
   const spy = vi.spyOn(WebAssembly, "instantiate").mockImplementation(held as never);
   onTestFinished(() => spy.mockRestore());
   return release;
+}
+
+/** Lets the code of the next engines fail to load, each with one of these errors. Returns the spy of all attempts. */
+export function failToLoad(...errors: readonly Error[]) {
+  // The package's types do not show it.
+  const loader = FeatureFlagsClient as unknown as { loadEngine(): Promise<unknown> };
+  const spy = vi.spyOn(loader, "loadEngine");
+  for (const error of errors) {
+    spy.mockRejectedValueOnce(error);
+  }
+  onTestFinished(() => spy.mockRestore());
+  return spy;
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { FeatureFlagsClient, VERSION } from "@pennon/core";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { flag } from "../../test-kit/scripted.ts";
 
 describe("over real HTTP", () => {
@@ -82,5 +82,59 @@ describe("over real HTTP", () => {
     const client = new FeatureFlagsClient({ sdkKey: "k", baseUrl, retries: 1, retryDelayMs: 1 });
     await expect(client.initialize()).rejects.toThrow("could not be reached");
     server.listen(0);
+  });
+});
+
+describe("the built-in transport", () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
+  /** Lets this function answer all requests. Returns the client that sends them, and the calls of `fetch`. */
+  function answering(answer: (url: string) => Response, streaming = false) {
+    const network = vi.fn(async (url: string, _: RequestInit) => answer(url));
+    vi.stubGlobal("fetch", network);
+    const quick = { pollIntervalMs: 0, retries: 1, retryDelayMs: 0 };
+    const client = new FeatureFlagsClient({ sdkKey: "pnk_test", streaming, ...quick });
+    onTestFinished(() => client.shutdown());
+    return { client, calls: network.mock.calls };
+  }
+
+  const document = () => new Response(JSON.stringify({ flags: [flag("beta")] }));
+
+  it("opens the stream without a cache, and closes it at shutdown", async () => {
+    const headers = { "Content-Type": "text/event-stream" };
+    const { client, calls } = answering(
+      (url) =>
+        url.endsWith("/stream") ? new Response(new ReadableStream(), { headers }) : document(),
+      true,
+    );
+    await client.initialize();
+    await vi.waitFor(() => expect(calls).toHaveLength(2));
+    const request = calls[1]?.[1];
+    expect(request?.cache).toBe("no-store");
+    await client.shutdown();
+    expect(request?.signal?.aborted).toBe(true);
+  });
+
+  it("lets only usage reports outlive a page", async () => {
+    const { client, calls } = answering(document);
+    await client.initialize();
+    client.isEnabled("beta");
+    await client.shutdown();
+    const sent = calls.map(([url, { keepalive }]) => [url.split("/").pop(), keepalive]);
+    expect(sent).toEqual([
+      ["config", undefined],
+      ["usage", true],
+    ]);
+  });
+
+  it("cancels a body that it does not read", async () => {
+    const cancel = vi.fn();
+    const { client } = answering(
+      () => new Response(new ReadableStream({ cancel }), { status: 403 }),
+    );
+    await expect(client.initialize()).rejects.toThrow("403");
+    expect(cancel).toHaveBeenCalledOnce();
   });
 });

@@ -46,6 +46,14 @@ describe("initialize", () => {
     expect(service.requests).toHaveLength(1);
   });
 
+  it("accepts a timeoutMs that is too long for a timer", async () => {
+    const client = clientFor(new ScriptedService(on));
+    const initialized = client.initialize({ timeoutMs: 2 ** 31 });
+    await vi.advanceTimersByTimeAsync(10);
+    await initialized;
+    expect(client.isEnabled("beta")).toBe(true);
+  });
+
   it("fails with a cause after all retries, and can then be repeated", async () => {
     const service = new ScriptedService(unreachable());
     const client = clientFor(service, { retries: 1 });
@@ -163,6 +171,13 @@ describe("refresh", () => {
     expect(service.tags.at(-1)).toBe('W/"on"');
   });
 
+  it("logs a failure", async () => {
+    const logger = new LogRecorder();
+    const client = await readyClient(new ScriptedService(on, status(404)), { logger });
+    await expect(client.refresh()).rejects.toThrow("404");
+    expect(logger.lines).toEqual([expect.stringMatching(/^error: .* 404/)]);
+  });
+
   it("is refused before initialize()", async () => {
     const client = clientFor(new ScriptedService(on));
     await expect(client.refresh()).rejects.toEqual(errorWith("NOT_INITIALIZED"));
@@ -226,6 +241,14 @@ describe("polling", () => {
     expect(client.isEnabled("beta")).toBe(false);
   });
 
+  it("continues if initialize() is called again", async () => {
+    const service = new ScriptedService(on);
+    const client = await readyClient(service, { pollIntervalMs: 10_000 });
+    await client.initialize({ timeoutMs: 1_000 });
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(service.requests).toHaveLength(4);
+  });
+
   it("is off at 0", async () => {
     const service = new ScriptedService(on);
     await readyClient(service);
@@ -284,6 +307,35 @@ describe("the TTL", () => {
     expect(lines({ pollIntervalMs: 1_000 })).toEqual([]);
     expect(lines({ pollIntervalMs: 0 })).toEqual([]);
     expect(lines({})).toEqual([]);
+  });
+});
+
+describe("the caller's cache", () => {
+  it("loses flags that disappear, and those that expire", async () => {
+    const cache = new Map();
+    const both = configuration([flag("beta"), flag("other")]);
+    const service = new ScriptedService(both, on, status(401));
+    const client = await readyClient(service, { cache, staleIfError: true });
+    expect([...cache.keys()]).toEqual(["beta", "other", ":index"]);
+    await client.refresh();
+    expect([...cache.keys()]).toEqual(["beta", ":index"]);
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect([...cache.keys()]).toEqual([":index"]);
+  });
+
+  it("expires in time even if the clock was set back", async () => {
+    const cache = new Map();
+    await readyClient(new ScriptedService(on), { cache });
+    vi.setSystemTime(Date.now() - 3_600_000);
+    const service = new ScriptedService(unreachable());
+    const client = clientFor(service, { cache, retries: 1 });
+    const initialized = client.initialize();
+    await service.firstRequest();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await initialized;
+    expect(client.isEnabled("beta")).toBe(true);
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect(client.read("beta")).toBeUndefined();
   });
 });
 

@@ -115,8 +115,9 @@ describe("a plug-in that fails", () => {
   it("may be of another realm", async () => {
     const logger = new LogRecorder();
     const flags = JSON.stringify({ flags: [flag("beta")] });
-    const body = runInNewContext("Uint8Array.from(bytes)", {
-      bytes: new TextEncoder().encode(flags),
+    // The bytes are a part of their buffer.
+    const body = runInNewContext("Uint8Array.from(bytes).subarray(2, -2)", {
+      bytes: new TextEncoder().encode(`[]${flags}[]`),
     });
     const service = new ScriptedService(() => ({ status: 200, headers: new Headers(), body }));
     const reject = runInNewContext("async () => { throw 'refused' }");
@@ -213,6 +214,28 @@ describe("a plug-in that fails", () => {
 });
 
 describe("a listener", () => {
+  it("is called once for each of its subscriptions", async () => {
+    const client = await readyClient(new ScriptedService(on, configuration([]), on));
+    const listener = vi.fn();
+    const unsubscribe = client.subscribe(listener);
+    client.subscribe(listener);
+    await client.refresh();
+    expect(listener).toHaveBeenCalledTimes(2);
+    unsubscribe();
+    unsubscribe();
+    await client.refresh();
+    expect(listener).toHaveBeenCalledTimes(3);
+  });
+
+  it("is removed even if it was added several times", async () => {
+    const client = clientFor(new ScriptedService(on));
+    const listener = vi.fn();
+    client.on("ready", listener).on("ready", listener).once("ready", listener);
+    client.off("ready", listener);
+    await client.initialize();
+    expect(listener).not.toHaveBeenCalled();
+  });
+
   it("may shut the client down, after which nothing is emitted", async () => {
     const client = clientFor(new ScriptedService(on));
     const events = eventsOf(client);

@@ -1,7 +1,10 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 
 const run = promisify(execFile);
 const cwd = new URL("..", import.meta.url);
@@ -154,4 +157,24 @@ describe("a file that browsers load", () => {
       ]);
     },
   );
+});
+
+describe("a file that is loaded at first use", () => {
+  it("may be missing, for example after a deployment, and is loaded by the next call", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "pennon-files-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const install = (file: string) => copyFile(new URL(`dist/${file}`, cwd), join(folder, file));
+    await install("index.cjs");
+    const require = createRequire(import.meta.url);
+    const { FeatureFlagsClient, FeatureFlagsError } = require(join(folder, "index.cjs"));
+    const body = '{"enabled":true,"reason":"rollout"}';
+    const transport = { send: async () => ({ status: 200, headers: new Headers(), body }) };
+    const client = new FeatureFlagsClient({ sdkKey: "k", transport });
+    const error = await client.evaluateRemote("beta").catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(FeatureFlagsError);
+    expect(error).toMatchObject({ code: "EVALUATION_FAILED", cause: expect.any(Error) });
+    await install("lazy.cjs");
+    expect(await client.evaluateRemote("beta")).toEqual({ enabled: true, reason: "rollout" });
+    await client.shutdown();
+  });
 });

@@ -2,7 +2,7 @@ import type { FeatureFlagsClientOptions } from "@pennon/core";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { eventsOf } from "../../test-kit/recorders.ts";
 import { flag } from "../../test-kit/scripted.ts";
-import { holdEngines } from "./engines.ts";
+import { failToLoad, holdEngines } from "./engines.ts";
 import { baseUrl, clientOf, fakeClock, hasAnswered, key, network, runInPage } from "./page.ts";
 
 const address = `${baseUrl}/sdk/v1/public/${key}`;
@@ -177,6 +177,20 @@ describe("a page in remote mode", () => {
     expect(network).toHaveBeenCalledTimes(2);
   });
 
+  it("asks for another context at once, although its bootstrap would suffice until it is idle", async () => {
+    vi.stubGlobal("requestIdleCallback", vi.fn());
+    respondByUser();
+    const flags = [{ key: "ada", enabled: true, reason: "flag_enabled", targeted: true } as const];
+    const bootstrap = { version: 1, flags, subject: { context: ada, flags } } as const;
+    const client = clientOf({ ...remote, bootstrap });
+    const initialized = client.initialize();
+    expect(client.isEnabled("ada")).toBe(true);
+    await client.setContext({ userId: "bob" });
+    expect(client.isEnabled("bob")).toBe(true);
+    expect(client.context).toEqual({ userId: "bob" });
+    await initialized;
+  });
+
   it("does not serve evaluations for a context that has been replaced", async () => {
     const start = holdEngines();
     respondByUser();
@@ -209,6 +223,21 @@ describe("a page in remote mode", () => {
     await initialized;
     expect(client.isEnabled("first")).toBe(true);
     expect(network).toHaveBeenCalledTimes(2);
+  });
+
+  it("asks again when its engine is loaded after a failure", async () => {
+    fakeClock();
+    const load = failToLoad(new Error("no such file"));
+    network.mockImplementation(async () => response("first"));
+    const client = clientOf(remote);
+    await client.initialize();
+    await vi.waitFor(() => expect(load).toHaveBeenCalledOnce());
+    expect(client.isEnabled("first")).toBe(true);
+    network.mockImplementation(async () => response("second"));
+    const changed = new Promise((resolve) => client.on("change", resolve));
+    await vi.advanceTimersByTimeAsync(30_000);
+    await changed;
+    expect(client.isEnabled("second")).toBe(true);
   });
 
   it("does not wait for a service that does not respond", async () => {

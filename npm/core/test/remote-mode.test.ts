@@ -6,7 +6,7 @@ import { ada, bob, clientFor, readyRemoteClient, remoteClient } from "../../test
 import { EvaluatingService, evaluation } from "../../test-kit/evaluating.ts";
 import { exactTimers } from "../../test-kit/exact-timers.ts";
 import { Pennon } from "../../test-kit/pennon.ts";
-import { eventsOf } from "../../test-kit/recorders.ts";
+import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
 import { malformed, optionsFor, ScriptedService, status } from "../../test-kit/scripted.ts";
 
 describe("a client in remote mode", () => {
@@ -87,6 +87,20 @@ describe("a client in remote mode", () => {
     expect(() => client.explain("beta")).toThrow(code);
   });
 
+  it("answers for its own context if a read has the context null", async () => {
+    const client = await readyRemoteClient(new EvaluatingService());
+    expect(client.evaluate("beta", null)).toBe(client.evaluate("beta"));
+    expect(client.isEnabled("beta", null)).toBe(true);
+  });
+
+  it("has no attributes with the context null, even with a bootstrap for another one", async () => {
+    const service = new EvaluatingService();
+    const bootstrap = (await readyRemoteClient(service)).snapshot();
+    const client = remoteClient(service, { bootstrap, context: null });
+    expect(client.context).toEqual({});
+    expect(client.read("beta")).toBeUndefined();
+  });
+
   it("sends the tag of its answers, and keeps them if they are unchanged", async () => {
     const service = new EvaluatingService();
     const client = await readyRemoteClient(service);
@@ -108,12 +122,14 @@ describe("a client in remote mode", () => {
     expect(client.read("beta")).toBeUndefined();
   });
 
-  it("returns the service's reasons, even unknown ones, and ignores entries that it cannot read", async () => {
+  it("returns the service's reasons, even unknown ones, and counts entries that it cannot read", async () => {
+    const logger = new LogRecorder();
     const service = new EvaluatingService();
     const strange = [null, { key: "x" }, { key: 1, enabled: true, reason: "flag_enabled" }];
     service.evaluate = () => [evaluation("a", true, { reason: "moon" }), ...(strange as never[])];
-    const client = await readyRemoteClient(service);
+    const client = await readyRemoteClient(service, { logger });
     expect(client.evaluateAll()).toEqual({ a: { enabled: true, reason: "moon" } });
+    expect(logger.lines).toEqual([expect.stringMatching(/^warn: 3 of the flags/)]);
   });
 
   it("fails to initialize if the response has no flags", async () => {

@@ -14,6 +14,7 @@ import {
   timerIsSet,
   unreachable,
 } from "../../test-kit/scripted.ts";
+import { failToLoad } from "./engines.ts";
 
 const on = configuration([flag("beta")]);
 const failed = expect.objectContaining({ code: "INITIALIZATION_FAILED" });
@@ -161,6 +162,41 @@ describe("initialize()", () => {
       await vi.waitFor(() => expect(events).toContain("refresh:success"));
       expect(events).toEqual(["ready", "refresh:start", "refresh:success"]);
       await client.shutdown();
+    });
+  });
+
+  describe("with an engine that cannot be loaded at first", () => {
+    it("fails with the cause, aborts its request, and can then be repeated", async () => {
+      const cause = new Error("no such file");
+      failToLoad(cause);
+      const logger = new LogRecorder();
+      const service = new ScriptedService(held().answer, on);
+      const client = clientFor(service, { logger });
+      const error = await client.initialize().catch((error) => error);
+      expect(error).toMatchObject({ code: "INITIALIZATION_FAILED", cause });
+      expect(client.error).toBe(error);
+      expect(service.requests[0]?.signal.aborted).toBe(true);
+      await client.initialize();
+      expect(client.isEnabled("beta")).toBe(true);
+      expect(service.requests).toHaveLength(2);
+      expect(logger.lines).toEqual([]);
+    });
+
+    it("loads it every half minute with retry: background, and logs further failures", async () => {
+      failToLoad(new Error("first"), new Error("second"));
+      const logger = new LogRecorder();
+      const client = clientFor(new ScriptedService(on), { logger });
+      const events = eventsOf(client);
+      await expect(client.initialize({ retry: "background" })).rejects.toEqual(failed);
+      expect(logger.lines).toEqual([]);
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect(logger.lines).toEqual([expect.stringMatching(/^error: .*could not be loaded/)]);
+      const ready = new Promise((resolve) => client.on("ready", resolve));
+      await vi.advanceTimersByTimeAsync(30_000);
+      await ready;
+      expect(client.isEnabled("beta")).toBe(true);
+      expect(events).toEqual(["ready"]);
+      expect(logger.lines).toHaveLength(1);
     });
   });
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FeatureFlagsClientOptions, localStorageStore, type Store } from "@pennon/core";
@@ -122,6 +122,19 @@ describe("a store", () => {
     expect(client.explain("ruled", french).rules).toHaveLength(1);
     expect(logger.lines).toEqual([expect.stringContaining("The stored document is served")]);
     expect(store.saved).toHaveLength(1);
+  });
+
+  it("is served instead of an invalid bootstrap", async () => {
+    const store = memoryStore();
+    await fill(store);
+    const { client } = await restartInTime(store, { bootstrap: { flags: [flag("\ud83d")] } });
+    expect(client.evaluate("ruled", french).enabled).toBe(false);
+  });
+
+  it("keeps a document for a day by default", () => {
+    for (const store of [fileStore("flags.json"), localStorageStore()]) {
+      expect(store.maxAgeSeconds).toBe(86_400);
+    }
   });
 
   it("is served until the service responds, after which the usual TTLs apply", async () => {
@@ -293,6 +306,17 @@ describe("fileStore", () => {
     expect(store.load()).toBe("text 99");
     expect(await readdir(folder)).toEqual(["flags.json"]);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it("saves again after a failure, which leaves no other files", async () => {
+    const path = join(folder, "flags.json");
+    await mkdir(path);
+    const store = fileStore(path);
+    await expect(store.save("first")).rejects.toThrow();
+    expect(await readdir(folder)).toEqual(["flags.json"]);
+    await rm(path, { recursive: true });
+    await store.save("second");
+    expect(store.load()).toBe("second");
   });
 
   it("is empty without a file, and fails if it cannot write", async () => {

@@ -15,15 +15,24 @@ exactTimers();
 const spread = () => vi.advanceTimersByTimeAsync(250);
 const moment = () => vi.advanceTimersByTimeAsync(0);
 
-/** Returns a client with an open stream, which has reported that the client is up to date. */
-async function listening(
-  service: StreamingService,
+/** Returns a client that has just opened its stream. */
+async function opening(
+  service: ScriptedService,
   options: Partial<FeatureFlagsClientOptions> = {},
 ): Promise<FeatureFlagsClient> {
   const streaming = { streaming: true, pollIntervalMs: 30_000 };
   const client = await readyClient(service, { ...streaming, ...options });
   await vi.dynamicImportSettled();
   await moment();
+  return client;
+}
+
+/** Returns a client with an open stream, which has reported that the client is up to date. */
+async function listening(
+  service: StreamingService,
+  options: Partial<FeatureFlagsClientOptions> = {},
+): Promise<FeatureFlagsClient> {
+  const client = await opening(service, options);
   service.announce('W/"on"');
   await moment();
   return client;
@@ -111,6 +120,34 @@ describe("a client that streams", () => {
     expect(client.isEnabled("beta")).toBe(true);
   });
 
+  it("follows only the last of several events that arrive together", async () => {
+    const service = new StreamingService(on);
+    await listening(service);
+    service.write(`data: {"etag":"W/\\"off\\""}\n\ndata: {"etag":"W/\\"on\\""}\n\n`);
+    await spread();
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it("ignores the stream that it has replaced, even if the transport does not end that", async () => {
+    const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
+    const headers = new Headers({ "Content-Type": "text/event-stream" });
+    const open = async () => {
+      const body = new ReadableStream<Uint8Array>({ start: (stream) => void streams.push(stream) });
+      return { status: 200, headers, body };
+    };
+    const service = Object.assign(new ScriptedService(on), { open });
+    await opening(service, { pollIntervalMs: 300_000, cacheTtlMs: 600_000 });
+    await vi.advanceTimersByTimeAsync(47_000);
+    expect(streams).toHaveLength(2);
+    const requests = service.requests.length;
+    streams[0]?.enqueue(new TextEncoder().encode(`data: {"etag":"W/\\"off\\""}\n\n`));
+    await spread();
+    expect(service.requests).toHaveLength(requests);
+    streams[0]?.close();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(streams).toHaveLength(2);
+  });
+
   it("polls when the stream is lost, and reopens it", async () => {
     const service = new StreamingService(on, status(304), off);
     const client = await listening(service);
@@ -160,6 +197,31 @@ describe("a client that streams", () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(service.opened).toHaveLength(2);
     await client.shutdown();
+  });
+
+  it.each([
+    ["whose line does not end", 200, "text/event-stream"],
+    ["that is refused", 503, "text/event-stream"],
+    ["that is a page", 200, "text/html"],
+  ])("cancels a stream %s", async (_, status, type) => {
+    const cancel = vi.fn();
+    const line = new Uint8Array(65_537).fill(120);
+    const open = async () => {
+      const body = new ReadableStream({ start: (stream) => stream.enqueue(line), cancel });
+      return { status, headers: new Headers({ "Content-Type": type }), body };
+    };
+    await opening(Object.assign(new ScriptedService(on), { open }));
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
+  it("reopens a refused stream only after Retry-After", async () => {
+    const headers = new Headers({ "Retry-After": "20" });
+    const open = vi.fn(async () => ({ status: 503, headers, body: null }));
+    await opening(Object.assign(new ScriptedService(on), { open }));
+    await vi.advanceTimersByTimeAsync(19_999);
+    expect(open).toHaveBeenCalledOnce();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(open).toHaveBeenCalledTimes(2);
   });
 
   it("polls a service that has no stream", async () => {

@@ -138,7 +138,7 @@ describe("an engine that traps", () => {
     ]);
   });
 
-  it("settles a refresh() of the same tick", async () => {
+  it("fails a refresh() of the same tick, with the trap as the cause", async () => {
     let isPoisoned = false;
     trapsIn("evaluate", () => isPoisoned);
     const client = await readyClient(new ScriptedService(on));
@@ -146,7 +146,8 @@ describe("an engine that traps", () => {
     const refreshed = client.refresh();
     client.read("ruled", { country: "FR" });
     isPoisoned = false;
-    await expect(refreshed).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+    const cause = expect.any(WebAssembly.RuntimeError);
+    await expect(refreshed).rejects.toMatchObject({ code: "REFRESH_FAILED", cause });
     await vi.waitFor(() => client.explain("ruled", {}));
     await client.refresh();
   });

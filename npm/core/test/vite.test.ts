@@ -32,21 +32,32 @@ function write(files: Readonly<Record<string, string>>): void {
   }
 }
 
+interface Site {
+  readonly base?: string;
+  readonly page?: string;
+  /** The other pages of the site. */
+  readonly others?: readonly string[];
+}
+
+function pageWith(script: string): string {
+  return `<html><head></head><script type="module" src="/${script}"></script></html>`;
+}
+
 /** Builds a page with this script, and returns the links of its head and the names of the files of the site. */
 async function built(
   script: string,
   options: PreloadOptions | undefined,
-  { base, page = "index.html" }: { readonly base?: string; readonly page?: string } = {},
+  { base, page = "index.html", others = [] }: Site = {},
 ) {
-  write({
-    "main.js": script,
-    [page]: `<html><head></head><script type="module" src="/main.js"></script></html>`,
-  });
+  write({ "main.js": script, [page]: pageWith("main.js") });
   const config: UserConfig = {
     root: folder,
     logLevel: "error",
     plugins: [preloadFlags(options)],
-    build: { write: false, rollupOptions: { input: join(folder, page) } },
+    build: {
+      write: false,
+      rollupOptions: { input: [page, ...others].map((name) => join(folder, name)) },
+    },
     ...(base !== undefined && { base }),
   };
   const results = await build({ ...config, configFile: false });
@@ -92,6 +103,14 @@ describe("the plugin for Vite", () => {
     const { links, engine } = await built(script, {});
     expect(engine).toMatch(/engine-without-wasm/);
     expect(links).toEqual([engineLink(`/${engine}`)]);
+  });
+
+  it("links the engine if the client is in a file that several pages share", async () => {
+    const other = `import "./shared.js"; document.title = "other";`;
+    write({ "shared.js": client, "other.js": other, "other.html": pageWith("other.js") });
+    const site = { others: ["other.html"] };
+    const { links, engine } = await built(`import "./shared.js";`, {}, site);
+    expect(links).toContain(engineLink(`/${engine}`));
   });
 
   it("links nothing in a page that does not import the client, or only later", async () => {

@@ -1,5 +1,5 @@
-import { Controller, Get, type OnModuleInit } from "@nestjs/common";
-import { FeatureFlagsClient, VERSION } from "@pennon/core";
+import { Controller, Get, Logger, type OnModuleInit } from "@nestjs/common";
+import { FeatureFlagsClient, type TransportRequest, VERSION } from "@pennon/core";
 import {
   FeatureFlagsModule,
   FlagValue,
@@ -38,6 +38,7 @@ class Flags {
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
 describe("a start", () => {
@@ -71,7 +72,8 @@ describe("a start", () => {
     expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/nest/${VERSION}`);
   });
 
-  it("succeeds while the service is down: flags are off, or their fallbacks", async () => {
+  it("succeeds with a warning while the service is down: flags are off, or their fallbacks", async () => {
+    const warn = vi.spyOn(Logger.prototype, "warn");
     const options = optionsFor(new ScriptedService(unreachable()), quick);
     const { get } = await start({
       imports: [FeatureFlagsModule.forRoot({ options })],
@@ -79,6 +81,7 @@ describe("a start", () => {
     });
     expect(await get("/guarded")).toMatchObject({ status: 404 });
     expect((await get("/value")).body).toEqual([false]);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining("could not be reached"));
   });
 
   it("retries until the service is back", async () => {
@@ -116,6 +119,19 @@ describe("a start", () => {
     expect((await get("/value")).body).toEqual([true]);
   });
 
+  it("waits for at most five seconds by default", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const service = new ScriptedService(held().answer);
+    const options = optionsFor(service, { timeoutMs: 60_000 });
+    const started = vi.fn();
+    const starting = start({ imports: [FeatureFlagsModule.forRoot({ options })] }).then(started);
+    await service.firstRequest();
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(started).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(100);
+    await starting;
+  });
+
   it("fails without required flags, and leaves nothing running", async () => {
     const emitted: string[] = [];
     const eventEmitter = {
@@ -129,6 +145,15 @@ describe("a start", () => {
       start({ imports: [FeatureFlagsModule.forRoot({ options, required: true })] }),
     ).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
     expect(emitted.at(-1)).toBe("shutdown");
+  });
+
+  it("does not shut down the application's client if required flags are missing", async () => {
+    const client = clientFor(new ScriptedService(status(401), configuration([flag("on")])));
+    await expect(
+      start({ imports: [FeatureFlagsModule.forRoot({ client, required: true })] }),
+    ).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+    await client.initialize();
+    expect(client.isEnabled("on")).toBe(true);
   });
 
   it("needs a client, or options for one", async () => {
@@ -146,6 +171,24 @@ describe("the end of an application", () => {
     expect(client.isReady()).toBe(true);
     await app.close();
     expect(client.isReady()).toBe(false);
+  });
+
+  it("waits for the last usage report", async () => {
+    const late = held();
+    const on = configuration([flag("on")]);
+    const service = new ScriptedService((request: TransportRequest) =>
+      request.url.endsWith("/usage") ? late.answer(request) : on(request),
+    );
+    const options = optionsFor(service, { reportUsage: true });
+    const { app } = await start({ imports: [FeatureFlagsModule.forRoot({ options })] });
+    app.get<FeatureFlagsClient>(getFeatureFlagsToken()).isEnabled("on");
+    const closed = vi.fn();
+    const closing = app.close().then(closed);
+    await service.requested(2);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(closed).not.toHaveBeenCalled();
+    await late.release(status(204));
+    await closing;
   });
 
   it("does not shut down the application's client, which it has initialized", async () => {

@@ -4,6 +4,7 @@ import {
   type ExecutionContext,
   Get,
   Inject,
+  Logger,
   Param,
   UseGuards,
 } from "@nestjs/common";
@@ -13,11 +14,12 @@ import {
   FeatureFlags,
   FeatureFlagsModule,
   FlagValue,
+  getFeatureFlagsToken,
   InjectFeatureFlags,
   InjectRequestFlags,
   RequireFlag,
 } from "@pennon/nest";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { clientFor } from "../../test-kit/clients.ts";
 import {
   configuration,
@@ -204,7 +206,9 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
     expect((await get("/")).body).toEqual({ userId: "ada" });
   });
 
-  it("flags are off, and nothing fails, if the resolver throws", async () => {
+  it("flags are off, and nothing fails, if the resolver throws, which is logged", async () => {
+    const error = vi.spyOn(Logger.prototype, "error");
+    onTestFinished(() => error.mockRestore());
     const context = () => {
       throw new Error("no session");
     };
@@ -226,6 +230,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
       keys: [],
       inherited: "undefined",
     });
+    expect(error).toHaveBeenCalledWith(expect.stringContaining("no session"));
   });
 
   it("named clients are distinguished wherever they are used", async () => {
@@ -256,7 +261,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
       }
     }
     const shop = optionsFor(new ScriptedService(configuration([flag("off")])));
-    const { get } = await start(
+    const { app, get } = await start(
       {
         imports: [
           FeatureFlagsModule.forRoot({ options: flags() }),
@@ -282,6 +287,8 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
       { enabled: true, reason: "flag_enabled" },
       { country: "GB" },
     ]);
+    const clients = [undefined, "shop"].map((name) => app.get(getFeatureFlagsToken(name)));
+    expect(clients.map((client) => client.isEnabled("off"))).toEqual([false, true]);
   });
 
   it("the application's own pipes do not receive the request instead of a flag", async () => {

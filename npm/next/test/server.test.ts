@@ -2,6 +2,7 @@ import { FeatureFlagsClient, type Transport, VERSION } from "@pennon/core";
 import { getFeatureFlags, streamFeatureFlags } from "@pennon/next/server";
 import { connection } from "next/server.js";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
   flag,
@@ -67,11 +68,12 @@ describe("the client", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it("is separate for another key", async () => {
+  it("is separate for another key or another address", async () => {
     const service = new ScriptedService(flags);
     await getFeatureFlags({}, from(service));
     await getFeatureFlags({}, { ...from(service), sdkKey: `${sdkKey}_other` });
-    expect(service.requests).toHaveLength(2);
+    await getFeatureFlags({}, { ...from(service), baseUrl: "https://flags.example.com" });
+    expect(service.requests).toHaveLength(3);
   });
 
   it("survives a reload of its module", async () => {
@@ -165,6 +167,16 @@ describe("a service that is down", () => {
     expect(reader.isEnabled("banner")).toBe(false);
   });
 
+  it("delays the first page by at most three seconds by default", async () => {
+    vi.useFakeTimers();
+    const first = vi.fn();
+    const options = { ...from(new ScriptedService(held().answer)), logger: new LogRecorder() };
+    void getFeatureFlags({}, options).then(first);
+    await vi.advanceTimersByTimeAsync(2_999);
+    expect(first).not.toHaveBeenCalled();
+    await vi.waitFor(() => expect(first).toHaveBeenCalled(), { interval: 1 });
+  });
+
   it("is noticed when it is back, also by existing readers", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(unreachable());
@@ -232,25 +244,34 @@ describe("the stream for pages that follow the flags", () => {
 
   it("sends heartbeats, and is neither cached nor buffered by proxies", async () => {
     const stream = await open("FR", new ScriptedService(flags));
-    expect(Object.fromEntries(stream.response.headers)).toMatchObject({
+    expect(Object.fromEntries(stream.response.headers)).toEqual({
       "content-type": "text/event-stream",
       "cache-control": "no-store, no-transform",
+      connection: "close",
+      "x-accel-buffering": "no",
     });
     await vi.advanceTimersByTimeAsync(20_000);
     expect(stream.events.at(-1)).toBe(":\n\n");
     await stream.close();
   });
 
-  it("does not delay the server's shutdown", async () => {
-    const others = vi.fn();
-    process.once("SIGTERM", others);
-    const service = new ScriptedService(flags);
-    const stream = await open("FR", service);
-    process.emit("SIGTERM");
-    await stream.ended;
-    expect(others).toHaveBeenCalledOnce();
-    await (await open("FR", service)).ended;
-  });
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "does not delay the server's shutdown after %s, also if a page was closed before",
+    async (signal) => {
+      const others = vi.fn();
+      process.once(signal, others);
+      const service = new ScriptedService(flags);
+      const closed = await open("FR", service);
+      const stream = await open("FR", service);
+      await closed.close();
+      const before = vi.getTimerCount();
+      process.emit(signal);
+      await stream.ended;
+      expect(others).toHaveBeenCalledOnce();
+      expect(vi.getTimerCount()).toBe(before - 1);
+      await (await open("FR", service)).ended;
+    },
+  );
 
   it("does not handle signals without another listener, which end the process", async () => {
     const before = process.listenerCount("SIGTERM");
@@ -261,6 +282,8 @@ describe("the stream for pages that follow the flags", () => {
 
   it("leaves nothing behind when the page is closed", async () => {
     const service = new ScriptedService(flags);
+    const logger = new LogRecorder();
+    await getFeatureFlags({}, { ...polling(service), logger });
     const stream = await open("FR", service);
     await vi.advanceTimersByTimeAsync(0);
     const before = vi.getTimerCount();
@@ -269,12 +292,13 @@ describe("the stream for pages that follow the flags", () => {
     service.respondWith(configuration([flag("banner", false)], '"2"'));
     await vi.advanceTimersByTimeAsync(60_000);
     expect(stream.events).toHaveLength(1);
+    expect(logger.lines).toEqual([]);
   });
 });
 
 describe("requests", () => {
-  function ofNext(answer: () => Response) {
-    const original = vi.fn<typeof fetch>(async () => answer());
+  function ofNext(answer: (url: string) => Response | Promise<Response>) {
+    const original = vi.fn<typeof fetch>(async (url) => answer(String(url)));
     const patched = Object.assign(vi.fn<typeof fetch>(), { _nextOriginalFetch: original });
     vi.stubGlobal("fetch", patched);
     onTestFinished(() => expect(patched).not.toHaveBeenCalled());
@@ -287,6 +311,33 @@ describe("requests", () => {
     const reader = await getFeatureFlags({}, { sdkKey, pollIntervalMs: 0 });
     expect(reader.isEnabled("banner")).toBe(true);
     expect(original.mock.calls.map(([, init]) => init?.cache)).toEqual(["no-store"]);
+  });
+
+  it("for the stream bypass them too", async () => {
+    const body = JSON.stringify({ flags: [flag("banner")] });
+    const original = ofNext(() => new Response(body, { headers: { ETag: '"1"' } }));
+    await getFeatureFlags({}, { sdkKey, streaming: true, pollIntervalMs: 0 });
+    await vi.waitFor(() => expect(original).toHaveBeenCalledTimes(2));
+    const [url, init] = original.mock.lastCall ?? [];
+    expect(url).toMatch(/\/stream$/);
+    expect(init).toMatchObject({ cache: "no-store", signal: expect.any(AbortSignal) });
+  });
+
+  it("have their body, and are aborted after a timeout", async () => {
+    vi.useFakeTimers();
+    const body = JSON.stringify({ flags: [flag("banner")] });
+    const original = ofNext((url) =>
+      url.endsWith("/usage") ? new Promise<Response>(() => {}) : new Response(body),
+    );
+    const reader = await getFeatureFlags({}, { sdkKey, pollIntervalMs: 0, cacheTtlMs: 86_400_000 });
+    await vi.dynamicImportSettled();
+    reader.isEnabled("banner");
+    await vi.advanceTimersByTimeAsync(60_000);
+    const init = original.mock.lastCall?.[1];
+    expect(JSON.parse(String(init?.body)).counts).toMatchObject([{ flagKey: "banner", count: 1 }]);
+    expect(init?.signal?.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(init?.signal?.aborted).toBe(true);
   });
 
   it("cancel a body that is not needed", async () => {

@@ -1,12 +1,16 @@
 import type { FeatureFlagsClient } from "@pennon/core";
 import { FeatureFlagsProvider } from "@pennon/react";
+import * as React from "react";
 import { act, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ada, bob, readyClient } from "../../test-kit/clients.ts";
 import { EvaluatingService } from "../../test-kit/evaluating.ts";
 import { held, optionsFor } from "../../test-kit/scripted.ts";
 import { Client, Flag, hydrate, render } from "./support.tsx";
+
+// React 18 does not hide.
+const Activity = Reflect.get(React, "Activity");
 
 /** Returns a provider with options for remote mode, and the client that it creates. */
 function providerOf(service: EvaluatingService, more: object = {}) {
@@ -67,6 +71,27 @@ describe("a provider in remote mode", () => {
     await act(async () => client()?.setContext(bob));
     expect(page.text()).toBe("beta is off.");
   });
+
+  it.skipIf(Activity === undefined)(
+    "keeps the context that was set on its client when it is shown again",
+    async () => {
+      const service = new EvaluatingService();
+      const { show, client } = providerOf(service, { context: bob });
+      const view = (mode: "visible" | "hidden") => <Activity mode={mode}>{show()}</Activity>;
+      const page = await render(view("visible"));
+      await act(async () => client()?.initialize());
+      expect(page.text()).toBe("beta is off.");
+      await act(async () => client()?.setContext(ada));
+      const before = client();
+      await page.rerender(view("hidden"));
+      await page.rerender(view("visible"));
+      await vi.waitFor(() => expect(client()).not.toBe(before));
+      await act(async () => client()?.refresh());
+      expect(client()?.context).toEqual(ada);
+      expect(service.bodies.at(-1)).toEqual({ context: ada });
+      expect(page.text()).toBe("beta is on.");
+    },
+  );
 
   it("accepts a client, and passes its context on", async () => {
     const service = new EvaluatingService();

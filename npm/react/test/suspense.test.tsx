@@ -1,5 +1,5 @@
 import { FeatureFlagsProvider, useFlagsStatus, useSuspenseFlag } from "@pennon/react";
-import { act, type ReactNode, Suspense } from "react";
+import { act, type ReactNode, Suspense, useLayoutEffect } from "react";
 import { describe, expect, it } from "vitest";
 import { clientFor } from "../../test-kit/clients.ts";
 import {
@@ -83,6 +83,21 @@ describe("useSuspenseFlag", () => {
       expect(page.text()).toBe("banner is onNOT_INITIALIZED");
     },
   );
+
+  it("stops suspending when the client fails between a render and its effects", async () => {
+    const client = clientFor(new ScriptedService(held().answer));
+    function End() {
+      useLayoutEffect(() => void client.shutdown());
+      return null;
+    }
+    const page = await render(
+      <FeatureFlagsProvider client={client}>
+        {patient(<Waiting name="banner" />)}
+        <End />
+      </FeatureFlagsProvider>,
+    );
+    expect(page.text()).toBe("banner is on");
+  });
 
   it("does not suspend for flags of a bootstrap, or if the client is ready", async () => {
     const { client } = await ready([flag("banner", false)]);

@@ -87,7 +87,9 @@ export class ClientCore {
     });
   }
 
-  /** Reports that the host already serves flags, with the remaining milliseconds of each. A ready client refreshes them. */
+  /**
+   * Reports that the host already serves flags, with the remaining milliseconds of each. A ready client refreshes them.
+   */
   serve(remainingMs: readonly number[], isReady: boolean): void {
     this.#report(() => {
       this.#wasm.served(...this.#exports.copyNumbers(remainingMs), Number(isReady));

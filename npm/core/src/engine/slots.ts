@@ -3,8 +3,8 @@ import type { WasmExports } from "./bindings.js";
 import { MAX_CONTEXT_BYTES, SlotTag } from "./protocol.js";
 
 /**
- * The length up to which a loop over the characters writes a text. A `TextEncoder` is faster from about 25 characters in
- * Node.js, and from about 100 in Chromium.
+ * The length up to which a loop over the characters writes a text. A `TextEncoder` is faster from about 25 characters
+ * in Node.js, and from about 100 in Chromium.
  */
 const SHORT = 40;
 

@@ -98,7 +98,8 @@ const DETAILS: Readonly<Record<Failure["kind"], string>> = {
   [FailureKind.TimedOut]:
     "the service did not respond in time. Check the network, or raise timeoutMs.",
   [FailureKind.Status]:
-    "the service rejected the sdkKey (status 401). Use the current SDK key of the environment, and a baseUrl that does not redirect.",
+    "the service rejected the sdkKey (status 401). " +
+    "Use the current SDK key of the environment, and a baseUrl that does not redirect.",
   [FailureKind.Malformed]:
     "the response does not contain flags. Check that baseUrl is the address of Pennon.",
   [FailureKind.Trapped]: "the engine failed, or could not be loaded. See the cause.",

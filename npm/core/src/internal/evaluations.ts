@@ -247,7 +247,8 @@ export class Evaluations {
     if (!this.#warned.has(key)) {
       this.#warned.add(key);
       this.logger.warn(
-        `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() ignore. Call evaluate() with a context.`,
+        `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() ignore. ` +
+          "Call evaluate() with a context.",
       );
     }
   }
@@ -267,13 +268,15 @@ export class Evaluations {
     if (value?.index === UNSUPPORTED) {
       return new FeatureFlagsError(
         "FLAG_UNSUPPORTED",
-        `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support. Install a newer version, or add the flag to fallbacks.`,
+        `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support. ` +
+          "Install a newer version, or add the flag to fallbacks.",
       );
     }
     if (value !== undefined) {
       return new FeatureFlagsError(
         "NOT_INITIALIZED",
-        `The flag '${key}' cannot be evaluated yet: the client has not reached the service, or its engine is restarting. Try again later.`,
+        `The flag '${key}' cannot be evaluated yet: the client has not reached the service, ` +
+          "or its engine is restarting. Try again later.",
       );
     }
     if (!this.isReady) {

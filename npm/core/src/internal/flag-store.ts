@@ -160,8 +160,8 @@ export class FlagStore {
   }
 
   /**
-   * Serves the cached flags whose TTL has not expired; with `stale`, all cached flags. In remote mode, serves only those
-   * for this context. Returns the remaining milliseconds of each.
+   * Serves the cached flags whose TTL has not expired; with `stale`, all cached flags. In remote mode, serves only
+   * those for this context. Returns the remaining milliseconds of each.
    */
   restore(stale: boolean, context: KeyedContext | undefined): readonly number[] {
     const cache = this.#cache;

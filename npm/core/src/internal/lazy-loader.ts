@@ -1,6 +1,7 @@
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation } from "../evaluation.js";
 import type { LazyFeatures } from "../lazy/index.js";
+import type { RemoteResult } from "../lazy/remote.js";
 import type { StreamListener } from "../lazy/stream.js";
 import type { Settings } from "../options.js";
 import { isWellFormed } from "./attributes.js";
@@ -34,8 +35,14 @@ export class LazyLoader {
     }
     // Values that count as missing elsewhere are not sent. The context is read at once, because it may change.
     const sent = context === undefined ? context : keyedContext(context, isWellFormed).context;
-    const lazy = await this.#load();
-    const result = await lazy.evaluate(key, sent);
+    const result: RemoteResult = await this.#load().then(
+      (lazy) => lazy.evaluate(key, sent),
+      (cause) => ({
+        code: "EVALUATION_FAILED",
+        detail: "its code could not be loaded. See the cause.",
+        cause,
+      }),
+    );
     if ("enabled" in result) {
       return evaluationOf(result.enabled, result.reason);
     }

@@ -107,7 +107,8 @@ export class RemoteEvaluations extends Evaluations {
     if (!this.#isServed(context)) {
       throw new FeatureFlagsError(
         "EVALUATION_FAILED",
-        'The client has no evaluations for this context. In mode: "remote", await setContext(context), or read without one.',
+        'The client has no evaluations for this context. In mode: "remote", await setContext(context), ' +
+          "or read without one.",
       );
     }
   }

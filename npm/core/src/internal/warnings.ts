@@ -48,7 +48,8 @@ export class ContextCheck {
       if (!ATTRIBUTES.has(name) && !this.#warned.has(name) && this.#warned.size < MAX_WARNINGS) {
         this.#warned.add(name);
         this.#logger.warn(
-          `The attribute '${name}' of a context is ignored. Put all attributes except userId, tenantId, email and country under customAttributes.`,
+          `The attribute '${name}' of a context is ignored. ` +
+            "Put all attributes except userId, tenantId, email and country under customAttributes.",
         );
       }
     }
@@ -70,14 +71,17 @@ export class SupportCheck {
       if (!this.#warned.has(key)) {
         this.#warned.add(key);
         this.#logger.warn(
-          `The flag '${key}' ${value === "" ? "lacks a member" : `has ${value}, which is a value`} that @pennon/core ${VERSION} does not support, so it cannot be evaluated for a context. Install a newer version, or add the flag to fallbacks.`,
+          `The flag '${key}' ${value === "" ? "lacks a member" : `has ${value}, which is a value`} ` +
+            `that @pennon/core ${VERSION} does not support, so it cannot be evaluated for a context. ` +
+            "Install a newer version, or add the flag to fallbacks.",
         );
       }
     }
     if (skipped > 0 && !this.#hasWarnedOfEntries) {
       this.#hasWarnedOfEntries = true;
       this.#logger.warn(
-        `${skipped} of the flags are ignored, because @pennon/core ${VERSION} does not support their key or switch. Install a newer version.`,
+        `${skipped} of the flags are ignored, because @pennon/core ${VERSION} does not support their key or switch. ` +
+          "Install a newer version.",
       );
     }
   }

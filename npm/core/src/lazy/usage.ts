@@ -133,7 +133,8 @@ export class Usage {
     if (isFull && !this.#hasWarned) {
       this.#hasWarned = true;
       this.#logger.warn(
-        `More than ${MAX_COUNTS} combinations of flag, reason and result were evaluated since the last report, so some evaluations are not counted`,
+        `More than ${MAX_COUNTS} combinations of flag, reason and result were evaluated since the last report, ` +
+          "so some evaluations are not counted",
       );
     }
     return isFull;
