@@ -15,10 +15,7 @@ use crate::workspace::Workspace;
 /// Fails if PostgreSQL is missing, before anything is built: half of the measurements need it.
 pub(crate) fn find_postgres() -> Result<Outcome> {
     if !postgres::is_there() {
-        bail!(
-            "PostgreSQL was not found; install it, or set {} to the URL of a server",
-            postgres::VARIABLE
-        );
+        bail!("PostgreSQL was not found; {}", postgres::remedy());
     }
     Ok(Outcome::UpToDate)
 }

@@ -10,11 +10,11 @@ use crate::browser;
 use crate::node;
 use crate::pooler;
 use crate::postgres::{self, Durability, Server};
-use crate::process::{Run as _, on_path};
+use crate::process::{Run as _, on_path_of_root};
 use crate::serve::Profile;
 use crate::shell;
 use crate::step::Outcome;
-use crate::tally::Tally;
+use crate::tally::{LEFT_OUT, Tally};
 use crate::wasm;
 use crate::workspace::Workspace;
 
@@ -74,14 +74,14 @@ pub(crate) fn clippy_wasm(workspace: &Workspace) -> Result<Outcome> {
 pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     build(workspace)?;
     let mut tests = product(workspace, "test");
-    tally.run(
-        "Rust, with the server on SQLite",
-        tests.env_remove(postgres::VARIABLE),
-    )?;
+    tests
+        .env("RUST_TEST_THREADS", test_threads())
+        .env_remove(postgres::VARIABLE);
+    tally.run("Rust, with the server on SQLite", &mut tests)?;
     if !shell::is_complete() {
-        tally.omit(
-            "left out: the shell examples of the documentation; install bash, curl and jq"
-                .to_owned(),
+        tally.skip(
+            "the shell examples of the documentation",
+            "install bash, curl and jq",
         );
     }
     let mut own = workspace.cargo();
@@ -89,30 +89,39 @@ pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     Ok(Outcome::Done)
 }
 
+/// Returns the number of Rust tests that run at a time. It exceeds the number of processors, because many tests wait, for
+/// example for a time limit of the server.
+fn test_threads() -> String {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    (processors + processors.div_ceil(2)).to_string()
+}
+
 /// Runs the server's tests again, on PostgreSQL.
 pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let Some(server) = Server::find_or_start(Durability::None)? else {
-        tally.omit(format!(
-            "left out: the server on PostgreSQL, which was not found; install it, or set {} to the URL of a server",
-            postgres::VARIABLE
-        ));
+        tally.skip(
+            "the server on PostgreSQL, which was not found",
+            &postgres::remedy(),
+        );
         return Ok(Outcome::Done);
     };
     if postgres::programs().is_none() {
-        tally.omit(
-            "left out: TLS to PostgreSQL; install PostgreSQL, because the tests need `initdb`"
-                .to_owned(),
+        tally.skip(
+            "TLS to PostgreSQL",
+            "install PostgreSQL, because the tests need `initdb`",
         );
     }
     if !pooler::is_installed() {
-        tally.omit(
-            "left out: connections through PgBouncer, which was not found; install it".to_owned(),
+        tally.skip(
+            "connections through PgBouncer, which was not found",
+            "install it",
         );
     }
     build(workspace)?;
     let mut tests = Command::new(tests_of_the_server(workspace)?);
     tests
         .current_dir(workspace.root.join("tests"))
+        .env("RUST_TEST_THREADS", test_threads())
         .env(postgres::VARIABLE, server.url());
     tally.run("server on PostgreSQL", &mut tests)?;
     Ok(Outcome::Done)
@@ -213,10 +222,10 @@ pub(crate) fn chaos(
     let server = Server::start(Durability::Full)?;
     match &server {
         Some(server) => _ = chaos.args(["--postgres", &server.url()]),
-        None => tally.omit("left out: faults on PostgreSQL, which was not found".to_owned()),
+        None => tally.skip("faults on PostgreSQL, which was not found", "install it"),
     }
     chaos.run_reading(|line| {
-        if line.starts_with("left out: ") {
+        if line.starts_with(LEFT_OUT) {
             tally.omit(line.to_owned());
         }
     })?;
@@ -230,9 +239,10 @@ pub(crate) fn playwright(workspace: &Workspace, tally: &mut Tally) -> Result<Out
     let tests = with_server(workspace, &mut tests).env("PENNON_CHROMIUM", browser);
     tally.run("Chromium", tests)?;
     // `playwright/support/nginx.ts` also looks there.
-    if on_path("nginx").is_none() && !Path::new("/usr/sbin/nginx").exists() {
-        tally.omit(
-            "left out: the dashboard behind nginx, which was not found; install it".to_owned(),
+    if on_path_of_root("nginx").is_none() {
+        tally.skip(
+            "the dashboard behind nginx, which was not found",
+            "install it",
         );
     }
     Ok(Outcome::Done)

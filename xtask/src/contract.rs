@@ -22,11 +22,13 @@ const SETTINGS: &str = include_str!("schemathesis.toml");
 
 /// Tests a server that has its own database. If Python is missing, the test is reported as left out.
 pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    let Some(programs) = python::environment(workspace, "contract")? else {
-        tally.omit(
-            "left out: the API against its description; install Python 3.11 or newer with its venv module"
-                .to_owned(),
-        );
+    let Some(programs) = python::find_or_skip(
+        workspace,
+        tally,
+        "contract",
+        "the API against its description",
+    )?
+    else {
         return Ok(Outcome::Done);
     };
     let folder = workspace.empty_folder("contract")?;

@@ -45,7 +45,8 @@ fn install_musl(workspace: &Workspace) -> Result<()> {
 fn zig(workspace: &Workspace) -> Result<Command> {
     let Some(programs) = python::environment(workspace, "zig")? else {
         bail!(
-            "building for another processor needs Python 3.11 or newer with `venv`, which was not found"
+            "building for another processor needs {}, which was not found",
+            python::requirement()
         );
     };
     let mut cargo = workspace.command(programs.join("cargo-zigbuild"));

@@ -23,19 +23,16 @@ const SECRETS: [&str; 2] = ["database-url", "admin-password"];
 
 /// Runs each check whose tool is installed, and reports the others as left out.
 pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    let mut left_out = |what: &str, tool: &str| {
-        tally.omit(format!("left out: {what}; install {tool}"));
-    };
     let mut rendered = None;
     if on_path("kubectl").is_some() {
         rendered = Some(kustomize(workspace)?);
     } else {
-        left_out("the kustomization", "kubectl");
+        tally.skip("the kustomization", "install kubectl");
     }
-    if let Some(programs) = python::environment(workspace, "deploy")? {
+    if let Some(programs) =
+        python::find_or_skip(workspace, tally, "deploy", "schemas of the manifests")?
+    {
         validate(workspace, &programs, rendered)?;
-    } else {
-        left_out("schemas of the manifests", "Python 3.11 or newer");
     }
     if on_path("promtool").is_some() {
         for arguments in [
@@ -48,12 +45,12 @@ pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome>
                 .run_quietly()?;
         }
     } else {
-        left_out("the alerts", "Prometheus");
+        tally.skip("the alerts", "install Prometheus");
     }
     if on_path("systemd-analyze").is_some() {
         unit(workspace)?;
     } else {
-        left_out("the systemd unit", "systemd");
+        tally.skip("the systemd unit", "install systemd");
     }
     Ok(Outcome::Done)
 }

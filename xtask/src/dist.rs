@@ -17,6 +17,7 @@ use tar::{Builder, EntryType, Header};
 use crate::cargo_tool;
 use crate::cross;
 use crate::digest;
+use crate::image;
 use crate::node;
 use crate::pack;
 use crate::process::Run as _;
@@ -78,7 +79,8 @@ pub(crate) fn begin(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Builds the server for a platform and packs it into an archive.
+/// Builds the server for a platform and packs it into an archive. For this machine's processor, also lays out the build
+/// context of the container image.
 pub(crate) fn build(workspace: &Workspace, target: &str) -> Result<()> {
     let revision = compile(workspace, target)?;
     let name = format!("pennon-{}-{target}", env!("CARGO_PKG_VERSION"));
@@ -97,7 +99,11 @@ pub(crate) fn build(workspace: &Workspace, target: &str) -> Result<()> {
         });
     }
     let archive = folder(workspace).join(format!("{name}.tar.gz"));
-    pack(&archive, &name, &files, revision.seconds)
+    pack(&archive, &name, &files, revision.seconds)?;
+    if target == default_target() && target.contains("-linux-") {
+        image::prepare(workspace)?;
+    }
+    Ok(())
 }
 
 /// Builds the server for a platform, and returns the revision that it was built from.

@@ -14,11 +14,9 @@ use crate::workspace::Workspace;
 
 /// Builds the site into the target folder's docs/site/. A broken link is an error.
 pub(crate) fn build(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    let Some(programs) = python::environment(workspace, "docs")? else {
-        tally.omit(
-            "left out: the site of the documentation; install Python 3.11 or newer with its venv module"
-                .to_owned(),
-        );
+    let Some(programs) =
+        python::find_or_skip(workspace, tally, "docs", "the site of the documentation")?
+    else {
         return Ok(Outcome::Done);
     };
     let repository = addresses::read(workspace)?;

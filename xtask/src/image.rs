@@ -46,7 +46,6 @@ pub(crate) fn find_tools(workspace: &Workspace) -> Result<Outcome> {
 /// read.
 pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
     let revision = Revision::of(workspace)?;
-    let context = prepare(workspace)?;
     let version = env!("CARGO_PKG_VERSION");
     let mut build = buildah(workspace, "build");
     for (name, value) in [
@@ -63,14 +62,13 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
         .args(["--timestamp", &revision.seconds.to_string()])
         .args(["--tag", NAME, "--file"])
         .arg(workspace.root.join("Containerfile"))
-        .arg(&context)
+        .arg(context(workspace))
         .run_quietly()?;
     let folder = dist::folder(workspace);
     let layout = folder.join("image-layout");
     push(workspace, &format!("oci:{}", layout.display()))?;
     let size = compressed_size(&layout)?;
     fs::remove_dir_all(layout)?;
-    fs::remove_dir_all(context)?;
     eprintln!("    {size} bytes as pulled");
     if size > LIMIT {
         bail!("the image has {size} bytes; the limit is {LIMIT}");
@@ -86,9 +84,18 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Lays out the image's root file system in a folder.
-fn prepare(workspace: &Workspace) -> Result<PathBuf> {
-    let root = workspace.empty_folder("dist/image")?;
+/// Returns the folder of the build context: the image's root file system.
+fn context(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("image")
+}
+
+/// Lays out the build context from the static binary. Does nothing on a system without the certificates.
+pub(crate) fn prepare(workspace: &Workspace) -> Result<()> {
+    if !Path::new(CERTIFICATES).exists() {
+        eprintln!("    left out: the files of the image, which need {CERTIFICATES}");
+        return Ok(());
+    }
+    let root = workspace.empty_folder("image")?;
     let binary = dist::binary(workspace, &dist::default_target());
     let user = "pennon:x:65532:65532:Pennon:/data:/sbin/nologin\n";
     let notices = workspace.root.join("THIRD-PARTY-NOTICES.txt");
@@ -119,7 +126,7 @@ fn prepare(workspace: &Workspace) -> Result<PathBuf> {
         fs::set_permissions(&file, fs::Permissions::from_mode(mode))?;
     }
     fs::create_dir(root.join("data"))?;
-    Ok(root)
+    Ok(())
 }
 
 /// Returns the total size of the compressed layers in bytes, which is the amount that a registry sends.

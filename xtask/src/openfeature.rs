@@ -12,11 +12,13 @@ use crate::workspace::Workspace;
 
 /// Tests a server that has its own database. If Python is missing, the test is reported as left out.
 pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    let Some(programs) = python::environment(workspace, "openfeature")? else {
-        tally.omit(
-            "left out: OpenFeature's provider for Python; install Python 3.11 or newer with its venv module"
-                .to_owned(),
-        );
+    let Some(programs) = python::find_or_skip(
+        workspace,
+        tally,
+        "openfeature",
+        "OpenFeature's provider for Python",
+    )?
+    else {
         return Ok(Outcome::Done);
     };
     let folder = workspace.empty_folder("openfeature")?;

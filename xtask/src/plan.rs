@@ -32,242 +32,86 @@ use crate::workflows;
 /// The steps that follow the binaries of a release.
 pub(crate) const AFTER_BINARIES: [Step; 2] = [MATERIALS, CHECKSUMS];
 
-const TARGET: Step = Step {
-    title: "Rust's wasm target",
-    work: |workspace, _| wasm::install_target(workspace),
-};
-const TOOLS: Step = Step {
-    title: "Tools from npm",
-    work: |workspace, _| node::install(workspace),
-};
-const ENGINE: Step = Step {
-    title: "Engine of the npm packages",
-    work: |workspace, _| wasm::engine(workspace),
-};
-const PACKAGES: Step = Step {
-    title: "npm packages",
-    work: |workspace, _| pack::build(workspace),
-};
-const TARBALLS: Step = Step {
-    title: "Tarballs of the npm packages",
-    work: |workspace, _| pack::tarballs(workspace),
-};
-const ISLANDS: Step = Step {
-    title: "Islands of the dashboard",
-    work: |workspace, _| site::islands(workspace),
-};
-const SITE: Step = Step {
-    title: "Site of the dashboard",
-    work: |workspace, _| site::assemble(workspace),
-};
-const SERVER: Step = Step {
-    title: "Server",
-    work: |workspace, _| serve::build(workspace, Profile::Dev),
-};
-const RELEASE: Step = Step {
-    title: "Server, optimized",
-    work: |workspace, _| serve::build(workspace, Profile::Release),
-};
-const PUBLISHED: Step = Step {
-    title: "Server, as it is published",
-    work: |workspace, _| dist::compile(workspace, &dist::default_target()).map(|_| Outcome::Done),
-};
-const DIST_FOLDER: Step = Step {
-    title: "Folder of the release",
-    work: |workspace, _| dist::begin(workspace),
-};
-const DIST: Step = Step {
-    title: "Static binary",
-    work: |workspace, _| dist::build(workspace, &dist::default_target()).map(|()| Outcome::Done),
-};
-const DIST_PACKAGES: Step = Step {
-    title: "Packages of the release",
-    work: |workspace, _| dist::packages(workspace),
-};
-const MATERIALS: Step = Step {
-    title: "Bills of materials",
-    work: |workspace, _| dist::bills_of_materials(workspace),
-};
-const CHECKSUMS: Step = Step {
-    title: "Checksums",
-    work: |workspace, _| dist::checksums(workspace),
-};
-const BUILDAH: Step = Step {
-    title: "Image builder",
-    work: |workspace, _| image::find_tools(workspace),
-};
-const IMAGE: Step = Step {
-    title: "Container image",
-    work: |workspace, _| image::build(workspace),
-};
-const IMAGE_TEST: Step = Step {
-    title: "Test of the container image",
-    work: |workspace, _| image::test(workspace),
-};
-const NOTICES_CHECK: Step = Step {
-    title: "Notices of the crates",
-    work: |workspace, _| notices::check(workspace),
-};
-const NOTICES: Step = Step {
-    title: "License texts of the crates",
-    work: |workspace, _| notices::write(workspace),
-};
-const LICENSES: Step = Step {
-    title: "Licenses and sources of the crates",
-    work: |workspace, _| notices::deny(workspace),
-};
-const ADVISORIES: Step = Step {
-    title: "Advisories",
-    work: |workspace, _| notices::advisories(workspace),
-};
-const WORKFLOWS: Step = Step {
-    title: "Workflows",
-    work: workflows::check,
-};
-const FORMAT: Step = Step {
-    title: "Format",
-    work: |workspace, _| check::format(workspace),
-};
-const LINKS: Step = Step {
-    title: "Links in documents",
-    work: |workspace, _| check::links(workspace),
-};
-const MODULES: Step = Step {
-    title: "Map of the modules",
-    work: |workspace, _| modules::check(workspace),
-};
-const WORDS: Step = Step {
-    title: "Words to avoid",
-    work: |workspace, _| words::check(workspace),
-};
-const DOCS: Step = Step {
-    title: "Site of the documentation",
-    work: docs::build,
-};
-const ADDRESSES: Step = Step {
-    title: "Addresses of the project",
-    work: |workspace, _| addresses::write(workspace),
-};
-const DEPLOY: Step = Step {
-    title: "Deployment files",
-    work: deploy::check,
-};
-const CLIPPY: Step = Step {
-    title: "Clippy",
-    work: |workspace, _| check::clippy(workspace),
-};
-const CLIPPY_WASM: Step = Step {
-    title: "Clippy for wasm",
-    work: |workspace, _| check::clippy_wasm(workspace),
-};
-const SHELL: Step = Step {
-    title: "Programs of the documented shell examples",
-    work: |workspace, _| shell::install(workspace),
-};
-const RUST_TESTS: Step = Step {
-    title: "Rust tests",
-    work: check::rust,
-};
-const POOLER: Step = Step {
-    title: "PgBouncer",
-    work: |workspace, _| pooler::install(workspace),
-};
-const POSTGRES_TESTS: Step = Step {
-    title: "Tests of the server on PostgreSQL",
-    work: check::on_postgres,
-};
-const NPM_TESTS: Step = Step {
-    title: "Tests of the npm packages",
-    work: check::npm,
-};
-const PARITY: Step = Step {
-    title: "Comparison of all evaluators",
-    work: |workspace, _| check::parity(workspace, &[]),
-};
-const MATRIX: Step = Step {
-    title: "Tests of the tarballs",
-    work: |workspace, tally| check::matrix(workspace, tally, Extent::Gate),
-};
-const WHOLE_MATRIX: Step = Step {
-    title: "Tests of the tarballs with all tools",
-    work: |workspace, tally| check::matrix(workspace, tally, Extent::All),
-};
-const BROWSER_TESTS: Step = Step {
-    title: "Browser tests",
-    work: check::playwright,
-};
-const OTHER_BROWSERS: Step = Step {
-    title: "Browser tests in Firefox and WebKit",
-    work: webdriver::test,
-};
-const SCREENSHOTS: Step = Step {
-    title: "Screenshots",
-    work: |workspace, _| check::screenshots(workspace),
-};
-const FIND_POSTGRES: Step = Step {
-    title: "PostgreSQL",
-    work: |_, _| bench::find_postgres(),
-};
-const BENCH_ADMIN: Step = Step {
-    title: "Measurement of administration",
-    work: |workspace, _| bench::admin(workspace),
-};
-const BENCH_CLIENT: Step = Step {
-    title: "Measurement of the npm package",
-    work: |workspace, _| bench::client(workspace),
-};
-const BENCH_COLD: Step = Step {
-    title: "Measurement of new processes",
-    work: |workspace, _| bench::cold(workspace),
-};
-const BENCH_FIRST_ANSWER: Step = Step {
-    title: "Measurement of the first answer in a browser",
-    work: |workspace, _| bench::first_answer(workspace),
-};
-const BENCH_LIGHTHOUSE: Step = Step {
-    title: "Measurement with Lighthouse",
-    work: |workspace, _| bench::lighthouse(workspace),
-};
-const BENCH_PAGES: Step = Step {
-    title: "Measurement of pages",
-    work: |workspace, _| bench::pages(workspace),
-};
-const BENCH_SERVER: Step = Step {
-    title: "Measurement of evaluations",
-    work: |workspace, _| bench::server(workspace),
-};
-const BENCH_SOAK: Step = Step {
-    title: "Soak test",
-    work: |workspace, _| bench::soak(workspace),
-};
-const BENCH_STREAMS: Step = Step {
-    title: "Measurement of streams",
-    work: |workspace, _| bench::streams(workspace),
-};
-const CHAOS: Step = Step {
-    title: "Fault injection, short",
-    work: |workspace, tally| check::chaos(workspace, tally, Extent::Gate, &[]),
-};
-const CONTRACT: Step = Step {
-    title: "The API against its description",
-    work: contract::test,
-};
-const OPENFEATURE: Step = Step {
-    title: "OpenFeature's provider for Python",
-    work: openfeature::test,
-};
-const ALONE: Step = Step {
-    title: "Test of the release binary alone",
-    work: |workspace, _| alone::check(workspace, &Profile::Release.binary(workspace)),
-};
-const ROLLING: Step = Step {
-    title: "Rolling update from the last release",
-    work: rolling::test,
-};
-const FIXTURE: Step = Step {
-    title: "Fixture of this build",
-    work: |workspace, _| baseline::write_fixture(workspace),
-};
+const TARGET: Step = Step::new("Rust's wasm target", wasm::install_target);
+const TOOLS: Step = Step::new("Tools from npm", node::install);
+const ENGINE: Step = Step::new("Engine of the npm packages", wasm::engine);
+const PACKAGES: Step = Step::new("npm packages", pack::build);
+const TARBALLS: Step = Step::new("Tarballs of the npm packages", pack::tarballs);
+const ISLANDS: Step = Step::new("Islands of the dashboard", site::islands);
+const SITE: Step = Step::new("Site of the dashboard", site::assemble);
+const SERVER: Step = Step::new("Server", |workspace| serve::build(workspace, Profile::Dev));
+const RELEASE: Step = Step::new("Server, optimized", |workspace| {
+    serve::build(workspace, Profile::Release)
+});
+const PUBLISHED: Step = Step::new("Server, as it is published", |workspace| {
+    dist::compile(workspace, &dist::default_target()).map(|_| Outcome::Done)
+});
+const DIST_FOLDER: Step = Step::new("Folder of the release", dist::begin);
+const DIST: Step = Step::new("Static binary", |workspace| {
+    dist::build(workspace, &dist::default_target()).map(|()| Outcome::Done)
+});
+const DIST_PACKAGES: Step = Step::new("Packages of the release", dist::packages);
+const MATERIALS: Step = Step::new("Bills of materials", dist::bills_of_materials);
+const CHECKSUMS: Step = Step::new("Checksums", dist::checksums);
+const BUILDAH: Step = Step::new("Image builder", image::find_tools);
+const IMAGE: Step = Step::new("Container image", image::build);
+const IMAGE_TEST: Step = Step::new("Test of the container image", image::test);
+const NOTICES_CHECK: Step = Step::new("Notices of the crates", notices::check);
+const NOTICES: Step = Step::new("License texts of the crates", notices::write);
+const LICENSES: Step = Step::new("Licenses and sources of the crates", notices::deny);
+const ADVISORIES: Step = Step::new("Advisories", notices::advisories);
+const WORKFLOWS: Step = Step::counting("Workflows", workflows::check);
+const FORMAT: Step = Step::new("Format", check::format);
+const LINKS: Step = Step::new("Links in documents", check::links);
+const MODULES: Step = Step::new("Map of the modules", modules::check);
+const WORDS: Step = Step::new("Words to avoid", words::check);
+const DOCS: Step = Step::counting("Site of the documentation", docs::build);
+const ADDRESSES: Step = Step::new("Addresses of the project", addresses::write);
+const DEPLOY: Step = Step::counting("Deployment files", deploy::check);
+const CLIPPY: Step = Step::new("Clippy", check::clippy);
+const CLIPPY_WASM: Step = Step::new("Clippy for wasm", check::clippy_wasm);
+const SHELL: Step = Step::new("Programs of the documented shell examples", shell::install);
+const RUST_TESTS: Step = Step::counting("Rust tests", check::rust);
+const POOLER: Step = Step::new("PgBouncer", pooler::install);
+const POSTGRES_TESTS: Step =
+    Step::counting("Tests of the server on PostgreSQL", check::on_postgres);
+const NPM_TESTS: Step = Step::counting("Tests of the npm packages", check::npm);
+const PARITY: Step = Step::new("Comparison of all evaluators", |workspace| {
+    check::parity(workspace, &[])
+});
+const MATRIX: Step = Step::counting("Tests of the tarballs", |workspace, tally| {
+    check::matrix(workspace, tally, Extent::Gate)
+});
+const WHOLE_MATRIX: Step = Step::counting(
+    "Tests of the tarballs with all tools",
+    |workspace, tally| check::matrix(workspace, tally, Extent::All),
+);
+const BROWSER_TESTS: Step = Step::counting("Browser tests", check::playwright);
+const OTHER_BROWSERS: Step = Step::counting("Browser tests in Firefox and WebKit", webdriver::test);
+const SCREENSHOTS: Step = Step::new("Screenshots", check::screenshots);
+const FIND_POSTGRES: Step = Step::new("PostgreSQL", |_| bench::find_postgres());
+const BENCH_ADMIN: Step = Step::new("Measurement of administration", bench::admin);
+const BENCH_CLIENT: Step = Step::new("Measurement of the npm package", bench::client);
+const BENCH_COLD: Step = Step::new("Measurement of new processes", bench::cold);
+const BENCH_FIRST_ANSWER: Step = Step::new(
+    "Measurement of the first answer in a browser",
+    bench::first_answer,
+);
+const BENCH_LIGHTHOUSE: Step = Step::new("Measurement with Lighthouse", bench::lighthouse);
+const BENCH_PAGES: Step = Step::new("Measurement of pages", bench::pages);
+const BENCH_SERVER: Step = Step::new("Measurement of evaluations", bench::server);
+const BENCH_SOAK: Step = Step::new("Soak test", bench::soak);
+const BENCH_STREAMS: Step = Step::new("Measurement of streams", bench::streams);
+const CHAOS: Step = Step::counting("Fault injection, short", |workspace, tally| {
+    check::chaos(workspace, tally, Extent::Gate, &[])
+});
+const CONTRACT: Step = Step::counting("The API against its description", contract::test);
+const OPENFEATURE: Step = Step::counting("OpenFeature's provider for Python", openfeature::test);
+const ALONE: Step = Step::new("Test of the release binary alone", |workspace| {
+    alone::check(workspace, &Profile::Release.binary(workspace))
+});
+const ROLLING: Step = Step::counting("Rolling update from the last release", rolling::test);
+const FIXTURE: Step = Step::new("Fixture of this build", baseline::write_fixture);
 
 /// Returns the steps of a command, including everything that it requires. In the gate, checks that are quick and often
 /// fail come first.

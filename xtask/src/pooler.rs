@@ -1,11 +1,9 @@
 //! PgBouncer, for tests of the server behind a connection pooler.
 
-use std::env;
-use std::path::PathBuf;
-
 use anyhow::Result;
 
 use crate::debian;
+use crate::process::on_path_of_root;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
@@ -18,11 +16,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Returns `true` if PgBouncer is installed. Debian installs it in a folder that is on root's search path only.
+/// Returns `true` if PgBouncer is installed.
 pub(crate) fn is_installed() -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let folders = env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
-    folders
-        .map(|folder| folder.join("pgbouncer"))
-        .any(|program| program.is_file())
+    on_path_of_root("pgbouncer").is_some()
 }

@@ -74,6 +74,11 @@ pub(crate) fn is_there() -> bool {
     given().is_some() || programs().is_some()
 }
 
+/// Returns the remedy if there is no server.
+pub(crate) fn remedy() -> String {
+    format!("install it, or set {VARIABLE} to the URL of a server")
+}
+
 fn given() -> Option<String> {
     env::var(VARIABLE).ok().filter(|url| !url.is_empty())
 }

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 
 use crate::digest;
 use crate::process::Run as _;
+use crate::tally::Tally;
 use crate::workspace::Workspace;
 
 /// The oldest Python version that all packages support.
@@ -46,6 +47,26 @@ pub(crate) fn environment(workspace: &Workspace, name: &str) -> Result<Option<Pa
         .with_context(|| format!("the packages of {} cannot be installed", list.display()))?;
     fs::write(&complete, digest)?;
     Ok(Some(programs))
+}
+
+/// Returns the folder with the programs of an environment for tests. Without Python, records that they were left out.
+pub(crate) fn find_or_skip(
+    workspace: &Workspace,
+    tally: &mut Tally,
+    name: &str,
+    tests: &str,
+) -> Result<Option<PathBuf>> {
+    let programs = environment(workspace, name)?;
+    if programs.is_none() {
+        tally.skip(tests, &format!("install {}", requirement()));
+    }
+    Ok(programs)
+}
+
+/// Returns the description of the Python that an environment needs.
+pub(crate) fn requirement() -> String {
+    let (major, minor) = OLDEST;
+    format!("Python {major}.{minor} or newer with its venv module")
 }
 
 /// Returns `true` if Python is installed in this version or a newer one.

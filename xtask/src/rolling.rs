@@ -21,7 +21,7 @@ const PROPAGATION_TIMEOUT: Duration = Duration::from_secs(5);
 /// Runs the last release and this build on one database. Without PostgreSQL, the test is left out.
 pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let Some(server) = Server::start(Durability::None)? else {
-        tally.omit("left out: the last release beside this build; install PostgreSQL".to_owned());
+        tally.skip("the last release beside this build", "install PostgreSQL");
         return Ok(Outcome::Done);
     };
     let previous = baseline::previous_binary(workspace)?;

@@ -6,6 +6,9 @@ use anyhow::{Result, bail};
 
 use crate::process::Run as _;
 
+/// The start of a line about tests that were left out. `tests/chaos/report.rs` prints such lines, too.
+pub(crate) const LEFT_OUT: &str = "left out: ";
+
 /// The number of tests that passed, by title. No test can have failed: a runner with a failed test ends the whole run.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -28,10 +31,15 @@ impl Tally {
         Ok(())
     }
 
-    /// Records that tests were left out, with the reason.
-    pub(crate) fn omit(&mut self, why: String) {
-        eprintln!("    {why}");
-        self.omitted.push(why);
+    /// Records that tests were left out because a program is missing, and the remedy.
+    pub(crate) fn skip(&mut self, what: &str, remedy: &str) {
+        self.omit(format!("{LEFT_OUT}{what}; {remedy}"));
+    }
+
+    /// Records a line that begins with [`LEFT_OUT`] and names the reason.
+    pub(crate) fn omit(&mut self, line: String) {
+        eprintln!("    {line}");
+        self.omitted.push(line);
     }
 
     /// Prints the sums, if any tests were counted.
@@ -44,8 +52,8 @@ impl Tally {
         for (title, passed) in &self.passed {
             println!("{passed:>6}  {title}");
         }
-        for why in &self.omitted {
-            println!("        {why}");
+        for line in &self.omitted {
+            println!("        {line}");
         }
         println!("\n{sum} passed, 0 failed");
     }
@@ -79,7 +87,7 @@ fn plain(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::passed_in;
+    use super::{LEFT_OUT, passed_in};
 
     #[test]
     fn the_output_of_every_runner_is_counted() {
@@ -89,6 +97,12 @@ mod tests {
         assert_eq!(passed_in("  5 passed (8.1s)"), Some(5));
         let schemathesis = "  4001 generated, 3990 passed, 11 skipped";
         assert_eq!(passed_in(schemathesis), Some(3990));
+    }
+
+    #[test]
+    fn fault_injection_reports_omissions_with_the_same_words() {
+        let report = include_str!("../../tests/chaos/report.rs");
+        assert!(report.contains(&format!("\"{LEFT_OUT}")));
     }
 
     #[test]

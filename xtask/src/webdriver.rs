@@ -11,7 +11,7 @@ use crate::node;
 use crate::process::{self, Run as _};
 use crate::serve::Profile;
 use crate::step::Outcome;
-use crate::tally::Tally;
+use crate::tally::{LEFT_OUT, Tally};
 use crate::workspace::Workspace;
 
 /// The variable that names the browsers for the tests. Without it, the tests run in all of them.
@@ -61,7 +61,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     for browser in Browser::ALL {
         if !browsers.contains(&browser) {
             tally.omit(format!(
-                "left out: tests in {browser:?}, which is not in {BROWSERS}"
+                "{LEFT_OUT}tests in {browser:?}, which is not in {BROWSERS}"
             ));
         }
     }

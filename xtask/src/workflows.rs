@@ -12,8 +12,8 @@ use crate::workspace::Workspace;
 
 /// Checks all workflows, without asking GitHub about the actions that they use.
 pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    let Some(programs) = python::environment(workspace, "workflows")? else {
-        tally.omit("left out: the workflows; install Python 3.11 or newer".to_owned());
+    let Some(programs) = python::find_or_skip(workspace, tally, "workflows", "the workflows")?
+    else {
         return Ok(Outcome::Done);
     };
     let folder = fs::read_dir(workspace.root.join(".github/workflows"))?;
