@@ -168,7 +168,7 @@ fn is_unknown_level(directives: &str) -> bool {
     is_word && directives.parse::<LevelFilter>().is_err() && !directives.starts_with("pennon")
 }
 
-async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
+async fn start(mut settings: Settings) -> Result<(), Box<dyn Error>> {
     for name in Settings::unknown_variables() {
         tracing::warn!(
             "the environment variable {name} is ignored, because it is not a setting; `pennon --help` lists them"
@@ -176,9 +176,10 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
     }
     let secrets = Secrets::read(&settings)?;
     let bootstrap = settings.bootstrap_file.clone().map(BootstrapFile::read);
-    let base_url = settings.base_url();
     let mut signals = Signals::new()?;
     let listeners = Listeners::bind(&settings).await?;
+    listeners.update_port(&mut settings)?;
+    let base_url = settings.base_url();
     let (clock, entropy) = (Arc::new(SystemClock), Entropy::from_system()?);
     let starting = Service::start(settings, secrets, bootstrap, clock, entropy);
     let (service, first) = tokio::select! {

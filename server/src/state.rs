@@ -61,9 +61,10 @@ impl Service {
         let admin = Admin::new(db, instance, &secret, &settings, clock, entropy)?;
         let (email, password) = (&settings.admin_email, secrets.admin_password.as_ref());
         let first = first_start::complete(&admin, email, password, bootstrap).await?;
-        if settings.npm != NpmAccess::Off {
-            packages::store(&admin).await;
-        }
+        let failure = match settings.npm {
+            NpmAccess::Off => None,
+            _ => packages::store(&admin, None).await,
+        };
         admin.serving.catch_up().await?;
         let slices = Slices {
             auth: admin.auth.clone(),
@@ -71,7 +72,22 @@ impl Service {
             runtime: Runtime::new(settings)?,
             admin,
         };
-        Ok((Self(Arc::new(slices)), first))
+        let service = Self(Arc::new(slices));
+        if failure.is_some() {
+            service.store_packages_later(failure);
+        }
+        Ok((service, first))
+    }
+
+    /// Stores the npm packages in the background, until the service shuts down.
+    fn store_packages_later(&self, failure: Option<String>) {
+        let (admin, stopping) = (self.admin.clone(), self.runtime.stopping());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = packages::store_later(&admin, failure) => {}
+                () = stopping => {}
+            }
+        });
     }
 
     /// Makes readiness checks report that the service accepts no new traffic.

@@ -103,6 +103,10 @@ async fn plaintext_is_used_if_the_mode_allows_it() {
     let parameters = format!("sslmode=prefer&sslcert={certificate}&sslkey={key}");
     let url = cluster.url_for("postgres", name, &parameters);
     expect_serving(&database, &url, false).await;
+    let process = Process::starting(&url, &[]);
+    let warning = "the connection is NOT encrypted";
+    process.wait_until_it_logs(warning).await;
+    drop(process);
     let socket = cluster.file("").replace('/', "%2F");
     let url = cluster.url_for("postgres", name, "sslmode=require");
     let url = url.replace("localhost", &socket);

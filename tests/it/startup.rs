@@ -1,7 +1,8 @@
 //! Error messages of a start that fails, and conditions for which a start waits.
 
-use std::net::TcpListener;
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
 
 use pennon_tests::{Process, Proxy, TestApp, TestDatabase, binary, eventually, free_address};
 
@@ -99,6 +100,29 @@ async fn the_server_can_listen_on_a_host_name() {
         app.command(&["health", "--listen", &listen]).await.success
     })
     .await;
+}
+
+#[tokio::test]
+async fn the_server_prints_the_port_that_the_system_chose() {
+    let database = TestDatabase::create().await;
+    let mut server = Command::new(binary())
+        .args(["--listen", "127.0.0.1:0"])
+        .env("DATABASE_URL", database.url())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the server starts");
+    let mut line = String::new();
+    let output = server.stdout.take().expect("its output");
+    BufReader::new(output).read_line(&mut line).expect("a line");
+    let address = line
+        .trim_end()
+        .strip_prefix("Pennon is ready: http://")
+        .and_then(|url| url.strip_suffix("/dashboard"));
+    let connected = TcpStream::connect(address.expect(&line));
+    server.kill().expect("the server runs");
+    server.wait().expect("the server ends");
+    connected.expect("the server listens there");
 }
 
 #[tokio::test]

@@ -3,19 +3,25 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::error::Error as _;
 use std::fmt::Display;
+use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
 use pennon_model::package::PackageVersion;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tokio::time::sleep;
 
 use super::Admin;
 use crate::error::Error;
 use crate::store;
 
 include!(concat!(env!("OUT_DIR"), "/packages.rs"));
+
+/// The pause before another attempt to store the packages.
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The number of releases to keep packages of.
 const KEPT_RELEASES: i64 = 20;
@@ -58,10 +64,32 @@ impl Package {
 /// Stores the packages of this binary in the database, unless they exist. A stored version with different content is
 /// not replaced, because lock files contain its checksum.
 ///
-/// A failure does not stop the service, because serving flags needs no packages.
-pub(crate) async fn store(admin: &Admin) {
-    if let Err(error) = try_store(admin).await {
-        tracing::error!(%error, "the npm packages of this release were not stored in the database");
+/// A failure does not stop the service, because serving flags needs no packages. Returns its cause, and logs it if it
+/// differs from that of the last attempt.
+pub(crate) async fn store(admin: &Admin, last: Option<String>) -> Option<String> {
+    let Err(error) = try_store(admin).await else {
+        if last.is_some() {
+            tracing::info!("stored the npm packages of this release");
+        }
+        return None;
+    };
+    let cause = error
+        .source()
+        .map_or(error.to_string(), ToString::to_string);
+    if last.as_ref() != Some(&cause) {
+        tracing::error!(
+            error = cause,
+            "the npm packages of this release are not stored in the database yet; retrying"
+        );
+    }
+    Some(cause)
+}
+
+/// Stores the packages after a failure: tries again at intervals until it succeeds.
+pub(crate) async fn store_later(admin: &Admin, mut failure: Option<String>) {
+    while failure.is_some() {
+        sleep(RETRY_INTERVAL).await;
+        failure = store(admin, failure).await;
     }
 }
 

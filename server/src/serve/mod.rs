@@ -102,6 +102,16 @@ impl Listeners {
         self.api.local_addr()
     }
 
+    /// Writes the port of the API into the settings, because the operating system chooses one for port 0.
+    pub fn update_port(&self, settings: &mut Settings) -> io::Result<()> {
+        let bound = self.address()?.port();
+        match &mut settings.listen {
+            ListenAddress::Ip(address) => address.set_port(bound),
+            ListenAddress::Name(_, port) => *port = bound,
+        }
+        Ok(())
+    }
+
     /// Returns the address of `/metrics`; none if metrics are disabled.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics.as_ref()?.local_addr().ok()

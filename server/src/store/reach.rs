@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::Connection;
 use sqlx::error::DatabaseError;
-use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgSslMode};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::target::Target;
@@ -104,8 +104,7 @@ pub(super) async fn reach(
             Ok(Err(error)) if is_temporary(&error) => cause(&error),
             Ok(Err(error)) => {
                 if let Some(mode) = target.tls.alternative_to(&error) {
-                    let error = cause(&error);
-                    tracing::warn!(address, error, sslmode = ?mode, "trying another sslmode");
+                    log_alternative(target, &address, mode, &error);
                     target.options = target.options.clone().ssl_mode(mode);
                     continue;
                 }
@@ -127,6 +126,26 @@ pub(super) async fn reach(
             logged = Some(cause);
         }
         sleep(RETRY_INTERVAL).await;
+    }
+}
+
+fn log_alternative(target: &Target, address: &str, mode: PgSslMode, error: &sqlx::Error) {
+    let host = target.options.get_host();
+    let remedy = target.tls.explain(error, host).map(|(_, remedy)| remedy);
+    let error = cause(error);
+    if matches!(mode, PgSslMode::Disable) {
+        tracing::warn!(
+            address,
+            error,
+            remedy,
+            "TLS to PostgreSQL failed; the connection is NOT encrypted"
+        );
+    } else {
+        tracing::warn!(
+            address,
+            error,
+            "PostgreSQL refuses a connection without TLS; trying again with TLS"
+        );
     }
 }
 

@@ -38,6 +38,16 @@ pub(crate) enum RestoreError {
     /// The backup does not exist.
     #[error("there is no backup at {}", .0.display())]
     Missing(PathBuf),
+    /// The current user may not read the backup.
+    #[error(
+        "cannot read the backup {}: {problem}; give the user of this command permission to read it", file.display()
+    )]
+    Unreadable {
+        /// The backup.
+        file: PathBuf,
+        /// The message of the operating system.
+        problem: io::Error,
+    },
     /// The backup is the database itself.
     #[error("{} is the database itself; name the file of a backup", .0.display())]
     Same(PathBuf),
@@ -68,7 +78,7 @@ pub(crate) enum RestoreError {
     /// The database has another owner, who could not read files of the current user.
     #[error(
         "{} must belong to user {user} and group {group}, as before, and cannot be given to them: {problem}; run the \
-         command as that user", file.display()
+         command as {remedy}, or as root", file.display()
     )]
     Owner {
         /// The file of the database.
@@ -79,6 +89,8 @@ pub(crate) enum RestoreError {
         group: u32,
         /// The message of the operating system.
         problem: io::Error,
+        /// The user to run the command as.
+        remedy: &'static str,
     },
     /// The backup cannot be copied.
     #[error(transparent)]
@@ -101,9 +113,14 @@ pub(super) async fn restore(
     replace: bool,
 ) -> Result<Restored, RestoreError> {
     let file = database(url)?;
-    if !backup.exists() {
-        return Err(RestoreError::Missing(backup.to_owned()));
-    }
+    // SQLite gives no reason if it cannot open a file.
+    File::open(backup).map_err(|problem| match problem.kind() {
+        ErrorKind::PermissionDenied => RestoreError::Unreadable {
+            file: backup.to_owned(),
+            problem,
+        },
+        _ => RestoreError::Missing(backup.to_owned()),
+    })?;
     if backup.canonicalize()? == file {
         return Err(RestoreError::Same(file));
     }
@@ -238,6 +255,11 @@ fn keep_owner(file: &Path, copy: &Path) -> Result<(), RestoreError> {
         user: old.uid(),
         group: old.gid(),
         problem,
+        remedy: if old.uid() == new.uid() {
+            "a member of that group"
+        } else {
+            "that user"
+        },
     })
 }
 

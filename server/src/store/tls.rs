@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::ParsedCertificate;
 use rustls::{AlertDescription, CertificateError, RootCertStore};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
@@ -19,6 +20,9 @@ const _: () = assert!(webpki_roots::TLS_SERVER_ROOTS.is_empty());
 
 /// The value of `sslrootcert` for the authorities that the operating system trusts.
 const SYSTEM: &str = "system";
+
+/// The problem of certificates that rustls rejects because of their format, and its remedy.
+const VERSION_1: &str = "X.509 version 1: sign it with an extension, such as `subjectAltName`";
 
 /// The TLS parameters, from the URL or from environment variables.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +91,7 @@ impl TlsParameters {
             }
         }
         if let (Some(certificate), Some(key)) = (&parameters.certificate, &parameters.key) {
-            check_file("sslcert", Path::new(certificate), has_certificates)?;
+            check_file("sslcert", Path::new(certificate), has_client_certificate)?;
             check_file("sslkey", Path::new(key), has_private_key)?;
             options = options.ssl_client_cert(certificate).ssl_client_key(key);
         }
@@ -177,7 +181,8 @@ impl Tls {
         }
     }
 
-    /// Switches to the mode to try after this error, if one exists, and returns it.
+    /// Switches to the mode to try after this error, if one exists, and returns it. As in libpq, `prefer` connects
+    /// without encryption if the handshake fails, for whatever reason.
     pub(super) fn alternative_to(&mut self, error: &sqlx::Error) -> Option<PgSslMode> {
         let code = error.as_database_error().and_then(DatabaseError::code);
         // With 28000, pg_hba.conf may accept the connection in the other mode.
@@ -247,6 +252,12 @@ impl Tls {
                  and keep the authority's in `sslrootcert`"
                     .to_owned()
             }
+            rustls::Error::InvalidCertificate(Bad::Other(other)) if is_version_1(&other.to_string()) => {
+                format!("the certificate of the server has {VERSION_1}")
+            }
+            rustls::Error::InvalidCertificate(_) if matches!(self.roots, Roots::Unused) => {
+                "give the server another certificate".to_owned()
+            }
             rustls::Error::InvalidCertificate(_) => {
                 "give the server another certificate, or write `sslmode=require` without `sslrootcert`".to_owned()
             }
@@ -314,13 +325,32 @@ fn check_file(
 /// Checks that a file has certificates. sqlx reads the file again for each connection, so a renewed certificate needs
 /// no restart.
 fn has_certificates(file: &Path) -> Result<(), String> {
+    certificates(file).map(drop)
+}
+
+/// Checks that a file has certificates, and that rustls can use the first one, which is Pennon's own.
+fn has_client_certificate(file: &Path) -> Result<(), String> {
+    let certificates = certificates(file)?;
+    let parsed = certificates.first().map(ParsedCertificate::try_from);
+    match parsed.transpose() {
+        Ok(_) => Ok(()),
+        Err(error) if is_version_1(&error.to_string()) => Err(format!("which has {VERSION_1}")),
+        Err(error) => Err(unreadable(error)),
+    }
+}
+
+fn is_version_1(message: &str) -> bool {
+    message.contains("UnsupportedCertVersion")
+}
+
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let content = std::fs::read(file).map_err(unreadable)?;
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&content).collect();
     let certificates = read.map_err(|error| format!("which cannot be read: {error:?}"))?;
     if certificates.is_empty() {
         return Err("which holds no certificate in PEM form".to_owned());
     }
-    Ok(())
+    Ok(certificates)
 }
 
 /// Checks that a file contains a key, and that no other user can read it, by the rules of libpq.
@@ -367,4 +397,43 @@ fn system_roots() -> Result<Vec<u8>, String> {
         );
     }
     Ok(pem.into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    /// A certificate with X.509 version 1, from `openssl x509 -req` of OpenSSL 3.0.
+    const VERSION_1_CERTIFICATE: &str = "\
+-----BEGIN CERTIFICATE-----
+MIIBGzCBwgIUEyiEtrkDEfW9qaRYd/d9AEA73ZowCgYIKoZIzj0EAwIwDTELMAkG
+A1UEAwwCY2EwHhcNMjYxMTI5MTQzNjE2WhcNMzYxMTI2MTQzNjE2WjAUMRIwEAYD
+VQQDDAljZXJ0aWZpZWQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATnkeW7vLj3
+LpWC05RCkxIZRsx8sFxDdriVQQ6FW9+rr5+47Qpgoe0KuaF/Pm1Bu30PptZ+0Q0j
+K2iwSIzb416hMAoGCCqGSM49BAMCA0gAMEUCID0wPrwYB+JOgtrWdPJCICpEh+nx
+W846lICZXESsHEAOAiEAl01I3OJEzT92+wT79jjawgc7Dvruxcysp1ruAJXfPec=
+-----END CERTIFICATE-----
+";
+
+    #[test]
+    fn certificates_of_version_1_are_named_with_the_remedy() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, VERSION_1_CERTIFICATE).unwrap();
+        assert_eq!(has_certificates(file.path()), Ok(()));
+        let complaint = has_client_certificate(file.path()).unwrap_err();
+        assert!(complaint.contains("X.509 version 1"), "{complaint}");
+
+        let certificate = CertificateDer::from_pem_slice(VERSION_1_CERTIFICATE.as_bytes());
+        let certificate = certificate.unwrap();
+        let refusal = ParsedCertificate::try_from(&certificate).err().unwrap();
+        let refusal = io::Error::new(io::ErrorKind::InvalidData, refusal);
+        let explained = Tls::disabled().explain(&sqlx::Error::Io(refusal), "db");
+        let (_, remedy) = explained.unwrap();
+        assert!(
+            remedy.contains("the certificate of the server has X.509"),
+            "{remedy}"
+        );
+    }
 }

@@ -1,10 +1,11 @@
 //! `pennon restore`, and the steps of docs/backup.md for PostgreSQL.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pennon_tests::{Process, TestDatabase};
+use pennon_tests::{Process, TestDatabase, binary};
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -188,6 +189,31 @@ async fn a_restored_database_keeps_the_owner_of_the_file_or_folder() {
         assert_eq!((restored.uid(), restored.gid()), (USER, group));
         chown(&file, Some(USER), Some(USER + 1)).expect("the owner is changed");
     }
+}
+
+#[tokio::test]
+async fn the_error_says_that_the_user_may_not_read_the_backup() {
+    let Some(shop) = Shop::on_file().await else {
+        return;
+    };
+    let backup = shop.back_up().await;
+    let nobody = std::fs::Permissions::from_mode(0o000);
+    std::fs::set_permissions(&backup, nobody).expect("a file of this test");
+    let mut restore = Command::new(binary());
+    restore
+        .args(["restore", text(&backup)])
+        .env("DATABASE_URL", "sqlite://nowhere/pennon.db");
+    if rustix::process::geteuid().is_root() {
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(shop.folder.path(), open).expect("a folder of this test");
+        restore.uid(65_532).gid(65_532);
+    }
+    let output = restore.output().expect("the command runs");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        error.contains("cannot read the backup") && error.contains("Permission denied"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
