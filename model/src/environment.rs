@@ -11,8 +11,8 @@ use crate::text::name;
 use crate::time::Timestamp;
 use pennon_core::string_enum;
 
-/// The product and the name of an environment. Its text is `product/name`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The product and the name of an environment. Its text is `product/name`, which is not unique: both can contain `/`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct EnvironmentPath {
     /// The product.
     pub product: String,
@@ -60,16 +60,6 @@ pub struct Environment {
     pub revision: i64,
 }
 
-impl EnvironmentPath {
-    /// Returns the path of an environment.
-    pub fn of(environment: &Environment) -> Self {
-        Self {
-            product: environment.product.to_string(),
-            name: environment.name.to_string(),
-        }
-    }
-}
-
 impl fmt::Display for EnvironmentPath {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}/{}", self.product, self.name)
@@ -77,9 +67,12 @@ impl fmt::Display for EnvironmentPath {
 }
 
 impl Environment {
-    /// Returns the product and the name, as `product/name`.
-    pub fn path(&self) -> String {
-        EnvironmentPath::of(self).to_string()
+    /// Returns the product and the name.
+    pub fn path(&self) -> EnvironmentPath {
+        EnvironmentPath {
+            product: self.product.to_string(),
+            name: self.name.to_string(),
+        }
     }
 
     /// Returns true if the dashboard asks before it makes changes in the environment.

@@ -43,11 +43,11 @@ pub enum Error {
     ForbiddenFor(Role, Resource),
     /// Environments that would change require a reason, and the request gives none.
     #[error(
-        "changes in {} require a reason; give it in the header `X-Change-Reason` or in the member `reason`", list(.0)
+        "changes in {} require a reason; give it in the header `X-Change-Reason` or in the member `reason`", join_paths(.0)
     )]
     ReasonRequired(Vec<EnvironmentPath>),
     /// Protected environments would change, and the user of the dashboard has not confirmed it.
-    #[error("changes in {} require confirmation", list(environments))]
+    #[error("changes in {} require confirmation", join_paths(environments))]
     ConfirmationRequired {
         /// The protected environments.
         environments: Vec<EnvironmentPath>,
@@ -148,7 +148,7 @@ fn summary(flags: &[RefusedFlag]) -> String {
 }
 
 /// Lists environments in a sentence.
-pub(crate) fn list(environments: &[EnvironmentPath]) -> String {
+pub(crate) fn join_paths(environments: &[EnvironmentPath]) -> String {
     let environments: Vec<_> = environments.iter().map(ToString::to_string).collect();
     environments.join(", ")
 }
@@ -234,13 +234,13 @@ pub enum Conflict {
     #[error("an active environment with this product and name already exists")]
     EnvironmentNameTaken,
     /// The flag is enabled somewhere, so it cannot be archived.
-    #[error("the flag is still enabled in {}; disable it there first", .0.join(", "))]
-    FlagEnabled(Vec<String>),
+    #[error("the flag is still enabled in {}; disable it there first", join_paths(.0))]
+    FlagEnabled(Vec<EnvironmentPath>),
     /// The flag is enabled in environments that it would leave.
     #[error(
-        "the flag is still enabled in {}, which the change takes it out of; disable it there first, or send `\"force\": true`", .0.join(", ")
+        "the flag is still enabled in {}, which the change takes it out of; disable it there first, or send `\"force\": true`", join_paths(.0)
     )]
-    FlagEnabledElsewhere(Vec<String>),
+    FlagEnabledElsewhere(Vec<EnvironmentPath>),
     /// An archived flag cannot be changed.
     #[error("the flag is archived and cannot be changed")]
     FlagArchived,
@@ -344,6 +344,21 @@ impl std::fmt::Display for FaultLocation {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (Self::Pointer(location) | Self::Parameter(location)) = self;
         formatter.write_str(location)
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self::Invalid(vec![fault])
+    }
+}
+
+/// Fails if there are faults.
+pub(crate) fn no_faults(faults: Vec<Fault>) -> Result<(), Error> {
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Invalid(faults))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The audit log: recorded entries, filters, and groups.
 
-use pennon_tests::{Caller, EMAIL, Pair, START, TestApp};
+use pennon_tests::{Caller, EMAIL, FlagEnvironment, START, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
@@ -9,9 +9,9 @@ use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 async fn an_entry_has_its_actor_action_time_and_object() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag, environment, ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     admin.switch(&flag, &environment, true).await;
     let mut entry = admin
         .get("/audit?limit=1")
@@ -37,12 +37,12 @@ async fn an_entry_has_its_actor_action_time_and_object() {
 async fn every_action_is_recorded_once() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         path,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     admin.switch(&flag, &environment, true).await;
     let rule = json!({
         "priority": 1, "logic": "and", "value": true,
@@ -125,7 +125,7 @@ async fn entries_can_be_filtered_by_actor_and_action() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let editor = app.user("eve@example.com", "editor").await;
-    let Pair { environment, .. } = admin.pair().await;
+    let FlagEnvironment { environment, .. } = admin.flag_environment().await;
     let (_, token) = editor.personal_token("deploy", "editor").await;
     let by_token = app.with_authorization(format!("Bearer {token}"));
     // The days of the first entries are over, and counted from then on.

@@ -1,12 +1,12 @@
 //! The flags that pages start with.
 
-use pennon_tests::{Caller, Pair, TestApp};
+use pennon_tests::{Caller, FlagEnvironment, TestApp};
 use reqwest::header::{CONTENT_TYPE, IF_NONE_MATCH, ORIGIN};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 /// Adds a rule for Germany and a rollout to a flag that is on, and creates an archived flag and one that is off.
-async fn add_targeting(admin: &Caller<'_>, Pair { path, .. }: &Pair) {
+async fn add_targeting(admin: &Caller<'_>, FlagEnvironment { path, .. }: &FlagEnvironment) {
     let rule = json!({
         "priority": 1, "logic": "and", "value": false,
         "conditions": [
@@ -28,10 +28,12 @@ async fn add_targeting(admin: &Caller<'_>, Pair { path, .. }: &Pair) {
 async fn a_bootstrap_has_evaluations_without_and_with_the_context() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
-    add_targeting(&admin, &pair).await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    add_targeting(&admin, &checkout).await;
+    let sdk = app.sdk(&checkout.sdk_key);
     for (context, enabled, reason) in [
         (json!({ "country": "DE" }), false, "targeting_rule"),
         (json!({ "userId": "ada" }), true, "rollout"),
@@ -57,8 +59,8 @@ async fn a_bootstrap_has_evaluations_without_and_with_the_context() {
 #[tokio::test]
 async fn a_bootstrap_repeats_the_attributes_that_evaluation_reads() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = app.admin().await.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let ask = async |body: Value| sdk.post("/sdk/v1/bootstrap", body).await;
     let context = json!({
         "userId": "ada", "tenantId": "acme", "email": "ada@example.com", "country": "DE",
@@ -89,8 +91,8 @@ async fn a_bootstrap_repeats_the_attributes_that_evaluation_reads() {
 async fn a_bootstrap_is_sent_again_only_after_a_change() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let body = json!({ "context": { "userId": "ada" } });
     let first = sdk.post("/sdk/v1/bootstrap", body.clone()).await;
     let tag = first.expect(StatusCode::OK).header("etag").to_owned();
@@ -100,7 +102,9 @@ async fn a_bootstrap_is_sent_again_only_after_a_change() {
     };
     let same = again().await.expect(StatusCode::NOT_MODIFIED);
     assert_eq!(same.header("cache-control"), "private, no-cache");
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     again().await.expect(StatusCode::OK);
 }
 
@@ -139,14 +143,14 @@ async fn only_a_key_that_reveals_rules_gives_access_to_a_bootstrap() {
 async fn a_request_for_a_bootstrap_counts_as_a_fetch_of_its_client() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let request = sdk.request(Method::POST, "/sdk/v1/bootstrap");
     let request = request.header("x-pennon-client", "@pennon/core/0.1.0");
     let answer = sdk.send(request.json(&json!({}))).await;
     answer.expect(StatusCode::OK);
     app.flush_usage().await;
-    let clients = format!("/environments/{}/clients", pair.environment);
+    let clients = format!("/environments/{}/clients", checkout.environment);
     let clients = admin.get(&clients).await.json().to_string();
     assert!(clients.contains("@pennon/core"), "{clients}");
 }

@@ -38,15 +38,17 @@ fn rule(priority: u32) -> Value {
 #[tokio::test]
 async fn saving_a_feature_that_a_client_in_use_cannot_read_warns() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = app.admin().await.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     in_use(&app, &sdk, OLD).await;
     in_use(&app, &sdk, "@pennon/react/0.0.2-rc.1").await;
     for able in ["@pennon/core/0.1.0", "@pennon/core/99.0.0", "none"] {
         in_use(&app, &sdk, able).await;
     }
     let admin = app.admin().await;
-    let created = admin.post(&format!("{}/rules", pair.path), rule(1)).await;
+    let created = admin
+        .post(&format!("{}/rules", checkout.path), rule(1))
+        .await;
     let created = created.expect(StatusCode::CREATED);
     let document =
         "the config document, the logic `or`, the operator `>=` and the value type `number`";
@@ -60,27 +62,32 @@ async fn saving_a_feature_that_a_client_in_use_cannot_read_warns() {
     let replaced = admin.put(&path, rule(2)).await.expect(StatusCode::OK);
     assert_eq!(warnings(&replaced.json()), [&*expected]);
     let rollout = json!({ "percentage": 10, "strategy": "per_tenant" });
-    let rollout = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+    let rollout = admin
+        .put(&format!("{}/rollout", checkout.path), rollout)
+        .await;
     let rollout = rollout.expect(StatusCode::CREATED).json();
     let named = "the value type `number` and the rollout strategy `per_tenant`.";
     assert!(warnings(&rollout)[0].ends_with(named), "{rollout}");
     // Environments that the client does not use, and responses to GET, have no warnings.
     let (other, _) = admin.environment("shop", "other").await;
-    let elsewhere = format!("/flags/{}/environments/{other}", pair.flag);
+    let elsewhere = format!("/flags/{}/environments/{other}", checkout.flag);
     let created = admin.post(&format!("{elsewhere}/rules"), rule(1)).await;
     assert_eq!(
         created.expect(StatusCode::CREATED).json()["warnings"],
         Value::Null
     );
-    let read = admin.get(&format!("{}/rollout", pair.path)).await;
+    let read = admin.get(&format!("{}/rollout", checkout.path)).await;
     assert_eq!(read.expect(StatusCode::OK).json()["warnings"], Value::Null);
     // A copy, and its dry run, warn about the clients of the target environment.
     for (to, from, warned) in [
-        (&pair.environment, &other, 1),
-        (&other, &pair.environment, 0),
+        (&checkout.environment, &other, 1),
+        (&other, &checkout.environment, 0),
     ] {
         for dry_run in [true, false] {
-            let path = format!("/flags/{}/environments/{to}/copy-from/{from}", pair.flag);
+            let path = format!(
+                "/flags/{}/environments/{to}/copy-from/{from}",
+                checkout.flag
+            );
             let path = format!("{path}?dryRun={dry_run}");
             let copied = admin.send(admin.request(Method::POST, &path)).await;
             let copied = copied.expect(StatusCode::OK).json();
@@ -92,12 +99,14 @@ async fn saving_a_feature_that_a_client_in_use_cannot_read_warns() {
 #[tokio::test]
 async fn a_version_seen_in_two_hours_causes_warnings_for_7_days() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = app.admin().await.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let warned = async || {
         let rollout = json!({ "percentage": 10, "strategy": "per_user" });
         let admin = app.admin().await;
-        let rollout = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+        let rollout = admin
+            .put(&format!("{}/rollout", checkout.path), rollout)
+            .await;
         assert!(rollout.status.is_success());
         warnings(&rollout.json()).len()
     };
@@ -123,7 +132,7 @@ async fn a_version_seen_in_two_hours_causes_warnings_for_7_days() {
 async fn an_import_prints_warnings_about_clients_in_use() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     admin.environment("shop", "other").await;
     let environment = |name: &str| {
         json!({
@@ -137,7 +146,7 @@ async fn an_import_prints_warnings_about_clients_in_use() {
     }] });
     // The command uses the system clock, which is behind the test clock.
     app.advance(50 * 365 * 24 * 3600);
-    in_use(&app, &app.sdk(&pair.sdk_key), OLD).await;
+    in_use(&app, &app.sdk(&checkout.sdk_key), OLD).await;
     for arguments in [&["import", "-", "--dry-run"][..], &["import", "-"]] {
         let ran = app
             .command_with_input(arguments, &document.to_string())
@@ -159,24 +168,26 @@ async fn an_import_prints_warnings_about_clients_in_use() {
 async fn the_dashboard_warns_about_clients_in_use_before_saving() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let (other, _) = admin.environment("shop", "other").await;
-    let elsewhere = format!("/flags/{}/environments/{other}", pair.flag);
+    let elsewhere = format!("/flags/{}/environments/{other}", checkout.flag);
     let created = admin.post(&format!("{elsewhere}/rules"), rule(1)).await;
     created.expect(StatusCode::CREATED);
-    let created = admin.post(&format!("{}/rules", pair.path), rule(1)).await;
+    let created = admin
+        .post(&format!("{}/rules", checkout.path), rule(1))
+        .await;
     let created = created.expect(StatusCode::CREATED).text("/id");
     let deleted = admin.delete(&format!("/rules/{created}")).await;
     deleted.expect(StatusCode::NO_CONTENT);
     let entries = admin.get("/audit").await.json();
     let deletion = entries["items"][0]["id"].as_str().unwrap_or_default();
     let preview = json!({
-        "flag": pair.flag, "environment": pair.environment, "change": "NewRule",
+        "flag": checkout.flag, "environment": checkout.environment, "change": "NewRule",
         "fields": "value=true&logic=and&attribute=age&operator=%3E&valueType=number&operand=18",
     });
     let copy = format!(
         "/dashboard/flags/checkout?environment={other}&edit=copy&to={}",
-        pair.environment
+        checkout.environment
     );
     let revert = format!("/dashboard/audit/{deletion}");
     let shown = async || {
@@ -194,7 +205,7 @@ async fn the_dashboard_warns_about_clients_in_use_before_saving() {
     };
     let before = shown().await;
     assert_eq!(before.each_ref().map(warns), [false; 3], "{before:?}");
-    in_use(&app, &app.sdk(&pair.sdk_key), OLD).await;
+    in_use(&app, &app.sdk(&checkout.sdk_key), OLD).await;
     let after = shown().await;
     assert_eq!(after.each_ref().map(warns), [true; 3], "{after:?}");
     assert!(after[0].contains("<code>&gt;</code>"), "{}", after[0]);

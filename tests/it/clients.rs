@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pennon_tests::{Caller, Pair, START, TestApp, eventually};
+use pennon_tests::{Caller, FlagEnvironment, START, TestApp, eventually};
 use reqwest::header::HeaderValue;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -62,9 +62,12 @@ fn counted<const N: usize>(polls: [(&str, i64); N]) -> BTreeMap<String, i64> {
 async fn fetches_and_streams_are_counted_by_client() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
-    assert_eq!(clients(&admin, &pair.environment).await, [] as [Value; 0]);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
+    assert_eq!(
+        clients(&admin, &checkout.environment).await,
+        [] as [Value; 0]
+    );
     poll(&sdk, "@pennon/core/0.1.0").await;
     poll(&sdk, "@pennon/core/0.1.0").await;
     drop(listen(&sdk, "@pennon/react/0.1.0").await);
@@ -86,13 +89,13 @@ async fn fetches_and_streams_are_counted_by_client() {
             "lastSeenAt": START,
         }),
     ];
-    assert_eq!(clients(&admin, &pair.environment).await, expected);
+    assert_eq!(clients(&admin, &checkout.environment).await, expected);
     // Later counts are added, and a new key continues them.
     app.advance(3600);
     poll(&sdk, "@pennon/react/0.1.0").await;
     app.flush_usage().await;
     let admin = app.admin().await;
-    let rotate = format!("/environments/{}/rotate-key", pair.environment);
+    let rotate = format!("/environments/{}/rotate-key", checkout.environment);
     let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
     let id = rotated.expect(StatusCode::CREATED).text("/id");
     let found = clients(&admin, &id).await;
@@ -106,8 +109,8 @@ async fn fetches_and_streams_are_counted_by_client() {
 #[tokio::test]
 async fn every_published_package_is_counted_by_name() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = app.admin().await.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../npm");
     let mut expected = BTreeMap::new();
     for entry in std::fs::read_dir(folder).expect("the folder is there") {
@@ -126,14 +129,14 @@ async fn every_published_package_is_counted_by_name() {
     }
     assert_eq!(expected.len(), 5);
     app.flush_usage().await;
-    assert_eq!(polls(&app, &pair.environment).await, expected);
+    assert_eq!(polls(&app, &checkout.environment).await, expected);
 }
 
 #[tokio::test]
 async fn all_versions_newer_than_the_server_are_counted_as_newer() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = app.admin().await.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     for version in ["99.0.0", "99.0.1-rc.1", "18446744073709551615.0.0"] {
         poll(&sdk, &*format!("@pennon/nest/{version}")).await;
     }
@@ -151,14 +154,14 @@ async fn all_versions_newer_than_the_server_are_counted_as_newer() {
         (&*this, 1),
         (&*candidate, 1),
     ];
-    assert_eq!(polls(&app, &pair.environment).await, counted(expected));
+    assert_eq!(polls(&app, &checkout.environment).await, counted(expected));
 }
 
 #[tokio::test]
 async fn malformed_client_names_are_counted_as_other_and_not_stored() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = app.admin().await.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let long = format!("@pennon/core/0.0.1-{}", "a".repeat(46));
     assert_eq!(long.len(), 65);
     let hostile = [
@@ -194,7 +197,7 @@ async fn malformed_client_names_are_counted_as_other_and_not_stored() {
     poll(&sdk, &long[..64]).await;
     app.flush_usage().await;
     let expected = [(&long[..64], 1), ("other", others)];
-    assert_eq!(polls(&app, &pair.environment).await, counted(expected));
+    assert_eq!(polls(&app, &checkout.environment).await, counted(expected));
     let stored = "select count(*) from client_hours";
     assert_eq!(app.database().count(stored).await, 2);
 }
@@ -202,12 +205,12 @@ async fn malformed_client_names_are_counted_as_other_and_not_stored() {
 #[tokio::test]
 async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
+    let checkout = app.admin().await.flag_environment().await;
     let other = app.beside().await;
     let names = |numbers: std::ops::Range<usize>| {
         numbers.map(|number| format!("@pennon/core/0.0.{number}"))
     };
-    let (here, there) = (app.sdk(&pair.sdk_key), other.sdk(&pair.sdk_key));
+    let (here, there) = (app.sdk(&checkout.sdk_key), other.sdk(&checkout.sdk_key));
     // The eighty names exceed the limit of fifty. Known names are still counted.
     for name in names(0..30) {
         poll(&here, &*name).await;
@@ -217,7 +220,7 @@ async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     }
     app.flush_usage().await;
     other.flush_usage().await;
-    let found = polls(&app, &pair.environment).await;
+    let found = polls(&app, &checkout.environment).await;
     assert_eq!(found.len(), 51);
     assert_eq!(found.values().sum::<i64>(), 90);
     assert_eq!(found["@pennon/core/0.0.1"], 1);
@@ -225,7 +228,7 @@ async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     poll(&here, "@pennon/core/0.0.1").await;
     poll(&here, "@pennon/react/0.0.1").await;
     app.flush_usage().await;
-    let later = polls(&app, &pair.environment).await;
+    let later = polls(&app, &checkout.environment).await;
     assert_eq!(later.len(), 51);
     assert_eq!(later["@pennon/core/0.0.1"], 2);
     assert_eq!(later["other"], found["other"] + 1);
@@ -234,7 +237,7 @@ async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     poll(&here, "@pennon/react/0.0.1").await;
     app.flush_usage().await;
     assert_eq!(
-        polls(&app, &pair.environment).await["@pennon/react/0.0.1"],
+        polls(&app, &checkout.environment).await["@pennon/react/0.0.1"],
         1
     );
 }
@@ -242,12 +245,12 @@ async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
 #[tokio::test]
 async fn a_client_is_in_use_while_its_stream_is_open() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
-    let stream = listen(&app.sdk(&pair.sdk_key), "@pennon/core/0.1.0").await;
+    let checkout = app.admin().await.flag_environment().await;
+    let stream = listen(&app.sdk(&checkout.sdk_key), "@pennon/core/0.1.0").await;
     let seen = async |advance: i64| {
         app.advance(advance);
         app.flush_usage().await;
-        let clients = clients(&app.admin().await, &pair.environment).await;
+        let clients = clients(&app.admin().await, &checkout.environment).await;
         assert_eq!(clients.len(), 1);
         assert_eq!(clients[0]["streams"], 1);
         clients[0]["lastSeenAt"].clone()
@@ -258,7 +261,7 @@ async fn a_client_is_in_use_while_its_stream_is_open() {
     // The server notices when it next writes to the stream.
     app.admin()
         .await
-        .switch(&pair.flag, &pair.environment, true)
+        .switch(&checkout.flag, &checkout.environment, true)
         .await;
     eventually("the stream is closed", async || {
         let before = seen(60).await;
@@ -270,26 +273,26 @@ async fn a_client_is_in_use_while_its_stream_is_open() {
 #[tokio::test]
 async fn client_counts_are_deleted_after_31_days() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
-    poll(&app.sdk(&pair.sdk_key), "@pennon/core/0.1.0").await;
+    let checkout = app.admin().await.flag_environment().await;
+    poll(&app.sdk(&checkout.sdk_key), "@pennon/core/0.1.0").await;
     app.flush_usage().await;
     app.advance(31 * 24 * 3600);
     app.flush_usage().await;
-    assert_eq!(polls(&app, &pair.environment).await.len(), 1);
+    assert_eq!(polls(&app, &checkout.environment).await.len(), 1);
     app.advance(3600);
     app.flush_usage().await;
-    assert!(polls(&app, &pair.environment).await.is_empty());
+    assert!(polls(&app, &checkout.environment).await.is_empty());
 }
 
 #[tokio::test]
 async fn viewers_can_page_through_clients() {
     let app = TestApp::start().await;
-    let Pair {
+    let FlagEnvironment {
         environment,
         sdk_key,
         flag,
         ..
-    } = app.admin().await.pair().await;
+    } = app.admin().await.flag_environment().await;
     let sdk = app.sdk(&sdk_key);
     for name in ["@pennon/core/0.0.1", "@pennon/core/0.1.0", "none"] {
         poll(&sdk, name).await;

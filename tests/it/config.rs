@@ -1,6 +1,6 @@
 //! The config document: content, filters, entity tags and codings.
 
-use pennon_tests::{Answer, Caller, Pair, TestApp};
+use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -68,12 +68,12 @@ async fn the_document_sorts_active_flags_by_key_and_rules_by_priority() {
 async fn the_etag_depends_only_on_the_content() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key: key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let sdk = app.sdk(&key);
     let first = sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
     let tag = first.header("etag").to_owned();

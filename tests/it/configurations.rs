@@ -1,6 +1,6 @@
 //! Configurations of flags in environments.
 
-use pennon_tests::{Pair, TestApp};
+use pennon_tests::{FlagEnvironment, TestApp};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -10,7 +10,7 @@ const UNKNOWN: &str = "0190a000-0000-7000-8000-000000000000";
 async fn absent_members_keep_their_value_and_null_removes_the_override() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let path = admin.pair().await.path;
+    let path = admin.flag_environment().await.path;
     for (body, enabled, ttl) in [
         (
             json!({ "isEnabled": true, "ttlOverrideSeconds": 31_536_000 }),
@@ -34,12 +34,12 @@ async fn absent_members_keep_their_value_and_null_removes_the_override() {
 async fn a_change_without_effect_is_not_audited() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         path,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     for body in [
         json!({}),
         json!({ "isEnabled": false }),
@@ -63,7 +63,7 @@ async fn a_change_without_effect_is_not_audited() {
 async fn every_invalid_member_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let path = admin.pair().await.path;
+    let path = admin.flag_environment().await.path;
     for ttl in [
         json!(0),
         json!(-1),
@@ -88,9 +88,9 @@ async fn every_invalid_member_is_reported() {
 async fn a_missing_flag_or_environment_is_named_before_the_body_is_read() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag, environment, ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     for (path, code) in [
         (
             format!("/flags/{UNKNOWN}/environments/{environment}"),

@@ -1,6 +1,6 @@
 //! Conventions of every path: bodies, errors, headers, health.
 
-use pennon_tests::{Caller, Pair, TestApp};
+use pennon_tests::{Caller, FlagEnvironment, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -51,7 +51,7 @@ async fn a_body_must_be_a_json_object_that_is_declared_as_json() {
 async fn every_repeated_member_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair { sdk_key, path, .. } = admin.pair().await;
+    let FlagEnvironment { sdk_key, path, .. } = admin.flag_environment().await;
     let send = async |caller: &Caller<'_>, path: &str, body: &'static str| {
         let request = caller.request(Method::POST, path);
         let request = request.header("content-type", "application/json");
@@ -266,12 +266,12 @@ async fn every_response_has_the_callers_request_id_or_a_new_one() {
 async fn unknown_query_parameters_are_refused_on_every_path() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         path,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let (get, put, post, delete, patch) = (
         Method::GET,
         Method::PUT,
@@ -342,12 +342,12 @@ async fn unknown_query_parameters_are_refused_on_every_path() {
 async fn an_unexpected_body_is_refused_before_anything_happens() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         path,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let (staging, _) = admin.environment("shop", "staging").await;
     let before = admin.audited().await;
     let paths = [

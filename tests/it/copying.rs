@@ -1,6 +1,6 @@
 //! Copying a flag's configuration from one environment to another.
 
-use pennon_tests::{Caller, Pair, TestApp};
+use pennon_tests::{Caller, FlagEnvironment, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -21,13 +21,13 @@ struct Other {
 }
 
 /// Creates a flag with different configurations in `prod` and `staging`.
-async fn two_configurations(admin: &Caller<'_>) -> (Pair, Other) {
-    let pair = admin.pair().await;
+async fn two_configurations(admin: &Caller<'_>) -> (FlagEnvironment, Other) {
+    let checkout = admin.flag_environment().await;
     let (id, sdk_key) = admin.environment("shop", "staging").await;
-    let path = format!("/flags/{}/environments/{id}", pair.flag);
+    let path = format!("/flags/{}/environments/{id}", checkout.flag);
     for (path, rules, percentage) in [
         (
-            &pair.path,
+            &checkout.path,
             [rule(1, "DE"), rule(2, "AT"), rule(4, "CH")],
             10,
         ),
@@ -44,7 +44,7 @@ async fn two_configurations(admin: &Caller<'_>) -> (Pair, Other) {
     let settings = json!({ "isEnabled": true, "ttlOverrideSeconds": 7 });
     let configured = admin.put(&path, settings).await;
     configured.expect(StatusCode::NO_CONTENT);
-    (pair, Other { path, id, sdk_key })
+    (checkout, Other { path, id, sdk_key })
 }
 
 /// Returns the config document of an environment.
@@ -57,10 +57,10 @@ async fn served(app: &TestApp, key: &str) -> Value {
 async fn a_dry_run_lists_the_differences_and_changes_nothing() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, other) = two_configurations(&admin).await;
-    let before = (served(&app, &pair.sdk_key).await, admin.audited().await);
-    let path = format!("{}/copy-from/{}?dryRun=true", pair.path, other.id);
-    let rules = admin.get(&format!("{}/rules", pair.path)).await.json();
+    let (checkout, other) = two_configurations(&admin).await;
+    let before = (served(&app, &checkout.sdk_key).await, admin.audited().await);
+    let path = format!("{}/copy-from/{}?dryRun=true", checkout.path, other.id);
+    let rules = admin.get(&format!("{}/rules", checkout.path)).await.json();
     let answer = admin.request(Method::POST, &path);
     let answer = admin.send(answer).await.expect(StatusCode::OK).json();
     let differences = json!([
@@ -88,7 +88,7 @@ async fn a_dry_run_lists_the_differences_and_changes_nothing() {
         answer,
         json!({ "dryRun": true, "differences": differences })
     );
-    let after = (served(&app, &pair.sdk_key).await, admin.audited().await);
+    let after = (served(&app, &checkout.sdk_key).await, admin.audited().await);
     assert_eq!(before, after);
 }
 
@@ -96,8 +96,8 @@ async fn a_dry_run_lists_the_differences_and_changes_nothing() {
 async fn after_a_copy_both_environments_serve_the_same_and_each_change_is_audited() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, other) = two_configurations(&admin).await;
-    let path = format!("{}/copy-from/{}", pair.path, other.id);
+    let (checkout, other) = two_configurations(&admin).await;
+    let path = format!("{}/copy-from/{}", checkout.path, other.id);
     let copied = admin.send(admin.request(Method::POST, &path)).await;
     let copied = copied.expect(StatusCode::OK).json();
     assert_eq!(copied["dryRun"], false);
@@ -110,7 +110,7 @@ async fn after_a_copy_both_environments_serve_the_same_and_each_change_is_audite
     audited.reverse();
     assert_eq!(actions, audited.iter().collect::<Vec<_>>());
     assert_eq!(
-        served(&app, &pair.sdk_key).await,
+        served(&app, &checkout.sdk_key).await,
         served(&app, &other.sdk_key).await
     );
     let again = admin.send(admin.request(Method::POST, &path)).await;
@@ -127,7 +127,7 @@ async fn after_a_copy_both_environments_serve_the_same_and_each_change_is_audite
         ["ROLLOUT_DELETED", "ROLLOUT_DELETED"]
     );
     assert_eq!(
-        served(&app, &pair.sdk_key).await,
+        served(&app, &checkout.sdk_key).await,
         served(&app, &other.sdk_key).await
     );
 }
@@ -136,7 +136,7 @@ async fn after_a_copy_both_environments_serve_the_same_and_each_change_is_audite
 async fn a_part_of_a_configuration_can_be_copied_alone() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, other) = two_configurations(&admin).await;
+    let (checkout, other) = two_configurations(&admin).await;
     for (part, expected) in [
         ("switch", vec!["FLAG_ENVIRONMENT_UPDATED"]),
         ("ttl", vec!["FLAG_ENVIRONMENT_UPDATED"]),
@@ -146,14 +146,14 @@ async fn a_part_of_a_configuration_can_be_copied_alone() {
             vec!["RULE_UPDATED", "RULE_DELETED", "RULE_CREATED"],
         ),
     ] {
-        let path = format!("{}/copy-from/{}?part={part}", pair.path, other.id);
-        let before = served(&app, &pair.sdk_key).await;
+        let path = format!("{}/copy-from/{}?part={part}", checkout.path, other.id);
+        let before = served(&app, &checkout.sdk_key).await;
         let copied = admin.send(admin.request(Method::POST, &path)).await;
         let copied = copied.expect(StatusCode::OK).json();
         let differences = copied["differences"].as_array().expect("a list").iter();
         let actions: Vec<&Value> = differences.map(|one| &one["action"]).collect();
         assert_eq!(actions, expected, "{part}");
-        let after = served(&app, &pair.sdk_key).await;
+        let after = served(&app, &checkout.sdk_key).await;
         let member = match part {
             "switch" => "enabled",
             "ttl" => "ttlOverrideSeconds",
@@ -165,10 +165,10 @@ async fn a_part_of_a_configuration_can_be_copied_alone() {
         }
     }
     assert_eq!(
-        served(&app, &pair.sdk_key).await["flags"],
+        served(&app, &checkout.sdk_key).await["flags"],
         served(&app, &other.sdk_key).await["flags"]
     );
-    let path = format!("{}/copy-from/{}?part=all", pair.path, other.id);
+    let path = format!("{}/copy-from/{}?part=all", checkout.path, other.id);
     let refused = admin.send(admin.request(Method::POST, &path)).await;
     refused.expect(StatusCode::BAD_REQUEST);
 }
@@ -177,15 +177,17 @@ async fn a_part_of_a_configuration_can_be_copied_alone() {
 async fn a_copy_needs_two_existing_environments_and_a_writable_target() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, other) = two_configurations(&admin).await;
+    let (checkout, other) = two_configurations(&admin).await;
     let post = async |path: String| admin.send(admin.request(Method::POST, &path)).await;
-    let copy = |from: &str| format!("{}/copy-from/{from}", pair.path);
+    let copy = |from: &str| format!("{}/copy-from/{from}", checkout.path);
     for unknown in ["x", "01900000-0000-7000-8000-000000000000"] {
         let refused = post(copy(unknown)).await;
         refused.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
     }
-    let seen = admin.get(&format!("{}/rules", pair.path)).await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    let seen = admin.get(&format!("{}/rules", checkout.path)).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     let stale = admin.request(Method::POST, &copy(&other.id));
     let stale = stale.header("if-match", seen.header("etag"));
     let refused = admin.send(stale).await;
@@ -194,16 +196,20 @@ async fn a_copy_needs_two_existing_environments_and_a_writable_target() {
     let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     assert_eq!(refused.faults(), ["dryRun"]);
     // A copy onto itself changes nothing.
-    let same = post(copy(&pair.environment)).await.expect(StatusCode::OK);
+    let same = post(copy(&checkout.environment))
+        .await
+        .expect(StatusCode::OK);
     assert_eq!(same.json()["differences"], json!([]));
     // A revoked environment can be the source of a copy, but not the target.
     let revoke = format!("/environments/{}/revoke", other.id);
     post(revoke).await.expect(StatusCode::OK);
-    let refused = post(format!("{}/copy-from/{}", other.path, pair.environment)).await;
+    let refused = post(format!("{}/copy-from/{}", other.path, checkout.environment)).await;
     refused.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_REVOKED");
     post(copy(&other.id)).await.expect(StatusCode::OK);
-    admin.switch(&pair.flag, &pair.environment, false).await;
-    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, false)
+        .await;
+    let archived = admin.delete(&format!("/flags/{}", checkout.flag)).await;
     archived.expect(StatusCode::NO_CONTENT);
     let refused = post(copy(&other.id)).await;
     refused.expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");

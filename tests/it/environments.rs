@@ -1,6 +1,6 @@
 //! Environments: creating, listing, renaming and revoking them, and rotating their keys.
 
-use pennon_tests::{Pair, START, TestApp};
+use pennon_tests::{FlagEnvironment, START, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -218,12 +218,12 @@ async fn an_environment_cannot_be_renamed_to_the_name_of_another_active_one() {
 async fn a_revoked_environment_refuses_its_key_at_once_and_cannot_be_changed() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         environment,
         sdk_key,
         path,
         flag,
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let sdk = app.sdk(&sdk_key);
     let unknown = app.sdk("pnk_unknown").get("/sdk/v1/config").await.bytes;
     admin.switch(&flag, &environment, true).await;
@@ -285,12 +285,12 @@ async fn a_rotation_moves_the_whole_configuration_to_a_new_environment() {
         .delete(&format!("/flags/{archived}"))
         .await
         .expect(StatusCode::NO_CONTENT);
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key,
         path,
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let rule = json!({
         "priority": 7, "logic": "or", "value": false,
         "conditions": [{ "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" }],
@@ -362,9 +362,9 @@ async fn a_rotation_moves_the_whole_configuration_to_a_new_environment() {
 async fn a_rotation_revokes_the_old_environment_and_is_recorded_once() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag, environment, ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let rotated = admin
         .post(
             &format!("/environments/{environment}/rotate-key"),

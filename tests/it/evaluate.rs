@@ -1,6 +1,6 @@
 //! Single and batch evaluation.
 
-use pennon_tests::{Pair, TestApp};
+use pennon_tests::{FlagEnvironment, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 async fn a_switch_affects_the_next_evaluation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key: key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let sdk = app.sdk(&key);
     for enabled in [true, false, true] {
         admin.switch(&flag, &environment, enabled).await;
@@ -107,12 +107,12 @@ async fn all_unusable_keys_get_identical_responses() {
 async fn an_unknown_flag_is_an_error_alone_and_off_in_a_batch() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key: key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     admin.switch(&flag, &environment, true).await;
     let sdk = app.sdk(&key);
     for unknown in ["Checkout", "", " checkout", "../x", "\u{0}"] {

@@ -74,15 +74,15 @@ async fn changes_by_other_instances_arrive_with_their_actor() {
     app.run_change_feed();
     let other = app.beside().await;
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
-    let pair = other.admin().await.pair().await;
+    let checkout = other.admin().await.flag_environment().await;
     listener.until("\"action\":\"FLAG_CREATED\"").await;
     other
         .admin()
         .await
-        .switch(&pair.flag, &pair.environment, true)
+        .switch(&checkout.flag, &checkout.environment, true)
         .await;
     listener
-        .until(&format!("\"environment\":\"{}\"", pair.environment))
+        .until(&format!("\"environment\":\"{}\"", checkout.environment))
         .await;
     listener.until("\"by\":\"ana@example.com\"").await;
 }

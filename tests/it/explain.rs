@@ -1,6 +1,6 @@
 //! Explanations of evaluations.
 
-use pennon_tests::{Caller, Pair, TestApp};
+use pennon_tests::{Caller, FlagEnvironment, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -9,9 +9,11 @@ fn condition(attribute: &str, operator: &str, value: i64) -> Value {
 }
 
 /// Creates a flag that is on, with two rules and a rollout. Returns the flag and the IDs of its rules.
-async fn targeted(admin: &Caller<'_>) -> (Pair, Vec<Value>) {
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+async fn targeted(admin: &Caller<'_>) -> (FlagEnvironment, Vec<Value>) {
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     for (priority, conditions) in [
         (
             8,
@@ -25,23 +27,25 @@ async fn targeted(admin: &Caller<'_>) -> (Pair, Vec<Value>) {
         let rule = json!({
             "priority": priority, "logic": "and", "value": false, "conditions": conditions,
         });
-        let created = admin.post(&format!("{}/rules", pair.path), rule).await;
+        let created = admin.post(&format!("{}/rules", checkout.path), rule).await;
         created.expect(StatusCode::CREATED);
     }
     let rollout = json!({ "percentage": 50, "strategy": "per_user" });
-    let created = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+    let created = admin
+        .put(&format!("{}/rollout", checkout.path), rollout)
+        .await;
     created.expect(StatusCode::CREATED);
-    let rules = admin.get(&format!("{}/rules", pair.path)).await.json();
+    let rules = admin.get(&format!("{}/rules", checkout.path)).await.json();
     let ids = rules.as_array().cloned().unwrap_or_default();
     let ids = ids.iter().map(|rule| rule["id"].clone()).collect();
-    (pair, ids)
+    (checkout, ids)
 }
 
 #[tokio::test]
 async fn applications_and_administrators_get_the_same_explanation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, ids) = targeted(&admin).await;
+    let (checkout, ids) = targeted(&admin).await;
     let context = json!({ "userId": "ada", "country": "DE", "customAttributes": { "seats": 12 } });
     let mut low = condition("seats", "<", 2);
     low["actual"] = json!(12.0);
@@ -72,11 +76,11 @@ async fn applications_and_administrators_get_the_same_explanation() {
     });
     let question = json!({ "flagKey": "checkout", "context": context });
     let explanation = app
-        .sdk(&pair.sdk_key)
+        .sdk(&checkout.sdk_key)
         .post("/sdk/v1/explain", question)
         .await;
     assert_eq!(explanation.expect(StatusCode::OK).json(), expected);
-    let path = format!("{}/explain", pair.path);
+    let path = format!("{}/explain", checkout.path);
     let explanation = admin.post(&path, json!({ "context": context })).await;
     assert_eq!(explanation.expect(StatusCode::OK).json(), expected);
     let matching = json!({ "customAttributes": { "seats": 10, "age": 4 } });
@@ -93,8 +97,8 @@ async fn applications_and_administrators_get_the_same_explanation() {
 async fn empty_contexts_and_disabled_or_archived_flags_are_explained() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, _) = targeted(&admin).await;
-    let path = format!("{}/explain", pair.path);
+    let (checkout, _) = targeted(&admin).await;
+    let path = format!("{}/explain", checkout.path);
     for nobody in [
         json!({}),
         json!({ "context": null }),
@@ -108,11 +112,13 @@ async fn empty_contexts_and_disabled_or_archived_flags_are_explained() {
         assert_eq!(explanation["rollout"]["bucket"], json!(null));
         assert_eq!(explanation["enabled"], false);
     }
-    admin.switch(&pair.flag, &pair.environment, false).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, false)
+        .await;
     let explanation = admin.post(&path, json!({})).await.json();
     let off = json!({ "enabled": false, "reason": "flag_disabled", "rules": [], "rollout": null });
     assert_eq!(explanation, off);
-    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
+    let archived = admin.delete(&format!("/flags/{}", checkout.flag)).await;
     archived.expect(StatusCode::NO_CONTENT);
     let explanation = admin.post(&path, json!({})).await.json();
     assert_eq!(explanation["reason"], "flag_archived");
@@ -122,16 +128,16 @@ async fn empty_contexts_and_disabled_or_archived_flags_are_explained() {
 async fn an_explanation_is_refused_for_the_same_reasons_as_an_evaluation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let unknown = sdk
         .post("/sdk/v1/explain", json!({ "flagKey": "nothing" }))
         .await;
     unknown.expect_problem(StatusCode::NOT_FOUND, "FLAG_NOT_FOUND");
-    let key_in_body = json!({ "flagKey": "checkout", "sdkKey": pair.sdk_key });
+    let key_in_body = json!({ "flagKey": "checkout", "sdkKey": checkout.sdk_key });
     let refused = app.anonymous().post("/sdk/v1/explain", key_in_body).await;
     refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
-    let path = format!("{}/explain", pair.path);
+    let path = format!("{}/explain", checkout.path);
     let bad = json!({ "context": { "email": "x", "userId": 1 }, "flagKey": "checkout" });
     let refused = admin.post(&path, bad).await;
     let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
@@ -139,7 +145,10 @@ async fn an_explanation_is_refused_for_the_same_reasons_as_an_evaluation() {
         refused.faults(),
         ["/context/userId", "/context/email", "/flagKey"]
     );
-    let nowhere = format!("/flags/{}/environments/{}/explain", pair.flag, pair.flag);
+    let nowhere = format!(
+        "/flags/{}/environments/{}/explain",
+        checkout.flag, checkout.flag
+    );
     let refused = admin.post(&nowhere, json!({ "x": 1 })).await;
     refused.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
     let refused = sdk.post(&path, json!({})).await;

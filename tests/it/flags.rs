@@ -1,6 +1,6 @@
 //! Flags: creating, listing, changing, archiving and restoring them.
 
-use pennon_tests::{EMAIL, Pair, START, TestApp};
+use pennon_tests::{EMAIL, FlagEnvironment, START, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -185,9 +185,9 @@ async fn a_flag_that_is_enabled_somewhere_cannot_be_archived() {
 async fn an_archived_flag_cannot_be_changed_but_can_be_read() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag, environment, ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     admin
         .delete(&format!("/flags/{flag}"))
         .await
@@ -266,12 +266,12 @@ async fn name_and_description_can_be_changed_and_null_clears_the_description() {
 async fn a_restored_flag_is_disabled_in_every_active_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         path,
         sdk_key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     admin
         .put(&path, json!({ "ttlOverrideSeconds": 9 }))
         .await

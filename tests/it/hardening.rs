@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use pennon_tests::{
-    Answer, EMAIL, PASSWORD, Pair, Process, TestApp, TestDatabase, Wire, WireAnswer, eventually,
+    Answer, EMAIL, FlagEnvironment, PASSWORD, Process, TestApp, TestDatabase, Wire, WireAnswer,
+    eventually,
 };
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
@@ -44,7 +45,7 @@ async fn an_idle_connection_stays_open_for_at_least_a_minute_and_is_then_closed(
 #[tokio::test]
 async fn a_body_that_arrives_too_slowly_is_refused() {
     let app = TestApp::start().await;
-    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let FlagEnvironment { sdk_key, .. } = app.admin().await.flag_environment().await;
     let (part, _) = split_question();
     let mut wire = Wire::to(app.address()).await;
     wire.begin_post(EVALUATE, &sdk_key, QUESTION.len(), part)
@@ -342,7 +343,7 @@ async fn refused_over_limit(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Ans
 #[tokio::test]
 async fn requests_over_the_limit_are_refused_at_once_but_health_responds() {
     let app = TestApp::with_settings(&["--max-in-flight", "1"]).await;
-    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let FlagEnvironment { sdk_key, .. } = app.admin().await.flag_environment().await;
     let (sdk, anonymous) = (app.sdk(&sdk_key), app.anonymous());
     let refused = refused_over_limit(&app, async || {
         for path in ["/health", "/health/live", "/health/ready"] {
@@ -364,7 +365,7 @@ async fn requests_over_the_limit_are_refused_at_once_but_health_responds() {
 #[tokio::test]
 async fn slow_senders_do_not_use_up_the_in_flight_limit() {
     let app = TestApp::with_settings(&["--max-in-flight", "2"]).await;
-    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let FlagEnvironment { sdk_key, .. } = app.admin().await.flag_environment().await;
     let (part, rest) = split_question();
     let mut slow = Vec::new();
     for _ in 0..10 {

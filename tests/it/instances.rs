@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use pennon_tests::load::LoadClient;
-use pennon_tests::{Answer, Pair, Process, TestApp, TestDatabase, eventually};
+use pennon_tests::{Answer, FlagEnvironment, Process, TestApp, TestDatabase, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
@@ -57,12 +57,12 @@ async fn a_change_on_one_instance_is_served_by_the_others() {
     let others = [one.beside().await, one.beside().await];
     others.iter().for_each(TestApp::follow);
     let admin = one.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key: key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     for enabled in [true, false, true] {
         admin.switch(&flag, &environment, enabled).await;
         assert_eq!(is_on(&one, &key).await, enabled);
@@ -121,12 +121,12 @@ async fn changes_arrive_after_the_listening_connection_is_closed() {
     let other = one.beside().await;
     other.follow();
     let admin = one.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key: key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     for enabled in [true, false, true] {
         wait_until_an_instance_listens(&one).await;
         cut_off_listeners(&one).await;
@@ -146,7 +146,7 @@ async fn everything_is_reloaded_after_the_listening_connection_is_replaced() {
     }
     let other = one.beside().await;
     other.follow();
-    let key = one.admin().await.pair().await.sdk_key;
+    let key = one.admin().await.flag_environment().await.sdk_key;
     eventually("the other instance accepts the key", async || {
         !is_refused(&other, &key).await
     })
@@ -167,12 +167,12 @@ async fn everything_is_reloaded_after_the_listening_connection_is_replaced() {
 async fn a_database_restored_to_an_earlier_state_is_served() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key: key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     for enabled in [true, false, true] {
         admin.switch(&flag, &environment, enabled).await;
     }
@@ -231,11 +231,11 @@ async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
     other.follow();
     wait_until_an_instance_listens(&one).await;
     let admin = one.admin().await;
-    let Pair {
+    let FlagEnvironment {
         environment,
         sdk_key: key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     eventually("the other instance accepts the key", async || {
         !is_refused(&other, &key).await
     })
@@ -309,12 +309,12 @@ async fn the_start_waits_for_a_database_without_free_connections() {
     app.watch();
     app.follow();
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key: key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     admin.switch(&flag, &environment, true).await;
     let name = app.database().name();
     let let_in = async |allowed: bool| {

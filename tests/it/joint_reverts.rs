@@ -68,12 +68,12 @@ async fn rename_and_archive(admin: &Caller<'_>, flag: &str) {
 async fn two_changes_of_a_flag_are_reverted_to_the_state_before_both_in_one_action() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let other = admin.flag("search").await;
-    set_rollout(&admin, &pair.path, 10).await;
-    set_rollout(&admin, &pair.path, 30).await;
-    admin.switch(&other, &pair.environment, true).await;
-    set_rollout(&admin, &pair.path, 70).await;
+    set_rollout(&admin, &checkout.path, 10).await;
+    set_rollout(&admin, &checkout.path, 30).await;
+    admin.switch(&other, &checkout.environment, true).await;
+    set_rollout(&admin, &checkout.path, 70).await;
     let mut entries = newest(&admin, 3).await;
     // The order in the address does not matter, and an action may occur twice.
     entries.rotate_left(1);
@@ -82,8 +82,8 @@ async fn two_changes_of_a_flag_are_reverted_to_the_state_before_both_in_one_acti
     let preview = revert(&browser, &entries).await;
     assert!(preview.contains("Revert 3 changes in prod"));
     assert!(!preview.contains("It has been changed again since."));
-    assert_eq!(percentage(&admin, &pair.path).await, 10);
-    let path = format!("/flags/{other}/environments/{}", pair.environment);
+    assert_eq!(percentage(&admin, &checkout.path).await, 10);
+    let path = format!("/flags/{other}/environments/{}", checkout.environment);
     assert_eq!(is_enabled(&admin, &path).await, false);
 
     let written = admin.get("/audit?limit=2").await.json();
@@ -92,7 +92,7 @@ async fn two_changes_of_a_flag_are_reverted_to_the_state_before_both_in_one_acti
     // That action can be reverted like any other one.
     let undone = newest(&admin, 1).await;
     revert(&browser, &undone).await;
-    assert_eq!(percentage(&admin, &pair.path).await, 70);
+    assert_eq!(percentage(&admin, &checkout.path).await, 70);
     assert_eq!(is_enabled(&admin, &path).await, true);
 }
 
@@ -100,9 +100,13 @@ async fn two_changes_of_a_flag_are_reverted_to_the_state_before_both_in_one_acti
 async fn changes_and_their_revert_leave_nothing_to_revert() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
-    admin.switch(&pair.flag, &pair.environment, false).await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, false)
+        .await;
     let entries = newest(&admin, 2).await;
     let browser = Browser::signed_in(&app).await;
     let preview = html(&browser.get(&address(&entries)).await.expect(StatusCode::OK));
@@ -116,8 +120,8 @@ async fn changes_and_their_revert_leave_nothing_to_revert() {
 async fn a_mixed_selection_restores_flags_rules_and_environments() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let environment = format!("/environments/{}", pair.environment);
+    let checkout = admin.flag_environment().await;
+    let environment = format!("/environments/{}", checkout.environment);
     for name in ["live", "main"] {
         let renamed = admin.patch(&environment, json!({ "name": name })).await;
         renamed.expect(StatusCode::OK);
@@ -126,7 +130,7 @@ async fn a_mixed_selection_restores_flags_rules_and_environments() {
         "priority": 1, "logic": "and", "value": true,
         "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
     });
-    let rules = format!("{}/rules", pair.path);
+    let rules = format!("{}/rules", checkout.path);
     let added = admin
         .post(&rules, rule.clone())
         .await
@@ -134,16 +138,16 @@ async fn a_mixed_selection_restores_flags_rules_and_environments() {
     let deleted = admin.delete(&format!("/rules/{}", added.text("/id"))).await;
     deleted.expect(StatusCode::NO_CONTENT);
     admin.post(&rules, rule).await.expect(StatusCode::CREATED);
-    rename_and_archive(&admin, &pair.flag).await;
+    rename_and_archive(&admin, &checkout.flag).await;
     let created = admin.flag("search").await;
-    admin.switch(&created, &pair.environment, true).await;
+    admin.switch(&created, &checkout.environment, true).await;
 
     let entries = newest(&admin, 9).await;
     let preview = revert(&Browser::signed_in(&app).await, &entries).await;
     assert!(preview.contains("Revert 9 changes"));
     assert!(!preview.contains("Cannot be reverted"));
     assert_eq!(admin.get(&environment).await.text("/name"), "prod");
-    let flag = admin.get(&format!("/flags/{}", pair.flag)).await.json();
+    let flag = admin.get(&format!("/flags/{}", checkout.flag)).await.json();
     assert_eq!(
         [&flag["name"], &flag["archivedAt"]],
         [&json!("checkout"), &Value::Null]
@@ -180,14 +184,33 @@ async fn a_flag_leaves_the_environments_in_which_it_was_turned_on() {
 }
 
 #[tokio::test]
+async fn an_environment_that_is_called_like_another_one_is_not_taken_for_it() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (one, _) = admin.environment("a", "b/c").await;
+    let (other, _) = admin.environment("a/b", "c").await;
+    let flag = admin.flag("banner").await;
+    admin.switch(&flag, &one, true).await;
+    admin.switch(&flag, &other, true).await;
+    let entries = newest(&admin, 3).await;
+    let browser = Browser::signed_in(&app).await;
+    // The flag would be archived while it is on in the other environment.
+    let preview = browser.get(&address(&entries[1..])).await;
+    let preview = html(&preview.expect(StatusCode::OK));
+    assert!(preview.contains("The flag is still enabled in a/b/c; disable it there first."));
+}
+
+#[tokio::test]
 async fn an_action_that_cannot_be_reverted_is_named_and_the_others_are_reverted() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let archived = admin.flag("search").await;
-    let path = format!("/flags/{archived}/environments/{}", pair.environment);
+    let path = format!("/flags/{archived}/environments/{}", checkout.environment);
     set_rollout(&admin, &path, 20).await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     let (_, _) = admin.environment("shop", "staging").await;
     let entries = newest(&admin, 3).await;
     let removed = admin.delete(&format!("/flags/{archived}")).await;
@@ -198,29 +221,29 @@ async fn an_action_that_cannot_be_reverted_is_named_and_the_others_are_reverted(
     assert!(preview.contains("The flag is archived; restore it first."));
     assert!(preview.contains("The creation of an environment cannot be reverted"));
     assert!(preview.contains("Revert 1 change in prod"));
-    assert_eq!(is_enabled(&admin, &pair.path).await, false);
+    assert_eq!(is_enabled(&admin, &checkout.path).await, false);
 }
 
 #[tokio::test]
 async fn changes_since_the_preview_are_not_overwritten() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let other = admin.flag("search").await;
-    let path = format!("/flags/{other}/environments/{}", pair.environment);
-    set_rollout(&admin, &pair.path, 10).await;
-    admin.switch(&other, &pair.environment, true).await;
+    let path = format!("/flags/{other}/environments/{}", checkout.environment);
+    set_rollout(&admin, &checkout.path, 10).await;
+    admin.switch(&other, &checkout.environment, true).await;
     let address = address(&newest(&admin, 2).await);
     let browser = Browser::signed_in(&app).await;
     let seen = form(&browser.get(&address).await);
-    set_rollout(&admin, &pair.path, 55).await;
+    set_rollout(&admin, &checkout.path, 55).await;
     let stale = browser
         .post(&address, &seen)
         .await
         .expect(StatusCode::CONFLICT);
     assert!(html(&stale).contains("Somebody else changed this first."));
     assert!(html(&stale).contains("It has been changed again since."));
-    assert_eq!(percentage(&admin, &pair.path).await, 55);
+    assert_eq!(percentage(&admin, &checkout.path).await, 55);
     assert_eq!(is_enabled(&admin, &path).await, true);
     // The refused page shows the current plan.
     let reverted = browser.post(&address, &form(&stale)).await;
@@ -232,10 +255,10 @@ async fn changes_since_the_preview_are_not_overwritten() {
 async fn an_action_that_becomes_revertible_is_not_reverted_without_a_preview() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    rename_and_archive(&admin, &pair.flag).await;
+    let checkout = admin.flag_environment().await;
+    rename_and_archive(&admin, &checkout.flag).await;
     let other = admin.flag("search").await;
-    admin.switch(&other, &pair.environment, true).await;
+    admin.switch(&other, &checkout.environment, true).await;
     let entries = newest(&admin, 4).await;
     // Everything but the creation and the archiving.
     let address = address(&[entries[0].clone(), entries[3].clone()]);
@@ -245,7 +268,7 @@ async fn an_action_that_becomes_revertible_is_not_reverted_without_a_preview() {
     let restored = admin
         .send(admin.request(
             reqwest::Method::POST,
-            &format!("/flags/{}/restore", pair.flag),
+            &format!("/flags/{}/restore", checkout.flag),
         ))
         .await;
     restored.expect(StatusCode::OK);
@@ -258,9 +281,11 @@ async fn an_action_that_becomes_revertible_is_not_reverted_without_a_preview() {
 async fn a_joint_revert_needs_the_roles_of_its_changes() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
-    let environment = format!("/environments/{}", pair.environment);
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    let environment = format!("/environments/{}", checkout.environment);
     let renamed = admin.patch(&environment, json!({ "name": "live" })).await;
     renamed.expect(StatusCode::OK);
     let entries = newest(&admin, 2).await;
@@ -272,7 +297,7 @@ async fn a_joint_revert_needs_the_roles_of_its_changes() {
     viewer.get(&address).await.expect(StatusCode::FORBIDDEN);
     let refused = viewer.post(&address, "fingerprint=x&confirmed=yes").await;
     refused.expect(StatusCode::FORBIDDEN);
-    assert_eq!(is_enabled(&admin, &pair.path).await, true);
+    assert_eq!(is_enabled(&admin, &checkout.path).await, true);
     let listed = html(
         &viewer
             .get("/dashboard/incident")
@@ -284,7 +309,7 @@ async fn a_joint_revert_needs_the_roles_of_its_changes() {
     let editor = Browser::signed_in_as(&app, "eve@example.com").await;
     let preview = revert(&editor, &entries).await;
     assert!(preview.contains("The role admin is required."));
-    assert_eq!(is_enabled(&admin, &pair.path).await, false);
+    assert_eq!(is_enabled(&admin, &checkout.path).await, false);
     assert_eq!(admin.get(&environment).await.text("/name"), "live");
     let written = admin.get("/audit?limit=1").await.json();
     assert_eq!(written["items"][0]["actorIdentity"], "eve@example.com");
@@ -294,13 +319,15 @@ async fn a_joint_revert_needs_the_roles_of_its_changes() {
 async fn protected_environments_and_reasons_hold_for_several_actions() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
-    set_rollout(&admin, &pair.path, 10).await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    set_rollout(&admin, &checkout.path, 10).await;
     let entries = newest(&admin, 2).await;
     let address = address(&entries);
     let safeguards = json!({ "protected": true, "reasonRequired": true });
-    let environment = format!("/environments/{}", pair.environment);
+    let environment = format!("/environments/{}", checkout.environment);
     let guarded = admin.patch(&environment, safeguards);
     guarded.await.expect(StatusCode::OK);
     let browser = Browser::signed_in(&app).await;
@@ -309,12 +336,12 @@ async fn protected_environments_and_reasons_hold_for_several_actions() {
     let fields = form(&preview);
     let asked = browser.post(&address, &fields).await;
     assert!(html(&asked).contains("A change in prod requires a reason."));
-    assert_eq!(is_enabled(&admin, &pair.path).await, true);
+    assert_eq!(is_enabled(&admin, &checkout.path).await, true);
     let reverted = browser
         .post(&address, &format!("{fields}&reason=Payments+fail"))
         .await;
     reverted.expect(StatusCode::SEE_OTHER);
-    assert_eq!(is_enabled(&admin, &pair.path).await, false);
+    assert_eq!(is_enabled(&admin, &checkout.path).await, false);
     let written = admin.get("/audit?limit=1").await.json();
     assert_eq!(written["items"][0]["reason"], "Payments fail");
     assert_eq!(written["items"][0]["actorIdentity"], EMAIL);
@@ -324,10 +351,12 @@ async fn protected_environments_and_reasons_hold_for_several_actions() {
 async fn at_most_fifty_actions_are_reverted_together() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     for round in 0..51 {
         let is_on = round % 2 == 0;
-        admin.switch(&pair.flag, &pair.environment, is_on).await;
+        admin
+            .switch(&checkout.flag, &checkout.environment, is_on)
+            .await;
     }
     let entries = newest(&admin, 51).await;
     let browser = Browser::signed_in(&app).await;
@@ -341,5 +370,5 @@ async fn at_most_fifty_actions_are_reverted_together() {
     );
     assert!(listed.contains("These are the newest 50 actions."));
     revert(&browser, &entries[..49]).await;
-    assert_eq!(is_enabled(&admin, &pair.path).await, false);
+    assert_eq!(is_enabled(&admin, &checkout.path).await, false);
 }

@@ -54,12 +54,14 @@ async fn until_status(browser: &Browser<'_>, path: &str, status: StatusCode) {
 async fn an_editor_gets_every_remote_evaluation_without_a_value() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     app.user("eve@example.com", "editor").await;
     let browser = Browser::signed_in_as(&app, "eve@example.com").await;
-    let mut listener = Listener::open_at(&browser, &stream(&pair.environment)).await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let mut listener = Listener::open_at(&browser, &stream(&checkout.environment)).await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let question = json!({ "flagKey": "checkout", "context": context() });
     for (path, question) in [
         ("/sdk/v1/evaluate", question.clone()),
@@ -98,17 +100,17 @@ async fn an_editor_gets_every_remote_evaluation_without_a_value() {
 #[tokio::test]
 async fn requests_for_flags_that_do_not_exist_are_left_out() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
+    let checkout = app.admin().await.flag_environment().await;
     let browser = Browser::signed_in(&app).await;
-    let mut listener = Listener::open_at(&browser, &stream(&pair.environment)).await;
+    let mut listener = Listener::open_at(&browser, &stream(&checkout.environment)).await;
     let question = json!({ "flagKey": "secret", "context": context() });
-    let sdk = app.sdk(&pair.sdk_key);
+    let sdk = app.sdk(&checkout.sdk_key);
     let answer = sdk.post("/sdk/v1/evaluate", question.clone()).await;
     answer.expect(StatusCode::NOT_FOUND);
     let batch = json!({ "evaluations": [question] });
     let answer = sdk.post("/sdk/v1/evaluate/batch", batch).await;
     answer.expect(StatusCode::OK);
-    evaluate(&app, &pair.sdk_key, "checkout", &Value::Null).await;
+    evaluate(&app, &checkout.sdk_key, "checkout", &Value::Null).await;
     listener
         .until("\"attributes\":[],\"customAttributes\":0")
         .await;
@@ -119,15 +121,15 @@ async fn requests_for_flags_that_do_not_exist_are_left_out() {
 async fn a_watch_can_be_limited_to_a_flag_and_has_one_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     admin.flag("banner").await;
     let (_, other_key) = admin.environment("shop", "staging").await;
     let browser = Browser::signed_in(&app).await;
-    let path = format!("{}&flag=banner", stream(&pair.environment));
+    let path = format!("{}&flag=banner", stream(&checkout.environment));
     let mut listener = Listener::open_at(&browser, &path).await;
-    evaluate(&app, &pair.sdk_key, "checkout", &Value::Null).await;
+    evaluate(&app, &checkout.sdk_key, "checkout", &Value::Null).await;
     evaluate(&app, &other_key, "banner", &context()).await;
-    evaluate(&app, &pair.sdk_key, "banner", &Value::Null).await;
+    evaluate(&app, &checkout.sdk_key, "banner", &Value::Null).await;
     listener.until("\"flag\":\"banner\"").await;
     assert!(!listener.received.contains("checkout"));
     assert!(!listener.received.contains("userId"));
@@ -137,19 +139,19 @@ async fn a_watch_can_be_limited_to_a_flag_and_has_one_environment() {
 async fn evaluations_beyond_the_limit_are_counted() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     for number in 1..30 {
         admin.flag(&format!("flag_{number}")).await;
     }
     let browser = Browser::signed_in(&app).await;
-    let mut listener = Listener::open_at(&browser, &stream(&pair.environment)).await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let mut listener = Listener::open_at(&browser, &stream(&checkout.environment)).await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let answer = sdk.post("/sdk/v1/evaluate/all", json!({})).await;
     answer.expect(StatusCode::OK);
     listener.until("\"skipped\":10}").await;
     assert_eq!(listener.received.matches("\"reason\":").count(), 20);
     listener.received.clear();
-    evaluate(&app, &pair.sdk_key, "checkout", &Value::Null).await;
+    evaluate(&app, &checkout.sdk_key, "checkout", &Value::Null).await;
     listener.until("\"skipped\":0}").await;
 }
 
@@ -157,7 +159,7 @@ async fn evaluations_beyond_the_limit_are_counted() {
 async fn only_editors_of_an_active_environment_may_watch() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let (other, _) = admin.environment("shop", "staging").await;
     app.user("vic@example.com", "viewer").await;
     let eve = admin.user("eve@example.com", "viewer").await;
@@ -170,11 +172,11 @@ async fn only_editors_of_an_active_environment_may_watch() {
     for (browser, environment, status) in [
         (
             &Browser::new(&app),
-            &*pair.environment,
+            &*checkout.environment,
             StatusCode::UNAUTHORIZED,
         ),
-        (&viewer, &pair.environment, StatusCode::FORBIDDEN),
-        (&editor, &pair.environment, StatusCode::FORBIDDEN),
+        (&viewer, &checkout.environment, StatusCode::FORBIDDEN),
+        (&editor, &checkout.environment, StatusCode::FORBIDDEN),
         (&editor, &other, StatusCode::OK),
         (&editor, nowhere, StatusCode::NOT_FOUND),
         (&editor, "", StatusCode::NOT_FOUND),
@@ -192,9 +194,9 @@ async fn only_editors_of_an_active_environment_may_watch() {
 #[tokio::test]
 async fn a_ninth_watcher_is_refused_until_another_one_stops() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
+    let checkout = app.admin().await.flag_environment().await;
     let browser = Browser::signed_in(&app).await;
-    let path = stream(&pair.environment);
+    let path = stream(&checkout.environment);
     let mut listeners = Vec::new();
     for _ in 0..8 {
         listeners.push(Listener::open_at(&browser, &path).await);
@@ -210,11 +212,11 @@ async fn a_ninth_watcher_is_refused_until_another_one_stops() {
 #[tokio::test]
 async fn a_watch_ends_after_ten_minutes() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
+    let checkout = app.admin().await.flag_environment().await;
     let browser = Browser::signed_in(&app).await;
-    let mut listener = Listener::open_at(&browser, &stream(&pair.environment)).await;
+    let mut listener = Listener::open_at(&browser, &stream(&checkout.environment)).await;
     app.advance(599);
-    evaluate(&app, &pair.sdk_key, "checkout", &Value::Null).await;
+    evaluate(&app, &checkout.sdk_key, "checkout", &Value::Null).await;
     listener.until("\"at\":\"2026-03-01T09:39:59").await;
     assert!(!listener.received.contains("event: ended"));
     app.advance(1);
@@ -227,13 +229,13 @@ async fn a_watch_ends_with_the_session_the_role_the_environment_and_the_service(
     let app = TestApp::start().await;
     app.run_change_feed();
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let (staging, _) = admin.environment("shop", "staging").await;
     let eve = admin.user("eve@example.com", "editor").await;
     let editor = Browser::signed_in_as(&app, "eve@example.com").await;
     let browser = Browser::signed_in(&app).await;
     let leaving = Browser::signed_in(&app).await;
-    let path = stream(&pair.environment);
+    let path = stream(&checkout.environment);
 
     let mut listener = Listener::open_at(&leaving, &path).await;
     leaving.post("/dashboard/api/sign-out", "").await;
@@ -246,7 +248,7 @@ async fn a_watch_ends_with_the_session_the_role_the_environment_and_the_service(
     listener.until_the_end().await;
 
     let mut listener = Listener::open_at(&browser, &path).await;
-    let rotated = format!("/environments/{}/rotate-key", pair.environment);
+    let rotated = format!("/environments/{}/rotate-key", checkout.environment);
     let rotated = admin.send(admin.request(Method::POST, &rotated)).await;
     rotated.expect(StatusCode::CREATED);
     listener.until_the_end().await;

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use pennon_tests::{Answer, EMAIL, PASSWORD, Pair, TestApp, Wire, eventually};
+use pennon_tests::{Answer, EMAIL, FlagEnvironment, PASSWORD, TestApp, Wire, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -30,12 +30,12 @@ fn requests(metrics: &[String], method: &str, route: &str, status: u16) -> Optio
 async fn requests_are_counted_by_method_route_and_status_without_personal_data() {
     let app = app().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key,
         path,
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     admin.switch(&flag, &environment, true).await;
     let sdk = app.sdk(&sdk_key);
     let question = json!({ "flagKey": "checkout", "context": { "userId": "ada" } });
@@ -58,11 +58,11 @@ async fn requests_are_counted_by_method_route_and_status_without_personal_data()
 
     let metrics = app.metrics().await;
     let counted = |method, route, status| requests(&metrics, method, route, status);
-    let pair = "/flags/{flag}/environments/{environment}";
+    let checkout = "/flags/{flag}/environments/{environment}";
     assert_eq!(counted("POST", "/sdk/v1/evaluate", 200), Some(3.0));
     assert_eq!(counted("POST", "/sdk/v1/evaluate", 404), Some(1.0));
-    assert_eq!(counted("GET", pair, 200), Some(1.0));
-    assert_eq!(counted("PUT", pair, 204), Some(1.0));
+    assert_eq!(counted("GET", checkout, 200), Some(1.0));
+    assert_eq!(counted("PUT", checkout, 204), Some(1.0));
     assert_eq!(counted("POST", "/flags", 201), Some(1.0));
     assert_eq!(counted("other", "/flags", 405), Some(1.0));
     let text = metrics.join("\n");
@@ -86,7 +86,7 @@ async fn requests_are_counted_by_method_route_and_status_without_personal_data()
 async fn the_state_of_the_service_is_reported() {
     let app = app().await;
     let admin = app.admin().await;
-    admin.pair().await;
+    admin.flag_environment().await;
     admin.flag("search").await;
     let other = admin.environment("shop", "test").await.0;
     let metrics = app.metrics().await;
@@ -162,7 +162,7 @@ async fn the_api_port_does_not_serve_metrics() {
 async fn few_responses_are_prepared_for_a_peer_that_does_not_read() {
     let app = app().await;
     let admin = app.admin().await;
-    let Pair { sdk_key, path, .. } = admin.pair().await;
+    let FlagEnvironment { sdk_key, path, .. } = admin.flag_environment().await;
     let condition = json!({
         "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "x".repeat(1024),
     });

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use pennon_tests::{Pair, TestApp, eventually};
+use pennon_tests::{FlagEnvironment, TestApp, eventually};
 use serde_json::json;
 
 fn folder(database: &str) -> PathBuf {
@@ -76,12 +76,12 @@ async fn changes_by_another_process_on_the_same_database_are_served() {
     let other = app.beside().await;
     other.watch();
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key: key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     admin.switch(&flag, &environment, true).await;
     let sdk = other.sdk(&key);
     eventually("the other process serves the change", async || {

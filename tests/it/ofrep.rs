@@ -1,6 +1,6 @@
 //! The OpenFeature Remote Evaluation Protocol.
 
-use pennon_tests::{Answer, Caller, Pair, TestApp};
+use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -8,19 +8,23 @@ const ONE: &str = "/ofrep/v1/evaluate/flags/checkout";
 const ALL: &str = "/ofrep/v1/evaluate/flags";
 
 /// Creates a flag that is on in one country and for a percentage of users. Returns the flag and the rule's ID.
-async fn targeted(admin: &Caller<'_>) -> (Pair, String) {
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+async fn targeted(admin: &Caller<'_>) -> (FlagEnvironment, String) {
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     let condition = json!({
         "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE",
     });
     let rule = json!({ "priority": 1, "logic": "and", "value": true, "conditions": [condition] });
-    let rule = admin.post(&format!("{}/rules", pair.path), rule).await;
+    let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
     let rule = rule.expect(StatusCode::CREATED).text("/id");
     let rollout = json!({ "percentage": 64, "strategy": "per_user" });
-    let created = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+    let created = admin
+        .put(&format!("{}/rollout", checkout.path), rollout)
+        .await;
     created.expect(StatusCode::CREATED);
-    (pair, rule)
+    (checkout, rule)
 }
 
 async fn evaluate(caller: &Caller<'_>, context: Value) -> Value {
@@ -32,8 +36,8 @@ async fn evaluate(caller: &Caller<'_>, context: Value) -> Value {
 async fn responses_have_the_standard_reason_and_pennons_reason() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, rule) = targeted(&admin).await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let (checkout, rule) = targeted(&admin).await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let matched = json!({
         "key": "checkout", "value": true, "variant": "on", "reason": "TARGETING_MATCH",
         "metadata": { "reason": "targeting_rule" },
@@ -55,7 +59,7 @@ async fn responses_have_the_standard_reason_and_pennons_reason() {
     ] {
         assert_eq!(evaluate(&sdk, context).await, split(value));
     }
-    let rollout = admin.delete(&format!("{}/rollout", pair.path)).await;
+    let rollout = admin.delete(&format!("{}/rollout", checkout.path)).await;
     rollout.expect(StatusCode::NO_CONTENT);
     let nobody = sdk.post(ONE, json!({})).await.expect(StatusCode::OK).json();
     // The flag has a rule that did not match. Other contexts may match it, so the result must not be cached as static.
@@ -70,13 +74,15 @@ async fn responses_have_the_standard_reason_and_pennons_reason() {
     assert_eq!(evaluate(&sdk, json!({ "country": "DE" })).await, everybody);
     let all = sdk.post(ALL, json!({})).await.expect(StatusCode::OK).json();
     assert_eq!(all["flags"], json!([everybody]));
-    admin.switch(&pair.flag, &pair.environment, false).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, false)
+        .await;
     let off = json!({
         "key": "checkout", "value": false, "variant": "off", "reason": "STATIC",
         "metadata": { "reason": "flag_disabled" },
     });
     assert_eq!(evaluate(&sdk, json!({ "country": "DE" })).await, off);
-    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
+    let archived = admin.delete(&format!("/flags/{}", checkout.flag)).await;
     archived.expect(StatusCode::NO_CONTENT);
     let archived = evaluate(&sdk, json!({})).await;
     assert_eq!(archived["value"], false);
@@ -88,8 +94,10 @@ async fn responses_have_the_standard_reason_and_pennons_reason() {
 async fn a_providers_context_becomes_built_in_and_custom_attributes() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     let conditions = json!([
         { "attribute": "email", "operator": "==", "valueType": "string", "valueString": "a@b.c" },
         { "attribute": "tenantId", "operator": "==", "valueType": "string", "valueString": "t" },
@@ -98,9 +106,9 @@ async fn a_providers_context_becomes_built_in_and_custom_attributes() {
         { "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" },
     ]);
     let rule = json!({ "priority": 1, "logic": "and", "value": false, "conditions": conditions });
-    let created = admin.post(&format!("{}/rules", pair.path), rule).await;
+    let created = admin.post(&format!("{}/rules", checkout.path), rule).await;
     created.expect(StatusCode::CREATED);
-    let sdk = app.sdk(&pair.sdk_key);
+    let sdk = app.sdk(&checkout.sdk_key);
     let context = json!({
         "targetingKey": "ada", "email": "a@b.c", "tenantId": "t", "seats": 2.5, "beta": true,
         "customAttributes": { "plan": "pro", "nested": {} },
@@ -128,7 +136,7 @@ fn assert_refused(answer: Answer, status: StatusCode, code: &str, key: Option<&s
 async fn errors_use_the_codes_of_the_protocol() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let sdk = app.sdk(&admin.pair().await.sdk_key);
+    let sdk = app.sdk(&admin.flag_environment().await.sdk_key);
     for (flag, key) in [
         ("nothing", "nothing"),
         ("%00", "\0"),
@@ -185,7 +193,7 @@ async fn errors_use_the_codes_of_the_protocol() {
 #[tokio::test]
 async fn a_rate_limited_provider_learns_which_flag_it_asked_for() {
     let app = TestApp::with_settings(&["--rate-limit-evaluate", "1"]).await;
-    let sdk_key = app.admin().await.pair().await.sdk_key;
+    let sdk_key = app.admin().await.flag_environment().await.sdk_key;
     let sdk = app.sdk(&sdk_key);
     sdk.post(ONE, json!({})).await.expect(StatusCode::OK);
     for (path, key) in [(ONE, Some("checkout")), (ALL, None)] {
@@ -198,7 +206,7 @@ async fn a_rate_limited_provider_learns_which_flag_it_asked_for() {
 async fn a_bearer_key_overrides_an_api_key_header() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let key = admin.pair().await.sdk_key;
+    let key = admin.flag_environment().await.sdk_key;
     let send = async |authorization: Option<&str>, api_keys: &[&str]| {
         let anonymous = app.anonymous();
         let mut request = anonymous.request(Method::POST, ONE).json(&json!({}));
@@ -243,13 +251,13 @@ async fn a_bearer_key_overrides_an_api_key_header() {
 async fn the_bulk_etag_depends_on_flags_and_context() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (pair, _) = targeted(&admin).await;
+    let (checkout, _) = targeted(&admin).await;
     let (_, other_key) = admin.environment("shop", "empty").await;
     let archived = admin.flag("archived").await;
     let archived = admin.delete(&format!("/flags/{archived}")).await;
     archived.expect(StatusCode::NO_CONTENT);
     admin.flag("a.flag").await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let sdk = app.sdk(&checkout.sdk_key);
     let ada = json!({ "context": { "targetingKey": "ada" } });
     let answer = sdk.post(ALL, ada.clone()).await.expect(StatusCode::OK);
     let flags = answer.json();
@@ -277,10 +285,14 @@ async fn the_bulk_etag_depends_on_flags_and_context() {
     again(&app.sdk("pnk_bad"), &ada)
         .await
         .expect(StatusCode::UNAUTHORIZED);
-    admin.switch(&pair.flag, &pair.environment, false).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, false)
+        .await;
     let changed = again(&sdk, &ada).await.expect(StatusCode::OK);
     assert_ne!(changed.header("etag"), tag);
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     again(&sdk, &ada).await.expect(StatusCode::NOT_MODIFIED);
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pennon_tests::load::LoadClient;
-use pennon_tests::{LossyProxy, Pair, Process, TestApp, TestDatabase, eventually};
+use pennon_tests::{FlagEnvironment, LossyProxy, Process, TestApp, TestDatabase, eventually};
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 async fn without_the_database_evaluation_continues_and_administration_sends_retry_after() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     admin.switch(&flag, &environment, true).await;
     let sdk = app.sdk(&sdk_key);
     let tag = sdk
@@ -72,12 +72,12 @@ async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_r
     let app = TestApp::with_settings(&["--metrics-listen", "127.0.0.1:0"]).await;
     let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key,
         path,
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     admin.switch(&flag, &environment, true).await;
     let rule = json!({
         "priority": 1, "logic": "and", "value": true,
@@ -156,7 +156,7 @@ async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it()
     let app = TestApp::start().await;
     let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
-    let broken = admin.pair().await;
+    let broken = admin.flag_environment().await;
     let rule = json!({
         "priority": 1, "logic": "and", "value": false,
         "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
@@ -208,7 +208,7 @@ async fn an_environment_whose_own_row_is_damaged_keeps_its_keys() {
     let app = TestApp::start().await;
     let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
-    let damaged = admin.pair().await;
+    let damaged = admin.flag_environment().await;
     let (_, other_key) = admin.environment("shop", "other").await;
     let serves = async |key: &str| app.sdk(key).get("/sdk/v1/config").await;
     app.tamper(

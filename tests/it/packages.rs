@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Output;
 
-use pennon_tests::{Answer, Caller, TestApp, TestDatabase};
+use pennon_tests::{Answer, Caller, TestApp, TestDatabase, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -64,7 +64,7 @@ async fn every_package_is_served_in_the_version_of_the_server() {
 async fn the_registry_requires_a_personal_access_token_of_any_role() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let sdk_key = admin.pair().await.sdk_key;
+    let sdk_key = admin.flag_environment().await.sdk_key;
     let path = format!("/npm/@pennon/core/-/core-{VERSION}.tgz");
     for path in [CORE, &path, "/npm/-/whoami"] {
         for nobody in [app.anonymous(), app.with_authorization("Bearer pnt_wrong")] {
@@ -188,6 +188,23 @@ async fn a_second_instance_does_not_store_the_packages_again() {
     ] {
         assert_eq!(app.database().count(sql).await, 5, "{sql}");
     }
+}
+
+#[tokio::test]
+async fn packages_that_the_start_cannot_store_are_stored_later() {
+    let app = start_with_public_registry(&[]).await;
+    app.tamper("delete from package_versions").await;
+    let write_lock = app.database().take_write_lock().await;
+    let _other = app.beside().await;
+    app.anonymous()
+        .get(CORE)
+        .await
+        .expect(StatusCode::NOT_FOUND);
+    drop(write_lock);
+    eventually("the packages are stored", async || {
+        app.anonymous().get(CORE).await.status == StatusCode::OK
+    })
+    .await;
 }
 
 /// An npm application in its own folder.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pennon_tests::{Pair, Pooler, Process, TestApp, TestDatabase, eventually};
+use pennon_tests::{FlagEnvironment, Pooler, Process, TestApp, TestDatabase, eventually};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -38,11 +38,11 @@ async fn session_pooling_needs_no_parameter() {
     let one = TestApp::over(pooler.database(&database, "")).await;
     let other = one.beside().await;
     other.follow();
-    let pair = one.admin().await.pair().await;
-    let key = &pair.sdk_key;
+    let checkout = one.admin().await.flag_environment().await;
+    let key = &checkout.sdk_key;
     one.admin()
         .await
-        .switch(&pair.flag, &pair.environment, true)
+        .switch(&checkout.flag, &checkout.environment, true)
         .await;
     eventually("the change is announced", async || is_on(&other, key).await).await;
 }
@@ -94,12 +94,12 @@ async fn flag_changes_reach_instances_with_and_without_the_pooler() {
     other.follow();
     direct.follow();
     let admin = one.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key: key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     for enabled in [true, false, true] {
         admin.switch(&flag, &environment, enabled).await;
         for app in [&one, &other, &direct] {

@@ -1,36 +1,38 @@
 //! `ETag` and `If-Match`: no write overwrites an unseen change.
 
-use pennon_tests::{Answer, Caller, PASSWORD, Pair, TestApp};
+use pennon_tests::{Answer, Caller, FlagEnvironment, PASSWORD, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 /// The paths of one object of each kind that can change.
 struct Objects {
-    pair: Pair,
+    checkout: FlagEnvironment,
     rule: String,
 }
 
 impl Objects {
     async fn create(admin: &Caller<'_>) -> Self {
-        let pair = admin.pair().await;
-        let rule = admin.post(&format!("{}/rules", pair.path), rule(1)).await;
+        let checkout = admin.flag_environment().await;
+        let rule = admin
+            .post(&format!("{}/rules", checkout.path), rule(1))
+            .await;
         let rollout = json!({ "percentage": 10, "strategy": "per_user" });
         admin
-            .put(&format!("{}/rollout", pair.path), rollout)
+            .put(&format!("{}/rollout", checkout.path), rollout)
             .await
             .expect(StatusCode::CREATED);
         let rule = rule.expect(StatusCode::CREATED).text("/id");
-        Self { pair, rule }
+        Self { checkout, rule }
     }
 
     /// Returns the requests that change an object: method, path and body.
     fn changes(&self) -> [(Method, String, Value); 5] {
-        let Pair {
+        let FlagEnvironment {
             flag,
             environment,
             path,
             ..
-        } = &self.pair;
+        } = &self.checkout;
         let (patch, put) = (Method::PATCH, Method::PUT);
         [
             (
@@ -60,12 +62,12 @@ impl Objects {
     /// Returns the requests that delete, archive, restore or revoke an object, in an order in which each is possible:
     /// method, path, and the path that has the object's tag.
     fn ends(&self) -> [(Method, String, String); 5] {
-        let Pair {
+        let FlagEnvironment {
             flag,
             environment,
             path,
             ..
-        } = &self.pair;
+        } = &self.checkout;
         let (rule, rollout) = (format!("/rules/{}", self.rule), format!("{path}/rollout"));
         let (flag, environment) = (
             format!("/flags/{flag}"),
@@ -176,7 +178,7 @@ async fn a_stale_precondition_prevents_key_rotation() {
 async fn a_missing_rollout_cannot_be_overwritten_and_a_new_one_has_a_new_etag() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let path = admin.pair().await.path + "/rollout";
+    let path = admin.flag_environment().await.path + "/rollout";
     let body = json!({ "percentage": 10, "strategy": "per_user" });
     for tag in ["*", "\"1\""] {
         let refused = send(&admin, &Method::PUT, &path, &body, tag).await;
@@ -209,7 +211,7 @@ async fn a_rule_is_added_only_to_the_rules_that_the_caller_has_read() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let objects = Objects::create(&admin).await;
-    let path = format!("{}/rules", objects.pair.path);
+    let path = format!("{}/rules", objects.checkout.path);
     let tag = admin.get(&path).await.header("etag").to_owned();
     let post = Method::POST;
     let stale = send(&admin, &post, &path, &rule(2), "\"999\"").await;
@@ -247,11 +249,13 @@ async fn one_of_two_concurrent_changes_with_the_same_etag_succeeds() {
 async fn the_etag_of_a_rule_is_stale_after_a_key_rotation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let created = admin.post(&format!("{}/rules", pair.path), rule(1)).await;
+    let checkout = admin.flag_environment().await;
+    let created = admin
+        .post(&format!("{}/rules", checkout.path), rule(1))
+        .await;
     let created = created.expect(StatusCode::CREATED);
     let path = format!("/rules/{}", created.text("/id"));
-    let rotate = format!("/environments/{}/rotate-key", pair.environment);
+    let rotate = format!("/environments/{}/rotate-key", checkout.environment);
     let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
     rotated.expect(StatusCode::CREATED);
     send(

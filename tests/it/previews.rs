@@ -17,16 +17,22 @@ fn rule(priority: u32, country: &str, value: bool) -> Value {
 async fn a_preview_shows_who_is_affected_and_changes_nothing() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
-    let rules = format!("{}/rules", pair.path);
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    let rules = format!("{}/rules", checkout.path);
     let created = admin.post(&rules, rule(1, "DE", false)).await;
     created.expect(StatusCode::CREATED);
-    let served = app.sdk(&pair.sdk_key).get("/sdk/v1/config").await.json();
+    let served = app
+        .sdk(&checkout.sdk_key)
+        .get("/sdk/v1/config")
+        .await
+        .json();
     let audited = admin.audited().await;
 
     let viewer = app.user("vic@example.com", "viewer").await;
-    let preview = format!("{}/preview", pair.path);
+    let preview = format!("{}/preview", checkout.path);
     let proposal = json!({
         "rules": [rule(1, "DE", true)],
         "rollout": { "percentage": 0, "strategy": "per_user" },
@@ -60,12 +66,16 @@ async fn a_preview_shows_who_is_affected_and_changes_nothing() {
             "findings": [],
         })
     );
-    let after = app.sdk(&pair.sdk_key).get("/sdk/v1/config").await.json();
+    let after = app
+        .sdk(&checkout.sdk_key)
+        .get("/sdk/v1/config")
+        .await
+        .json();
     assert_eq!(after, served);
     let audited_after = admin.audited().await;
     assert_eq!(audited_after, audited);
     app.flush_usage().await;
-    let usage = admin.get(&format!("/flags/{}/usage", pair.flag)).await;
+    let usage = admin.get(&format!("/flags/{}/usage", checkout.flag)).await;
     assert_eq!(usage.json()["environments"], json!([]));
 }
 
@@ -73,7 +83,7 @@ async fn a_preview_shows_who_is_affected_and_changes_nothing() {
 async fn a_preview_of_nothing_finds_mistakes_in_the_current_configuration() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let mut never = rule(3, "FR", true);
     let more = rule(1, "IT", true)["conditions"][0].clone();
     never["conditions"]
@@ -81,10 +91,10 @@ async fn a_preview_of_nothing_finds_mistakes_in_the_current_configuration() {
         .expect("conditions")
         .push(more);
     for rule in [rule(1, "DE", true), rule(2, "DE", false), never] {
-        let created = admin.post(&format!("{}/rules", pair.path), rule).await;
+        let created = admin.post(&format!("{}/rules", checkout.path), rule).await;
         created.expect(StatusCode::CREATED);
     }
-    let preview = format!("{}/preview", pair.path);
+    let preview = format!("{}/preview", checkout.path);
     let previewed = admin.post(&preview, json!({})).await;
     let previewed = previewed.expect(StatusCode::OK).json();
     assert_eq!(previewed["differences"], json!([]));
@@ -119,8 +129,8 @@ async fn a_preview_of_nothing_finds_mistakes_in_the_current_configuration() {
 async fn all_faults_of_a_proposal_are_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let preview = format!("{}/preview", pair.path);
+    let checkout = admin.flag_environment().await;
+    let preview = format!("{}/preview", checkout.path);
     let faulty = json!({
         "isEnabled": 1, "ttlOverrideSeconds": 0, "rules": [{ "priority": 1 }], "rollout": {},
         "contexts": [{}, { "email": "x" }, []], "more": 1,
@@ -150,7 +160,10 @@ async fn all_faults_of_a_proposal_are_reported() {
     let refused = admin.post(&preview, many).await;
     let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     assert_eq!(refused.faults(), ["/contexts"]);
-    let nowhere = format!("/flags/{}/environments/{}/preview", pair.flag, pair.flag);
+    let nowhere = format!(
+        "/flags/{}/environments/{}/preview",
+        checkout.flag, checkout.flag
+    );
     let refused = admin.post(&nowhere, json!({ "x": 1 })).await;
     refused.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
 }
@@ -159,9 +172,9 @@ async fn all_faults_of_a_proposal_are_reported() {
 async fn archived_flags_and_outdated_clients_are_previewed() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     for _ in 0..2 {
-        let sdk = app.sdk(&pair.sdk_key);
+        let sdk = app.sdk(&checkout.sdk_key);
         let request = sdk.request(reqwest::Method::GET, "/sdk/v1/config");
         let request = request.header("x-pennon-client", "@pennon/core/0.0.1");
         sdk.send(request).await.expect(StatusCode::OK);
@@ -169,14 +182,14 @@ async fn archived_flags_and_outdated_clients_are_previewed() {
         app.advance(3_600);
     }
     let admin = app.admin().await;
-    let preview = format!("{}/preview", pair.path);
+    let preview = format!("{}/preview", checkout.path);
     let proposal = json!({ "isEnabled": true, "rules": [rule(1, "DE", true)], "contexts": [{}] });
     let previewed = admin.post(&preview, proposal.clone()).await.json();
     assert_eq!(
         previewed["warnings"][0]["clients"],
         json!(["@pennon/core/0.0.1"])
     );
-    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
+    let archived = admin.delete(&format!("/flags/{}", checkout.flag)).await;
     archived.expect(StatusCode::NO_CONTENT);
     let previewed = admin.post(&preview, proposal).await;
     let previewed = previewed.expect(StatusCode::OK).json();

@@ -42,15 +42,17 @@ async fn works(app: &TestApp, keys: [&str; 2]) -> bool {
 async fn the_previous_key_gives_access_to_the_new_environment_until_its_end() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
-    let Rotated { id, key } = overlap(&admin, &pair.environment).await;
-    assert!(works(&app, [&pair.sdk_key, &key]).await);
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    let Rotated { id, key } = overlap(&admin, &checkout.environment).await;
+    assert!(works(&app, [&checkout.sdk_key, &key]).await);
     // Both keys serve later changes.
-    admin.switch(&pair.flag, &id, false).await;
-    assert!(!is_on(&app, &pair.sdk_key).await && !is_on(&app, &key).await);
-    admin.switch(&pair.flag, &id, true).await;
-    let prefix = &pair.sdk_key[..12];
+    admin.switch(&checkout.flag, &id, false).await;
+    assert!(!is_on(&app, &checkout.sdk_key).await && !is_on(&app, &key).await);
+    admin.switch(&checkout.flag, &id, true).await;
+    let prefix = &checkout.sdk_key[..12];
     let shown = json!({ "prefix": prefix, "endsAt": "2026-03-01T10:30:00.000Z" });
     let path = format!("/environments/{id}");
     assert_eq!(admin.get(&path).await.json()["previousKey"], shown);
@@ -61,21 +63,21 @@ async fn the_previous_key_gives_access_to_the_new_environment_until_its_end() {
     assert_eq!(entry["newValue"]["previousKey"], shown);
     assert_eq!(entry["oldValue"]["previousKey"], Value::Null);
     let mut streams = [
-        Stream::open(&app.sdk(&pair.sdk_key)).await,
+        Stream::open(&app.sdk(&checkout.sdk_key)).await,
         Stream::open(&app.sdk(&key)).await,
     ];
     for stream in &mut streams {
         stream.tag().await.expect("the first event");
     }
     app.advance(3599);
-    assert!(works(&app, [&pair.sdk_key, &key]).await);
+    assert!(works(&app, [&checkout.sdk_key, &key]).await);
     app.advance(1);
-    assert!(is_refused(&app, &pair.sdk_key).await);
+    assert!(is_refused(&app, &checkout.sdk_key).await);
     assert!(is_on(&app, &key).await);
     let [old, new] = &mut streams;
     assert_eq!(old.block().await, None);
     let admin = app.admin().await;
-    admin.switch(&pair.flag, &id, false).await;
+    admin.switch(&checkout.flag, &id, false).await;
     new.tag().await.expect("the new key's stream stays open");
     assert_eq!(admin.get(&path).await.json().get("previousKey"), None);
     for method in [Method::GET, Method::DELETE] {
@@ -126,19 +128,19 @@ async fn without_an_overlap_nothing_is_new_and_invalid_overlaps_change_nothing()
 async fn an_overlap_ends_early_by_request_and_is_audited_and_never_reverted() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let Rotated { id, key } = overlap(&admin, &pair.environment).await;
-    let mut stream = Stream::open(&app.sdk(&pair.sdk_key)).await;
+    let checkout = admin.flag_environment().await;
+    let Rotated { id, key } = overlap(&admin, &checkout.environment).await;
+    let mut stream = Stream::open(&app.sdk(&checkout.sdk_key)).await;
     stream.tag().await.expect("the first event");
     let path = previous_key(&id);
     let request = admin.request(Method::DELETE, &path);
     let stale = admin.send(request.header("if-match", "\"7\"")).await;
     stale.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
-    assert!(!is_refused(&app, &pair.sdk_key).await);
+    assert!(!is_refused(&app, &checkout.sdk_key).await);
     let request = admin.request(Method::DELETE, &path);
     let ended = admin.send(request.header("if-match", "\"1\"")).await;
     ended.expect(StatusCode::NO_CONTENT);
-    assert!(is_refused(&app, &pair.sdk_key).await);
+    assert!(is_refused(&app, &checkout.sdk_key).await);
     assert!(!is_refused(&app, &key).await);
     assert_eq!(stream.block().await, None);
     let environment = admin.get(&format!("/environments/{id}")).await;
@@ -148,7 +150,7 @@ async fn an_overlap_ends_early_by_request_and_is_audited_and_never_reverted() {
     assert_eq!(entry["action"], "ENVIRONMENT_UPDATED");
     assert_eq!(
         entry["oldValue"]["previousKey"]["prefix"],
-        pair.sdk_key[..12]
+        checkout.sdk_key[..12]
     );
     assert_eq!(entry["newValue"].get("previousKey"), None);
     let entry = entry["id"].as_str().unwrap_or_default();
@@ -158,7 +160,7 @@ async fn an_overlap_ends_early_by_request_and_is_audited_and_never_reverted() {
     revert.expect_problem(StatusCode::CONFLICT, "NOT_REVERTIBLE");
     let again = admin.delete(&path).await;
     again.expect_problem(StatusCode::NOT_FOUND, "PREVIOUS_KEY_NOT_FOUND");
-    let old = admin.delete(&previous_key(&pair.environment)).await;
+    let old = admin.delete(&previous_key(&checkout.environment)).await;
     old.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_REVOKED");
 }
 
@@ -166,16 +168,18 @@ async fn an_overlap_ends_early_by_request_and_is_audited_and_never_reverted() {
 async fn a_second_rotation_and_a_revocation_end_the_overlap_at_once() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
-    let second = overlap(&admin, &pair.environment).await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    let second = overlap(&admin, &checkout.environment).await;
     let third = overlap(&admin, &second.id).await;
-    assert!(is_refused(&app, &pair.sdk_key).await);
+    assert!(is_refused(&app, &checkout.sdk_key).await);
     assert!(works(&app, [&second.key, &third.key]).await);
     let revoke = format!("/environments/{}/revoke", third.id);
     let revoked = admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
     assert_eq!(revoked.json().get("previousKey"), None);
-    for key in [&pair.sdk_key, &second.key, &third.key] {
+    for key in [&checkout.sdk_key, &second.key, &third.key] {
         assert!(is_refused(&app, key).await);
     }
     let stored = "select count(*) from environments where previous_key_hash is not null";
@@ -188,11 +192,13 @@ async fn other_instances_accept_the_previous_key_without_a_gap_and_refuse_it_whe
     let other = one.beside().await;
     other.follow();
     let admin = one.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     let mut current = Rotated {
-        id: pair.environment.clone(),
-        key: pair.sdk_key.clone(),
+        id: checkout.environment.clone(),
+        key: checkout.sdk_key.clone(),
     };
     eventually("the other instance serves the flag", async || {
         is_on(&other, &current.key).await
@@ -209,7 +215,7 @@ async fn other_instances_accept_the_previous_key_without_a_gap_and_refuse_it_whe
         current = next;
     }
     eventually("the other instance refuses the first key", async || {
-        is_refused(&other, &pair.sdk_key).await
+        is_refused(&other, &checkout.sdk_key).await
     })
     .await;
     // A start reads the previous keys, too.
@@ -239,15 +245,17 @@ async fn other_instances_accept_the_previous_key_without_a_gap_and_refuse_it_whe
 async fn the_end_holds_while_the_database_is_down() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
-    let Rotated { key, .. } = overlap(&admin, &pair.environment).await;
-    let mut stream = Stream::open(&app.sdk(&pair.sdk_key)).await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    let Rotated { key, .. } = overlap(&admin, &checkout.environment).await;
+    let mut stream = Stream::open(&app.sdk(&checkout.sdk_key)).await;
     stream.tag().await.expect("the first event");
     app.lose_database().await;
-    assert!(works(&app, [&pair.sdk_key, &key]).await);
+    assert!(works(&app, [&checkout.sdk_key, &key]).await);
     app.advance(3600);
-    let refused = app.sdk(&pair.sdk_key).get("/sdk/v1/config").await;
+    let refused = app.sdk(&checkout.sdk_key).get("/sdk/v1/config").await;
     let unknown = format!("pnk_{}", "A".repeat(43));
     let unknown = app.sdk(&unknown).get("/sdk/v1/config").await;
     assert_ne!(unknown.status, StatusCode::OK);
@@ -260,16 +268,16 @@ async fn the_end_holds_while_the_database_is_down() {
 async fn the_use_of_the_previous_key_is_shown_by_client() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    poll(&app.sdk(&pair.sdk_key), "@pennon/core/0.1.0").await;
-    let Rotated { id, key } = overlap(&admin, &pair.environment).await;
+    let checkout = admin.flag_environment().await;
+    poll(&app.sdk(&checkout.sdk_key), "@pennon/core/0.1.0").await;
+    let Rotated { id, key } = overlap(&admin, &checkout.environment).await;
     let path = previous_key(&id);
     let unused = admin.get(&path).await.expect(StatusCode::OK).json();
     assert_eq!(unused["lastUsedAt"], Value::Null);
     assert_eq!(unused["clients"], json!([]));
     app.advance(600);
     poll(&app.sdk(&key), "@pennon/nest/0.1.0").await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let sdk = app.sdk(&checkout.sdk_key);
     poll(&sdk, "@pennon/core/0.1.0").await;
     poll(&sdk, "@pennon/core/0.1.0").await;
     let question = json!({ "flagKey": "checkout" });
@@ -283,7 +291,7 @@ async fn the_use_of_the_previous_key_is_shown_by_client() {
     let used = viewer.get(&path).await.expect(StatusCode::OK).json();
     let (first, last) = ("2026-03-01T09:40:00.000Z", "2026-03-01T09:41:00.000Z");
     let expected = json!({
-        "prefix": pair.sdk_key[..12], "endsAt": "2026-03-01T10:30:00.000Z", "lastUsedAt": last,
+        "prefix": checkout.sdk_key[..12], "endsAt": "2026-03-01T10:30:00.000Z", "lastUsedAt": last,
         "clients": [
             { "package": null, "version": null, "requests": 2, "lastSeenAt": last },
             { "package": "@pennon/core", "version": "0.1.0", "requests": 2, "lastSeenAt": first },
@@ -299,10 +307,10 @@ async fn the_use_of_the_previous_key_is_shown_by_client() {
 async fn both_keys_share_the_rate_limit() {
     let app = TestApp::with_settings(&["--rate-limit-evaluate", "2"]).await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let Rotated { key, .. } = overlap(&admin, &pair.environment).await;
+    let checkout = admin.flag_environment().await;
+    let Rotated { key, .. } = overlap(&admin, &checkout.environment).await;
     let mut statuses = Vec::new();
-    for key in [&pair.sdk_key, &key, &pair.sdk_key, &key] {
+    for key in [&checkout.sdk_key, &key, &checkout.sdk_key, &key] {
         let answer = app.sdk(key).get("/sdk/v1/config").await;
         statuses.push(answer.status.as_u16());
     }

@@ -2,7 +2,7 @@
 //!
 //! Half of the requests go to one instance, half to another on the same database.
 
-use pennon_tests::{Answer, PASSWORD, Pair, TestApp};
+use pennon_tests::{Answer, FlagEnvironment, PASSWORD, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -162,11 +162,11 @@ async fn archiving_and_enabling_exclude_each_other() {
 async fn a_rule_created_during_a_rotation_moves_along_or_is_refused() {
     let two = TwoInstances::start().await;
     let admin = two.apps[0].with_authorization(two.token.clone());
-    let Pair {
+    let FlagEnvironment {
         flag,
         mut environment,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     for priority in 1..=CALLERS {
         let rule = json!({
             "priority": priority, "logic": "and", "value": true,

@@ -1,6 +1,6 @@
 //! Rate limits of environments.
 
-use pennon_tests::{Answer, Caller, Pair, TestApp};
+use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ async fn exhaust(sdk: &Caller<'_>, path: &str, body: &Value) -> usize {
 #[tokio::test]
 async fn each_request_counts_once_and_the_limit_refills_every_second() {
     let app = limited().await;
-    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let FlagEnvironment { sdk_key, .. } = app.admin().await.flag_environment().await;
     let sdk = app.sdk(&sdk_key);
     for (path, body) in questions() {
         assert_eq!(exhaust(&sdk, path, &body).await, 2, "{path}");
@@ -68,7 +68,7 @@ async fn each_request_counts_once_and_the_limit_refills_every_second() {
 #[tokio::test]
 async fn clients_with_local_evaluation_have_a_separate_limit() {
     let app = limited().await;
-    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let FlagEnvironment { sdk_key, .. } = app.admin().await.flag_environment().await;
     let sdk = app.sdk(&sdk_key);
     let (path, body) = &questions()[0];
     exhaust(&sdk, path, body).await;
@@ -90,7 +90,7 @@ async fn clients_with_local_evaluation_have_a_separate_limit() {
 async fn each_environment_has_its_own_limit() {
     let app = limited().await;
     let admin = app.admin().await;
-    let Pair { sdk_key, .. } = admin.pair().await;
+    let FlagEnvironment { sdk_key, .. } = admin.flag_environment().await;
     let (_, other_key) = admin.environment("shop", "staging").await;
     let (path, body) = &questions()[0];
     exhaust(&app.sdk(&sdk_key), path, body).await;
@@ -106,7 +106,7 @@ async fn each_environment_has_its_own_limit() {
 #[tokio::test]
 async fn without_the_setting_there_is_no_limit() {
     let app = TestApp::start().await;
-    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let FlagEnvironment { sdk_key, .. } = app.admin().await.flag_environment().await;
     let sdk = app.sdk(&sdk_key);
     for _ in 0..50 {
         for (path, body) in questions() {

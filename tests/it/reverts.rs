@@ -36,8 +36,10 @@ fn changes(answer: &Value) -> Value {
 async fn a_revert_restores_the_state_and_can_be_reverted() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     let entry = newest(&admin).await;
     let editor = app.user("eve@example.com", "editor").await;
     let changed = json!([[
@@ -55,14 +57,14 @@ async fn a_revert_restores_the_state_and_can_be_reverted() {
     assert_eq!(previewed["dryRun"], true);
     assert_eq!(previewed["groupId"], json!(null));
     assert_eq!(previewed["overwrites"], false);
-    assert_eq!(admin.get(&pair.path).await.json()["isEnabled"], true);
+    assert_eq!(admin.get(&checkout.path).await.json()["isEnabled"], true);
 
     let reverted = revert(&editor, &entry, "").await;
     let reverted = reverted.expect(StatusCode::OK).json();
     assert_eq!(changes(&reverted), changed);
     assert_eq!(reverted["dryRun"], false);
     assert!(reverted.get("fingerprint").is_none());
-    assert_eq!(admin.get(&pair.path).await.json()["isEnabled"], false);
+    assert_eq!(admin.get(&checkout.path).await.json()["isEnabled"], false);
     let written = admin.get("/audit?limit=1").await.json();
     assert_eq!(written["items"][0]["groupId"], reverted["groupId"]);
     assert_eq!(written["items"][0]["actorIdentity"], "eve@example.com");
@@ -71,19 +73,21 @@ async fn a_revert_restores_the_state_and_can_be_reverted() {
     again.expect_problem(StatusCode::CONFLICT, "ALREADY_REVERTED");
     let group = reverted["groupId"].as_str().expect("a group");
     revert(&editor, group, "").await.expect(StatusCode::OK);
-    assert_eq!(admin.get(&pair.path).await.json()["isEnabled"], true);
+    assert_eq!(admin.get(&checkout.path).await.json()["isEnabled"], true);
 }
 
 #[tokio::test]
 async fn a_fingerprint_refuses_a_revert_of_another_state() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     let entry = newest(&admin).await;
     let previewed = revert(&admin, &entry, "?dryRun=true").await;
     let seen = format!("?fingerprint={}", previewed.text("/fingerprint"));
-    let configured = admin.put(&pair.path, json!({ "ttlOverrideSeconds": 5 }));
+    let configured = admin.put(&checkout.path, json!({ "ttlOverrideSeconds": 5 }));
     configured.await.expect(StatusCode::NO_CONTENT);
     for query in [seen.clone(), format!("{seen}&dryRun=true")] {
         let stale = revert(&admin, &entry, &query).await;
@@ -129,8 +133,8 @@ async fn changes_that_cannot_be_reverted_are_refused() {
 async fn a_revert_needs_the_role_of_the_change() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let environment = format!("/environments/{}", pair.environment);
+    let checkout = admin.flag_environment().await;
+    let environment = format!("/environments/{}", checkout.environment);
     let renamed = admin.patch(&environment, json!({ "name": "live" })).await;
     renamed.expect(StatusCode::OK);
     let renamed = newest(&admin).await;
@@ -153,7 +157,7 @@ async fn a_revert_needs_the_role_of_the_change() {
 async fn the_roles_of_a_user_can_be_restored_but_not_a_password() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    admin.pair().await;
+    admin.flag_environment().await;
     let id = admin.user("eve@example.com", "viewer").await;
     let created = newest(&admin).await;
     let path = format!("/users/{id}");
@@ -217,17 +221,17 @@ async fn a_revert_keeps_an_administrator() {
 async fn the_environment_with_the_last_key_is_the_newest_even_if_the_clock_was_set_back() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let mut environment = pair.environment;
+    let checkout = admin.flag_environment().await;
+    let mut environment = checkout.environment;
     for _ in 0..2 {
         app.advance(-10);
         let rotate = format!("/environments/{environment}/rotate-key");
         let rotated = admin.post(&rotate, json!({})).await;
         environment = rotated.expect(StatusCode::CREATED).text("/id");
     }
-    admin.switch(&pair.flag, &environment, true).await;
+    admin.switch(&checkout.flag, &environment, true).await;
     let entry = newest(&admin).await;
     revert(&admin, &entry, "").await.expect(StatusCode::OK);
-    let path = format!("/flags/{}/environments/{environment}", pair.flag);
+    let path = format!("/flags/{}/environments/{environment}", checkout.flag);
     assert_eq!(admin.get(&path).await.json()["isEnabled"], false);
 }

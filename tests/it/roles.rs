@@ -9,7 +9,7 @@ const NOWHERE: &str = "0190a000-0000-7000-8000-000000000000";
 
 /// Returns every request that needs a role, with that role.
 fn guarded() -> Vec<(&'static str, String, &'static str)> {
-    let pair = format!("/flags/{NOWHERE}/environments/{NOWHERE}");
+    let checkout = format!("/flags/{NOWHERE}/environments/{NOWHERE}");
     let environment = format!("/environments/{NOWHERE}");
     let (flag, user) = (format!("/flags/{NOWHERE}"), format!("/users/{NOWHERE}"));
     vec![
@@ -18,14 +18,14 @@ fn guarded() -> Vec<(&'static str, String, &'static str)> {
         ("PATCH", flag.clone(), "editor"),
         ("DELETE", flag.clone(), "editor"),
         ("POST", format!("{flag}/restore"), "editor"),
-        ("PUT", pair.clone(), "editor"),
-        ("POST", format!("{pair}/rules"), "editor"),
-        ("PUT", format!("{pair}/rules/order"), "editor"),
-        ("POST", format!("{pair}/copy-from/{NOWHERE}"), "editor"),
+        ("PUT", checkout.clone(), "editor"),
+        ("POST", format!("{checkout}/rules"), "editor"),
+        ("PUT", format!("{checkout}/rules/order"), "editor"),
+        ("POST", format!("{checkout}/copy-from/{NOWHERE}"), "editor"),
         ("PUT", format!("/rules/{NOWHERE}"), "editor"),
         ("DELETE", format!("/rules/{NOWHERE}"), "editor"),
-        ("PUT", format!("{pair}/rollout"), "editor"),
-        ("DELETE", format!("{pair}/rollout"), "editor"),
+        ("PUT", format!("{checkout}/rollout"), "editor"),
+        ("DELETE", format!("{checkout}/rollout"), "editor"),
         ("POST", "/environments".to_owned(), "admin"),
         ("PUT", "/environments/order".to_owned(), "admin"),
         ("PATCH", environment.clone(), "admin"),
@@ -111,17 +111,17 @@ async fn checks_run_in_the_order_authentication_role_existence_body() {
 #[tokio::test]
 async fn every_role_can_read_and_manage_its_own_credentials() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
+    let checkout = app.admin().await.flag_environment().await;
     let viewer = app.user("vic@example.com", "viewer").await;
     let (id, token) = viewer.personal_token("script", "viewer").await;
     let script = app.with_authorization(format!("Bearer {token}"));
     for path in [
         "/environments".to_owned(),
-        format!("/environments/{}", pair.environment),
+        format!("/environments/{}", checkout.environment),
         "/flags".to_owned(),
-        format!("/flags/{}", pair.flag),
-        pair.path.clone(),
-        format!("{}/rules", pair.path),
+        format!("/flags/{}", checkout.flag),
+        checkout.path.clone(),
+        format!("{}/rules", checkout.path),
         "/audit".to_owned(),
         "/audit/export".to_owned(),
         "/flags?stale=true&include=usage".to_owned(),
@@ -134,7 +134,7 @@ async fn every_role_can_read_and_manage_its_own_credentials() {
     }
     let missing = viewer.get(&format!("/rules/{NOWHERE}")).await;
     missing.expect_problem(StatusCode::NOT_FOUND, "RULE_NOT_FOUND");
-    let rollout = format!("{}/rollout", pair.path);
+    let rollout = format!("{}/rollout", checkout.path);
     let missing = viewer.get(&rollout).await;
     missing.expect_problem(StatusCode::NOT_FOUND, "ROLLOUT_NOT_FOUND");
     viewer

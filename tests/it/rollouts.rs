@@ -1,6 +1,6 @@
 //! Percentage rollouts: setting, reading and deleting them.
 
-use pennon_tests::{Pair, START, TestApp};
+use pennon_tests::{FlagEnvironment, START, TestApp};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -8,12 +8,12 @@ use serde_json::json;
 async fn the_first_rollout_is_created_and_later_ones_update_it() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         path,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let path = path + "/rollout";
     admin
         .get(&path)
@@ -57,7 +57,7 @@ async fn the_first_rollout_is_created_and_later_ones_update_it() {
 async fn every_invalid_member_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let path = admin.pair().await.path + "/rollout";
+    let path = admin.flag_environment().await.path + "/rollout";
     for percentage in [json!(-1), json!(101), json!(0.5), json!("50"), json!(null)] {
         let answer = admin
             .put(
@@ -77,7 +77,7 @@ async fn every_invalid_member_is_reported() {
 async fn a_deleted_rollout_is_gone_and_can_be_created_again() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let path = admin.pair().await.path + "/rollout";
+    let path = admin.flag_environment().await.path + "/rollout";
     let rollout = json!({ "percentage": 5, "strategy": "per_user" });
     admin
         .delete(&path)

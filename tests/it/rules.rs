@@ -1,6 +1,6 @@
 //! Targeting rules: creating, listing, replacing and deleting them.
 
-use pennon_tests::{Caller, Pair, START, TestApp};
+use pennon_tests::{Caller, FlagEnvironment, START, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -15,12 +15,12 @@ fn rule(priority: u32) -> Value {
 async fn a_created_rule_is_returned_and_rules_are_listed_by_priority() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         path,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let path = path + "/rules";
     let body = json!({
         "priority": 20, "logic": "or", "value": false,
@@ -89,7 +89,7 @@ async fn priorities_are_unique_per_flag_and_environment() {
 async fn every_fault_in_every_condition_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let path = admin.pair().await.path + "/rules";
+    let path = admin.flag_environment().await.path + "/rules";
     let body = json!({
         "priority": 0, "logic": "xor", "value": "true",
         "conditions": [
@@ -129,7 +129,7 @@ async fn every_fault_in_every_condition_is_reported() {
 async fn the_number_of_conditions_and_rules_is_limited() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let path = admin.pair().await.path + "/rules";
+    let path = admin.flag_environment().await.path + "/rules";
     let with_conditions = |count: usize| {
         let mut rule = rule(1);
         rule["conditions"] = json!(vec![rule["conditions"][0].clone(); count]);
@@ -164,7 +164,7 @@ async fn the_number_of_conditions_and_rules_is_limited() {
 async fn the_largest_rule_is_accepted_even_with_escaped_characters() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let path = admin.pair().await.path + "/rules";
+    let path = admin.flag_environment().await.path + "/rules";
     let mut rule = rule(1);
     let mut condition = rule["conditions"][0].clone();
     condition["attribute"] = json!("a".repeat(128));
@@ -187,7 +187,7 @@ async fn the_largest_rule_is_accepted_even_with_escaped_characters() {
 async fn the_texts_of_conditions_have_a_maximum_length() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let path = admin.pair().await.path + "/rules";
+    let path = admin.flag_environment().await.path + "/rules";
     let with = |attribute: &str, text: &str| {
         let mut rule = rule(1);
         rule["conditions"][0]["attribute"] = json!(attribute);
@@ -218,12 +218,12 @@ async fn the_texts_of_conditions_have_a_maximum_length() {
 async fn a_rule_is_replaced_as_a_whole_and_keeps_its_id() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         path,
         sdk_key,
         flag,
         environment,
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     admin.switch(&flag, &environment, true).await;
     let rules = format!("{path}/rules");
     let id = admin.post(&rules, rule(1)).await.text("/id");
@@ -274,7 +274,7 @@ async fn a_rule_is_replaced_as_a_whole_and_keeps_its_id() {
 async fn a_deleted_rule_is_gone_and_its_priority_free() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let rules = admin.pair().await.path + "/rules";
+    let rules = admin.flag_environment().await.path + "/rules";
     let created = admin.post(&rules, rule(1)).await.json();
     let path = format!("/rules/{}", created["id"].as_str().unwrap_or_default());
     admin.delete(&path).await.expect(StatusCode::NO_CONTENT);
@@ -305,7 +305,7 @@ async fn a_deleted_rule_is_gone_and_its_priority_free() {
 async fn rules_of_an_archived_flag_cannot_change() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair { path, flag, .. } = admin.pair().await;
+    let FlagEnvironment { path, flag, .. } = admin.flag_environment().await;
     let id = admin
         .post(&format!("{path}/rules"), rule(1))
         .await
@@ -337,7 +337,7 @@ async fn order(caller: &Caller<'_>, path: &str) -> (Vec<Value>, Vec<Value>) {
 async fn reordering_assigns_the_existing_priorities_in_one_change() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair { path, sdk_key, .. } = admin.pair().await;
+    let FlagEnvironment { path, sdk_key, .. } = admin.flag_environment().await;
     let path = path + "/rules";
     for priority in [3, 10, 11, 2_147_483_647] {
         let mut rule = rule(priority);
@@ -384,10 +384,10 @@ async fn reordering_assigns_the_existing_priorities_in_one_change() {
 async fn an_order_must_list_every_rule_exactly_once() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let path = format!("{}/rules", pair.path);
+    let checkout = admin.flag_environment().await;
+    let path = format!("{}/rules", checkout.path);
     let other = admin.flag("other").await;
-    let other = format!("/flags/{other}/environments/{}/rules", pair.environment);
+    let other = format!("/flags/{other}/environments/{}/rules", checkout.environment);
     let foreign = admin.post(&other, rule(1)).await.text("/id");
     let ids = [
         admin.post(&path, rule(1)).await.text("/id"),
@@ -421,5 +421,8 @@ async fn an_order_must_list_every_rule_exactly_once() {
         let bad = bad.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
         assert_eq!(bad.faults(), ["/ruleIds"]);
     }
-    assert_eq!(order(&admin, &format!("{}/rules", pair.path)).await.0, ids);
+    assert_eq!(
+        order(&admin, &format!("{}/rules", checkout.path)).await.0,
+        ids
+    );
 }

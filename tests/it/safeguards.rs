@@ -1,6 +1,6 @@
 //! Protected environments, and reasons for changes.
 
-use pennon_tests::{Answer, Caller, Pair, TestApp};
+use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -10,19 +10,19 @@ use crate::dashboard::Browser;
 const HEADER: &str = "x-change-reason";
 
 /// Creates an environment whose changes require a reason, with a flag.
-async fn guarded(admin: &Caller<'_>) -> Pair {
-    let pair = admin.pair().await;
+async fn guarded(admin: &Caller<'_>) -> FlagEnvironment {
+    let checkout = admin.flag_environment().await;
     let guard = json!({ "reasonRequired": true });
-    let guarded = admin.patch(&environment_path(&pair), guard).await;
+    let guarded = admin.patch(&environment_path(&checkout), guard).await;
     assert_eq!(
         guarded.expect(StatusCode::OK).json()["reasonRequired"],
         true
     );
-    pair
+    checkout
 }
 
-fn environment_path(pair: &Pair) -> String {
-    format!("/environments/{}", pair.environment)
+fn environment_path(checkout: &FlagEnvironment) -> String {
+    format!("/environments/{}", checkout.environment)
 }
 
 fn text_of(answer: &Answer) -> String {
@@ -81,10 +81,10 @@ fn rule(priority: i64) -> Value {
 async fn every_change_in_an_environment_needs_the_reason_that_it_requires() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = guarded(&admin).await;
+    let checkout = guarded(&admin).await;
     let (other, _) = admin.environment("shop", "dev").await;
-    let (flag, here) = (format!("/flags/{}", pair.flag), &pair.path);
-    let place = environment_path(&pair);
+    let (flag, here) = (format!("/flags/{}", checkout.flag), &checkout.path);
+    let place = environment_path(&checkout);
     let put = |path: &str, body| (Method::PUT, path.to_owned(), body);
     let post = |path: &str, body| (Method::POST, path.to_owned(), body);
     let patch = |path: &str, body| (Method::PATCH, path.to_owned(), body);
@@ -127,22 +127,24 @@ async fn every_change_in_an_environment_needs_the_reason_that_it_requires() {
 async fn reading_and_changing_something_else_needs_no_reason() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = guarded(&admin).await;
+    let checkout = guarded(&admin).await;
     let (dev, _) = admin.environment("shop", "dev").await;
     // The flag itself is not served.
     let renamed = json!({ "name": "Express checkout" });
-    let renamed = admin.patch(&format!("/flags/{}", pair.flag), renamed).await;
+    let renamed = admin
+        .patch(&format!("/flags/{}", checkout.flag), renamed)
+        .await;
     renamed.expect(StatusCode::OK);
-    admin.switch(&pair.flag, &dev, true).await;
-    let dry_run = format!("{}/copy-from/{dev}?dryRun=true", pair.path);
+    admin.switch(&checkout.flag, &dev, true).await;
+    let dry_run = format!("{}/copy-from/{dev}?dryRun=true", checkout.path);
     admin.post(&dry_run, json!({})).await.expect(StatusCode::OK);
     // A change without effect changes nothing.
     let off = json!({ "isEnabled": false });
     admin
-        .put(&pair.path, off)
+        .put(&checkout.path, off)
         .await
         .expect(StatusCode::NO_CONTENT);
-    let clone = format!("{}/clone", environment_path(&pair));
+    let clone = format!("{}/clone", environment_path(&checkout));
     let cloned = admin.post(&clone, json!({ "name": "prod 2" })).await;
     assert_eq!(
         cloned.expect(StatusCode::CREATED).json()["reasonRequired"],
@@ -162,10 +164,10 @@ async fn reading_and_changing_something_else_needs_no_reason() {
 async fn the_header_and_the_body_can_give_a_reason_anywhere_and_must_agree() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let on = json!({ "isEnabled": true });
     let off = json!({ "isEnabled": false });
-    let (put, path) = (Method::PUT, &pair.path);
+    let (put, path) = (Method::PUT, &checkout.path);
     let reason = "Zahlungsfehler – siehe „INC-7“ 🔥";
     let encoded: Vec<String> = reason.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let encoded = encoded.concat();
@@ -186,7 +188,7 @@ async fn the_header_and_the_body_can_give_a_reason_anywhere_and_must_agree() {
     // Bodies of requests that need none.
     let archive = send(&admin, Method::PUT, path, &off, None).await;
     archive.expect(StatusCode::NO_CONTENT);
-    let flag = format!("/flags/{}", pair.flag);
+    let flag = format!("/flags/{}", checkout.flag);
     admin.delete(&flag).await.expect(StatusCode::NO_CONTENT);
     let restored = admin
         .post(&format!("{flag}/restore"), json!({ "reason": "again" }))
@@ -238,11 +240,11 @@ async fn the_header_and_the_body_of_a_deletion_can_give_a_reason() {
 async fn an_unusable_reason_is_refused_and_nothing_changes() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = guarded(&admin).await;
+    let checkout = guarded(&admin).await;
     let on = json!({ "isEnabled": true });
     let long = "x".repeat(501);
     for header in ["", "%20", "%ff", "%00", "50% more", "a%z1", "é", &long] {
-        let refused = send(&admin, Method::PUT, &pair.path, &on, Some(header)).await;
+        let refused = send(&admin, Method::PUT, &checkout.path, &on, Some(header)).await;
         let refused = refused.expect(StatusCode::BAD_REQUEST).json();
         assert_eq!(refused["code"], "INVALID_INPUT", "{header}");
         assert_eq!(
@@ -259,27 +261,34 @@ async fn an_unusable_reason_is_refused_and_nothing_changes() {
         json!(null),
     ] {
         let refused = admin
-            .put(&pair.path, with(&on, "reason", reason.clone()))
+            .put(&checkout.path, with(&on, "reason", reason.clone()))
             .await;
         let refused = refused.expect(StatusCode::BAD_REQUEST).json();
         assert_eq!(refused["errors"][0]["pointer"], "/reason", "{reason}");
     }
-    let twice = admin.request(Method::PUT, &pair.path).json(&on);
+    let twice = admin.request(Method::PUT, &checkout.path).json(&on);
     let twice = admin
         .send(twice.header(HEADER, "a").header(HEADER, "b"))
         .await;
     twice.expect(StatusCode::BAD_REQUEST);
-    let configuration = admin.get(&pair.path).await.json();
+    let configuration = admin.get(&checkout.path).await.json();
     assert_eq!(configuration["isEnabled"], false);
     let longest = with(&on, "reason", json!("ü".repeat(500)));
-    let done = admin.put(&pair.path, longest).await;
+    let done = admin.put(&checkout.path, longest).await;
     done.expect(StatusCode::NO_CONTENT);
 
     // Those without the role learn nothing about the rest of their request, and reads take no reason.
     let viewer = app.user("vic@example.com", "viewer").await;
-    let refused = send(&viewer, Method::PUT, &pair.path, &on, Some("%ff")).await;
+    let refused = send(&viewer, Method::PUT, &checkout.path, &on, Some("%ff")).await;
     refused.expect(StatusCode::FORBIDDEN);
-    let read = send(&viewer, Method::GET, &pair.path, &Value::Null, Some("%ff")).await;
+    let read = send(
+        &viewer,
+        Method::GET,
+        &checkout.path,
+        &Value::Null,
+        Some("%ff"),
+    )
+    .await;
     read.expect(StatusCode::OK);
 }
 
@@ -287,13 +296,17 @@ async fn an_unusable_reason_is_refused_and_nothing_changes() {
 async fn imports_and_reverts_take_one_reason_for_all_their_changes() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     let document = app.command(&["export"]).await.expect_success();
-    admin.switch(&pair.flag, &pair.environment, false).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, false)
+        .await;
     let guard = json!({ "reasonRequired": true });
     admin
-        .patch(&environment_path(&pair), guard)
+        .patch(&environment_path(&checkout), guard)
         .await
         .expect(StatusCode::OK);
 
@@ -313,7 +326,7 @@ async fn imports_and_reverts_take_one_reason_for_all_their_changes() {
     let done = app.command_with_input(&arguments, &document).await;
     done.expect_success();
     assert!(reasons(&admin).await.contains(&json!("nightly sync")));
-    let on = admin.get(&pair.path).await.json();
+    let on = admin.get(&checkout.path).await.json();
     assert_eq!(on["isEnabled"], true);
 
     let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
@@ -375,19 +388,24 @@ async fn an_environment_can_be_created_guarded_and_unguarded_with_a_reason() {
 async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let protect = json!({ "protected": true });
-    let protected = admin.patch(&environment_path(&pair), protect).await;
+    let protected = admin.patch(&environment_path(&checkout), protect).await;
     assert_eq!(protected.expect(StatusCode::OK).json()["protected"], true);
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
 
     let browser = Browser::signed_in(&app).await;
-    let page = format!("/dashboard/flags/checkout?environment={}", pair.environment);
-    let revision = admin.get(&pair.path).await;
+    let page = format!(
+        "/dashboard/flags/checkout?environment={}",
+        checkout.environment
+    );
+    let revision = admin.get(&checkout.path).await;
     let revision = revision.header("etag").trim_matches('"').to_owned();
     let form = format!(
         "do=switch&flag={}&environment={}&revision={revision}&enabled=false",
-        pair.flag, pair.environment
+        checkout.flag, checkout.environment
     );
     let asked = browser.post(&page, &form).await.expect(StatusCode::OK);
     let question = text_of(&asked);
@@ -399,14 +417,14 @@ async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
         question.contains(r#"name="confirmed" value="yes""#),
         "{question}"
     );
-    let on = admin.get(&pair.path).await.json();
+    let on = admin.get(&checkout.path).await.json();
     assert_eq!(on["isEnabled"], true);
     let confirmed = browser
         .post(&page, &format!("{form}&confirmed=yes&reason=INC-9"))
         .await;
     confirmed.expect(StatusCode::SEE_OTHER);
     assert_eq!(reasons(&admin).await[0], "INC-9");
-    let off = admin.get(&pair.path).await.json();
+    let off = admin.get(&checkout.path).await.json();
     assert_eq!(off["isEnabled"], false);
 }
 
@@ -414,16 +432,16 @@ async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
 async fn a_reason_that_nobody_can_see_is_refused() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = guarded(&admin).await;
+    let checkout = guarded(&admin).await;
     for reason in [" ", "\u{200b}", "\u{2060}\u{ad}", "a\u{1b}[31m", "\0"] {
         let body = json!({ "isEnabled": true, "reason": reason });
-        let refused = admin.put(&pair.path, body).await;
+        let refused = admin.put(&checkout.path, body).await;
         let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
         assert_eq!(refused.faults(), ["/reason"], "{reason:?}");
     }
     let lines = json!({ "isEnabled": true, "reason": "Payment errors:\r\n\tINC-481 \u{1f469}\u{200d}\u{1f4bb}" });
     admin
-        .put(&pair.path, lines)
+        .put(&checkout.path, lines)
         .await
         .expect(StatusCode::NO_CONTENT);
     // An entry may be older than these rules.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pennon_tests::{Answer, Caller, Pair, TestApp};
+use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -94,7 +94,7 @@ async fn tag(sdk: &Caller<'_>) -> String {
 #[tokio::test]
 async fn the_first_event_arrives_at_once_with_the_etag_of_the_configuration() {
     let app = TestApp::start().await;
-    let key = app.admin().await.pair().await.sdk_key;
+    let key = app.admin().await.flag_environment().await.sdk_key;
     let sdk = app.sdk(&key);
     let mut stream = Stream::open(&sdk).await;
     let header = |name: &str| {
@@ -119,7 +119,7 @@ async fn the_first_event_arrives_at_once_with_the_etag_of_the_configuration() {
 #[tokio::test]
 async fn many_clients_are_told_to_spread_their_requests() {
     let app = TestApp::start().await;
-    let key = app.admin().await.pair().await.sdk_key;
+    let key = app.admin().await.flag_environment().await.sdk_key;
     let sdk = app.sdk(&key);
     let mut streams = Vec::new();
     for _ in 0..501 {
@@ -134,12 +134,12 @@ async fn many_clients_are_told_to_spread_their_requests() {
 async fn each_change_reaches_all_streams_of_its_environment_and_no_others() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let (other, other_key) = admin.environment("shop", "other").await;
     let (sdk, other_sdk) = (app.sdk(&sdk_key), app.sdk(&other_key));
     let mut streams = Vec::new();
@@ -166,12 +166,12 @@ async fn each_change_reaches_all_streams_of_its_environment_and_no_others() {
 async fn a_resumed_stream_sends_only_newer_events() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let sdk = app.sdk(&sdk_key);
     let before = tag(&sdk).await;
     // An ETag of `GET /sdk/v1/config` works like the ID of an event.
@@ -194,7 +194,7 @@ async fn a_resumed_stream_sends_only_newer_events() {
 #[tokio::test]
 async fn a_change_on_another_instance_is_sent() {
     let one = TestApp::start().await;
-    let key = one.admin().await.pair().await.sdk_key;
+    let key = one.admin().await.flag_environment().await.sdk_key;
     let other = one.beside().await;
     other.follow();
     let mut stream = Stream::open(&other.sdk(&key)).await;
@@ -207,12 +207,12 @@ async fn a_change_on_another_instance_is_sent() {
 async fn heartbeats_are_sent_but_no_events_without_a_change_of_content() {
     let app = TestApp::with_settings(&["--stream-heartbeat", "1"]).await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let sdk = app.sdk(&sdk_key);
     let mut stream = Stream::open(&sdk).await;
     stream.tag().await.expect("the first event");
@@ -271,7 +271,7 @@ async fn the_stream_ends_when_another_instance_revokes_its_key() {
 #[tokio::test]
 async fn the_stream_ends_when_the_service_stops() {
     let app = TestApp::start().await;
-    let key = app.admin().await.pair().await.sdk_key;
+    let key = app.admin().await.flag_environment().await.sdk_key;
     let mut stream = Stream::open(&app.sdk(&key)).await;
     stream.tag().await.expect("the first event");
     app.drain();
@@ -339,7 +339,7 @@ async fn pages_from_other_origins_may_open_the_stream() {
 #[tokio::test]
 async fn head_returns_the_headers_and_ends() {
     let app = TestApp::start().await;
-    let key = app.admin().await.pair().await.sdk_key;
+    let key = app.admin().await.flag_environment().await.sdk_key;
     let sdk = app.sdk(&key);
     let answer = sdk
         .send(sdk.request(Method::HEAD, "/sdk/v1/stream?unknown=1"))
@@ -356,12 +356,12 @@ async fn head_returns_the_headers_and_ends() {
 async fn a_client_that_does_not_read_delays_no_other() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let mut idle = TcpStream::connect(app.address())
         .await
         .expect("a connection");

@@ -1,6 +1,6 @@
 //! Counts of evaluations and polls.
 
-use pennon_tests::{Caller, LossyProxy, Pair, START, TestApp, TestDatabase};
+use pennon_tests::{Caller, FlagEnvironment, LossyProxy, START, TestApp, TestDatabase};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -25,14 +25,16 @@ async fn usage(admin: &Caller<'_>, path: &str) -> Value {
 async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
-    let flag = format!("/flags/{}", pair.flag);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
+    let flag = format!("/flags/{}", checkout.flag);
     evaluate(&sdk, "checkout", 3).await;
     evaluate(&sdk, "nothing", 1).await;
     let batch = json!({ "evaluations": [{ "flagKey": "checkout" }, { "flagKey": "nothing" }] });
     sdk.post("/sdk/v1/evaluate/batch", batch).await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     sdk.post("/ofrep/v1/evaluate/flags/checkout", json!({}))
         .await;
     // A bulk request does not show which flags are used, and an explanation is not an evaluation. Neither is counted.
@@ -48,7 +50,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     let expected = json!({
         "from": "2026-02-28T09:00:00.000Z", "to": START,
         "environments": [{
-            "environmentId": pair.environment, "product": "shop", "environment": "prod",
+            "environmentId": checkout.environment, "product": "shop", "environment": "prod",
             "lastEvaluatedAt": START, "hours": [first_hour],
         }],
     });
@@ -80,9 +82,9 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
 async fn polls_are_counted_as_first_current_or_outdated() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let environment = format!("/environments/{}", pair.environment);
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = admin.flag_environment().await;
+    let environment = format!("/environments/{}", checkout.environment);
+    let sdk = app.sdk(&checkout.sdk_key);
     let poll = async |tag: Option<&str>| {
         let mut request = sdk.request(Method::GET, "/sdk/v1/config");
         if let Some(tag) = tag {
@@ -94,7 +96,9 @@ async fn polls_are_counted_as_first_current_or_outdated() {
     poll(Some(&tag)).await;
     poll(Some(&tag)).await;
     evaluate(&sdk, "checkout", 2).await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     poll(Some(&tag)).await;
     // A HEAD request fetches no configuration, so it is not counted.
     let headers = sdk.request(Method::HEAD, "/sdk/v1/config");
@@ -113,12 +117,12 @@ async fn polls_are_counted_as_first_current_or_outdated() {
 async fn instances_share_hourly_counts_and_a_new_key_continues_them() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let Pair {
+    let FlagEnvironment {
         flag,
         environment,
         sdk_key,
         ..
-    } = admin.pair().await;
+    } = admin.flag_environment().await;
     let other = app.beside().await;
     evaluate(&app.sdk(&sdk_key), "checkout", 2).await;
     evaluate(&other.sdk(&sdk_key), "checkout", 3).await;
@@ -150,8 +154,8 @@ async fn instances_share_hourly_counts_and_a_new_key_continues_them() {
 async fn applications_can_report_local_evaluations() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let counts = json!([
         { "flagKey": "checkout", "reason": "rollout", "count": 1_000_000_000 },
         { "flagKey": "checkout", "reason": "rollout", "count": 1, "more": true },
@@ -160,7 +164,7 @@ async fn applications_can_report_local_evaluations() {
     let reported = sdk.post("/sdk/v1/usage", json!({ "counts": counts })).await;
     reported.expect(StatusCode::NO_CONTENT);
     app.flush_usage().await;
-    let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
+    let used = usage(&admin, &format!("/flags/{}", checkout.flag)).await;
     let hours = &used["environments"][0]["hours"];
     assert_eq!(hours[0]["evaluations"], json!({ "rollout": 1_000_000_001 }));
     let counts = json!([
@@ -201,9 +205,9 @@ async fn applications_can_report_local_evaluations() {
 async fn a_report_with_an_id_counts_once_across_all_instances() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let other = app.beside().await;
-    let (here, there) = (app.sdk(&pair.sdk_key), other.sdk(&pair.sdk_key));
+    let (here, there) = (app.sdk(&checkout.sdk_key), other.sdk(&checkout.sdk_key));
     let report = async |sdk: &Caller<'_>, id: &str, count: u32| {
         let counts = json!([{ "flagKey": "checkout", "reason": "rollout", "count": count }]);
         let report = json!({ "id": id, "counts": counts });
@@ -211,7 +215,7 @@ async fn a_report_with_an_id_counts_once_across_all_instances() {
         reported.expect(StatusCode::NO_CONTENT);
     };
     let counted = async || {
-        let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
+        let used = usage(&admin, &format!("/flags/{}", checkout.flag)).await;
         used["environments"][0]["hours"][0]["evaluations"]["rollout"].clone()
     };
     let (first, second) = (
@@ -241,7 +245,7 @@ async fn a_report_with_an_id_counts_once_across_all_instances() {
 async fn report_ids_are_remembered_for_an_hour_per_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let path = "/environments";
     let other = json!({ "product": "shop", "name": "other" });
     let other = admin.post(path, other).await.expect(StatusCode::CREATED);
@@ -254,29 +258,29 @@ async fn report_ids_are_remembered_for_an_hour_per_environment() {
         reported.expect(StatusCode::NO_CONTENT);
         app.flush_usage().await;
         let admin = app.admin().await;
-        let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
+        let used = usage(&admin, &format!("/flags/{}", checkout.flag)).await;
         let used = used["environments"].as_array().cloned().unwrap_or_default();
         let hours = used.iter().filter_map(|each| each["hours"].as_array());
         let counts = hours.flatten().map(|hour| &hour["evaluations"]["rollout"]);
         counts.filter_map(Value::as_u64).sum::<u64>()
     };
-    assert_eq!(counted(&pair.sdk_key).await, 1);
+    assert_eq!(counted(&checkout.sdk_key).await, 1);
     assert_eq!(counted(&other.text("/sdkKey")).await, 2);
     app.advance(3599);
-    assert_eq!(counted(&pair.sdk_key).await, 2);
+    assert_eq!(counted(&checkout.sdk_key).await, 2);
     // The IDs are deleted together with other old rows, at the first write in the next hour.
     app.advance(3600);
     app.flush_usage().await;
-    assert_eq!(counted(&pair.sdk_key).await, 3);
+    assert_eq!(counted(&checkout.sdk_key).await, 3);
 }
 
 #[tokio::test]
 async fn reported_evaluations_are_part_of_the_count_and_shown_apart() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
-    let flag = format!("/flags/{}", pair.flag);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
+    let flag = format!("/flags/{}", checkout.flag);
     evaluate(&sdk, "checkout", 3).await;
     app.flush_usage().await;
     let hour = usage(&admin, &flag).await["environments"][0]["hours"][0].clone();
@@ -302,7 +306,7 @@ async fn reported_evaluations_are_part_of_the_count_and_shown_apart() {
         "disabled": 11,
     });
     assert_eq!(hour, expected);
-    let environment = format!("/environments/{}", pair.environment);
+    let environment = format!("/environments/{}", checkout.environment);
     let expected = json!([{
         "hour": HOUR, "evaluations": 21, "reported": 18,
         "polls": { "first": 0, "current": 0, "outdated": 0 },
@@ -314,11 +318,15 @@ async fn reported_evaluations_are_part_of_the_count_and_shown_apart() {
 async fn evaluations_are_counted_by_result_as_far_as_it_is_known() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     let rollout = json!({ "percentage": 100, "strategy": "per_user" });
-    let set = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+    let set = admin
+        .put(&format!("{}/rollout", checkout.path), rollout)
+        .await;
     set.expect(StatusCode::CREATED);
     for context in [json!({ "userId": "ada" }), json!({ "userId": "max" })] {
         let question = json!({ "flagKey": "checkout", "context": context });
@@ -346,7 +354,7 @@ async fn evaluations_are_counted_by_result_as_far_as_it_is_known() {
         "enabled": 20_222,
         "disabled": 43,
     });
-    let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
+    let used = usage(&admin, &format!("/flags/{}", checkout.flag)).await;
     assert_eq!(used["environments"][0]["hours"][0], expected);
 
     let browser = Browser::signed_in(&app).await;
@@ -364,13 +372,13 @@ async fn evaluations_are_counted_by_result_as_far_as_it_is_known() {
 async fn the_reports_of_an_hour_are_limited_by_flag_and_environment_across_all_instances() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let flag = json!({ "key": "banner", "name": "Banner", "type": "boolean" });
     let banner = admin.post("/flags", flag).await.expect(StatusCode::CREATED);
     let other = app.beside().await;
     let report = async |app: &TestApp, key: &str, reason: &str, count: u32| {
         let counts = json!([{ "flagKey": key, "reason": reason, "count": count }]);
-        let sdk = app.sdk(&pair.sdk_key);
+        let sdk = app.sdk(&checkout.sdk_key);
         let reported = sdk.post("/sdk/v1/usage", json!({ "counts": counts })).await;
         reported.expect(StatusCode::NO_CONTENT);
         app.flush_usage().await;
@@ -380,7 +388,7 @@ async fn the_reports_of_an_hour_are_limited_by_flag_and_environment_across_all_i
     report(&app, "checkout", "rollout", 200_000_000).await;
     report(&other, "checkout", "flag_disabled", 1).await;
     report(&app, "banner", "rollout", 7).await;
-    evaluate(&app.sdk(&pair.sdk_key), "checkout", 2).await;
+    evaluate(&app.sdk(&checkout.sdk_key), "checkout", 2).await;
     app.flush_usage().await;
     let hours = async |flag: &str| {
         let admin = app.admin().await;
@@ -389,7 +397,7 @@ async fn the_reports_of_an_hour_are_limited_by_flag_and_environment_across_all_i
     let evaluations = json!({
         "flag_enabled": 900_000_000, "rollout": 1_100_000_000, "flag_disabled": 2,
     });
-    let first = hours(&pair.flag).await[0].clone();
+    let first = hours(&checkout.flag).await[0].clone();
     assert_eq!(first["evaluations"], evaluations);
     let reported = json!({ "flag_enabled": 900_000_000, "rollout": 1_100_000_000 });
     assert_eq!(first["reported"], reported);
@@ -397,7 +405,7 @@ async fn the_reports_of_an_hour_are_limited_by_flag_and_environment_across_all_i
     assert_eq!(banner[0]["evaluations"], json!({ "rollout": 7 }));
     app.advance(3600);
     report(&app, "checkout", "rollout", 5).await;
-    let next = hours(&pair.flag).await[1].clone();
+    let next = hours(&checkout.flag).await[1].clone();
     assert_eq!(next["reported"], json!({ "rollout": 5 }));
 }
 
@@ -430,8 +438,8 @@ async fn reports_with_the_key_of_a_public_environment_count_tenfold() {
 #[tokio::test]
 async fn the_chart_shows_reported_evaluations_apart() {
     let app = TestApp::start().await;
-    let pair = app.admin().await.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = app.admin().await.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let page = async || {
         app.flush_usage().await;
         let browser = Browser::signed_in(&app).await;
@@ -461,8 +469,8 @@ async fn the_chart_shows_reported_evaluations_apart() {
 async fn a_report_id_must_be_a_uuid() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let counts = json!([{ "flagKey": "checkout", "reason": "rollout", "count": 1 }]);
     for id in [
         json!(1),
@@ -483,10 +491,10 @@ async fn a_report_id_must_be_a_uuid() {
 async fn a_period_is_at_most_31_days_and_begins_before_its_end() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    evaluate(&app.sdk(&pair.sdk_key), "checkout", 1).await;
+    let checkout = admin.flag_environment().await;
+    evaluate(&app.sdk(&checkout.sdk_key), "checkout", 1).await;
     app.flush_usage().await;
-    let flag = format!("/flags/{}/usage", pair.flag);
+    let flag = format!("/flags/{}/usage", checkout.flag);
     let hours = async |query: &str| {
         let used = admin.get(&format!("{flag}?{query}")).await;
         let used = used.expect(StatusCode::OK).json();
@@ -508,11 +516,11 @@ async fn a_period_is_at_most_31_days_and_begins_before_its_end() {
         assert_eq!(refused.faults(), ["from"]);
     }
     let unknown = admin
-        .get(&format!("/flags/{}/usage", pair.environment))
+        .get(&format!("/flags/{}/usage", checkout.environment))
         .await;
     unknown.expect_problem(StatusCode::NOT_FOUND, "FLAG_NOT_FOUND");
     let unknown = admin
-        .get(&format!("/environments/{}/usage", pair.flag))
+        .get(&format!("/environments/{}/usage", checkout.flag))
         .await;
     unknown.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
 }
@@ -521,8 +529,8 @@ async fn a_period_is_at_most_31_days_and_begins_before_its_end() {
 async fn hourly_counts_are_deleted_after_31_days_and_the_last_evaluation_is_kept() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     evaluate(&sdk, "checkout", 1).await;
     sdk.get("/sdk/v1/config").await;
     app.flush_usage().await;
@@ -533,12 +541,12 @@ async fn hourly_counts_are_deleted_after_31_days_and_the_last_evaluation_is_kept
     let admin = app.admin().await;
     let period = format!("?from={HOUR}&to=2026-03-02T00:00:00Z");
     let used = admin
-        .get(&format!("/flags/{}/usage{period}", pair.flag))
+        .get(&format!("/flags/{}/usage{period}", checkout.flag))
         .await
         .json();
     assert_eq!(used["environments"][0]["hours"], json!([]));
     assert_eq!(used["environments"][0]["lastEvaluatedAt"], START);
-    let path = format!("/environments/{}/usage{period}", pair.environment);
+    let path = format!("/environments/{}/usage{period}", checkout.environment);
     let used = admin.get(&path).await.json();
     assert_eq!(used["hours"], json!([]));
     assert_eq!(used["lastPolledAt"], START);
@@ -557,14 +565,14 @@ async fn counts_are_not_added_twice_after_an_unconfirmed_commit() {
     let url = format!("{scheme_and_user}@{}/{name}", proxy.address());
     let app = TestApp::on_database(&url).await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
-    let sdk = app.sdk(&pair.sdk_key);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     evaluate(&sdk, "checkout", 3).await;
     proxy.lose_next_commit();
     assert!(!app.try_flush_usage().await);
     evaluate(&sdk, "checkout", 2).await;
     app.flush_usage().await;
-    let flag = usage(&admin, &format!("/flags/{}", pair.flag)).await;
+    let flag = usage(&admin, &format!("/flags/{}", checkout.flag)).await;
     let hours = &flag["environments"][0]["hours"];
     let expected = json!([
         { "hour": HOUR, "evaluations": { "flag_disabled": 5 }, "enabled": 0, "disabled": 5 },

@@ -78,11 +78,11 @@ impl Caller<'_> {
     }
 
     /// Creates the flag `checkout` and the environment `shop`/`prod`.
-    pub async fn pair(&self) -> Pair {
+    pub async fn flag_environment(&self) -> FlagEnvironment {
         let (environment, sdk_key) = self.environment("shop", "prod").await;
         let flag = self.flag("checkout").await;
         let path = format!("/flags/{flag}/environments/{environment}");
-        Pair {
+        FlagEnvironment {
             flag,
             environment,
             sdk_key,
@@ -140,7 +140,7 @@ impl Caller<'_> {
 }
 
 /// A flag in an environment.
-pub struct Pair {
+pub struct FlagEnvironment {
     /// The ID of the flag, whose key is `checkout`.
     pub flag: String,
     /// The ID of the environment, `prod` of the product `shop`.

@@ -43,7 +43,7 @@ pub use crate::answer::Answer;
 pub use crate::api::{api_breaks, is_field};
 pub use crate::app::TestApp;
 pub use crate::binary::{CommandResult, binary};
-pub use crate::caller::{Caller, Pair};
+pub use crate::caller::{Caller, FlagEnvironment};
 pub use crate::cluster::TlsCluster;
 pub use crate::database::{TestDatabase, WriteLock};
 pub use crate::described::{description, resolved};

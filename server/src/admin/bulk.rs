@@ -133,7 +133,7 @@ async fn add(
 
 /// Converts the error of tags that would be too many.
 fn too_many(invalid: Invalid) -> Error {
-    Error::Invalid(vec![Fault::pointer("/addTags", invalid.detail())])
+    Fault::pointer("/addTags", invalid.detail()).into()
 }
 
 /// Describes the error of one flag.

@@ -20,7 +20,7 @@ use super::changes::{self, EnvironmentChange};
 use super::environment_order::{self, Positioned};
 use super::environments::EnvironmentDetails;
 use super::flags::FlagDetails;
-use super::scope::Enabled;
+use super::scope::WhenEnabled;
 use super::targeting::{self, DesiredConfiguration, differences};
 use super::users::{self, Rights};
 use super::{Admin, environments, flags, usage};
@@ -196,7 +196,7 @@ impl DesiredState {
             }
             let details = FlagDetails::of(&after);
             if FlagDetails::of(&flag) != details {
-                let refuse = Enabled::Refuse;
+                let refuse = WhenEnabled::Refuse;
                 let (rewritten, raised) =
                     flags::rewrite(admin, tx, &actor, &flag, details, refuse).await?;
                 changes.extend(raised);

@@ -7,6 +7,7 @@ use pennon_model::environment::{self, Environment, ProductName};
 use pennon_model::id::EnvironmentId;
 use serde::Serialize;
 
+use super::environments::at_now;
 use super::{Admin, audit, changes};
 use crate::auth::authority::{AnyAdministrator, EnvironmentAdministrator};
 use crate::error::{Error, Fault};
@@ -107,19 +108,8 @@ fn arranged(current: &[Environment], order: &[EnvironmentId]) -> Result<Vec<Envi
     if left.is_empty() && arranged.len() == order.len() {
         return Ok(arranged);
     }
-    let fault = Fault::pointer(
-        "/environmentIds",
-        "must contain every active environment of the product exactly once, and no other",
-    );
-    Err(Error::Invalid(vec![fault]))
-}
-
-fn at_now(admin: &Admin, environments: Vec<Environment>) -> Vec<Environment> {
-    let now = admin.clock.now();
-    let environments = environments.into_iter();
-    environments
-        .map(|environment| environment.at(now))
-        .collect()
+    let detail = "must contain every active environment of the product exactly once, and no other";
+    Err(Fault::pointer("/environmentIds", detail).into())
 }
 
 impl<'e> Positioned<'e> {

@@ -18,7 +18,7 @@ use super::{Admin, Existence, audit, changes, previous_keys};
 use crate::auth::actor::Actor;
 use crate::auth::authority::{AnyAdministrator, EnvironmentAdministrator};
 use crate::auth::secret::PrefixedSecret;
-use crate::error::{Conflict, Entity, Error, Fault};
+use crate::error::{Conflict, Entity, Error, Fault, no_faults};
 use crate::store::environments::Safeguards;
 use crate::store::{self, Tx};
 
@@ -113,12 +113,7 @@ pub(super) async fn insert(
 /// Checks the members of a new environment.
 pub(super) fn check(admin: &Admin, new: &NewEnvironment) -> Result<(), Error> {
     let fault = |(member, detail)| Fault::pointer(format!("/{member}"), detail);
-    let faults: Vec<Fault> = faults(admin, new).into_iter().map(fault).collect();
-    if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Invalid(faults))
-    }
+    no_faults(faults(admin, new).into_iter().map(fault).collect())
 }
 
 /// Returns the members of a new environment that are invalid, with the reasons.
@@ -156,8 +151,7 @@ pub(crate) async fn update(
     patch: EnvironmentPatch,
 ) -> Result<Environment, Error> {
     let mut tx = admin.db.write().await?;
-    let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
-    let old = old.at(admin.clock.now());
+    let (old, actor) = find_active(admin, &mut tx, actor, id, precondition).await?;
     if patch
         .visibility
         .is_some_and(|visibility| visibility != old.visibility)
@@ -171,7 +165,7 @@ pub(crate) async fn update(
         is_reason_required: patch.is_reason_required.unwrap_or(old.is_reason_required),
     };
     if let Some(detail) = refused_client_rules(old.visibility, details.client_rules) {
-        return Err(Error::Invalid(vec![Fault::pointer("/clientRules", detail)]));
+        return Err(Fault::pointer("/clientRules", detail).into());
     }
     if details == EnvironmentDetails::of(&old) {
         return Ok(old);
@@ -220,9 +214,9 @@ pub(crate) async fn revoke(
     precondition: &Precondition,
 ) -> Result<Environment, Error> {
     let mut tx = admin.db.write().await?;
-    let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
-    let old = old.at(admin.clock.now());
-    let new = revoked(&mut tx, &old).await?;
+    let (old, actor) = find_active(admin, &mut tx, actor, id, precondition).await?;
+    store::environments::revoke(&mut tx, id).await?;
+    let new = revoked(&old);
     let raised = store::environments::raise_config_revision(&mut tx, id).await?;
     entry(AuditAction::EnvironmentRevoked, Some(&old), &new)?
         .record(admin, &mut tx, &actor)
@@ -242,9 +236,8 @@ pub(crate) async fn rotate_key(
     overlap: OverlapSeconds,
 ) -> Result<CreatedEnvironment, Error> {
     let mut tx = admin.db.write().await?;
-    let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
-    let old = old.at(admin.clock.now());
-    revoked(&mut tx, &old).await?;
+    let (old, actor) = find_active(admin, &mut tx, actor, id, precondition).await?;
+    store::environments::revoke(&mut tx, id).await?;
     let key = PrefixedSecret::sdk_key(old.visibility, &admin.entropy);
     let new = successor(admin, &old, &key, overlap);
     let hash = SecretHash::of(key.secret.expose());
@@ -322,15 +315,14 @@ pub(super) fn entry(
     audit::Entry::of(action).environment(new).from(old)?.to(new)
 }
 
-async fn revoked(tx: &mut Tx, environment: &Environment) -> Result<Environment, Error> {
-    store::environments::revoke(tx, environment.id).await?;
-    let revision = environment.revision + 1;
-    Ok(Environment {
+/// Returns a revoked environment.
+fn revoked(old: &Environment) -> Environment {
+    Environment {
         status: EnvironmentStatus::Revoked,
         previous_key: None,
-        revision,
-        ..environment.clone()
-    })
+        revision: old.revision + 1,
+        ..old.clone()
+    }
 }
 
 /// Returns one page of environments.
@@ -348,9 +340,16 @@ pub(crate) async fn list(
 /// Returns all active environments, by product and name.
 pub(crate) async fn active(admin: &Admin, _actor: &Actor) -> Result<Vec<Environment>, Error> {
     let active = store::environments::active(&mut admin.db.read().await?).await?;
+    Ok(at_now(admin, active))
+}
+
+/// Returns the environments as they are now.
+pub(super) fn at_now(admin: &Admin, environments: Vec<Environment>) -> Vec<Environment> {
     let now = admin.clock.now();
-    let active = active.into_iter();
-    Ok(active.map(|environment| environment.at(now)).collect())
+    let environments = environments.into_iter();
+    environments
+        .map(|environment| environment.at(now))
+        .collect()
 }
 
 /// Returns the products of the active environments, by name.
@@ -388,8 +387,10 @@ pub(super) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, 
         .ok_or(Error::NotFound(Entity::Environment))
 }
 
-/// Returns an environment that can be changed, and the actor as one who may change it, within a transaction.
+/// Returns an environment that can be changed, as it is now, and the actor as one who may change it, within a
+/// transaction.
 pub(super) async fn find_active(
+    admin: &Admin,
     tx: &mut Tx,
     actor: &AnyAdministrator,
     id: EnvironmentId,
@@ -398,7 +399,8 @@ pub(super) async fn find_active(
     let environment = find(tx, id).await?;
     let actor = actor.of(&environment)?;
     precondition.check(environment.revision)?;
-    not_revoked(environment).map(|environment| (environment, actor))
+    let environment = not_revoked(environment)?.at(admin.clock.now());
+    Ok((environment, actor))
 }
 
 /// Returns the environment, unless it is revoked.

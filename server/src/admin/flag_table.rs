@@ -181,13 +181,11 @@ pub(crate) async fn list(
 /// Fails if no active environment has this ID.
 async fn check_active(tx: &mut Tx, id: EnvironmentId) -> Result<(), Error> {
     let environment = store::environments::find(tx, id).await?;
-    match environment.map(|environment| environment.status) {
-        Some(EnvironmentStatus::Active) => Ok(()),
-        _ => Err(Error::Invalid(vec![Fault::parameter(
-            "environment",
-            "must be the id of an active environment",
-        )])),
+    if environment.is_some_and(|environment| environment.status == EnvironmentStatus::Active) {
+        return Ok(());
     }
+    let detail = "must be the id of an active environment";
+    Err(Fault::parameter("environment", detail).into())
 }
 
 fn stale_since(now: Timestamp) -> StaleSince {

@@ -11,7 +11,7 @@ use pennon_model::time::Timestamp;
 use super::changes::EnvironmentChange;
 use super::patch::{Patch, renamed};
 use super::precondition::Precondition;
-use super::scope::{self, Enabled};
+use super::scope::{self, WhenEnabled};
 use super::{Admin, Existence, audit, changes};
 use crate::auth::actor::Actor;
 use crate::auth::authority::{AnyEditor, FlagEditor};
@@ -40,7 +40,7 @@ pub(crate) struct FlagPatch {
     pub(crate) is_public: Option<bool>,
     pub(crate) metadata: MetadataPatch,
     /// The treatment of environments that the flag leaves while it is enabled there.
-    pub(crate) enabled: Enabled,
+    pub(crate) when_enabled: WhenEnabled,
 }
 
 /// A change of a flag's metadata; absent members stay unchanged.
@@ -186,7 +186,7 @@ pub(crate) async fn update(
     if details == FlagDetails::of(&old) {
         return Ok(old);
     }
-    let (new, changes) = rewrite(admin, &mut tx, &actor, &old, details, patch.enabled).await?;
+    let (new, changes) = rewrite(admin, &mut tx, &actor, &old, details, patch.when_enabled).await?;
     changes::commit(admin, tx, &actor, changes).await?;
     Ok(new)
 }
@@ -320,7 +320,7 @@ pub(super) async fn rewrite(
     actor: &FlagEditor,
     old: &Flag,
     details: FlagDetails,
-    enabled: Enabled,
+    when_enabled: WhenEnabled,
 ) -> Result<(Flag, Vec<EnvironmentChange>), Error> {
     let actor = &actor.also_of(details.products.as_ref())?;
     let new = rewritten(old, details);
@@ -332,7 +332,7 @@ pub(super) async fn rewrite(
     let changes = if stays {
         Vec::new()
     } else {
-        scope::apply(admin, tx, actor, &new, enabled).await?
+        scope::apply(admin, tx, actor, &new, when_enabled).await?
     };
     Ok((new, changes))
 }

@@ -5,7 +5,7 @@ use pennon_model::id::EnvironmentId;
 
 use super::environments;
 use crate::auth::actor::Actor;
-use crate::error::{Entity, Error, Fault};
+use crate::error::{Entity, Error, Fault, no_faults};
 use crate::store::Tx;
 
 /// Checks that the environments of new grants exist and are not revoked. Those that were granted before may be revoked.
@@ -25,11 +25,7 @@ pub(super) async fn check(tx: &mut Tx, old: &Grants, new: &Grants) -> Result<(),
             ));
         }
     }
-    if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Invalid(faults))
-    }
+    no_faults(faults)
 }
 
 /// Returns the reason that an environment cannot be granted; none if it can.

@@ -3,12 +3,11 @@
 use pennon_core::FlagConfig;
 use pennon_core::lint::{self, Finding};
 use pennon_core::rule::{Condition, Operand, Priority};
-use pennon_model::environment::{Environment, ProductName};
+use pennon_model::environment::{Environment, EnvironmentPath, ProductName};
 use pennon_model::flag::FlagKey;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::targeting::ConfigurationContent;
 use super::{Admin, transfer};
 use crate::auth::authority::Administrator;
 use crate::error::{Entity, Error};
@@ -49,8 +48,7 @@ pub(crate) struct LintFinding {
 /// A probable mistake, with the flag and the environment.
 pub(crate) struct LintedFlag {
     pub(crate) flag: FlagKey,
-    /// The environment, as `product/name`.
-    pub(crate) environment: String,
+    pub(crate) environment: EnvironmentPath,
     pub(crate) finding: LintFinding,
 }
 
@@ -58,12 +56,11 @@ pub(crate) struct LintedFlag {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LintFilter {
     pub(crate) product: Option<ProductName>,
-    /// The environment, as `product/name`.
-    pub(crate) environment: Option<String>,
+    pub(crate) environment: Option<EnvironmentPath>,
 }
 
 impl LintFilter {
-    fn includes(&self, product: &ProductName, path: &str) -> bool {
+    fn includes(&self, product: &ProductName, path: &EnvironmentPath) -> bool {
         let (wanted, environment) = (self.product.as_ref(), self.environment.as_ref());
         wanted.is_none_or(|wanted| wanted == product)
             && environment.is_none_or(|environment| environment == path)
@@ -94,7 +91,9 @@ pub(crate) async fn all(
     let places = active.flat_map(|flag| flag.environments.iter().map(move |place| (flag, place)));
     let linted = places.filter(|(_, place)| filter.includes(&place.product, &place.path()));
     let linted = linted.flat_map(|(flag, place)| {
-        let found = findings(&enabled(&flag.key, &place.content)).into_iter();
+        let mut content = place.content.clone();
+        content.switch.is_enabled = true;
+        let found = findings(&content.config(&flag.key, false)).into_iter();
         found.map(|finding| LintedFlag {
             flag: flag.key.clone(),
             environment: place.path(),
@@ -102,18 +101,6 @@ pub(crate) async fn all(
         })
     });
     Ok(linted.collect())
-}
-
-/// Returns the engine's input for an enabled flag.
-fn enabled(key: &FlagKey, content: &ConfigurationContent) -> FlagConfig {
-    FlagConfig {
-        key: key.as_str().into(),
-        archived: false,
-        enabled: true,
-        rules: content.rules.clone(),
-        rollout: content.rollout,
-        ttl: content.switch.ttl,
-    }
 }
 
 fn described(flag: &FlagConfig, finding: Finding) -> LintFinding {

@@ -37,5 +37,5 @@ where
         return Ok(old.clone());
     };
     let checked = NewName::new(new).map(NewName::into_inner);
-    checked.map_err(|invalid| Error::Invalid(vec![Fault::pointer("/name", invalid.detail())]))
+    checked.map_err(|invalid| Fault::pointer("/name", invalid.detail()).into())
 }

@@ -62,8 +62,7 @@ pub(crate) async fn end(
     precondition: &Precondition,
 ) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
-    let (old, actor) = find_active(&mut tx, actor, id, precondition).await?;
-    let old = old.at(admin.clock.now());
+    let (old, actor) = find_active(admin, &mut tx, actor, id, precondition).await?;
     if old.previous_key.is_none() {
         return Err(Error::NotFound(Entity::PreviousKey));
     }

@@ -17,7 +17,7 @@ use super::{Admin, tokens, transfer};
 use crate::auth::actor::Actor;
 use crate::auth::authority::{Administrator, Authorized};
 use crate::auth::secret::{GivenSdkKey, GivenToken, PrefixedSecret};
-use crate::error::{Conflict, Error, Fault};
+use crate::error::{Conflict, Error, Fault, no_faults};
 use crate::store::{self, Tx};
 
 /// The file that the first start applies.
@@ -68,11 +68,7 @@ pub(super) async fn apply(
         tx.begin_action();
         create_token(admin, tx, actor, token, &mut faults).await?;
     }
-    if faults.is_empty() {
-        Ok(changes)
-    } else {
-        Err(Error::Invalid(faults))
-    }
+    no_faults(faults).map(|()| changes)
 }
 
 async fn create_environments(

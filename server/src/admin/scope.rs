@@ -17,13 +17,13 @@ use super::environments::refused_product;
 use super::{Admin, audit};
 use crate::auth::actor::Actor;
 use crate::auth::authority::FlagEditor;
-use crate::error::{Conflict, Error, Fault};
+use crate::error::{Conflict, Error, Fault, no_faults};
 use crate::store::environments::Raised;
 use crate::store::{self, Tx};
 
 /// The treatment of environments that a flag leaves while it is enabled there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Enabled {
+pub(crate) enum WhenEnabled {
     /// Refuse the change.
     #[default]
     Refuse,
@@ -59,12 +59,7 @@ pub(super) fn check(
         let detail = format!("`{product}` {}", refusal(product)?);
         Some(Fault::pointer("/products", detail))
     };
-    let faults: Vec<Fault> = added.filter_map(fault).collect();
-    if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Invalid(faults))
-    }
+    no_faults(added.filter_map(fault).collect())
 }
 
 /// Returns the products of a saved flag that have no active environment. If the database fails, none are returned,
@@ -102,15 +97,15 @@ pub(super) async fn apply(
     tx: &mut Tx,
     actor: &FlagEditor,
     flag: &Flag,
-    enabled: Enabled,
+    when_enabled: WhenEnabled,
 ) -> Result<Vec<EnvironmentChange>, Error> {
     let before = by_environment(store::configurations::of_flag(tx, flag.id).await?);
     let left = before
         .values()
         .filter(|target| !flag.exists_in(&target.environment));
     let enabled_in = left.filter(|target| target.configuration.is_enabled);
-    let enabled_in: Vec<String> = enabled_in.map(|target| target.environment.path()).collect();
-    if enabled == Enabled::Refuse && !enabled_in.is_empty() {
+    let enabled_in: Vec<_> = enabled_in.map(|target| target.environment.path()).collect();
+    if when_enabled == WhenEnabled::Refuse && !enabled_in.is_empty() {
         return Err(Conflict::FlagEnabledElsewhere(enabled_in).into());
     }
     let raised = store::configurations::rescope(tx, flag.id).await?;

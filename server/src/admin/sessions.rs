@@ -11,13 +11,10 @@ use pennon_model::user::{Account, User};
 
 use super::Admin;
 use crate::auth::actor::Person;
-use crate::auth::secret;
+use crate::auth::{SESSION_DAYS, secret};
 use crate::error::Error;
 use crate::store::sessions::{NewSession, RefreshToken};
 use crate::store::{self, Tx};
-
-/// The lifetime of a session, in days.
-pub(crate) const SESSION_DAYS: i64 = 30;
 
 /// The number of days for which an expired session is kept.
 const KEEP_EXPIRED_DAYS: i64 = 7;

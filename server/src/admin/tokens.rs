@@ -154,19 +154,11 @@ pub(crate) async fn revoke(
     actor: &Actor,
     which: TokenSelector,
 ) -> Result<(), Error> {
-    let own = match which.owner {
-        AccountSelector::Mine => true,
-        AccountSelector::Of(id) => id.is_some() && id == actor.user().map(|user| user.id),
-    };
     let by_itself = actor.token().is_none() || actor.token() == which.token;
-    let administrator;
-    let own_behalf;
-    let authorized: &Authorized = if own && by_itself {
-        own_behalf = actor.clone().on_own_behalf();
-        &own_behalf
+    let authorized: &Authorized = if which.owner.is_own(actor) && by_itself {
+        &actor.clone().on_own_behalf()
     } else {
-        administrator = actor.administrator()?;
-        &administrator
+        &*actor.administrator()?
     };
     let mut tx = admin.db.write().await?;
     let token = find(&mut tx, actor, which).await?;
@@ -188,7 +180,7 @@ fn expiry(wanted: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Error>
         Some(time) if time > now.plus_days(MAX_DAYS) => "must be at most 366 days ahead",
         Some(time) => return Ok(time),
     };
-    Err(Error::Invalid(vec![Fault::pointer("/expiresAt", problem)]))
+    Err(Fault::pointer("/expiresAt", problem).into())
 }
 
 /// Returns one token, within a transaction.

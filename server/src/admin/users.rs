@@ -29,6 +29,21 @@ pub(crate) enum AccountSelector {
     Of(Option<UserId>),
 }
 
+impl AccountSelector {
+    /// Returns the ID of the account.
+    fn id(self, actor: &Actor) -> Option<UserId> {
+        match self {
+            Self::Mine => actor.user().map(|user| user.id),
+            Self::Of(id) => id,
+        }
+    }
+
+    /// Returns true if the account is the actor's own.
+    pub(super) fn is_own(self, actor: &Actor) -> bool {
+        self.id(actor).is_some_and(|id| actor.is(id))
+    }
+}
+
 /// A user to create.
 pub(crate) struct NewUser {
     pub(crate) email: Email,
@@ -330,10 +345,7 @@ async fn prove_own_password(
     if patch.password.is_some() {
         needs_session(actor)?;
     }
-    let own = actor.user().filter(|user| match account {
-        AccountSelector::Mine => true,
-        AccountSelector::Of(id) => id == Some(user.id),
-    });
+    let own = actor.user().filter(|_| account.is_own(actor));
     match (own, &patch.password, &patch.current) {
         (Some(user), Some(_), Some(current)) => {
             verify_current(admin, user, current).await.map(Some)
@@ -390,14 +402,10 @@ pub(super) async fn find(
     actor: &Actor,
     account: AccountSelector,
 ) -> Result<User, Error> {
-    let id = match account {
-        AccountSelector::Mine => actor.user().map(|user| user.id),
-        AccountSelector::Of(id) => id,
-    };
-    if !id.is_some_and(|id| actor.is(id)) {
+    if !account.is_own(actor) {
         actor.administrator()?;
     }
-    let user = match id {
+    let user = match account.id(actor) {
         Some(id) => store::users::find(tx, id).await?,
         None => None,
     };
@@ -417,5 +425,5 @@ fn wrong_password() -> Error {
 }
 
 fn current_password(detail: &str) -> Error {
-    Error::Invalid(vec![Fault::pointer("/currentPassword", detail)])
+    Fault::pointer("/currentPassword", detail).into()
 }

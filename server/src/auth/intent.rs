@@ -81,7 +81,7 @@ impl GivenReason {
 
 /// Reads the reason from the header of a request that may make changes, and lets the body give it.
 pub(super) fn read_reason(parts: &mut Parts, actor: &Actor) -> Result<(), Error> {
-    let fault = |detail| Error::Invalid(vec![Fault::parameter("X-Change-Reason", detail)]);
+    let fault = |detail| Fault::parameter("X-Change-Reason", detail);
     let given = &actor.intent().reason;
     if let Some(reason) = reason_in(&parts.headers).map_err(fault)? {
         given.give(&reason);

@@ -26,6 +26,9 @@ use self::throttle::Throttle;
 use crate::clock::Clock;
 use crate::store::Db;
 
+/// The lifetime of a session, in days.
+pub(crate) const SESSION_DAYS: i64 = 30;
+
 /// The state of authentication. It is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Auth(Arc<Parts>);

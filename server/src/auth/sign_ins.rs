@@ -5,10 +5,12 @@ use std::net::IpAddr;
 
 use parking_lot::Mutex;
 use pennon_model::secret::SecretHash;
-use pennon_model::time::Timestamp;
+use pennon_model::time::{DAY_MILLIS, Timestamp};
+
+use super::SESSION_DAYS;
 
 /// The period for which to remember a sign-in, in milliseconds: the lifetime of a session.
-const LIFETIME: i64 = 30 * 24 * 60 * 60 * 1000;
+const LIFETIME: i64 = SESSION_DAYS * DAY_MILLIS;
 
 /// The maximum number of sign-ins to remember. Beyond it, the oldest one is forgotten.
 const CAPACITY: usize = 10_000;

@@ -8,13 +8,14 @@ use std::path::Path;
 use clap::Args;
 use pennon_core::Context;
 use pennon_core::evaluate::{ConditionTrace, Outcome, RolloutTrace, RuleTrace};
+use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::json::Json;
 
-use super::{read, read_as_is, unknown_environment};
+use super::{environment_at, read, read_as_is};
 use crate::admin::lint::comparison;
-use crate::admin::targeting;
+use crate::admin::{flags, targeting};
 use crate::config::DatabaseSettings;
-use crate::error::listed;
+use crate::error::{Entity, Error as Failure, listed};
 use crate::evaluation::explanation::Explained;
 use crate::http::fields::Fields;
 
@@ -54,8 +55,11 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     };
     let context = parsed(&text)?;
     let explained = read_as_is(&database, async |admin, actor| {
-        let id = targeting::by_name(admin, actor, &flag, &environment).await;
-        let id = id.map_err(unknown_environment)?;
+        let found = flags::by_key(admin, actor, &flag).await?;
+        let id = FlagEnvironmentId {
+            flag: found.ok_or(Failure::NotFound(Entity::Flag))?.id,
+            environment: environment_at(admin, actor, &environment).await?.id,
+        };
         Ok::<_, Box<dyn Error>>(targeting::explain(admin, actor, id, &context).await?)
     });
     let explained = explained.await?;

@@ -21,7 +21,7 @@ use crate::admin::transfer::{
 };
 use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
-use crate::error::{Fault, list};
+use crate::error::{Fault, join_paths};
 use crate::http::fields::{Fields, FromFields, from_fields};
 use crate::store::OpenMode;
 
@@ -105,7 +105,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
 }
 
 fn needs_reason(environments: &[EnvironmentPath]) -> String {
-    let environments = list(environments);
+    let environments = join_paths(environments);
     format!("changes in {environments} require a reason; give it with `--reason`")
 }
 
@@ -126,7 +126,7 @@ fn listed(faults: &[Fault]) -> String {
 /// Formats a change for printing: `RULE_UPDATED checkout in shop/prod: {…} -> {…}`.
 fn line(change: &ImportedChange) -> String {
     let json = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), Value::to_string);
-    let place = change.environment.as_deref();
+    let place = change.environment.as_ref();
     format!(
         "{} {}{}: {} -> {}\n",
         change.action,

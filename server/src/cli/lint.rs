@@ -7,7 +7,7 @@ use clap::Args;
 use pennon_core::Invalid;
 use pennon_model::environment::ProductName;
 
-use super::{read_as_is, unknown_environment};
+use super::{environment_at, read_as_is};
 use crate::admin::lint::{self, LintFilter, LintedFlag};
 use crate::config::DatabaseSettings;
 use crate::error::{Entity, Error as Failure};
@@ -35,17 +35,29 @@ fn product(text: &str) -> Result<ProductName, Invalid> {
 
 /// Prints one line for each mistake, and fails if there are any.
 pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
-    let filter = LintFilter {
-        product: arguments.product,
-        environment: arguments.environment,
-    };
-    let found = read_as_is(&arguments.database, async |admin, actor| {
+    let Arguments {
+        product,
+        environment,
+        database,
+    } = arguments;
+    let found = read_as_is(&database, async |admin, actor| {
+        let environment = match environment {
+            Some(path) => Some(environment_at(admin, actor, &path).await?.path()),
+            None => None,
+        };
+        let filter = LintFilter {
+            product,
+            environment,
+        };
         let found = lint::all(admin, actor, &filter).await;
-        found.map_err(|error| match (&filter.environment, error) {
-            (None, Failure::NotFound(Entity::Environment)) => {
+        found.map_err(|error| match (error, &filter.environment) {
+            (Failure::NotFound(Entity::Environment), None) => {
                 "no active environment belongs to this product".into()
             }
-            (_, error) => unknown_environment(error),
+            (Failure::NotFound(Entity::Environment), Some(path)) => {
+                format!("{path} does not belong to this product").into()
+            }
+            (error, _) => Box::<dyn Error>::from(error),
         })
     });
     let found = found.await?;

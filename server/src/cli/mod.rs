@@ -24,13 +24,14 @@ use std::sync::Arc;
 use clap::builder::{Resettable, StyledStr};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Command as Grammar, CommandFactory, FromArgMatches, Parser, Subcommand};
+use pennon_model::environment::Environment;
 
-use crate::admin::Admin;
+use crate::admin::{Admin, environments};
 use crate::auth::actor::Actor;
 use crate::auth::authority::Administrator;
 use crate::clock::{Entropy, SystemClock};
 use crate::config::{DatabaseSettings, SECRETS_HELP, Settings};
-use crate::error::{Entity, Error as Failure};
+use crate::error::Error as Failure;
 use crate::http;
 use crate::store::OpenMode;
 
@@ -217,13 +218,25 @@ async fn read_as_is<T, E: Into<Box<dyn Error>>>(
     done.map_err(|error| explained(&admin, error))
 }
 
-/// Returns an error that says how to name environments, if none has the name that was given.
-fn unknown_environment(error: Failure) -> Box<dyn Error> {
-    match error {
-        Failure::NotFound(Entity::Environment) => {
-            "no active environment has this name; environments are named `product/name`".into()
-        }
-        error => error.into(),
+/// Returns the active environment with this path, `product/name`. Fails if two have it, because a product and a name
+/// can contain `/`.
+async fn environment_at(
+    admin: &Admin,
+    actor: &Actor,
+    path: &str,
+) -> Result<Environment, Box<dyn Error>> {
+    let mut found = environments::active(admin, actor).await?;
+    found.retain(|environment| environment.path().to_string() == path);
+    let environment = found.pop().ok_or_else(|| {
+        format!("no active environment is called {path}; environments are named `product/name`")
+    })?;
+    match found.pop() {
+        None => Ok(environment),
+        Some(other) => Err(format!(
+            "{path} can be `{}` of the product `{}` or `{}` of the product `{}`; rename one of them",
+            other.name, other.product, environment.name, environment.product
+        )
+        .into()),
     }
 }
 

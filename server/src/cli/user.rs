@@ -11,7 +11,7 @@ use pennon_model::grant::{Grant, GrantScope, Grants};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
 use pennon_model::user::{Email, Role, User, UserFilter};
 
-use super::{explained, open};
+use super::{environment_at, explained, open};
 use crate::admin::Admin;
 use crate::admin::precondition::Precondition;
 use crate::admin::users::{AccountSelector, NewUser, UserPatch};
@@ -290,10 +290,7 @@ impl Scope {
             return Ok(GrantScope::Product(product));
         }
         let path = self.environment.unwrap_or_default();
-        let mut active = environments::active(admin, actor).await?.into_iter();
-        let environment = active.find(|environment| environment.path() == path);
-        let environment =
-            environment.ok_or_else(|| format!("no active environment is called {path}"))?;
+        let environment = environment_at(admin, actor, &path).await?;
         Ok(GrantScope::Environment(environment.id))
     }
 }

@@ -28,6 +28,7 @@ use crate::admin::first_steps;
 use crate::admin::flags;
 use crate::admin::previous_keys;
 use crate::admin::usage::{self, Period};
+use crate::error::{Entity, Error};
 
 /// The number of clients on the page of an environment, most recently seen first.
 const CLIENTS_SHOWN: i64 = 10;
@@ -85,11 +86,10 @@ impl EnvironmentAdmin for SignedIn {
             ..PageRequest::default()
         };
         let clients = usage::clients(&self.admin, &self.actor, id, few).await?;
-        let previous_key = match environment.previous_key {
-            Some(_) => previous_keys::usage(&self.admin, &self.actor, id)
-                .await
-                .ok(),
-            None => None,
+        let previous_key = match previous_keys::usage(&self.admin, &self.actor, id).await {
+            Ok(usage) => Some(usage),
+            Err(Error::NotFound(Entity::PreviousKey)) => None,
+            Err(error) => return Err(error.into()),
         };
         Ok(EnvironmentDetail {
             polling: polling.get(&id).copied().unwrap_or_default(),

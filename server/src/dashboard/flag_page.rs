@@ -21,7 +21,7 @@ use super::{Form, SignedIn, expected, flag_metadata, flag_products, optional_des
 use crate::admin::flags::{FlagPatch, MetadataPatch};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
-use crate::admin::scope::Enabled;
+use crate::admin::scope::WhenEnabled;
 use crate::admin::targeting::{self, ConfigurationPatch, Rules};
 use crate::admin::{flags, warnings};
 use crate::error::{Entity, Error};
@@ -76,10 +76,10 @@ impl FlagPageAdmin for SignedIn {
             products: products.map_or(Patch::Clear, Patch::Set),
             is_public: Some(details.is_public),
             metadata: MetadataPatch::to(metadata),
-            enabled: if details.disable {
-                Enabled::Disable
+            when_enabled: if details.disable {
+                WhenEnabled::Disable
             } else {
-                Enabled::Refuse
+                WhenEnabled::Refuse
             },
         };
         flags::update(

@@ -35,7 +35,7 @@ use pennon_model::text::Description;
 use crate::admin::Admin;
 use crate::admin::precondition::Precondition;
 use crate::auth::actor::Person;
-use crate::error::{Conflict, Error, Fault, FaultLocation};
+use crate::error::{Conflict, Error, Fault, FaultLocation, join_paths};
 
 /// The service, on behalf of the user who is signed in to the dashboard.
 pub(crate) struct SignedIn {
@@ -173,7 +173,7 @@ impl From<Error> for AdminError {
             Error::Conflict(Conflict::FlagEnabledElsewhere(environments)) => {
                 Self::Conflict(sentence(&format!(
                     "the flag is still on in {}, which the change takes it out of",
-                    environments.join(", ")
+                    join_paths(&environments)
                 )))
             }
             Error::ConfirmationRequired {

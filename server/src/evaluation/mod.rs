@@ -14,7 +14,7 @@ use self::explanation::Explained;
 use self::sdk_environment::{RevealedEnvironment, SdkEnvironment};
 pub(crate) use self::serving::Serving;
 use crate::error::{Entity, Error};
-use crate::snapshot::{Decision, EnvironmentUsage, ServedFlag};
+use crate::snapshot::{Decision, EnvironmentCounters, ServedFlag};
 
 /// Evaluates one flag. Fails if the environment does not have the flag.
 pub(crate) fn evaluate(
@@ -75,7 +75,7 @@ pub(crate) fn decide(
 /// Evaluates many flags of an environment for one context.
 pub(crate) struct Evaluator {
     client_rules: ClientRules,
-    usage: Arc<EnvironmentUsage>,
+    usage: Arc<EnvironmentCounters>,
     context: Context<'static>,
 }
 

@@ -13,7 +13,7 @@ use pennon_model::usage::PollKind;
 use super::Serving;
 use crate::auth::{PresentedCredential, presented, secret};
 use crate::error::Error;
-use crate::snapshot::{EnvironmentSnapshot, EnvironmentUsage, Follower, Opened, RateLimiter};
+use crate::snapshot::{EnvironmentCounters, EnvironmentSnapshot, Follower, Opened, RateLimiter};
 
 /// A valid SDK key and its environment, before the rate limit is checked.
 pub(crate) struct SdkKey {
@@ -125,7 +125,7 @@ impl SdkKey {
         known(&self.serving, self.serving.snapshots.follow(self.hash))
     }
 
-    fn usage(&self) -> &EnvironmentUsage {
+    fn usage(&self) -> &EnvironmentCounters {
         self.environment.snapshot.usage()
     }
 

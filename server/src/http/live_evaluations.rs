@@ -1,7 +1,5 @@
 //! The stream of live evaluations for an open dashboard page.
 
-use std::time::Duration;
-
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
@@ -18,7 +16,7 @@ use super::stream_session::StreamSession;
 use crate::admin::live_evaluations;
 use crate::auth::actor::Person;
 use crate::in_flight::Permit;
-use crate::snapshot::Watch;
+use crate::snapshot::{TICK, Watch};
 use crate::state::Service;
 
 /// The maximum number of these streams on an instance. [`AdminError::TooManyWatchers`] repeats it.
@@ -26,9 +24,6 @@ const MAX_STREAMS: usize = 8;
 
 /// The time after which a stream ends, in milliseconds.
 const DURATION_MILLIS: i64 = 10 * 60 * 1000;
-
-/// The longest interval between looks at the clock, which may be set.
-const TICK: Duration = Duration::from_millis(250);
 
 /// The stream for one page. It ends with the session, after a change of the role, when the environment is revoked, when
 /// the service stops, and in time.

@@ -48,7 +48,7 @@ macro_rules! identifiers {
             }
 
             fn describe(builder: &mut OperationBuilder<'_>) {
-                place::<Self>(builder, $name, Entity::$entity);
+                describe_parameter::<Self>(builder, $name, Entity::$entity);
             }
         }
     )+};
@@ -70,7 +70,7 @@ impl FromPath for (FlagEnvironmentId, EnvironmentId) {
 
     fn describe(builder: &mut OperationBuilder<'_>) {
         FlagEnvironmentId::describe(builder);
-        place::<EnvironmentId>(builder, "other", Entity::Environment);
+        describe_parameter::<EnvironmentId>(builder, "other", Entity::Environment);
     }
 }
 
@@ -122,7 +122,7 @@ impl FromPath for TokenSelector {
 
     fn describe(builder: &mut OperationBuilder<'_>) {
         AccountSelector::describe(builder);
-        place::<TokenId>(builder, "token", Entity::Token);
+        describe_parameter::<TokenId>(builder, "token", Entity::Token);
     }
 }
 
@@ -144,7 +144,7 @@ fn given<'p>(parameters: &'p RawPathParams, name: &str) -> &'p str {
 }
 
 /// Describes a path parameter, and the error if no object has the ID.
-fn place<T: ToSchema>(builder: &mut OperationBuilder<'_>, name: &str, absent: Entity) {
+fn describe_parameter<T: ToSchema>(builder: &mut OperationBuilder<'_>, name: &str, absent: Entity) {
     let schema = builder.schemas.refer::<T>();
     builder.parameter(parameter(ParameterIn::Path, name, schema));
     builder.refuses([absent.into()]);

@@ -16,14 +16,14 @@ use uuid::Uuid;
 
 use super::document::{Document, TagSecret};
 use super::filtered::Filtered;
-use super::usage::{EnvironmentUsage, FlagUsage, Origin};
+use super::usage::{EnvironmentCounters, FlagCounters, Origin};
 use crate::store::snapshots::{ChangedFlag, LoadedFlag};
 
 /// The flags of an environment at one revision. A snapshot is immutable. Each change creates a new snapshot, which
 /// shares all unchanged flags with its predecessor.
 pub(crate) struct EnvironmentSnapshot {
     revision: i64,
-    usage: Arc<EnvironmentUsage>,
+    usage: Arc<EnvironmentCounters>,
     client_rules: ClientRules,
     tag_secret: TagSecret,
     /// A persistent map: copying it is free, and changing a copy costs only the path to the changed entry.
@@ -62,7 +62,7 @@ pub(crate) struct ServedFlag {
     entry: Option<Box<str>>,
     ttl: Option<Ttl>,
     /// Shared by all versions of the flag in this environment.
-    usage: Arc<FlagUsage>,
+    usage: Arc<FlagCounters>,
 }
 
 impl EnvironmentSnapshot {
@@ -72,7 +72,7 @@ impl EnvironmentSnapshot {
     }
 
     /// Returns a snapshot without flags, which reveals nothing.
-    pub(super) fn empty(usage: Arc<EnvironmentUsage>, tag_secret: TagSecret) -> Self {
+    pub(super) fn empty(usage: Arc<EnvironmentCounters>, tag_secret: TagSecret) -> Self {
         Self {
             revision: 0,
             usage,
@@ -125,7 +125,7 @@ impl EnvironmentSnapshot {
     }
 
     /// Returns the usage counters, rate limiters and watchers of the environment.
-    pub(crate) fn usage(&self) -> &Arc<EnvironmentUsage> {
+    pub(crate) fn usage(&self) -> &Arc<EnvironmentCounters> {
         &self.usage
     }
 
@@ -273,7 +273,7 @@ fn by_key<'f>(flags: impl Iterator<Item = (&'f Arc<str>, &'f Arc<ServedFlag>)>) 
 }
 
 impl ServedFlag {
-    fn new(flag: LoadedFlag, usage: Arc<FlagUsage>) -> Self {
+    fn new(flag: LoadedFlag, usage: Arc<FlagCounters>) -> Self {
         let LoadedFlag { config, rule_ids } = flag;
         let ttl = config.ttl;
         let entry = if config.archived {

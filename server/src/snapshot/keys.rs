@@ -19,7 +19,7 @@ use crate::clock::Clock;
 use crate::store::snapshots::PreviousKeyHash;
 
 /// The longest interval between looks at the clock, which may be set.
-const TICK: Duration = Duration::from_millis(250);
+pub(crate) const TICK: Duration = Duration::from_millis(250);
 
 /// The environments by the hashes of their keys.
 pub(super) type Keys = HashMap<SecretHash, Access>;

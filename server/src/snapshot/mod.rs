@@ -30,11 +30,11 @@ pub(crate) use document::{
     Content, Document, DocumentText, Encoding, TagSecret, WORTH_COMPRESSING,
 };
 pub(crate) use environment::{ActiveFlags, Decision, EnvironmentSnapshot, ServedFlag};
-pub(crate) use keys::Overlap;
+pub(crate) use keys::{Overlap, TICK};
 pub(crate) use rate_limiter::RateLimiter;
 pub(crate) use rotation::Rotation;
 pub(crate) use served::{Follower, OpenStreams};
-pub(crate) use usage::{Counts, EnvironmentUsage, Origin, UsageReport};
+pub(crate) use usage::{Counts, EnvironmentCounters, Origin, UsageReport};
 pub(crate) use watchers::Watch;
 
 use self::faults::{Faults, Found, Unreadable};

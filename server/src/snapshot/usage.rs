@@ -24,7 +24,7 @@ const LOW_CAPACITY: usize = MAX_REPORTED / 2;
 
 /// The counts of all served environments, and of those that are no longer served until their counts are taken.
 pub(crate) struct Usage {
-    environments: Mutex<Vec<Arc<EnvironmentUsage>>>,
+    environments: Mutex<Vec<Arc<EnvironmentCounters>>>,
     capacity: Arc<ReportCapacity>,
 }
 
@@ -36,10 +36,10 @@ struct ReportCapacity {
 }
 
 /// The counts of an environment, shared by all its snapshots.
-pub(crate) struct EnvironmentUsage {
+pub(crate) struct EnvironmentCounters {
     /// The first of the environments that replaced each other by key rotations. They share their usage.
     lineage: EnvironmentId,
-    flags: Mutex<HashMap<FlagId, Arc<FlagUsage>>>,
+    flags: Mutex<HashMap<FlagId, Arc<FlagCounters>>>,
     /// Reports with an ID. Only the write to the database shows whether another instance has counted a report.
     reports: Mutex<Vec<UsageReport>>,
     capacity: Arc<ReportCapacity>,
@@ -54,7 +54,7 @@ pub(crate) struct EnvironmentUsage {
 }
 
 /// The number of evaluations of a flag, by origin and outcome.
-pub(crate) struct FlagUsage {
+pub(crate) struct FlagCounters {
     flag: FlagId,
     /// Allocated by the first evaluation of an origin: most flags are never evaluated in most environments.
     counts: [OnceLock<Box<OutcomeCounts>>; Origin::ALL.len()],
@@ -112,8 +112,8 @@ impl Default for Usage {
 
 impl Usage {
     /// Starts counting an environment.
-    pub(super) fn of_environment(&self, lineage: EnvironmentId) -> Arc<EnvironmentUsage> {
-        let usage = Arc::new(EnvironmentUsage {
+    pub(super) fn of_environment(&self, lineage: EnvironmentId) -> Arc<EnvironmentCounters> {
+        let usage = Arc::new(EnvironmentCounters {
             lineage,
             flags: Mutex::default(),
             reports: Mutex::default(),
@@ -147,13 +147,13 @@ impl Usage {
     }
 }
 
-impl EnvironmentUsage {
+impl EnvironmentCounters {
     /// Returns the counts of a flag.
-    pub(super) fn flag(&self, flag: FlagId) -> Arc<FlagUsage> {
+    pub(super) fn flag(&self, flag: FlagId) -> Arc<FlagCounters> {
         let mut flags = self.flags.lock();
         let usage = flags
             .entry(flag)
-            .or_insert_with(|| Arc::new(FlagUsage::new(flag)));
+            .or_insert_with(|| Arc::new(FlagCounters::new(flag)));
         Arc::clone(usage)
     }
 
@@ -245,7 +245,7 @@ impl EnvironmentUsage {
     }
 }
 
-impl FlagUsage {
+impl FlagCounters {
     fn new(flag: FlagId) -> Self {
         Self {
             flag,

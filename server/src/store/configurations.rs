@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pennon_core::ttl::Ttl;
 use pennon_model::configuration::{Configuration, FlagEnvironment, FlagEnvironmentId};
-use pennon_model::environment::Environment;
+use pennon_model::environment::{Environment, EnvironmentPath};
 use pennon_model::flag::Flag;
 use pennon_model::flag_table::FlagCell;
 use pennon_model::id::{EnvironmentId, FlagId};
@@ -250,14 +250,16 @@ pub(crate) async fn insert_for_environment(
     Ok(raised)
 }
 
-/// Returns the active environments in which a flag is enabled, as `product/name`.
-pub(crate) async fn enabled_in(tx: &mut Tx, flag: FlagId) -> Result<Vec<String>, Error> {
-    on_conn!(tx, conn => sqlx::query_scalar(
-        "select environments.product || '/' || environments.name
+/// Returns the active environments in which a flag is enabled.
+pub(crate) async fn enabled_in(tx: &mut Tx, flag: FlagId) -> Result<Vec<EnvironmentPath>, Error> {
+    let rows: Vec<(String, String)> = on_conn!(tx, conn => sqlx::query_as(
+        "select environments.product, environments.name
          from flag_environments join environments on environments.id = flag_environments.environment_id
          where flag_environments.flag_id = $1 and flag_environments.is_enabled and environments.status = 'active'
          order by environments.product, environments.name",
-    ).bind(flag.uuid()).fetch_all(conn).await)
+    ).bind(flag.uuid()).fetch_all(conn).await)?;
+    let path = |(product, name)| EnvironmentPath { product, name };
+    Ok(rows.into_iter().map(path).collect())
 }
 
 /// Returns the cells of these flags in the active environments in which they are configured.

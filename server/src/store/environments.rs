@@ -75,7 +75,7 @@ impl Safeguards {
     /// Returns the safeguards of an environment.
     pub(crate) fn of(environment: &Environment) -> Self {
         Self {
-            path: EnvironmentPath::of(environment),
+            path: environment.path(),
             is_protected: environment.is_protected,
             is_reason_required: environment.is_reason_required,
         }

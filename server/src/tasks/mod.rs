@@ -48,7 +48,7 @@ impl Task {
             Self::Watch => watch(admin).await,
             Self::Listen => follow::listen(admin).await,
             Self::Feed => admin.feed.run().await,
-            Self::Count => admin.count(service.runtime.stopping()).await,
+            Self::Count => admin.run_usage_writer(service.runtime.stopping()).await,
         }
     }
 

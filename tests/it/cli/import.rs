@@ -106,7 +106,7 @@ async fn switches_stay_while_imported_flags_are_read() {
     let app = TestApp::start().await;
     app.watch();
     let admin = app.admin().await;
-    let early = admin.pair().await;
+    let early = admin.flag_environment().await;
     let (_, imported_key) = admin.environment("blog", "prod").await;
     let (late, late_key) = admin.environment("shop", "late").await;
     let is_over = AtomicBool::new(false);

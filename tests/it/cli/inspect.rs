@@ -1,16 +1,18 @@
 //! `pennon lint` and `pennon explain`
 
-use pennon_tests::{Pair, TestApp};
+use pennon_tests::{FlagEnvironment, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 /// Starts a service with a flag that is on for `DE`, by a rule that a second rule repeats.
-async fn app() -> (TestApp, Pair) {
+async fn app() -> (TestApp, FlagEnvironment) {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     admin.environment("blog", "prod").await;
-    admin.switch(&pair.flag, &pair.environment, true).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
     for priority in [1, 2] {
         let rule = json!({
             "priority": priority, "logic": "and", "value": true,
@@ -19,18 +21,20 @@ async fn app() -> (TestApp, Pair) {
                 { "attribute": "plan", "operator": ">=", "valueType": "number", "valueInt": 3 },
             ],
         });
-        let created = admin.post(&format!("{}/rules", pair.path), rule).await;
+        let created = admin.post(&format!("{}/rules", checkout.path), rule).await;
         created.expect(StatusCode::CREATED);
     }
     let rollout = json!({ "percentage": 50, "strategy": "per_user" });
-    let created = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+    let created = admin
+        .put(&format!("{}/rollout", checkout.path), rollout)
+        .await;
     created.expect(StatusCode::CREATED);
-    (app, pair)
+    (app, checkout)
 }
 
 #[tokio::test]
 async fn lint_prints_probable_mistakes_and_fails() {
-    let (app, pair) = app().await;
+    let (app, checkout) = app().await;
     let found = app.command(&["lint"]).await;
     assert_eq!(
         found.stdout,
@@ -47,11 +51,13 @@ async fn lint_prints_probable_mistakes_and_fails() {
     nowhere.expect_failure("no active environment");
 
     let admin = app.admin().await;
-    admin.switch(&pair.flag, &pair.environment, false).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, false)
+        .await;
     app.command(&["lint"])
         .await
         .expect_failure("1 probable mistake");
-    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
+    let archived = admin.delete(&format!("/flags/{}", checkout.flag)).await;
     archived.expect(StatusCode::NO_CONTENT);
     assert_eq!(app.command(&["lint"]).await.expect_success(), "");
 }
@@ -64,7 +70,7 @@ async fn lint_of_a_new_installation_finds_nothing() {
 
 #[tokio::test]
 async fn explain_prints_every_step() {
-    let (app, pair) = app().await;
+    let (app, checkout) = app().await;
     let explain = ["explain", "checkout", "--environment", "shop/prod"];
     let context = json!({ "userId": "ada", "country": "FR", "customAttributes": { "plan": "4" } });
     let text = context.to_string();
@@ -86,7 +92,7 @@ async fn explain_prints_every_step() {
     let printed = app.command_with_input(&as_json, &text).await;
     let printed: Value = serde_json::from_str(&printed.expect_success()).expect("it prints JSON");
     let body = json!({ "context": context });
-    let path = format!("{}/explain", pair.path);
+    let path = format!("{}/explain", checkout.path);
     let answer = app.admin().await.post(&path, body).await;
     assert_eq!(printed, answer.expect(StatusCode::OK).json());
 

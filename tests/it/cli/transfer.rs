@@ -1,6 +1,6 @@
 //! `pennon export` and `pennon import`
 
-use pennon_tests::{Caller, Pair, TestApp, eventually};
+use pennon_tests::{Caller, FlagEnvironment, TestApp, eventually};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -17,19 +17,19 @@ pub(super) fn rule(priority: u32, country: &str) -> Value {
 
 /// Creates an installation with two environments and three flags, one of them archived. Returns the first flag in
 /// `prod`.
-pub(super) async fn fill(admin: &Caller<'_>) -> Pair {
-    let pair = admin.pair().await;
+pub(super) async fn fill(admin: &Caller<'_>) -> FlagEnvironment {
+    let checkout = admin.flag_environment().await;
     let (staging, _) = admin.environment("shop", "staging").await;
     for rule in [rule(1, "DE"), rule(7, "AT")] {
-        let created = admin.post(&format!("{}/rules", pair.path), rule).await;
+        let created = admin.post(&format!("{}/rules", checkout.path), rule).await;
         created.expect(StatusCode::CREATED);
     }
     let rollout = json!({ "percentage": 30, "strategy": "per_tenant" });
-    let rollout_path = format!("/flags/{}/environments/{staging}/rollout", pair.flag);
+    let rollout_path = format!("/flags/{}/environments/{staging}/rollout", checkout.flag);
     let created = admin.put(&rollout_path, rollout).await;
     created.expect(StatusCode::CREATED);
     let settings = json!({ "isEnabled": true, "ttlOverrideSeconds": 9 });
-    let configured = admin.put(&pair.path, settings).await;
+    let configured = admin.put(&checkout.path, settings).await;
     configured.expect(StatusCode::NO_CONTENT);
     let body = json!({ "key": "a.flag", "name": "Ä \"flag\"", "description": "Two\nlines", "type": "string" });
     admin.post("/flags", body).await.expect(StatusCode::CREATED);
@@ -43,7 +43,7 @@ pub(super) async fn fill(admin: &Caller<'_>) -> Pair {
     created.expect(StatusCode::CREATED);
     let archived = admin.delete(&format!("/flags/{old}")).await;
     archived.expect(StatusCode::NO_CONTENT);
-    pair
+    checkout
 }
 
 pub(super) async fn exported(app: &TestApp) -> Value {
@@ -66,11 +66,11 @@ pub(super) async fn imported(app: &TestApp, document: &Value, options: &[&str]) 
 async fn an_export_is_readable_and_stable_and_has_no_secrets() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = fill(&admin).await;
+    let checkout = fill(&admin).await;
     let text = app.command(&["export"]).await.expect_success();
     assert_eq!(text, app.command(&["export"]).await.expect_success());
     assert!(text.ends_with("}\n") && text.lines().count() > 50);
-    assert!(!text.contains("pnk_") && !text.contains(&pair.flag));
+    assert!(!text.contains("pnk_") && !text.contains(&checkout.flag));
     let document: Value = serde_json::from_str(&text).expect("an export is JSON");
     assert_eq!(document["formatVersion"], 1);
     let keys = ["a.flag", "checkout", "old"];
@@ -142,9 +142,9 @@ async fn an_import_reproduces_an_installation_and_is_idempotent() {
 async fn an_import_reverts_changes_since_the_export() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = fill(&admin).await;
+    let checkout = fill(&admin).await;
     let document = exported(&app).await;
-    let rules = admin.get(&format!("{}/rules", pair.path)).await.json();
+    let rules = admin.get(&format!("{}/rules", checkout.path)).await.json();
     let id = |index: usize| rules[index]["id"].as_str().unwrap_or_default().to_owned();
     let (first, second) = (format!("/rules/{}", id(0)), format!("/rules/{}", id(1)));
     admin
@@ -153,15 +153,21 @@ async fn an_import_reverts_changes_since_the_export() {
         .expect(StatusCode::OK);
     admin.delete(&second).await.expect(StatusCode::NO_CONTENT);
     let added = admin
-        .post(&format!("{}/rules", pair.path), rule(3, "IT"))
+        .post(&format!("{}/rules", checkout.path), rule(3, "IT"))
         .await;
     added.expect(StatusCode::CREATED);
     let rollout = json!({ "percentage": 1, "strategy": "per_user" });
-    let added = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+    let added = admin
+        .put(&format!("{}/rollout", checkout.path), rollout)
+        .await;
     added.expect(StatusCode::CREATED);
-    admin.switch(&pair.flag, &pair.environment, false).await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, false)
+        .await;
     let renamed = json!({ "name": "Renamed" });
-    let changed = admin.patch(&format!("/flags/{}", pair.flag), renamed).await;
+    let changed = admin
+        .patch(&format!("/flags/{}", checkout.flag), renamed)
+        .await;
     changed.expect(StatusCode::OK);
     let restored = admin.get("/flags?key=old").await.text("/items/0/id");
     let request = admin.request(reqwest::Method::POST, &format!("/flags/{restored}/restore"));
@@ -182,7 +188,7 @@ async fn an_import_reverts_changes_since_the_export() {
     let flags = now["flags"].as_array_mut().expect("the export has flags");
     flags.retain(|flag| flag["key"] != "not_in_the_document");
     assert_eq!(now, document);
-    let after = admin.get(&format!("{}/rules", pair.path)).await.json();
+    let after = admin.get(&format!("{}/rules", checkout.path)).await.json();
     assert_eq!(
         after[0]["id"], rules[0]["id"],
         "a rule that comes back keeps its id"

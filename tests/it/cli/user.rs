@@ -127,9 +127,9 @@ async fn a_role_change_takes_effect_in_a_running_server() {
 async fn a_grant_gives_a_role_in_one_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let pair = admin.pair().await;
+    let checkout = admin.flag_environment().await;
     let environment = admin
-        .get(&format!("/environments/{}", pair.environment))
+        .get(&format!("/environments/{}", checkout.environment))
         .await;
     let path = format!(
         "{}/{}",
@@ -139,7 +139,7 @@ async fn a_grant_gives_a_role_in_one_environment() {
     let eve = app.user("eve@example.com", "viewer").await;
     let switch = async || {
         let body = json!({ "isEnabled": true });
-        eve.put(&pair.path, body).await.status
+        eve.put(&checkout.path, body).await.status
     };
     assert_eq!(switch().await, StatusCode::FORBIDDEN);
     let grant = [
@@ -195,6 +195,27 @@ async fn a_grant_gives_a_role_in_one_environment() {
     ])
     .await
     .expect_failure("no active environment is called no/where");
+}
+
+#[tokio::test]
+async fn a_grant_needs_an_environment_that_is_called_like_no_other() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    admin.environment("a", "b/c").await;
+    let (other, _) = admin.environment("a/b", "c").await;
+    admin.user("eve@example.com", "viewer").await;
+    let place = ["eve@example.com", "--environment", "a/b/c"];
+    let grant = [&["user", "grant"][..], &place, &["editor"]].concat();
+    let refused = app.command(&grant).await;
+    refused.expect_failure(
+        "a/b/c can be `b/c` of the product `a` or `c` of the product `a/b`; rename one of them",
+    );
+    let list = app.command(&["user", "list"]).await.expect_success();
+    assert!(!list.contains("a/b/c"), "{list}");
+    let other = format!("/environments/{other}");
+    let renamed = admin.patch(&other, json!({ "name": "d" })).await;
+    renamed.expect(StatusCode::OK);
+    app.command(&grant).await.expect_success();
 }
 
 #[tokio::test]

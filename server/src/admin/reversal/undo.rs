@@ -99,8 +99,8 @@ impl PendingRevert {
                 .filter(|each| !each.after.switch.is_enabled)
                 .map(|each| each.before.target.environment.clone());
             for environment in kept.chain(disabled) {
-                let name = format!("{}/{}", environment.product, environment.name);
-                enabled.retain(|each| *each != name);
+                let path = environment.path();
+                enabled.retain(|each| *each != path);
             }
             if !enabled.is_empty() {
                 return Err(Error::from(Conflict::FlagEnabled(enabled)).into());

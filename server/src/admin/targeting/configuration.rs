@@ -19,6 +19,16 @@ pub(crate) struct ConfigurationPatch {
     pub(crate) ttl: Patch<Ttl>,
 }
 
+impl ConfigurationPatch {
+    /// Returns the switch and the TTL override after the change.
+    pub(super) fn applied_to(self, old: Switch) -> Switch {
+        Switch {
+            is_enabled: self.is_enabled.unwrap_or(old.is_enabled),
+            ttl: self.ttl.applied_to(old.ttl),
+        }
+    }
+}
+
 /// Returns the configuration of a flag in an environment.
 pub(crate) async fn configuration(
     admin: &Admin,
@@ -41,10 +51,7 @@ pub(crate) async fn configure(
     let (target, actor) = find_writable(&mut tx, actor, id).await?;
     let old = &target.configuration;
     precondition.check(old.revision)?;
-    let switch = Switch {
-        is_enabled: patch.is_enabled.unwrap_or(old.is_enabled),
-        ttl: patch.ttl.applied_to(old.ttl),
-    };
+    let switch = patch.applied_to(old.switch());
     if switch == old.switch() {
         return Ok(target.configuration);
     }

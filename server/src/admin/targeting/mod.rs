@@ -1,6 +1,5 @@
 //! A flag in an environment: its configuration, its targeting rules and its rollout.
 
-mod by_name;
 mod configuration;
 mod explain;
 mod overview;
@@ -15,7 +14,6 @@ use pennon_model::environment::EnvironmentStatus;
 use pennon_model::flag_table::FlagCell;
 use pennon_model::id::EnvironmentId;
 
-pub(crate) use self::by_name::by_name;
 pub(crate) use self::configuration::{ConfigurationPatch, configuration, configure};
 pub(crate) use self::explain::{explain, flag_config};
 pub(crate) use self::overview::{attributes, comparison, overview};

@@ -6,7 +6,7 @@ use pennon_core::lint::enables_any_context;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::Rule;
 use pennon_core::{CompiledFlag, Context, Evaluation, FlagConfig, MissingBucketingKey, evaluate};
-use pennon_model::configuration::{Difference, FlagConfiguration, FlagEnvironmentId, Switch};
+use pennon_model::configuration::{Difference, FlagConfiguration, FlagEnvironmentId};
 use serde::Serialize;
 use tokio::sync::Semaphore;
 use utoipa::ToSchema;
@@ -19,7 +19,7 @@ use crate::admin::patch::Patch;
 use crate::admin::warnings::{self, Warning};
 use crate::admin::{Admin, usage};
 use crate::auth::actor::Actor;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, no_faults};
 
 /// The maximum number of contexts in a sample.
 pub(crate) const MAX_CONTEXTS: usize = 1_000;
@@ -83,19 +83,17 @@ pub(crate) async fn preview(
     let steps = steps_to_content(admin, &current, &wanted);
     let differences = differences(&current.target, &steps);
     let before = current.config();
-    let after = config(&before, wanted);
+    let flag = &current.target.flag;
+    let after = wanted.config(&flag.key, flag.archived_at.is_some());
     let clients = usage::outdated_clients(admin, actor, id.environment).await?;
     let warnings = warnings::about([&after], &clients);
     // The closure keeps the turn, even if the caller disconnects.
     let turn = TURN.acquire().await;
     let effect = move || {
-        let effect = Preview::of(&before, &after, &proposal.contexts);
+        let contexts = &proposal.contexts;
+        let effect = Preview::of(&before, &after, contexts, differences, warnings);
         drop(turn);
-        Preview {
-            differences,
-            warnings,
-            ..effect
-        }
+        effect
     };
     // With many conditions, this takes too long for a thread that serves other requests.
     let effect = tokio::task::spawn_blocking(effect).await;
@@ -103,7 +101,13 @@ pub(crate) async fn preview(
 }
 
 impl Preview {
-    fn of(before: &FlagConfig, after: &FlagConfig, contexts: &[Context<'_>]) -> Self {
+    fn of(
+        before: &FlagConfig,
+        after: &FlagConfig,
+        contexts: &[Context<'_>],
+        differences: Vec<Difference>,
+        warnings: Vec<Warning>,
+    ) -> Self {
         let flags = [before, after].map(|flag| CompiledFlag::from(flag.clone()));
         let results = |context: &Context<'_>| {
             let [before, after] = flags
@@ -125,9 +129,9 @@ impl Preview {
             turned_off,
             may_turn_on: after.enabled && enables_any_context(before, after) != Some(false),
             contexts,
-            differences: Vec::new(),
+            differences,
             findings: lint::findings(after),
-            warnings: Vec::new(),
+            warnings,
         }
     }
 }
@@ -142,21 +146,12 @@ fn proposed(
         rules,
         rollout,
     } = current.clone().into();
-    let patch = &proposal.switch;
     let wanted = ConfigurationContent {
-        switch: Switch {
-            is_enabled: patch.is_enabled.unwrap_or(switch.is_enabled),
-            ttl: patch.ttl.applied_to(switch.ttl),
-        },
+        switch: proposal.switch.applied_to(switch),
         rules: proposal.rules.clone().unwrap_or(rules),
         rollout: proposal.rollout.applied_to(rollout),
     };
-    let faults = taken_priorities(&wanted.rules);
-    if faults.is_empty() {
-        Ok(wanted)
-    } else {
-        Err(Error::Invalid(faults))
-    }
+    no_faults(taken_priorities(&wanted.rules)).map(|()| wanted)
 }
 
 fn taken_priorities(rules: &[Rule]) -> Vec<Fault> {
@@ -168,15 +163,4 @@ fn taken_priorities(rules: &[Rule]) -> Vec<Fault> {
         Fault::pointer(pointer, "is already the priority of another rule")
     };
     again.map(fault).collect()
-}
-
-/// Returns the engine's input for another configuration of a flag.
-fn config(current: &FlagConfig, wanted: ConfigurationContent) -> FlagConfig {
-    FlagConfig {
-        enabled: wanted.switch.is_enabled,
-        rules: wanted.rules,
-        rollout: wanted.rollout,
-        ttl: wanted.switch.ttl,
-        ..current.clone()
-    }
 }

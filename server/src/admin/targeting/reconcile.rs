@@ -6,15 +6,16 @@ use pennon_core::rule::{MAX_RULES, Rule};
 use pennon_model::configuration::{
     ConfigurationDiff, ConfigurationPart, FlagConfiguration, FlagEnvironmentId, Switch,
 };
+use pennon_model::flag::FlagKey;
 use pennon_model::id::{EnvironmentId, RuleId};
 use serde::Serialize;
 
-use super::step::{Step, differences, take};
+use super::step::{Step, apply_steps, differences};
 use super::{configuration, find, find_writable, rollout, rules, with_targeting};
 use crate::admin::Admin;
 use crate::admin::changes::{self, EnvironmentChange};
 use crate::admin::precondition::Precondition;
-use crate::auth::authority::AnyEditor;
+use crate::auth::authority::{AnyEditor, Editor};
 use crate::error::{Conflict, Error};
 use crate::store::Tx;
 
@@ -38,6 +39,18 @@ impl From<FlagConfiguration> for ConfigurationContent {
 }
 
 impl ConfigurationContent {
+    /// Returns the entry of a flag with this configuration in the config document.
+    pub(in crate::admin) fn config(self, key: &FlagKey, archived: bool) -> FlagConfig {
+        FlagConfig {
+            key: key.as_str().into(),
+            archived,
+            enabled: self.switch.is_enabled,
+            rules: self.rules,
+            rollout: self.rollout,
+            ttl: self.switch.ttl,
+        }
+    }
+
     /// Returns the configuration with a part of another one.
     fn with_part_of(self, other: Self, part: ConfigurationPart) -> Self {
         match part {
@@ -89,13 +102,13 @@ impl DesiredConfiguration {
 
     /// Returns the flag's entry in the config document for this configuration.
     pub(in crate::admin) fn config(&self, current: &FlagConfiguration) -> FlagConfig {
-        FlagConfig {
-            enabled: self.switch.is_enabled,
+        let content = ConfigurationContent {
+            switch: self.switch,
             rules: self.rules.iter().map(|(_, rule)| rule.clone()).collect(),
             rollout: self.rollout,
-            ttl: self.switch.ttl,
-            ..current.config()
-        }
+        };
+        let flag = &current.target.flag;
+        content.config(&flag.key, flag.archived_at.is_some())
     }
 }
 
@@ -141,7 +154,7 @@ pub(crate) async fn copy(
     let steps = steps_to_content(admin, &current, &wanted);
     let target = &current.target;
     if !dry_run && !steps.is_empty() {
-        let change = take(admin, &mut tx, &actor, target, &steps).await?;
+        let change = apply_steps(admin, &mut tx, &actor, target, &steps).await?;
         changes::commit(admin, tx, &actor, vec![change]).await?;
     }
     Ok(ConfigurationDiff {
@@ -167,18 +180,13 @@ pub(crate) async fn add_rule_and_set_rollout(
     let mut wanted = DesiredConfiguration::of(&current);
     wanted.rules.extend(rule.map(|rule| (None, rule)));
     wanted.rollout = rollout;
-    if wanted.rules.len() > MAX_RULES {
-        return Err(Conflict::TooManyRules.into());
+    match apply_to(admin, &mut tx, &actor, &current, &wanted).await? {
+        Some(change) => changes::commit(admin, tx, &actor, vec![change]).await,
+        None => Ok(()),
     }
-    let steps = steps_to(admin, &current, &wanted);
-    if steps.is_empty() {
-        return Ok(());
-    }
-    let change = take(admin, &mut tx, &actor, &current.target, &steps).await?;
-    changes::commit(admin, tx, &actor, vec![change]).await
 }
 
-/// Applies a desired flag configuration, within a transaction, and returns the differences.
+/// Applies a desired flag configuration, within a transaction, and returns the change to publish, if there is one.
 pub(in crate::admin) async fn apply(
     admin: &Admin,
     tx: &mut Tx,
@@ -186,16 +194,27 @@ pub(in crate::admin) async fn apply(
     id: FlagEnvironmentId,
     wanted: &DesiredConfiguration,
 ) -> Result<Option<EnvironmentChange>, Error> {
+    let (target, actor) = find_writable(tx, actor, id).await?;
+    let current = with_targeting(tx, target).await?;
+    apply_to(admin, tx, &actor, &current, wanted).await
+}
+
+/// Applies a desired configuration in place of the current one, like [`apply`].
+async fn apply_to(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Editor,
+    current: &FlagConfiguration,
+    wanted: &DesiredConfiguration,
+) -> Result<Option<EnvironmentChange>, Error> {
     if wanted.rules.len() > MAX_RULES {
         return Err(Conflict::TooManyRules.into());
     }
-    let (target, actor) = find_writable(tx, actor, id).await?;
-    let current = with_targeting(tx, target).await?;
-    let steps = steps_to(admin, &current, wanted);
+    let steps = steps_to(admin, current, wanted);
     if steps.is_empty() {
         return Ok(None);
     }
-    let change = take(admin, tx, &actor, &current.target, &steps).await?;
+    let change = apply_steps(admin, tx, actor, &current.target, &steps).await?;
     Ok(Some(change))
 }
 
@@ -243,8 +262,8 @@ pub(in crate::admin) fn steps_to(
         }
     }
     let id = current.target.id();
-    for (place, new) in &wanted.rules {
-        if !current.rules.iter().any(|old| Some(old.id) == *place) {
+    for (old_id, new) in &wanted.rules {
+        if !current.rules.iter().any(|old| Some(old.id) == *old_id) {
             let new = rules::created(admin, id, new.clone());
             steps.push(Step::CreateRule(new));
         }

@@ -5,7 +5,7 @@ use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::id::RuleId;
 use pennon_model::targeting::TargetingRule;
 
-use super::step::{Step, commit, take};
+use super::step::{Step, apply_steps, commit};
 use super::{find, find_writable};
 use crate::admin::precondition::Precondition;
 use crate::admin::{Admin, Existence, changes};
@@ -129,7 +129,7 @@ pub(crate) async fn reorder_rules(
     if moves.is_empty() {
         return Ok(Rules { rules, revision });
     }
-    let change = take(admin, &mut tx, &actor, &target, &moves).await?;
+    let change = apply_steps(admin, &mut tx, &actor, &target, &moves).await?;
     let rules = store::rules::list(&mut tx, id.flag, id.environment).await?;
     let revision = change.revision;
     changes::commit(admin, tx, &actor, vec![change]).await?;

@@ -99,7 +99,7 @@ pub(super) async fn commit(
     target: &FlagEnvironment,
     step: Step,
 ) -> Result<i64, Error> {
-    let change = take(admin, &mut tx, actor, target, &[step]).await?;
+    let change = apply_steps(admin, &mut tx, actor, target, &[step]).await?;
     let revision = change.revision;
     changes::commit(admin, tx, actor, vec![change]).await?;
     Ok(revision)
@@ -107,7 +107,7 @@ pub(super) async fn commit(
 
 /// Applies steps, within a transaction: writes the changes and their audit entries as the environment's next config
 /// revision.
-pub(super) async fn take(
+pub(super) async fn apply_steps(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Editor,

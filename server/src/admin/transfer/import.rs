@@ -6,7 +6,7 @@
 
 use pennon_model::environment::EnvironmentPath;
 
-use super::plan::{ImportedChange, Plan};
+use super::plan::{ImportPlan, ImportedChange};
 use super::{Admin, Document};
 use crate::admin::changes::{self, EnvironmentChange};
 use crate::auth::authority::Administrator;
@@ -34,13 +34,13 @@ pub(crate) async fn import(
 ) -> Result<Imported, Error> {
     for _ in 0..ATTEMPTS {
         let mut tx = admin.db.read().await?;
-        let plan = Plan::make(admin, actor, document, &mut tx).await?;
+        let plan = ImportPlan::make(admin, actor, document, &mut tx).await?;
         drop(tx);
         if dry_run {
             return dry_run_of(actor, plan);
         }
-        if plan.carried.is_empty() {
-            return Ok(plan.carried.into());
+        if plan.changes.is_empty() {
+            return Ok(plan.changes.into());
         }
         let mut tx = admin.db.prepare().await?;
         stage(admin, actor, &plan, &mut tx).await?;
@@ -48,26 +48,26 @@ pub(crate) async fn import(
         if plan.still_holds(&mut tx, document).await? {
             let changes = write(admin, actor, &mut tx).await?;
             changes::commit(admin, tx, actor, changes).await?;
-            return Ok(plan.carried.into());
+            return Ok(plan.changes.into());
         }
         tracing::info!("flags of the document were changed by others; planning again");
     }
     let mut tx = admin.db.write().await?;
-    let (carried, changes) = import_within(admin, actor, document, &mut tx).await?;
-    if !carried.is_empty() {
+    let (imported, changes) = import_within(admin, actor, document, &mut tx).await?;
+    if !imported.is_empty() {
         changes::commit(admin, tx, actor, changes).await?;
     }
-    Ok(carried.into())
+    Ok(imported.into())
 }
 
-fn dry_run_of(actor: &Administrator, plan: Plan) -> Result<Imported, Error> {
+fn dry_run_of(actor: &Administrator, plan: ImportPlan) -> Result<Imported, Error> {
     let unexplained = match actor.pass(&plan.safeguards()) {
         Ok(()) => Vec::new(),
         Err(Error::ReasonRequired(environments)) => environments,
         Err(error) => return Err(error),
     };
     Ok(Imported {
-        changes: plan.carried,
+        changes: plan.changes,
         unexplained,
     })
 }
@@ -88,20 +88,20 @@ pub(crate) async fn import_within(
     document: &Document,
     tx: &mut Tx,
 ) -> Result<(Vec<ImportedChange>, Vec<EnvironmentChange>), Error> {
-    let plan = Plan::make(admin, actor, document, tx).await?;
-    if plan.carried.is_empty() {
-        return Ok((plan.carried, Vec::new()));
+    let plan = ImportPlan::make(admin, actor, document, tx).await?;
+    if plan.changes.is_empty() {
+        return Ok((plan.changes, Vec::new()));
     }
     stage(admin, actor, &plan, tx).await?;
     let changes = write(admin, actor, tx).await?;
-    Ok((plan.carried, changes))
+    Ok((plan.changes, changes))
 }
 
 /// Writes everything that needs no write lock.
 async fn stage(
     admin: &Admin,
     actor: &Administrator,
-    plan: &Plan,
+    plan: &ImportPlan,
     tx: &mut Tx,
 ) -> Result<(), Error> {
     plan.batch.stage(tx).await?;

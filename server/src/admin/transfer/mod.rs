@@ -9,7 +9,7 @@ mod warnings;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pennon_model::configuration::{Configuration, FlagConfiguration, FlagEnvironment};
-use pennon_model::environment::{Environment, EnvironmentName, ProductName};
+use pennon_model::environment::{Environment, EnvironmentName, EnvironmentPath, ProductName};
 use pennon_model::flag::{Flag, FlagKey, FlagName, FlagProducts, FlagType, exists_in};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::metadata::FlagMetadata;
@@ -72,9 +72,12 @@ pub(crate) struct PortableConfiguration {
 }
 
 impl PortableConfiguration {
-    /// Returns the environment as `product/name`.
-    pub(crate) fn path(&self) -> String {
-        format!("{}/{}", self.product, self.environment)
+    /// Returns the product and the name of the environment.
+    pub(crate) fn path(&self) -> EnvironmentPath {
+        EnvironmentPath {
+            product: self.product.to_string(),
+            name: self.environment.to_string(),
+        }
     }
 }
 
@@ -94,7 +97,7 @@ pub(crate) async fn export(admin: &Admin, _actor: &Administrator) -> Result<Docu
 /// The flags, active environments and flag configurations of a database.
 struct Installation {
     flags: BTreeMap<FlagKey, Flag>,
-    environments: BTreeMap<(ProductName, EnvironmentName), Environment>,
+    environments: BTreeMap<EnvironmentPath, Environment>,
     configurations: HashMap<(FlagId, EnvironmentId), Configuration>,
     /// The configurations in environments that their flags have left.
     hidden: HashMap<(FlagId, EnvironmentId), Configuration>,
@@ -125,7 +128,7 @@ impl Installation {
                 .into_iter()
                 .map(|flag| (flag.key.clone(), flag))
                 .collect(),
-            environments: Self::by_name(environments),
+            environments: Self::by_path(environments),
             config_revisions: store::environments::config_revisions(tx).await?,
             configurations,
             hidden,
@@ -137,11 +140,9 @@ impl Installation {
         })
     }
 
-    fn by_name(
-        environments: Vec<Environment>,
-    ) -> BTreeMap<(ProductName, EnvironmentName), Environment> {
-        let named = |one: Environment| ((one.product.clone(), one.name.clone()), one);
-        environments.into_iter().map(named).collect()
+    fn by_path(environments: Vec<Environment>) -> BTreeMap<EnvironmentPath, Environment> {
+        let by_path = |one: Environment| (one.path(), one);
+        environments.into_iter().map(by_path).collect()
     }
 
     /// Returns the active environments in which a flag is configured.
@@ -151,11 +152,10 @@ impl Installation {
     }
 
     fn portable(&self, flag: &Flag) -> PortableFlag {
-        let configuration = |((product, name), environment): (&(_, _), &Environment)| {
-            let (product, name): (&ProductName, &EnvironmentName) = (product, name);
+        let configuration = |environment: &Environment| {
             Some(PortableConfiguration {
-                product: product.clone(),
-                environment: name.clone(),
+                product: environment.product.clone(),
+                environment: environment.name.clone(),
                 content: self.current(flag, environment)?.into(),
             })
         };
@@ -168,7 +168,11 @@ impl Installation {
             is_public: flag.is_public,
             metadata: flag.metadata.clone(),
             archived: flag.archived_at.is_some(),
-            environments: self.environments.iter().filter_map(configuration).collect(),
+            environments: self
+                .environments
+                .values()
+                .filter_map(configuration)
+                .collect(),
         }
     }
 
@@ -198,10 +202,7 @@ impl Installation {
     }
 
     fn environment(&self, configuration: &PortableConfiguration) -> Option<&Environment> {
-        self.environments.get(&(
-            configuration.product.clone(),
-            configuration.environment.clone(),
-        ))
+        self.environments.get(&configuration.path())
     }
 
     /// Returns all reasons that the document cannot be imported here.
@@ -228,14 +229,14 @@ impl Installation {
             let mut names = HashSet::new();
             for (index, configuration) in flag.environments.iter().enumerate() {
                 let name = (&configuration.product, &configuration.environment);
-                let called = configuration.path();
+                let path = configuration.path();
                 let place = format!("/environments/{index}");
                 if !names.insert(name) {
-                    faults.push(at(&place, format!("{called} occurs twice")));
+                    faults.push(at(&place, format!("{path} occurs twice")));
                 }
                 let environment = self.environment(configuration);
                 if environment.is_none() && missing.insert(name) {
-                    let detail = format!("there is no active environment {called}");
+                    let detail = format!("there is no active environment {path}");
                     faults.push(at(&place, detail));
                 }
                 let is_of_flag =
@@ -250,7 +251,7 @@ impl Installation {
                     .is_some_and(|one| !exists_in(flag.products.as_ref(), flag.is_public, one))
                 {
                     let detail =
-                        format!("{called} is public here, so the flag needs `\"public\": true`");
+                        format!("{path} is public here, so the flag needs `\"public\": true`");
                     faults.push(at(&place, detail));
                 }
                 if flag.archived && configuration.content.switch.is_enabled {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use pennon_model::audit::AuditAction;
 use pennon_model::configuration::{Configuration, Difference, FlagEnvironment};
-use pennon_model::environment::Environment;
+use pennon_model::environment::{Environment, EnvironmentPath};
 use pennon_model::flag::{Flag, FlagKey};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::metadata::FlagMetadata;
@@ -16,7 +16,7 @@ use crate::admin::flags::{self, FlagDetails, NewFlag};
 use crate::admin::targeting::{self, ConfigurationContent, Step, differences};
 use crate::admin::{Admin, audit, scope};
 use crate::auth::actor::Actor;
-use crate::error::{Conflict, Entity, Error};
+use crate::error::{Conflict, Entity, Error, no_faults};
 use crate::store::batch::{self, Batch};
 use crate::store::environments::Safeguards;
 use crate::store::{self, Tx};
@@ -26,17 +26,16 @@ pub(crate) struct ImportedChange {
     /// The action that the audit log records.
     pub(crate) action: AuditAction,
     pub(crate) flag: FlagKey,
-    /// The environment, as `product/name`.
-    pub(crate) environment: Option<String>,
+    pub(crate) environment: Option<EnvironmentPath>,
     pub(crate) old: Option<Value>,
     pub(crate) new: Option<Value>,
 }
 
 /// All changes of an import, and the state of the database on which they are based.
-pub(super) struct Plan {
+pub(super) struct ImportPlan {
     start: Installation,
     pub(super) batch: Batch,
-    pub(super) carried: Vec<ImportedChange>,
+    pub(super) changes: Vec<ImportedChange>,
 }
 
 /// The state of planning.
@@ -45,7 +44,7 @@ struct Planner<'a> {
     actor: &'a Actor,
     start: &'a Installation,
     batch: Batch,
-    carried: Vec<ImportedChange>,
+    changes: Vec<ImportedChange>,
 }
 
 /// One flag after the changes planned so far.
@@ -58,7 +57,7 @@ struct PlannedFlag {
     touched: BTreeSet<EnvironmentId>,
 }
 
-impl Plan {
+impl ImportPlan {
     /// Returns the safeguards of the environments in which flags change.
     pub(super) fn safeguards(&self) -> Vec<Safeguards> {
         let Batch {
@@ -81,25 +80,22 @@ impl Plan {
         tx: &mut Tx,
     ) -> Result<Self, Error> {
         let start = Installation::read(tx).await?;
-        let faults = start.faults(document);
-        if !faults.is_empty() {
-            return Err(Error::Invalid(faults));
-        }
+        no_faults(start.faults(document))?;
         let mut planner = Planner {
             admin,
             actor,
             start: &start,
             batch: Batch::default(),
-            carried: Vec::new(),
+            changes: Vec::new(),
         };
         for flag in &document.flags {
             planner.flag(flag)?;
         }
-        let Planner { batch, carried, .. } = planner;
+        let Planner { batch, changes, .. } = planner;
         Ok(Self {
             start,
             batch,
-            carried,
+            changes,
         })
     }
 
@@ -111,7 +107,7 @@ impl Plan {
         document: &Document,
     ) -> Result<bool, Error> {
         let environments = store::environments::active(tx).await?;
-        if Installation::by_name(environments) != self.start.environments {
+        if Installation::by_path(environments) != self.start.environments {
             return Ok(false);
         }
         let before = |flag: &PortableFlag| self.start.flags.get(&flag.key);
@@ -192,7 +188,7 @@ impl Planner<'_> {
         self.record(AuditAction::FlagCreated, None, &flag)?;
         let mut texts = details_json(&FlagDetails::of(&flag), &flag_defaults(&flag));
         texts["type"] = json!(wanted.kind);
-        self.carry(AuditAction::FlagCreated, &flag, None, Some(texts));
+        self.add_change(AuditAction::FlagCreated, &flag, None, Some(texts));
         let mut flag = PlannedFlag::new(flag, self.start);
         flag.reset(self.start);
         Ok(flag)
@@ -205,7 +201,7 @@ impl Planner<'_> {
             self.update(&mut flag, flags::archived(old, None))?;
             let archived = |is: bool| Some(json!({ "archived": is }));
             let (was, is) = (archived(true), archived(false));
-            self.carry(AuditAction::FlagUpdated, old, was, is);
+            self.add_change(AuditAction::FlagUpdated, old, was, is);
             flag.reset(self.start);
         }
         let (was, is) = (FlagDetails::of(old), details(wanted));
@@ -214,7 +210,7 @@ impl Planner<'_> {
             let (was, is_now) = (details_json(&was, &is), details_json(&is, &was));
             let new = flags::rewritten(&flag.flag, is);
             self.update(&mut flag, new)?;
-            self.carry(AuditAction::FlagUpdated, old, Some(was), Some(is_now));
+            self.add_change(AuditAction::FlagUpdated, old, Some(was), Some(is_now));
             if moves {
                 self.rescope(&mut flag)?;
             }
@@ -282,7 +278,7 @@ impl Planner<'_> {
     ) {
         self.batch.entries.push(entry.entry(self.admin, self.actor));
         let configured = |is: bool| Some(json!({ "configured": is }));
-        self.carried.push(ImportedChange {
+        self.changes.push(ImportedChange {
             action: AuditAction::FlagEnvironmentUpdated,
             flag: flag.flag.key.clone(),
             environment: Some(environment.path()),
@@ -310,7 +306,7 @@ impl Planner<'_> {
             return Ok(());
         }
         flag.touched.insert(environment.id);
-        self.carry_differences(&flag.flag, wanted, differences(&current.target, &steps));
+        self.add_differences(&flag.flag, wanted, differences(&current.target, &steps));
         for step in steps {
             let entry = step.entry(&current.target)?;
             self.batch.entries.push(entry.entry(self.admin, self.actor));
@@ -333,7 +329,7 @@ impl Planner<'_> {
         }
         let archived = flags::archived(&flag.flag, Some(self.admin.clock.now()));
         self.record(AuditAction::FlagArchived, Some(&flag.flag), &archived)?;
-        self.carry(AuditAction::FlagArchived, &archived, None, None);
+        self.add_change(AuditAction::FlagArchived, &archived, None, None);
         flag.change(archived);
         flag.touched.extend(flag.configurations.keys());
         Ok(())
@@ -365,8 +361,14 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn carry(&mut self, action: AuditAction, flag: &Flag, old: Option<Value>, new: Option<Value>) {
-        self.carried.push(ImportedChange {
+    fn add_change(
+        &mut self,
+        action: AuditAction,
+        flag: &Flag,
+        old: Option<Value>,
+        new: Option<Value>,
+    ) {
+        self.changes.push(ImportedChange {
             action,
             flag: flag.key.clone(),
             environment: None,
@@ -375,21 +377,21 @@ impl Planner<'_> {
         });
     }
 
-    fn carry_differences(
+    fn add_differences(
         &mut self,
         flag: &Flag,
         place: &PortableConfiguration,
         all: Vec<Difference>,
     ) {
-        let called = place.path();
-        let carried = all.into_iter().map(|difference| ImportedChange {
+        let path = place.path();
+        let changes = all.into_iter().map(|difference| ImportedChange {
             action: difference.action,
             flag: flag.key.clone(),
-            environment: Some(called.clone()),
+            environment: Some(path.clone()),
             old: difference.old_value.map(|value| json!(value)),
             new: difference.new_value.map(|value| json!(value)),
         });
-        self.carried.extend(carried);
+        self.changes.extend(changes);
     }
 }
 
@@ -441,12 +443,12 @@ impl PlannedFlag {
         }
     }
 
-    /// Returns those of the active environments in which the flag is enabled, as `product/name`.
+    /// Returns those of the active environments in which the flag is enabled.
     fn enabled_in(
         &self,
         start: &Installation,
         among: impl Fn(EnvironmentId) -> bool,
-    ) -> Vec<String> {
+    ) -> Vec<EnvironmentPath> {
         let is_enabled = |environment: &EnvironmentId| {
             let configuration = self.configurations.get(environment);
             configuration.is_some_and(|configuration| configuration.is_enabled)
@@ -454,7 +456,7 @@ impl PlannedFlag {
         let environments = start.environments.iter();
         environments
             .filter(|(_, environment)| is_enabled(&environment.id) && among(environment.id))
-            .map(|(_, environment)| environment.path())
+            .map(|(path, _)| path.clone())
             .collect()
     }
 }

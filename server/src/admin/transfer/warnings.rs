@@ -3,65 +3,53 @@
 use std::collections::HashSet;
 
 use pennon_core::FlagConfig;
+use pennon_model::environment::EnvironmentPath;
 
-use super::{Document, ImportedChange, Installation, PortableConfiguration, PortableFlag};
+use super::{Document, ImportedChange, Installation};
 use crate::admin::warnings::{self, Warning};
 use crate::admin::{Admin, usage};
 use crate::auth::authority::Administrator;
 use crate::error::Error;
 
-/// Returns warnings about clients in use that cannot read the flags that an import changes, each with the environment
-/// as `product/name`.
+/// Returns warnings about clients in use that cannot read the flags that an import changes, each with the environment.
 pub(crate) async fn warnings(
     admin: &Admin,
     actor: &Administrator,
     document: &Document,
-    carried: &[ImportedChange],
-) -> Result<Vec<(String, Warning)>, Error> {
+    changes: &[ImportedChange],
+) -> Result<Vec<(EnvironmentPath, Warning)>, Error> {
     let mut tx = admin.db.read().await?;
     let environments = crate::store::environments::active(&mut tx).await?;
     drop(tx);
     let mut found = Vec::new();
-    for ((product, name), environment) in Installation::by_name(environments) {
-        let called = format!("{product}/{name}");
-        let changed = carried.iter();
-        let changed: HashSet<&str> = changed
-            .filter(|change| change.environment.as_ref() == Some(&called))
+    for (path, environment) in Installation::by_path(environments) {
+        let keys: HashSet<&str> = changes
+            .iter()
+            .filter(|change| change.environment.as_ref() == Some(&path))
             .map(|change| change.flag.as_str())
             .collect();
-        if changed.is_empty() {
+        if keys.is_empty() {
             continue;
         }
         let clients = usage::outdated_clients(admin, actor, environment.id).await?;
         let flags = document.flags.iter();
-        let flags = flags.filter(|flag| changed.contains(flag.key.as_str()));
+        let flags = flags.filter(|flag| keys.contains(flag.key.as_str()));
         let configs: Vec<FlagConfig> = flags
             .flat_map(|flag| {
                 let configurations = flag.environments.iter();
                 configurations
                     .filter(|configuration| {
-                        configuration.product == product && configuration.environment == name
+                        configuration.product == environment.product
+                            && configuration.environment == environment.name
                     })
-                    .map(|configuration| config(flag, configuration))
+                    .map(|configuration| {
+                        let content = configuration.content.clone();
+                        content.config(&flag.key, flag.archived)
+                    })
             })
             .collect();
         let warnings = warnings::about(&configs, &clients).into_iter();
-        found.extend(warnings.map(|warning| (called.clone(), warning)));
+        found.extend(warnings.map(|warning| (path.clone(), warning)));
     }
     Ok(found)
-}
-
-/// Returns the flag's entry in the config document after the import.
-fn config(
-    flag: &PortableFlag,
-    PortableConfiguration { content, .. }: &PortableConfiguration,
-) -> FlagConfig {
-    FlagConfig {
-        key: flag.key.as_str().into(),
-        archived: flag.archived,
-        enabled: content.switch.is_enabled,
-        rules: content.rules.clone(),
-        rollout: content.rollout,
-        ttl: content.switch.ttl,
-    }
 }

@@ -72,7 +72,7 @@ impl Sampling {
 impl Admin {
     /// Writes the counts to the database once a minute, and deletes old ones once an hour, until the service stops. It
     /// must not be canceled: the counts being written might be stored or not.
-    pub(crate) async fn count(&self, stopping: impl Future<Output = ()>) {
+    pub(crate) async fn run_usage_writer(&self, stopping: impl Future<Output = ()>) {
         let mut ticks = tokio::time::interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks.tick().await;

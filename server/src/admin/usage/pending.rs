@@ -41,11 +41,11 @@ pub(super) struct Sums {
     /// Reports with the hour in which they arrived. They are not summed until the database has recorded their IDs.
     reports: VecDeque<(i64, UsageReport)>,
     /// The batch that is being written. It stays unchanged until the commit is confirmed.
-    batch: Option<Batch>,
+    batch: Option<UsageBatch>,
 }
 
 /// Counts that are written together, exactly once.
-struct Batch {
+struct UsageBatch {
     id: Uuid,
     evaluations: Vec<(i64, EvaluationKey, u64)>,
     polls: Vec<Polls>,
@@ -101,7 +101,7 @@ impl Sums {
     }
 
     /// Takes the sums for the next transaction; none if none remain.
-    fn next_batch(&mut self, admin: &Admin, now: Timestamp) -> Option<Batch> {
+    fn next_batch(&mut self, admin: &Admin, now: Timestamp) -> Option<UsageBatch> {
         let evaluations = self.evaluations.take(BATCH);
         let polls = self.polls.take(BATCH).into_iter();
         let polls = polls.map(|(hour, (lineage, kind), count)| Polls {
@@ -119,7 +119,7 @@ impl Sums {
             && clients.is_empty()
             && previous_keys.is_empty()
             && reports.is_empty();
-        (!is_empty).then(|| Batch {
+        (!is_empty).then(|| UsageBatch {
             id: admin.entropy.id(now),
             evaluations,
             polls,
@@ -143,7 +143,7 @@ impl Sums {
     }
 }
 
-impl Batch {
+impl UsageBatch {
     async fn add(&self, tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
         let seen = |hour: Timestamp| {
             Timestamp::from_millis(now.millis().min(hour.millis() + HOUR_MILLIS - 1))

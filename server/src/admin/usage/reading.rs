@@ -214,6 +214,6 @@ impl Period {
         } else {
             return Ok((hour_of(from), to));
         };
-        Err(Error::Invalid(vec![Fault::parameter("from", fault)]))
+        Err(Fault::parameter("from", fault).into())
     }
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::admin::flag_table::{FlagQuery, ListedFlag, StateQuery};
 use crate::admin::flags::{FlagPatch, MetadataPatch, NewFlag};
 use crate::admin::patch::Patch;
-use crate::admin::scope::{Enabled, UnknownProduct};
+use crate::admin::scope::{UnknownProduct, WhenEnabled};
 use crate::admin::{Admin, flag_table, flags, scope};
 use crate::auth::actor::Actor;
 use crate::auth::authority::AnyEditor;
@@ -186,7 +186,8 @@ from_fields! {
         is_public: optional("public"),
         metadata: flattened(),
         /// If true, the flag is disabled in the environments that it leaves. Otherwise, it must be off there.
-        enabled: or_default("force").map(|force: bool| if force { Enabled::Disable } else { Enabled::Refuse }),
+        when_enabled: or_default("force")
+            .map(|force: bool| if force { WhenEnabled::Disable } else { WhenEnabled::Refuse }),
     }
 }
 

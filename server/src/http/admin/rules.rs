@@ -56,10 +56,7 @@ struct SavedRule {
 
 impl SavedRule {
     async fn with_warnings(admin: &Admin, actor: &Actor, rule: TargetingRule) -> Self {
-        let id = FlagEnvironmentId {
-            flag: rule.flag_id,
-            environment: rule.environment_id,
-        };
+        let id = FlagEnvironmentId::of(&rule);
         let warnings = warnings::about_saved(admin, actor, id).await;
         Self { rule, warnings }
     }

@@ -17,7 +17,8 @@ use super::super::base_url::{base_url, is_https};
 use super::super::client_address::ClientAddress;
 use super::super::npm::npmrc;
 use super::{cookie, wants_html, zone};
-use crate::admin::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
+use crate::admin::sessions::{self, Credentials, SessionKind};
+use crate::auth::SESSION_DAYS;
 use crate::auth::actor::Person;
 use crate::state::Service;
 

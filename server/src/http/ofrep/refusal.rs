@@ -52,9 +52,10 @@ enum ErrorCode {
     FlagNotFound,
 }
 
+/// The members that an error of the API has beside those of its problem details. They are those of a [`Failure`].
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Words {
+struct ProblemMembers {
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     error_code: &'static str,
@@ -104,13 +105,13 @@ impl IntoResponse for Refusal {
             // Internal errors reveal no details.
             Cause::Error(error @ Error::Internal(_)) => error.into_response(),
             Cause::Error(error) => {
-                let words = Words {
+                let members = ProblemMembers {
                     key,
                     error_code: "GENERAL",
                     error_details: error.to_string(),
                     metadata: Map::new(),
                 };
-                extended(&error, words)
+                extended(&error, members)
             }
             Cause::Failure(error_code, error_details) => {
                 let status = match error_code {

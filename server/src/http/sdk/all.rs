@@ -11,7 +11,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::client::{FromPage, NamedClient};
 use super::poll_kind;
-use crate::error::Error;
+use crate::error::{Error, no_faults};
 use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
 use crate::http::all_results::{AllResults, FlagList, FlagLists};
 use crate::http::body::{Body, object};
@@ -97,11 +97,7 @@ pub(super) async fn answer<T: FlagLists>(
 fn context_in(bytes: &[u8]) -> Result<Context<'_>, Error> {
     let mut faults = Vec::new();
     let context = context(object(bytes)?.take("context"), "/context", &mut faults);
-    if faults.is_empty() {
-        Ok(context)
-    } else {
-        Err(Error::Invalid(faults))
-    }
+    no_faults(faults).map(|()| context)
 }
 
 impl FlagLists for FlagResults {

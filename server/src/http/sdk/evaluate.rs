@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::items;
 use super::questions::{Question, Questions};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, no_faults};
 use crate::evaluation::explanation::Explained;
 use crate::evaluation::sdk_environment::SdkKey;
 use crate::evaluation::{self, Serving};
@@ -49,14 +49,8 @@ pub(super) async fn one(
         (None, Input::String(key)) => SdkKey::find(serving, &key)?.for_evaluation()?,
         (None, _) => return Err(Error::Unauthenticated),
     };
-    let mut faults = Vec::new();
-    let question = question(input, "", &mut faults);
-    match question {
-        Some((key, context)) if faults.is_empty() => {
-            evaluation::evaluate(&environment, &key, &context).map(Json)
-        }
-        _ => Err(Error::Invalid(faults)),
-    }
+    let (key, context) = only_question(input)?;
+    evaluation::evaluate(&environment, &key, &context).map(Json)
 }
 
 /// Evaluates up to 100 flags.
@@ -70,9 +64,7 @@ pub(super) async fn batch(key: SdkKey, body: Body<Questions>) -> Result<Json<Eva
     let mut faults = Vec::new();
     let list = object(&bytes)?.take("evaluations");
     let questions = items(list, "/evaluations", &BATCH_ITEMS, &mut faults, question);
-    if !faults.is_empty() {
-        return Err(Error::Invalid(faults));
-    }
+    no_faults(faults)?;
     let answer = |(key, context): &(Cow<'_, str>, Context<'_>)| {
         evaluation::evaluate_leniently(&environment, key, context)
     };
@@ -88,18 +80,22 @@ pub(super) async fn batch(key: SdkKey, body: Body<Questions>) -> Result<Json<Eva
 pub(super) async fn explain(key: SdkKey, body: Body<Question>) -> Result<Json<Explained>, Error> {
     let environment = key.for_evaluation()?.revealed()?;
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
-    let mut faults = Vec::new();
-    match question(object(&bytes)?, "", &mut faults) {
-        Some((key, context)) if faults.is_empty() => {
-            evaluation::explain(&environment, &key, &context).map(Json)
-        }
-        _ => Err(Error::Invalid(faults)),
-    }
+    let (key, context) = only_question(object(&bytes)?)?;
+    evaluation::explain(&environment, &key, &context).map(Json)
 }
 
 /// Evaluations in the order of the request.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Evaluations(Vec<Evaluation>);
+
+/// Reads the flag key and the context of a body with one evaluation.
+fn only_question(input: Input<'_>) -> Result<(Cow<'_, str>, Context<'_>), Error> {
+    let mut faults = Vec::new();
+    match question(input, "", &mut faults) {
+        Some(question) if faults.is_empty() => Ok(question),
+        _ => Err(Error::Invalid(faults)),
+    }
+}
 
 /// Reads the flag key and the context. Returns none if the key is invalid.
 fn question<'a>(

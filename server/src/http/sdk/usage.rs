@@ -10,7 +10,7 @@ use uuid::fmt::Hyphenated;
 
 use super::items;
 use crate::admin::usage::{self, Report};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, no_faults};
 use crate::evaluation::sdk_environment::SdkKey;
 use crate::http::body::{Body, object};
 use crate::http::openapi::shape::{nullable, text};
@@ -42,23 +42,15 @@ pub(super) async fn report(key: SdkKey, body: Body<Counts>) -> Result<NoContent,
     let bytes = body.bytes(LIMIT).await?;
     let mut faults = Vec::new();
     let mut body = object(&bytes)?;
-    let id = match body.take("id") {
-        Json::Null => None,
-        given => {
-            let id = uuid(&given);
-            if id.is_none() {
-                let expected = "must be a UUID such as 6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41";
-                faults.push(Fault::pointer("/id", expected));
-            }
-            id
-        }
-    };
+    let expected = "must be a UUID such as 6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41";
+    let id = member(&mut body, "", "id", expected, &mut faults, |id| match id {
+        Json::Null => Some(None),
+        id => uuid(&id).map(Some),
+    });
     let counts = body.take("counts");
     let reports = items(counts, "/counts", &ITEMS, &mut faults, one);
-    if !faults.is_empty() {
-        return Err(Error::Invalid(faults));
-    }
-    usage::report(&environment, sampling, id, &reports)?;
+    no_faults(faults)?;
+    usage::report(&environment, sampling, id.flatten(), &reports)?;
     Ok(NoContent)
 }
 
@@ -67,48 +59,76 @@ fn one(mut item: Json<'_>, pointer: &str, faults: &mut Vec<Fault>) -> Option<Rep
         faults.push(Fault::pointer(pointer, "must be an object"));
         return None;
     }
-    let flag_key = match item.take("flagKey") {
-        Json::String(key) => Some(key.into_owned()),
-        _ => None,
-    };
-    if flag_key.is_none() {
-        faults.push(Fault::member(pointer, "flagKey", "must be a string"));
-    }
-    let reason = match item.take("reason") {
-        Json::String(word) => Reason::parse(&word).ok(),
-        _ => None,
-    };
-    if reason.is_none() {
-        faults.push(Fault::member(
-            pointer,
-            "reason",
-            "must be a reason of evaluations",
-        ));
-    }
-    let enabled = match item.take("enabled") {
-        Json::Null => Some(None),
-        Json::Boolean(enabled) => Some(Some(enabled)),
-        _ => None,
-    };
-    if enabled.is_none() {
-        faults.push(Fault::member(pointer, "enabled", "must be a boolean"));
-    }
-    let count = match item.take("count") {
-        Json::Number(number) => integer(number),
-        _ => None,
-    };
-    if count.is_none() {
-        faults.push(Fault::member(
-            pointer,
-            "count",
-            "must be an integer from 1 to 1000000000",
-        ));
-    }
+    let string = "must be a string";
+    let flag_key = member(
+        &mut item,
+        pointer,
+        "flagKey",
+        string,
+        faults,
+        |key| match key {
+            Json::String(key) => Some(key.into_owned()),
+            _ => None,
+        },
+    );
+    let expected = "must be a reason of evaluations";
+    let reason = member(
+        &mut item,
+        pointer,
+        "reason",
+        expected,
+        faults,
+        |reason| match reason {
+            Json::String(reason) => Reason::parse(&reason).ok(),
+            _ => None,
+        },
+    );
+    let boolean = "must be a boolean";
+    let enabled = member(
+        &mut item,
+        pointer,
+        "enabled",
+        boolean,
+        faults,
+        |enabled| match enabled {
+            Json::Null => Some(None),
+            Json::Boolean(enabled) => Some(Some(enabled)),
+            _ => None,
+        },
+    );
+    let expected = "must be an integer from 1 to 1000000000";
+    let count = member(
+        &mut item,
+        pointer,
+        "count",
+        expected,
+        faults,
+        |count| match count {
+            Json::Number(number) => integer(number),
+            _ => None,
+        },
+    );
     Some(Report {
         flag_key: flag_key?,
         outcome: Outcome::new(reason?, enabled?),
         count: count?,
     })
+}
+
+/// Reads a member of the object at `pointer`, and adds a fault if `read` returns none.
+fn member<'a, T>(
+    object: &mut Json<'a>,
+    pointer: &str,
+    name: &str,
+    expected: &str,
+    faults: &mut Vec<Fault>,
+    read: impl FnOnce(Json<'a>) -> Option<T>,
+) -> Option<T> {
+    let value = read(object.take(name));
+    if value.is_none() {
+        faults.push(Fault::member(pointer, name, expected));
+    }
+    value
 }
 
 /// Reads a UUID in the usual form with hyphens.
