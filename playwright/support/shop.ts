@@ -1,13 +1,13 @@
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { expect, type Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { build, type InlineConfig, preview } from "vite";
 import { Child } from "../../matrix/support/child.ts";
 import { run } from "../../matrix/support/run.ts";
 import type { Api, Environment, Flag } from "./api.ts";
 import type { Server } from "./server.ts";
-import { test as base } from "./test.ts";
+import { test as base, scriptsReady } from "./test.ts";
 
 /** A running example that has pages. */
 export interface Shop extends AsyncDisposable {
@@ -59,8 +59,7 @@ export async function shopFlags(api: Api): Promise<{ environment: Environment; b
 
 /** Switches the banner in the dashboard's list of flags, which asks because the environment is protected. */
 export async function switchBanner(dashboard: Page): Promise<void> {
-  // The script that makes switches instant sets this attribute last.
-  await expect(dashboard.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(dashboard);
   await dashboard.getByRole("switch", { name: "Banner in production" }).click();
   await dashboard.getByRole("button", { name: /^Turn o.+ in production$/ }).click();
 }

@@ -57,6 +57,11 @@ export async function signIn(page: Page, account: Account): Promise<void> {
   await page.waitForURL((url) => url.pathname !== "/dashboard/login");
 }
 
+/** Waits until the scripts of the page handle its events. Its islands may still be loading. */
+export async function scriptsReady(page: Page): Promise<void> {
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+}
+
 /** Fills in and submits the sign-in form. The server may refuse it. */
 export async function trySignIn(page: Page, { email, password }: Account): Promise<void> {
   if (page.url() === "about:blank") {

@@ -1,7 +1,7 @@
 import { expectAccessible } from "../support/accessible.ts";
 import type { Environment, Flag } from "../support/api.ts";
 import type { Server } from "../support/server.ts";
-import { expect, signIn, test, trySignIn } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test, trySignIn } from "../support/test.ts";
 
 test("changing the password ends all other sessions", async ({
   page,
@@ -84,7 +84,7 @@ test("a button copies the token", { tag: "@scripts" }, async ({ page, context, s
   await page.getByLabel("Name").fill("deploy");
   await page.getByRole("button", { name: "Create token" }).click();
   const copy = page.getByRole("button", { name: "Copy token" });
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await copy.dblclick();
   await expect(copy).toContainText("Copied");
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^pnt_[\w-]{43}$/);
@@ -184,7 +184,7 @@ test("a form in a dialog sent after the session ended is kept", { tag: "@scripts
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("dark_mode", "Dark mode");
   await signIn(page, server);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await page.getByRole("link", { name: "New flag" }).click();
   const dialog = page.getByRole("dialog", { name: "New flag" });
   await dialog.getByLabel("Name").fill("New checkout");

@@ -4,7 +4,7 @@ import { expectAccessible } from "../support/accessible.ts";
 import type { Condition } from "../support/api.ts";
 import { evaluate } from "../support/api.ts";
 import { hold } from "../support/hold.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 const germany: Condition = {
   attribute: "country",
@@ -264,7 +264,7 @@ test("a revert restores the order of rules", async ({ page, server, api, javaScr
   await signIn(page, server);
   await page.goto(`/dashboard/flags/checkout_v2?environment=${production.id}`);
   if (javaScriptEnabled) {
-    await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
+    await scriptsReady(page);
   }
   await page.getByRole("button", { name: "Move down" }).first().click();
   if (javaScriptEnabled) {

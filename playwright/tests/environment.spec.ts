@@ -6,7 +6,7 @@ import type { Locator, Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate, fetchAs } from "../support/api.ts";
 import { hold } from "../support/hold.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 const run = promisify(execFile);
 
@@ -198,7 +198,7 @@ test("leaving the page with the new key asks for confirmation", { tag: "@scripts
   await page.getByLabel("Product").fill("Web shop");
   await page.getByLabel("Name").fill("staging");
   await page.getByRole("button", { name: "Create environment" }).click();
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await page.getByText("React", { exact: true }).click();
 
   const opened = page.waitForEvent("dialog");

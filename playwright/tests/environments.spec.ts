@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 async function createEnvironment(page: Page, product: string, name: string): Promise<void> {
   await page.goto("/dashboard/environments/new");
@@ -38,7 +38,7 @@ test("a button copies the key", { tag: "@scripts" }, async ({ page, context, ser
   await signIn(page, server);
   await createEnvironment(page, "Web shop", "staging");
   const copy = page.getByRole("button", { name: "Copy key" });
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await copy.click();
   await expect(copy).toContainText("Copied");
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await shownKey(page));
@@ -102,7 +102,7 @@ test("environments are dragged to their place", { tag: "@scripts" }, async ({
   }
   await signIn(page, server);
   await page.goto("/dashboard/environments");
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   const handle = page.getByRole("row", { name: "demo" }).getByTitle("Drag to reorder");
   const first = page.getByRole("row", { name: "staging" });
   const start = await handle.boundingBox();
@@ -128,7 +128,7 @@ test("an open page follows the order", { tag: "@scripts" }, async ({
   await api.createEnvironment("Web shop", "production");
   await signIn(page, server);
   await page.goto("/dashboard/environments");
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   const other = await context.newPage();
   await other.goto("/dashboard/environments");
   await other.getByRole("button", { name: "Move production up" }).click();

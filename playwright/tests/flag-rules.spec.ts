@@ -9,7 +9,7 @@ import {
   shop,
   tabTo,
 } from "../support/flag-page.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test("the list describes the order of evaluation, including everyone else", async ({
   page,
@@ -196,7 +196,7 @@ test("buttons move rules, even without scripts", async ({
   await page.goto(address);
   const last = page.getByRole("group", { name: "ON when country is DE" });
   if (javaScriptEnabled) {
-    await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
+    await scriptsReady(page);
   }
   for (const place of [1, 0]) {
     await last.getByRole("button", { name: "Move up" }).press("Enter");
@@ -227,7 +227,7 @@ test("rules can be dragged, and the new order saved or discarded", {
   }
   await signIn(page, server);
   await page.goto(address);
-  await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
+  await scriptsReady(page);
   const lines = page.locator(".rule");
   const drag = async () => {
     const handle = await lines.nth(2).locator(".handle").boundingBox();

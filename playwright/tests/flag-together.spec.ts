@@ -1,5 +1,5 @@
 import { address, country, operand, ruleLines, shop } from "../support/flag-page.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test("a concurrent change of the name is not overwritten silently", async ({
   page,
@@ -42,7 +42,7 @@ test("an outdated order is not saved", async ({
   await signIn(page, server);
   await page.goto(address);
   if (javaScriptEnabled) {
-    await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
+    await scriptsReady(page);
   }
   const up = page
     .getByRole("group", { name: "ON when country is CH" })

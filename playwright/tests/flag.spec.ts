@@ -1,7 +1,7 @@
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
 import { address, country, flagStatus, operand, ruleLines, shop } from "../support/flag-page.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test("the list leads to a flag's page, which opens in production", async ({
   page,
@@ -54,7 +54,7 @@ test("the switch asks for confirmation only in a protected environment, and show
   await signIn(page, server);
   await page.goto(address);
   const inProduction = page.getByRole("switch", { name: "New checkout in production" });
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await inProduction.click();
   const dialog = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
   await expect(dialog).toContainText(
@@ -75,7 +75,7 @@ test("the switch asks for confirmation only in a protected environment, and show
     .toEqual({ enabled: true, reason: "targeting_rule" });
 
   await page.goto(`${address}?environment=${staging.id}`);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await page.getByRole("switch", { name: "New checkout in staging" }).click();
   await expect(flagStatus(page)).toHaveText("Off for everyone in staging", { useInnerText: true });
 });

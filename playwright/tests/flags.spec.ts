@@ -1,6 +1,6 @@
 import { evaluate } from "../support/api.ts";
 import { hold } from "../support/hold.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test("a new flag is listed, and off in every environment", async ({ page, server, api }) => {
   await api.createEnvironment("Web shop", "staging");
@@ -75,7 +75,7 @@ test("a switch does not reload the page", { tag: "@scripts" }, async ({ page, se
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
 
   let loads = 0;
   page.on("framenavigated", () => loads++);
@@ -97,7 +97,7 @@ test("a refused switch goes back and shows the reason", { tag: "@scripts" }, asy
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
 
   await context.clearCookies();
   const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
@@ -238,7 +238,7 @@ test("a switch can be undone", { tag: "@scripts" }, async ({ page, server, api }
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
   const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await flagSwitch.click();
   await expect(page.getByText("New checkout is on in staging.")).toBeVisible();
   await page.getByRole("button", { name: "Undo" }).click();
@@ -282,7 +282,7 @@ test("a protected environment asks for confirmation of a switch, and shows the e
   await api.setRollout(flag, production, 25);
   await signIn(page, server);
   const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
 
   await flagSwitch.press("Space");
   const question = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
@@ -322,7 +322,7 @@ test("a flag can be created in a dialog, with a key derived from its name", {
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("cafe_creme", "Café");
   await signIn(page, server);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await page.getByRole("link", { name: "New flag" }).press("Enter");
   const dialog = page.getByRole("dialog", { name: "New flag" });
   const [name, key] = [
@@ -357,7 +357,7 @@ test("a dialog keeps the input when the service refuses it", { tag: "@scripts" }
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("taken", "Taken");
   await signIn(page, server);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await page.getByRole("link", { name: "New flag" }).click();
   const dialog = page.getByRole("dialog", { name: "New flag" });
   await dialog.getByRole("textbox", { name: "Name" }).fill("Another");
@@ -380,7 +380,7 @@ test("a dialog asks for the reason of a new flag, and canceling leads back to th
   const production = await api.createEnvironment("Web shop", "production");
   await api.protect(production, true);
   await signIn(page, server);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await page.getByRole("link", { name: "New flag" }).click();
   const dialog = page.getByRole("dialog", { name: "New flag" });
   const name = dialog.getByRole("textbox", { name: "Name" });
@@ -407,7 +407,7 @@ test("a dialog says that its user has lost the role", { tag: "@scripts" }, async
   await api.createEnvironment("Web shop", "staging");
   const ben = await api.createUser("ben@example.com", "editor");
   await signIn(page, ben);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await page.getByRole("link", { name: "New flag" }).click();
   const dialog = page.getByRole("dialog", { name: "New flag" });
   await dialog.getByRole("textbox", { name: "Name" }).pressSequentially("Dark mode");
@@ -429,7 +429,7 @@ test("going back leads to a form that was refused, and reloading does not send i
   await key.fill("taken");
   await page.getByRole("button", { name: "Create flag" }).click();
   await expect(key).toHaveAttribute("aria-invalid", "true");
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await key.fill("free");
   await page.getByRole("button", { name: "Create flag" }).click();
   await expect(page).toHaveURL(/\/dashboard\/flags\/free/);

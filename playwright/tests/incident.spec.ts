@@ -1,7 +1,7 @@
 import type { Locator, Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { type Api, type Environment, evaluate, type Flag } from "../support/api.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 const rows = (page: Page): Locator => page.locator(".action-row");
 
@@ -163,9 +163,8 @@ test("an hour without changes says so", { tag: "@scripts" }, async ({ page, serv
 test("the palette opens the recent changes", { tag: "@scripts" }, async ({ page, server, api }) => {
   await api.createFlag("checkout_v2", "New checkout");
   await signIn(page, server);
-  const jump = page.getByRole("button", { name: "Jump to" });
-  await expect(jump).toHaveAttribute("data-ready", "true");
-  await jump.click();
+  await scriptsReady(page);
+  await page.getByRole("button", { name: "Jump to" }).click();
   const palette = page.getByRole("dialog", { name: "Jump to" });
   await palette.getByRole("combobox").fill("incident");
   await palette.getByRole("option", { name: "Incident: recent changes" }).click();

@@ -1,28 +1,18 @@
 import type { Page, Response } from "@playwright/test";
 import type { Api } from "../support/api.ts";
-import { address, country, operand, shop } from "../support/flag-page.ts";
+import { address, country, operand, ruleFormReady, shop } from "../support/flag-page.ts";
 import { closedGate, hold } from "../support/hold.ts";
 import type { Server } from "../support/server.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test.describe("a change by somebody else", { tag: "@scripts" }, () => {
-  /** Waits until the script has its stream. The script then requests the page once if something has just changed. */
-  async function streamReady(page: Page): Promise<void> {
-    await expect(page.locator(".bars")).toBeAttached();
-    await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute(
-      "data-ready",
-      "true",
-    );
-  }
-
   /** Opens the form of the only rule of a flag, and returns the rule. */
   async function openRule(page: Page, server: Server, api: Api): Promise<{ id: string }> {
     const { flag, production } = await shop(api);
     const rule = await api.addRule(flag, production, country("DE", 1));
     await signIn(page, server);
     await page.goto(`${address}?edit=rule&rule=${rule.id}`);
-    await expect(page.locator("#rule-form[data-ready]")).toBeVisible();
-    await streamReady(page);
+    await ruleFormReady(page);
     return rule;
   }
 
@@ -30,7 +20,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const staging = await api.createEnvironment("Web shop", "staging");
     const flag = await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await streamReady(page);
+    await scriptsReady(page);
     let loads = 0;
     page.on("framenavigated", () => loads++);
     const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
@@ -66,7 +56,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const staging = await api.createEnvironment("Web shop", "staging");
     const flag = await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await streamReady(page);
+    await scriptsReady(page);
     const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
     await flagSwitch.click();
     await expect(page.getByRole("button", { name: "Undo" })).toBeVisible();
@@ -92,7 +82,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await own.goto(`/dashboard/try?flag=checkout_v2&environment=${production.id}`);
     const answers = [page, other, own].map((each) => each.locator("#playground-answer"));
     for (const each of [page, other, own]) {
-      await streamReady(each);
+      await scriptsReady(each);
       await each.getByRole("textbox", { name: "country" }).fill("DE");
       await expect(each.locator("#playground-answer")).toContainText("Rule 1 matches.");
     }
@@ -112,7 +102,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await streamReady(page);
+    await scriptsReady(page);
     const { opened, open } = closedGate();
     let requests = 0;
     await page.route("**/dashboard/flags", async (route) => {
@@ -148,7 +138,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const other = await context.newPage();
     await other.goto("/dashboard/flags");
     await page.goto("/dashboard/environments/new");
-    await Promise.all([page, other].map(streamReady));
+    await Promise.all([page, other].map(scriptsReady));
     await page.getByLabel("Product").fill("Web shop");
     await page.getByLabel("Name").fill("staging");
     const requests: string[] = [];
@@ -173,7 +163,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const ben = await api.createUser("ben@example.com", "editor");
     await signIn(page, server);
     await page.goto(`/dashboard/people/${ben.id}`);
-    await streamReady(page);
+    await scriptsReady(page);
     const requests: string[] = [];
     page.on("request", (request) => requests.push(`${request.method()} ${request.resourceType()}`));
     const { opened, open } = closedGate();
@@ -212,7 +202,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     browserErrors.ignore(/status of 503/);
     await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
-    await streamReady(page);
+    await scriptsReady(page);
     let isDown = true;
     let failures = 0;
     await page.route("**/dashboard/flags", async (route) => {
@@ -233,7 +223,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);
-    await streamReady(page);
+    await scriptsReady(page);
     const link = page.getByRole("switch", { name: "New checkout in staging" });
     await link.focus();
     await api.createFlag("dark_mode", "Dark mode");
@@ -250,7 +240,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const cleo = await api.createUser("cleo@example.com", "viewer");
     await signIn(page, server);
     await page.goto("/dashboard/people");
-    await streamReady(page);
+    await scriptsReady(page);
     const role = page.getByRole("row", { name: ben.email }).getByRole("combobox");
     await role.selectOption("editor");
 
@@ -312,8 +302,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await api.addRule(flag, production, country("CH", 2));
     await signIn(page, server);
     await page.goto(address);
-    await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
-    await streamReady(page);
+    await scriptsReady(page);
 
     await api.replaceRule(first, country("AT", 1));
     const changed = page.getByRole("group", { name: "ON when country is AT" });
@@ -328,7 +317,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const { flag, production } = await shop(api);
     await signIn(page, server);
     await page.goto(address);
-    await streamReady(page);
+    await scriptsReady(page);
     const email = page.getByLabel("email");
     await email.fill("nobody");
     await email.blur();
@@ -372,7 +361,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await signIn(page, server);
     await page.goto(`${address}?edit=delete-rule&rule=${rule.id}`);
     await expect(page.getByRole("button", { name: "Delete rule" })).toBeVisible();
-    await streamReady(page);
+    await scriptsReady(page);
     await api.deleteRule(rule);
     await expect(page.getByRole("link", { name: "Add rule" })).toBeVisible();
     await expect(page.getByRole("button", { name: "Delete rule" })).toHaveCount(0);
@@ -385,7 +374,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await api.setRollout(flag, production, 5);
     await signIn(page, server);
     await page.goto(address);
-    await streamReady(page);
+    await scriptsReady(page);
     const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
     await flagSwitch.click();
     const question = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
@@ -403,7 +392,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const staging = await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
     await page.goto(`/dashboard/environments/${staging.id}`);
-    await streamReady(page);
+    await scriptsReady(page);
     await page.getByText("Node.js", { exact: true }).click();
     await expect(page.getByRole("region", { name: "Node.js" })).toBeVisible();
     await page.getByRole("heading", { level: 1 }).click();
@@ -426,7 +415,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
       await tab.goto("/dashboard/flags");
       tabs.push(tab);
     }
-    await Promise.all(tabs.map(streamReady));
+    await Promise.all(tabs.map(scriptsReady));
     await api.createFlag("new_checkout", "New checkout");
     for (const tab of tabs) {
       await expect(tab.getByRole("row", { name: "New checkout" })).toBeVisible();
@@ -460,7 +449,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await signIn(page, server);
     const other = await context.newPage();
     await other.goto("/dashboard/flags");
-    await Promise.all([page, other].map(streamReady));
+    await Promise.all([page, other].map(scriptsReady));
     await api.createFlag("new_checkout", "New checkout");
     await expect(page.getByRole("row", { name: "New checkout" })).toBeVisible();
     expect(await received()).toContain("change");
@@ -483,7 +472,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     browserErrors.ignore(/status of 401/);
     await signIn(page, server);
     await page.goto("/dashboard/new-flag");
-    await streamReady(page);
+    await scriptsReady(page);
     await page.getByLabel("Name").fill("New checkout");
 
     const other = await context.newPage();
@@ -492,7 +481,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(page.locator(".bars")).toContainText("Your session has ended");
 
     await signIn(other, server);
-    await streamReady(other);
+    await scriptsReady(other);
     await expect(page.locator(".bars")).toBeEmpty();
     await expect(page.getByLabel("Name")).toHaveValue("New checkout");
   });
@@ -507,7 +496,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("dark_mode", "Dark mode");
     await signIn(page, server);
-    await streamReady(page);
+    await scriptsReady(page);
     await server.stop();
     const bars = page.locator(".bars");
     await expect(bars).toContainText("Pennon cannot be reached");
@@ -531,7 +520,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     browserErrors.ignore(/Failed to load|ERR_/);
     await signIn(page, server);
     await page.goto("/dashboard/new-flag");
-    await streamReady(page);
+    await scriptsReady(page);
     await page.getByLabel("Name").fill("New checkout");
     await server.stop();
     const bars = page.locator(".bars");
@@ -581,7 +570,7 @@ test("a switch that waits for its answer says so", { tag: "@scripts" }, async ({
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   const answer = await hold(page, "**/set-enabled");
   await page.getByRole("switch").click();
   await expect(page.locator(".toast")).toContainText(

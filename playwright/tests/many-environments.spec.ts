@@ -3,7 +3,7 @@ import { expectAccessible } from "../support/accessible.ts";
 import type { Api, Environment } from "../support/api.ts";
 import { evaluate } from "../support/api.ts";
 import { flagStatus } from "../support/flag-page.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 const names = ["development", "testing", "demo", "staging", "production"];
 
@@ -29,7 +29,7 @@ function switcher(page: Page) {
 /** Chooses a product in the sidebar. Without scripts, that takes a button. */
 async function choose(page: Page, product: string, javaScriptEnabled: boolean): Promise<void> {
   if (javaScriptEnabled) {
-    await expect(page.locator(":root[data-scripts]")).toBeAttached();
+    await scriptsReady(page);
   }
   await switcher(page).selectOption(product);
   if (!javaScriptEnabled) {

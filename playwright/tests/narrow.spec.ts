@@ -1,7 +1,7 @@
 import type { Locator, Page } from "@playwright/test";
 import type { Api, Environment } from "../support/api.ts";
 import { address, operand, ruleFormReady, shop } from "../support/flag-page.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 /** The height of a target that a finger hits, in pixels. */
 const touch = 44;
@@ -97,7 +97,7 @@ test("the message about a change does not cover the actions for selected flags",
     await api.createFlag(`flag_${number}`, `Flag ${number}`);
   }
   await signIn(page, server);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await page.getByRole("checkbox", { name: "Select Flag 6" }).check();
   await page.getByRole("switch", { name: "Flag 6" }).tap();
   const message = page.locator(".toast");
@@ -169,7 +169,7 @@ test("the question before a change is visible on a low screen", { tag: "@scripts
   ] as const) {
     await page.setViewportSize({ width, height });
     await page.goto(`${address}?environment=${production.id}`);
-    await expect(page.locator(":root[data-scripts]")).toBeAttached();
+    await scriptsReady(page);
     await page.getByRole("switch").tap();
     const question = page.getByRole("heading", { name: "Turn off New checkout in production?" });
     await expect(question).toBeInViewport({ ratio: 1 });

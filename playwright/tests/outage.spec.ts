@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { closedGate } from "../support/hold.ts";
 import { servePlain, serveReact, shopFlags, switchBanner, test } from "../support/shop.ts";
-import { expect, signIn } from "../support/test.ts";
+import { expect, scriptsReady, signIn } from "../support/test.ts";
 
 /** Resolves when a request of the page has been refused, after its open connections were cut off. */
 function waitForRefusedRequest(page: Page): Promise<unknown> {
@@ -39,12 +39,12 @@ test("a form is held in a tab that becomes visible during an outage", { tag: "@s
   browserErrors.ignore(/Failed to load|ERR_/);
   await signIn(page, server);
   await page.goto("/dashboard/new-flag");
-  await expect(page.locator(".bars")).toBeAttached();
+  await scriptsReady(page);
   await page.getByLabel("Name").fill("New checkout");
   await setVisibility(page, "hidden");
   const other = await context.newPage();
   await other.goto("/dashboard/flags");
-  await expect(other.locator(".bars")).toBeAttached();
+  await scriptsReady(other);
   await server.stop();
   await expect(other.locator(".bars")).toContainText("Pennon cannot be reached");
   await expect(page.locator(".bars")).toBeEmpty();

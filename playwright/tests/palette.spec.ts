@@ -2,7 +2,7 @@ import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
 import { shop } from "../support/flag-page.ts";
 import { hold } from "../support/hold.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test.describe("the palette", { tag: "@scripts" }, () => {
   test("opens a flag with the keyboard alone", async ({ page, server, api }) => {
@@ -10,8 +10,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await api.createFlag("checkout_v2", "New checkout");
     await api.createFlag("dark_mode", "Dark mode");
     await signIn(page, server);
-    const jump = page.getByRole("button", { name: "Jump to" });
-    await expect(jump).toHaveAttribute("data-ready", "true");
+    await scriptsReady(page);
 
     await page.keyboard.press("Control+k");
     const palette = page.getByRole("dialog", { name: "Jump to" });
@@ -31,9 +30,8 @@ test.describe("the palette", { tag: "@scripts" }, () => {
   test("opens the typed flag even before the results arrive", async ({ page, server, api }) => {
     await api.createFlag("checkout_v2", "New checkout");
     await signIn(page, server);
-    const jump = page.getByRole("button", { name: "Jump to" });
-    await expect(jump).toHaveAttribute("data-ready", "true");
-    await jump.click();
+    await scriptsReady(page);
+    await page.getByRole("button", { name: "Jump to" }).click();
     const palette = page.getByRole("dialog", { name: "Jump to" });
     await expect(palette.getByRole("option").first()).toContainText("Flags");
     await palette.getByRole("combobox").fill("check");
@@ -45,8 +43,8 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     const staging = await api.createEnvironment("Web shop", "staging");
     await api.createEnvironment("Web shop", "production");
     await signIn(page, server);
+    await scriptsReady(page);
     const jump = page.getByRole("button", { name: "Jump to" });
-    await expect(jump).toHaveAttribute("data-ready", "true");
     await jump.click();
     const palette = page.getByRole("dialog", { name: "Jump to" });
     const field = palette.getByRole("combobox");
@@ -80,10 +78,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     const first = await api.createFlag("checkout", "All of it");
     await api.archive(first);
     await signIn(page, server);
-    await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute(
-      "data-ready",
-      "true",
-    );
+    await scriptsReady(page);
     await page.keyboard.press("Control+k");
     const palette = page.getByRole("dialog", { name: "Jump to" });
     await palette.getByRole("combobox").fill("checkout_7");
@@ -168,10 +163,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
   test("reports that the session has ended", async ({ page, context, server, browserErrors }) => {
     browserErrors.ignore(/status of 401/);
     await signIn(page, server);
-    await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute(
-      "data-ready",
-      "true",
-    );
+    await scriptsReady(page);
     await context.clearCookies();
     await page.keyboard.press("Control+k");
     const palette = page.getByRole("dialog", { name: "Jump to" });
@@ -184,7 +176,7 @@ test("a question mark opens help, but not in a text field", { tag: "@scripts" },
   server,
 }) => {
   await signIn(page, server);
-  await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute("data-ready", "true");
+  await scriptsReady(page);
   await page.keyboard.press("?");
   const help = page.getByRole("dialog", { name: "Shortcuts" });
   await expect(help).toContainText("Jump to any flag");
@@ -203,7 +195,7 @@ test("letters open sections and rows", { tag: "@scripts" }, async ({ page, serve
   await api.createFlag("checkout_a", "Checkout A");
   await api.createFlag("checkout_b", "Checkout B");
   await signIn(page, server);
-  await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute("data-ready", "true");
+  await scriptsReady(page);
   await page.keyboard.press("j");
   await expect(page.getByRole("link", { name: "Checkout B" })).toBeFocused();
   await page.keyboard.press("j");
@@ -230,14 +222,13 @@ test("shortcuts of a single key can be turned off", { tag: "@scripts" }, async (
 }) => {
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
-  const ready = page.locator("#jump[data-ready=true]");
-  await expect(ready).toBeVisible();
+  await scriptsReady(page);
   await page.keyboard.press("?");
   const choice = page.getByLabel("Use shortcuts without Ctrl");
   await choice.uncheck();
   await page.keyboard.press("Escape");
   await page.reload();
-  await expect(ready).toBeVisible();
+  await scriptsReady(page);
   const help = page.getByRole("dialog", { name: "Shortcuts" });
   await page.keyboard.press("?");
   await page.keyboard.press("/");

@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import type { Api, Condition, Environment, Flag } from "../support/api.ts";
 import { hold } from "../support/hold.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 const germany: Condition = {
   attribute: "country",
@@ -114,7 +114,7 @@ test("the chosen environment is kept after a change", { tag: "@scripts" }, async
   await signIn(page, server);
   await page.goto(`/dashboard/try?flag=new_checkout&environment=${production.id}`);
   await expect(page.getByText("Server and this browser agree.")).toBeVisible();
-  await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute("data-ready", "true");
+  await scriptsReady(page);
   const places = page.getByLabel("Environment");
   await expect(places.locator("option")).toHaveText(["production", "staging"]);
   await places.selectOption("staging");

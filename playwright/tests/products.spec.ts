@@ -3,7 +3,7 @@ import { expectAccessible } from "../support/accessible.ts";
 import type { Api } from "../support/api.ts";
 import { evaluate } from "../support/api.ts";
 import { flagStatus } from "../support/flag-page.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 const shop = "product=Web+shop";
 
@@ -24,7 +24,7 @@ function switcher(page: Page): Locator {
 /** Chooses a product in the sidebar. Without scripts, that takes a button. */
 async function choose(page: Page, product: string, javaScriptEnabled: boolean): Promise<void> {
   if (javaScriptEnabled) {
-    await expect(page.locator(":root[data-scripts]")).toBeAttached();
+    await scriptsReady(page);
     await switcher(page).selectOption(product);
   } else {
     await switcher(page).selectOption(product);
@@ -129,7 +129,7 @@ test("the filters of the list keep the product", { tag: "@scripts" }, async ({
   await fill(api);
   await signIn(page, server);
   await page.goto(`/dashboard/flags?${shop}`);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await page.getByRole("searchbox", { name: "Search name or key" }).fill("s");
   await expect(page).toHaveURL(/[?&]q=s/);
   expect(new URL(page.url()).searchParams.get("product")).toBe("Web shop");
@@ -145,9 +145,8 @@ test("the palette finds objects of the product, and keeps it", { tag: "@scripts"
   const { production } = await fill(api);
   await signIn(page, server);
   await page.goto(`/dashboard/flags?${shop}`);
-  const jump = page.getByRole("button", { name: "Jump to" });
-  await expect(jump).toHaveAttribute("data-ready", "true");
-  await jump.click();
+  await scriptsReady(page);
+  await page.getByRole("button", { name: "Jump to" }).click();
   const palette = page.getByRole("dialog", { name: "Jump to" });
   const options = palette.getByRole("option");
   await palette.getByRole("combobox").fill("comments");

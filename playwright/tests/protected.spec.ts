@@ -2,7 +2,7 @@ import type { Locator, Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
 import { address, country, ruleLines, shop } from "../support/flag-page.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 /** Locates the visible field for the reason. */
 function reasonField(page: Page): Locator {
@@ -89,7 +89,7 @@ test("a blank reason for a switch keeps the question open", { tag: "@scripts" },
   await api.protect(production, true);
   await signIn(page, server);
   await page.goto(`${address}?environment=${production.id}`);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await page.getByRole("switch").click();
   await reasonField(page).fill("  ");
   await page.getByRole("button", { name: "Turn off in production" }).click();
@@ -154,7 +154,7 @@ test("the pages of protected environments are accessible", { tag: "@scripts" }, 
     await expectAccessible(page);
   }
   await page.goto(`${address}?environment=${production.id}`);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   await page.getByRole("switch").click();
   await expect(reasonField(page)).toBeVisible();
   await expectAccessible(page);

@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import type { Environment } from "../support/api.ts";
 import { address, country, operand, ruleLines, shop } from "../support/flag-page.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 /** Presses the button in the message about the last change. */
 async function undo(page: Page): Promise<void> {
@@ -286,7 +286,7 @@ test("Ctrl Z does not undo the last change while the order of rules is unsaved",
   await page.getByLabel("TTL (time to live) in seconds").fill("30");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.locator(".toast")).toBeVisible();
-  await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
+  await scriptsReady(page);
   await page.getByRole("button", { name: "Move up" }).last().click();
   const questions: string[] = [];
   page.on("dialog", async (dialog) => {
@@ -311,7 +311,7 @@ test("every other form of a page asks before it discards unsaved input", {
   await signIn(page, server);
   await deleteRule(page);
   await page.goto(`${address}?edit=details`);
-  await expect(page.locator(":root[data-scripts]")).toBeAttached();
+  await scriptsReady(page);
   const description = page.getByLabel("Description");
   await description.click();
   await description.fill("Checkout in one step.");

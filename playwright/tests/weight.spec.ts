@@ -32,11 +32,12 @@ test(
     }
     await signIn(page, server);
     // A page that was rendered within a second of a change is requested once more, in case it lacks the change.
-    const drawn = async () => Number(await page.locator("main").getAttribute("data-drawn"));
-    const first = await drawn();
+    const renderedAt = async () =>
+      Number(await page.locator("main").getAttribute("data-rendered-at"));
+    const first = await renderedAt();
     expect(first).toBeGreaterThan(0);
     await expect
-      .poll(() => page.reload().then(drawn), { intervals: [250] })
+      .poll(() => page.reload().then(renderedAt), { intervals: [250] })
       .toBeGreaterThan(first + 1_000);
 
     // A signed-in user with a browser that has not loaded anything yet.

@@ -91,7 +91,7 @@ function focusFirst(dialog: HTMLDialogElement): void {
 
 /** Returns the error of a page of the service, if this is one: a proxy may have sent its own page instead. */
 function errorOf(page: FetchedPage | undefined): string | null | undefined {
-  return page?.document.querySelector("main[data-drawn] [role=alert]")?.textContent;
+  return page?.document.querySelector("main[data-rendered-at] [role=alert]")?.textContent;
 }
 
 function setAlert(dialog: HTMLDialogElement, text: string): void {

@@ -26,7 +26,6 @@ const sections: Readonly<Record<string, string>> = {
 
 /** Handles the shortcuts that the help lists, and shows the button that opens the palette. */
 export function listenToKeys(hasUnsavedInput: () => boolean): void {
-  const help = document.querySelector<HTMLDialogElement>("dialog#help-dialog");
   const dialog = document.querySelector<HTMLDialogElement>("dialog#palette");
   const palette = dialog && new Palette(dialog);
   const jump = document.getElementById("jump");
@@ -40,52 +39,9 @@ export function listenToKeys(hasUnsavedInput: () => boolean): void {
       each.close();
     }
   });
-  let sequenceStart = Number.NEGATIVE_INFINITY;
-
-  /** Handles a key, and returns true if it is a shortcut. */
-  function handle({ key, ctrlKey, metaKey, altKey, shiftKey, timeStamp }: KeyboardEvent): boolean {
-    const letter = key.toLowerCase();
-    if (document.querySelector("dialog[open]") !== null) {
-      // The browser must not move the focus to its own bar.
-      return (ctrlKey || metaKey) && letter === "k";
-    }
-    if ((ctrlKey || metaKey) && !altKey && !shiftKey) {
-      if (letter === "k" && palette !== null) {
-        palette.open();
-        return true;
-      }
-      if (letter === "z" && !hasUnsavedInput() && canUndo()) {
-        undoLastChange();
-        return true;
-      }
-      return false;
-    }
-    if (ctrlKey || metaKey || altKey || isTyping() || !hasSingleKeys()) {
-      return false;
-    }
-    const isSequence = timeStamp - sequenceStart < sequenceDelay;
-    sequenceStart = letter === "g" ? timeStamp : Number.NEGATIVE_INFINITY;
-    if (isSequence && openSection(letter)) {
-      return true;
-    }
-    switch (key) {
-      case "?":
-        help?.showModal();
-        return true;
-      case "/":
-        return focusSearch();
-      case "j":
-      case "k":
-        return moveFocus(key === "j" ? 1 : -1);
-      case "o":
-        return openRow();
-      default:
-        return false;
-    }
-  }
-
+  const shortcuts = new Shortcuts(palette, hasUnsavedInput);
   document.addEventListener("keydown", (event) => {
-    if (!event.isComposing && handle(event)) {
+    if (!event.isComposing && shortcuts.handle(event)) {
       event.preventDefault();
     }
   });
@@ -93,9 +49,70 @@ export function listenToKeys(hasUnsavedInput: () => boolean): void {
     if (dialog?.open) {
       palette?.type(event.key);
     } else {
-      handle(event);
+      shortcuts.handle(event);
     }
   });
+}
+
+/** The shortcuts that the help lists. */
+class Shortcuts {
+  readonly #palette: Palette | null;
+  readonly #hasUnsavedInput: () => boolean;
+  /** The time of the key that starts a sequence, if it was the last key. */
+  #sequenceStart = Number.NEGATIVE_INFINITY;
+
+  constructor(palette: Palette | null, hasUnsavedInput: () => boolean) {
+    this.#palette = palette;
+    this.#hasUnsavedInput = hasUnsavedInput;
+  }
+
+  /** Handles a key, and returns true if it is a shortcut. */
+  handle({ key, ctrlKey, metaKey, altKey, shiftKey, timeStamp }: KeyboardEvent): boolean {
+    const letter = key.toLowerCase();
+    const isCommand = ctrlKey || metaKey;
+    if (document.querySelector("dialog[open]") !== null) {
+      // The browser must not move the focus to its own bar.
+      return isCommand && letter === "k";
+    }
+    if (isCommand && !altKey && !shiftKey) {
+      return this.#handleCommand(letter);
+    }
+    if (isCommand || altKey || isTyping() || !hasSingleKeys()) {
+      return false;
+    }
+    const isSequence = timeStamp - this.#sequenceStart < sequenceDelay;
+    this.#sequenceStart = letter === "g" ? timeStamp : Number.NEGATIVE_INFINITY;
+    return (isSequence && openSection(letter)) || handleSingleKey(key);
+  }
+
+  #handleCommand(letter: string): boolean {
+    if (letter === "k" && this.#palette !== null) {
+      this.#palette.open();
+      return true;
+    }
+    if (letter === "z" && !this.#hasUnsavedInput() && canUndo()) {
+      undoLastChange();
+      return true;
+    }
+    return false;
+  }
+}
+
+function handleSingleKey(key: string): boolean {
+  switch (key) {
+    case "?":
+      document.querySelector<HTMLDialogElement>("dialog#help-dialog")?.showModal();
+      return true;
+    case "/":
+      return focusSearch();
+    case "j":
+    case "k":
+      return moveFocus(key === "j" ? 1 : -1);
+    case "o":
+      return openRow();
+    default:
+      return false;
+  }
 }
 
 function replayEarlyKeys(handle: (event: KeyboardEvent) => void): void {

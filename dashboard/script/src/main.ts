@@ -1,6 +1,5 @@
 // Runs in two contexts: in each page, and in the worker that all pages of a browser share.
 
-import { protectAnswer } from "./answer.ts";
 import { connect } from "./connection.ts";
 import { keepContext } from "./context.ts";
 import { listenToCopying } from "./copy.ts";
@@ -9,6 +8,7 @@ import { prepareAnnouncements } from "./dom.ts";
 import { listenToEnvironmentOrder } from "./environment-order.ts";
 import { followFilters } from "./filters.ts";
 import { checkFlagKeys } from "./flag-key.ts";
+import { protectFormResponse } from "./form-response.ts";
 import { Hub } from "./hub.ts";
 import { hydrate } from "./islands.ts";
 import { listenToKeys } from "./keys.ts";
@@ -38,11 +38,11 @@ if (typeof document === "undefined") {
 } else {
   prepareAnnouncements();
   const isInOtherZone = storeZone();
-  const main = document.querySelector<HTMLElement>("main[data-drawn]");
+  const main = document.querySelector<HTMLElement>("main[data-rendered-at]");
   let hasUnsavedInput = () => false;
   if (main !== null) {
-    if (main.dataset.drawn === "") {
-      protectAnswer();
+    if (main.dataset.renderedAt === "") {
+      protectFormResponse();
     }
     // Records the page as the server rendered it, so it must run before anything changes the page.
     hasUnsavedInput = keepUpToDate(main, connect, isInOtherZone);
@@ -67,5 +67,7 @@ if (typeof document === "undefined") {
   keepContext();
   // Reveals the elements that need this script.
   document.documentElement.dataset.scripts = "";
-  void hydrate([document.body]);
+  void hydrate([document.body]).then(() => {
+    document.documentElement.dataset.hydrated = "";
+  });
 }

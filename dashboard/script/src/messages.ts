@@ -1,5 +1,5 @@
-import { unmarked } from "./answer.ts";
 import { on } from "./dom.ts";
+import { unmarked } from "./form-response.ts";
 
 /** The time for which a message stays visible, in milliseconds. */
 const messageDuration = 10_000;

@@ -4,6 +4,7 @@ import { fetchPage, on } from "./dom.ts";
 import type { Change, Listener } from "./hub.ts";
 import { Swap } from "./swap.ts";
 import { ownRequests } from "./switches.ts";
+import { Units } from "./units.ts";
 
 /** The delay after the last change before the page is fetched, in milliseconds. */
 const refreshDelay = 250;
@@ -31,12 +32,14 @@ export function keepUpToDate(
   isOutdated: boolean,
 ): () => boolean {
   const bars = new Bars();
-  const swap = new Swap(main);
+  const units = new Units(main);
   // The response to a form cannot be fetched again: its address returns another page.
-  const isFormResponse = main.dataset.drawn === "";
-  let renderedAt = Number(main.dataset.drawn);
+  const isFormResponse = main.dataset.renderedAt === "";
+  let renderedAt = Number(main.dataset.renderedAt);
   let lastChange: Change | undefined;
   let isDue = false;
+  /** True if the last update skipped only units without input; the next `focusout` repeats it. */
+  let isBehind = false;
   let fetching: AbortController | undefined;
   let submitTimer: ReturnType<typeof setTimeout> | undefined;
   /** The form that was submitted, or the page that is being reloaded: leaving the page loses none of its input. */
@@ -151,7 +154,7 @@ export function keepUpToDate(
       return retryDelay;
     }
     const fresh = page.document;
-    const freshMain = fresh.querySelector<HTMLElement>("main[data-drawn]");
+    const freshMain = fresh.querySelector<HTMLElement>("main[data-rendered-at]");
     if (freshMain === null) {
       return undefined;
     }
@@ -163,8 +166,9 @@ export function keepUpToDate(
       bars.show("build", "Pennon has been updated.", { href, text: "Reload" });
       return undefined;
     }
-    const skipped = swap.update(freshMain);
-    renderedAt = Number(freshMain.dataset.drawn);
+    const skipped = new Swap(units).run(main, freshMain);
+    isBehind = skipped === "untouched";
+    renderedAt = Number(freshMain.dataset.renderedAt);
     document.title = fresh.title;
     if (lastChange === change) {
       lastChange = undefined;
@@ -206,7 +210,7 @@ export function keepUpToDate(
   }
 
   document.addEventListener("focusout", () => {
-    if (swap.isBehind) {
+    if (isBehind) {
       refreshSoon();
     }
   });
@@ -241,11 +245,11 @@ export function keepUpToDate(
   on("click", "main form a[href]", (link) => {
     const form = link.closest("form");
     if (form !== null) {
-      swap.discard(form);
+      units.discard(form);
     }
   });
   addEventListener("beforeunload", (event) => {
-    if (swap.hasUnsavedInput(submitted)) {
+    if (units.hasUnsavedInput(submitted)) {
       event.preventDefault();
     }
   });
@@ -280,7 +284,7 @@ export function keepUpToDate(
       refreshSoon();
     }
   }, awaitingDelay);
-  return () => swap.hasUnsavedInput();
+  return () => units.hasUnsavedInput();
 }
 
 /** Returns the reason that the page is not updated. */

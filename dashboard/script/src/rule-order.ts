@@ -1,4 +1,7 @@
 import { announce, on } from "./dom.ts";
+import { dragByHandle, moveItem } from "./drag.ts";
+
+const rules = "#rules [data-rule]";
 
 /** Moves rules by their handles and buttons without a request for each move. One button then saves the order. */
 export function listenToRuleOrder(): void {
@@ -12,42 +15,26 @@ export function listenToRuleOrder(): void {
     }
   }
 
-  function finishMove(rule: Element): void {
+  function finishMove(rule: HTMLElement): void {
     const current = order();
-    const position = rulesOf().indexOf(rule as HTMLElement) + 1;
+    const position = rulesOf().indexOf(rule) + 1;
     announce(`Now rule ${position} of ${current.length}.`);
     setChanged(current.join() !== original.join());
   }
 
   on("click", "#rules :is([name=up], [name=down])", (button: HTMLButtonElement, event) => {
-    const rule = button.closest("[data-rule]");
+    const rule = button.closest<HTMLElement>("[data-rule]");
     if (rule !== null && formOf() !== null) {
       event.preventDefault();
       recordOrder();
-      if (moveTo(rule, button.name === "up")) {
+      if (moveItem(rule, rules, button.name === "up")) {
         button.focus();
         finishMove(rule);
       }
     }
   });
   on("click", "[data-put-back]", () => resetOrder(original));
-  on("pointerdown", "#rules .handle", (handle, event) => {
-    event.preventDefault();
-    recordOrder();
-    handle.setPointerCapture(event.pointerId);
-    handle.closest("[data-rule]")?.setAttribute("data-dragged", "true");
-  });
-  document.addEventListener("pointermove", ({ clientY }) => {
-    const rule = draggedRule();
-    const isAbove = rule && isPast(neighborOf(rule, true), (middle) => clientY < middle);
-    const isBelow = rule && isPast(neighborOf(rule, false), (middle) => clientY > middle);
-    if (rule && (isAbove || isBelow) && moveTo(rule, isAbove === true)) {
-      finishMove(rule);
-    }
-  });
-  for (const end of ["pointerup", "pointercancel"]) {
-    document.addEventListener(end, () => draggedRule()?.removeAttribute("data-dragged"));
-  }
+  dragByHandle({ items: rules, onStart: recordOrder, onMove: finishMove });
 }
 
 function listOf(): HTMLElement | null {
@@ -59,33 +46,12 @@ function formOf(): HTMLFormElement | null {
 }
 
 function rulesOf(): HTMLElement[] {
-  return [...document.querySelectorAll<HTMLElement>("#rules [data-rule]")];
+  return [...document.querySelectorAll<HTMLElement>(rules)];
 }
 
 /** Returns the ids of the rules in their current order. */
 function order(): string[] {
   return rulesOf().map((rule) => rule.dataset.rule ?? "");
-}
-
-function neighborOf(rule: Element, isAbove: boolean): Element | null {
-  const neighbor = isAbove ? rule.previousElementSibling : rule.nextElementSibling;
-  return neighbor?.hasAttribute("data-rule") ? neighbor : null;
-}
-
-/** Swaps a rule with its neighbor. Returns false if it has none in that direction. */
-function moveTo(rule: Element, isAbove: boolean): boolean {
-  const neighbor = neighborOf(rule, isAbove);
-  neighbor?.insertAdjacentElement(isAbove ? "beforebegin" : "afterend", rule);
-  return neighbor !== null;
-}
-
-function draggedRule(): Element | null {
-  return document.querySelector("#rules [data-dragged]");
-}
-
-function isPast(neighbor: Element | null, compare: (middle: number) => boolean): boolean {
-  const box = neighbor?.getBoundingClientRect();
-  return box !== undefined && compare(box.top + box.height / 2);
 }
 
 /** Shows the bar that saves the order, and protects the list from updates while its order is unsaved. */
@@ -101,8 +67,8 @@ function setChanged(isChanged: boolean): void {
 }
 
 function resetOrder(original: readonly string[]): void {
-  const rules = new Map(rulesOf().map((rule) => [rule.dataset.rule, rule]));
-  listOf()?.prepend(...original.flatMap((id) => rules.get(id) ?? []));
+  const byId = new Map(rulesOf().map((rule) => [rule.dataset.rule, rule]));
+  listOf()?.prepend(...original.flatMap((id) => byId.get(id) ?? []));
   announce("The original order is back.");
   setChanged(false);
 }

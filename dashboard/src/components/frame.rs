@@ -116,7 +116,7 @@ pub fn Frame(
     children: Children,
 ) -> impl IntoView {
     // For the script that keeps pages up to date. The response to a form cannot be fetched again.
-    let drawn = visit().ok().map(|visit| match visit.form() {
+    let rendered_at = visit().ok().map(|visit| match visit.form() {
         None => visit.now().millis().to_string(),
         Some(_) => String::new(),
     });
@@ -126,7 +126,7 @@ pub fn Frame(
         </a>
         <div class="frame">
             <Sidebar section/>
-            <main class="content" id="content" tabindex="-1" data-drawn=drawn>
+            <main class="content" id="content" tabindex="-1" data-rendered-at=rendered_at>
                 {children()}
                 <Zone/>
             </main>

@@ -82,13 +82,9 @@ export class Page {
     await this.ready();
   }
 
-  /** Waits until the page's scripts handle keys and its event stream is open. */
+  /** Waits until the page's scripts handle its events. */
   async ready(): Promise<void> {
-    await this.find("#jump[data-ready=true]");
-    await this.#driver.wait(
-      () => this.run(() => document.querySelector(".bars") !== null),
-      timeout,
-    );
+    await this.find(":root[data-scripts]");
     if (!this.#hasBidi) {
       await this.run(() => {
         const errors: string[] = [];

@@ -80,7 +80,7 @@ describe.each(inject("browsers"))("$name", (browser) => {
     await api.revoke(staging);
     await page.reload();
     await expect.poll(() => page.text("h1")).toBe("New environment");
-    await expect.poll(() => page.attribute("main", "data-drawn")).toMatch(/^\d+$/);
+    await expect.poll(() => page.attribute("main", "data-rendered-at")).toMatch(/^\d+$/);
     expect(await page.run(() => location.search)).toBe("");
     await page.open("/dashboard/environments");
     await expect.poll(() => page.text("main")).toContain("No environments");
@@ -100,9 +100,9 @@ describe.each(inject("browsers"))("$name", (browser) => {
         count: document.querySelector("[data-selected-count]")?.textContent,
         flags: [...document.querySelectorAll("tbody .flag-title a")].map((flag) => flag.innerHTML),
       }));
-    const drawn = async () => Number(await page.attribute("main", "data-drawn"));
-    const first = await drawn();
-    await expect.poll(() => page.reload().then(drawn)).toBeGreaterThan(first + 1_000);
+    const renderedAt = async () => Number(await page.attribute("main", "data-rendered-at"));
+    const first = await renderedAt();
+    await expect.poll(() => page.reload().then(renderedAt)).toBeGreaterThan(first + 1_000);
     await page.ready();
     await page.type("[name=q]", "dark");
     await expect.poll(shown).toMatchObject({ search: "dark", flags: ["Dark mode"] });

@@ -1,8 +1,8 @@
-// Pages that answer a form: reloading such a page, or going back to it, must not send the form again.
+// Pages that respond to a form: reloading such a page, or going back to it, must not send the form again.
 
 import { on } from "./dom.ts";
 
-/** The parameter that marks the address of a page that answers a form. The server redirects from a marked address. */
+/** The parameter that marks the address of a page that responds to a form. The server redirects from a marked address. */
 const mark = "answered";
 
 /**
@@ -11,7 +11,7 @@ const mark = "answered";
  * The new entry in the history has no form, so other browsers request the page. WebKit reloads with the form all the
  * same, but at the address of the new entry.
  */
-export function protectAnswer(): void {
+export function protectFormResponse(): void {
   const address = new URL(location.href);
   address.searchParams.set(mark, "yes");
   history.replaceState(history.state, "", address);
