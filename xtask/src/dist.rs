@@ -17,7 +17,6 @@ use tar::{Builder, EntryType, Header};
 use crate::cargo_tool;
 use crate::cross;
 use crate::digest;
-use crate::image;
 use crate::node;
 use crate::pack;
 use crate::process::Run as _;
@@ -79,8 +78,7 @@ pub(crate) fn begin(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Builds the server for a platform and packs it into an archive. For this machine's processor, also lays out the build
-/// context of the container image.
+/// Builds the server for a platform and packs it into an archive.
 pub(crate) fn build(workspace: &Workspace, target: &str) -> Result<()> {
     let revision = compile(workspace, target)?;
     let name = format!("pennon-{}-{target}", env!("CARGO_PKG_VERSION"));
@@ -99,11 +97,7 @@ pub(crate) fn build(workspace: &Workspace, target: &str) -> Result<()> {
         });
     }
     let archive = folder(workspace).join(format!("{name}.tar.gz"));
-    pack(&archive, &name, &files, revision.seconds)?;
-    if target == default_target() && target.contains("-linux-") {
-        image::prepare(workspace)?;
-    }
-    Ok(())
+    pack(&archive, &name, &files, revision.seconds)
 }
 
 /// Builds the server for a platform, and returns the revision that it was built from.

@@ -90,10 +90,10 @@ fn context(workspace: &Workspace) -> PathBuf {
 }
 
 /// Lays out the build context from the static binary. Does nothing on a system without the certificates.
-pub(crate) fn prepare(workspace: &Workspace) -> Result<()> {
+pub(crate) fn prepare(workspace: &Workspace) -> Result<Outcome> {
     if !Path::new(CERTIFICATES).exists() {
         eprintln!("    left out: the files of the image, which need {CERTIFICATES}");
-        return Ok(());
+        return Ok(Outcome::Done);
     }
     let root = workspace.empty_folder("image")?;
     let binary = dist::binary(workspace, &dist::default_target());
@@ -126,7 +126,7 @@ pub(crate) fn prepare(workspace: &Workspace) -> Result<()> {
         fs::set_permissions(&file, fs::Permissions::from_mode(mode))?;
     }
     fs::create_dir(root.join("data"))?;
-    Ok(())
+    Ok(Outcome::Done)
 }
 
 /// Returns the total size of the compressed layers in bytes, which is the amount that a registry sends.

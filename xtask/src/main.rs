@@ -93,6 +93,7 @@ fn run(command: Command) -> Result<()> {
                 dist::build(&workspace, &target)?;
                 if target == dist::default_target() {
                     alone::check(&workspace, &dist::binary(&workspace, &target))?;
+                    step::take(&plan::AFTER_OWN_BINARY, &workspace, &mut tally)?;
                 }
             }
             step::take(&plan::AFTER_BINARIES, &workspace, &mut tally)?;

@@ -29,6 +29,9 @@ use crate::webdriver;
 use crate::words;
 use crate::workflows;
 
+/// The steps that follow the binary for this machine.
+pub(crate) const AFTER_OWN_BINARY: [Step; 1] = [IMAGE_CONTEXT];
+
 /// The steps that follow the binaries of a release.
 pub(crate) const AFTER_BINARIES: [Step; 2] = [MATERIALS, CHECKSUMS];
 
@@ -54,6 +57,7 @@ const DIST_PACKAGES: Step = Step::new("Packages of the release", dist::packages)
 const MATERIALS: Step = Step::new("Bills of materials", dist::bills_of_materials);
 const CHECKSUMS: Step = Step::new("Checksums", dist::checksums);
 const BUILDAH: Step = Step::new("Image builder", image::find_tools);
+const IMAGE_CONTEXT: Step = Step::new("Build context of the image", image::prepare);
 const IMAGE: Step = Step::new("Container image", image::build);
 const IMAGE_TEST: Step = Step::new("Test of the container image", image::test);
 const NOTICES_CHECK: Step = Step::new("Notices of the crates", notices::check);
@@ -228,6 +232,7 @@ fn image() -> Vec<Step> {
         DIST_FOLDER,
         DIST_PACKAGES,
         DIST,
+        IMAGE_CONTEXT,
         MATERIALS,
         IMAGE,
         IMAGE_TEST,
