@@ -184,7 +184,7 @@ async fn a_flag_leaves_the_environments_in_which_it_was_turned_on() {
 }
 
 #[tokio::test]
-async fn an_environment_that_is_called_like_another_one_is_not_taken_for_it() {
+async fn environments_that_are_written_alike_are_distinguished() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (one, _) = admin.environment("a", "b/c").await;

@@ -198,7 +198,7 @@ async fn a_grant_gives_a_role_in_one_environment() {
 }
 
 #[tokio::test]
-async fn a_grant_needs_an_environment_that_is_called_like_no_other() {
+async fn a_grant_is_refused_if_two_environments_are_written_alike() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     admin.environment("a", "b/c").await;

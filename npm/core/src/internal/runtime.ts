@@ -112,13 +112,13 @@ export class ClientRuntime implements FirstFlagsClient {
         this.#timer.set(timeoutMs, () => this.#onDeadline());
       }
       const start = () => {
-        const canLoadEngine = this.#startsWithRequest ? this.#firstFlags.fetch() : undefined;
+        const networkFree = this.#startsWithRequest ? this.#firstFlags.fetch() : undefined;
         this.#load((core) => {
           // Unless the call ended before the core was loaded.
           if (this.isTrying || this.#evaluations.isReady) {
             this.#startCore(core);
           }
-        }, canLoadEngine);
+        }, networkFree);
       };
       this.#firstFlags.begin(start, this.#loading === undefined);
     });
