@@ -13,8 +13,11 @@ use crate::workspace::Workspace;
 /// The path of an npm package that the binary must serve.
 pub(crate) const PACKAGE: &str = "/npm/@pennon%2fcore";
 
-/// Copies a binary into an empty folder, starts it there, and requests its health, the sign-in page, every asset of the
-/// site under the name that the page uses, and an npm package.
+/// The pages that refer to the assets of the site: the sign-in page of the dashboard, and the API reference.
+const PAGES: [&str; 2] = ["/dashboard", "/docs"];
+
+/// Copies a binary into an empty folder, starts it there, and requests its health, an npm package, and every asset of
+/// the site under the name that a page uses.
 pub(crate) fn check(workspace: &Workspace, binary: &Path) -> Result<Outcome> {
     let folder = workspace.empty_folder("alone")?;
     let copy = folder.join("pennon");
@@ -23,12 +26,13 @@ pub(crate) fn check(workspace: &Workspace, binary: &Path) -> Result<Outcome> {
     let server = Instance::start(&copy, &folder, &[("PENNON_NPM", "open")])?;
     server.get("/health")?;
     server.get(PACKAGE)?;
-    let page = server.get("/dashboard")?;
+    let mut pages = String::new();
+    for path in PAGES {
+        pages += &server.get(path)?;
+    }
     for asset in site::assets(workspace)? {
-        let path = path_to(&asset, &page);
-        server.get(
-            path.with_context(|| format!("the dashboard's first page does not refer to {asset}"))?,
-        )?;
+        let path = path_to(&asset, &pages);
+        server.get(path.with_context(|| format!("no page refers to {asset}"))?)?;
     }
     Ok(Outcome::Done)
 }
