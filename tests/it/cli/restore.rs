@@ -199,9 +199,15 @@ async fn the_error_says_that_the_user_may_not_read_the_backup() {
     let backup = shop.back_up().await;
     let nobody = std::fs::Permissions::from_mode(0o000);
     std::fs::set_permissions(&backup, nobody).expect("a file of this test");
-    let mut restore = Command::new(binary());
+    // Another user may not reach the folder of the program, or this one. `cp` makes the copy, because a program that
+    // this process holds open for writing, or a child that it has just forked, cannot be started.
+    let program = shop.folder.path().join("pennon");
+    let copy = Command::new("cp").arg(binary()).arg(&program).status();
+    assert!(copy.is_ok_and(|status| status.success()), "a copy");
+    let mut restore = Command::new(&program);
     restore
         .args(["restore", text(&backup)])
+        .current_dir(shop.folder.path())
         .env("DATABASE_URL", "sqlite://nowhere/pennon.db");
     if rustix::process::geteuid().is_root() {
         let open = std::fs::Permissions::from_mode(0o755);
