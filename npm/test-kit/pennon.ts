@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,20 +12,20 @@ const password = "correct horse battery staple";
 
 /** The real service, on its own database, which is deleted with it. */
 export class Pennon {
-  readonly url: string;
+  /** The address that the service prints when it is ready. */
+  url = "";
   readonly #process: ChildProcess;
   /** Resolves when the process has ended, or could not be started. */
   readonly #closed: Promise<void>;
   readonly #folder: string;
   #token = "";
 
-  private constructor(url: string, folder: string) {
-    this.url = url;
+  private constructor(folder: string) {
     this.#folder = folder;
     this.#process = spawn(binary, {
       cwd: folder,
       env: {
-        PENNON_LISTEN: new URL(url).host,
+        PENNON_LISTEN: "127.0.0.1:0",
         PENNON_ADMIN_EMAIL: email,
         PENNON_ADMIN_PASSWORD: password,
         DATABASE_URL: `sqlite://${join(folder, "pennon.db")}`,
@@ -39,10 +37,9 @@ export class Pennon {
 
   /** Starts the service and signs in. */
   static async start(): Promise<Pennon> {
-    const url = `http://127.0.0.1:${await freePort()}`;
-    const pennon = new Pennon(url, await mkdtemp(join(tmpdir(), "pennon-")));
+    const pennon = new Pennon(await mkdtemp(join(tmpdir(), "pennon-")));
     try {
-      await pennon.#isReady();
+      pennon.url = await pennon.#isReady();
       const session = await pennon.request("POST", "/auth/login", { email, password });
       pennon.#token = session.access_token;
     } catch (error) {
@@ -72,8 +69,8 @@ export class Pennon {
     return text === "" ? undefined : JSON.parse(text);
   }
 
-  /** Resolves when the service prints its address. */
-  #isReady(): Promise<void> {
+  /** Returns the address of the service when it is ready. */
+  #isReady(): Promise<string> {
     return new Promise((resolve, reject) => {
       let output = "";
       const fail = (reason: string) =>
@@ -83,8 +80,9 @@ export class Pennon {
       for (const stream of [this.#process.stdout, this.#process.stderr]) {
         stream?.setEncoding("utf8").on("data", (text: string) => {
           output += text;
-          if (output.includes(this.url)) {
-            resolve();
+          const ready = /ready: (http:\/\/[\d.:]+)/.exec(output);
+          if (ready?.[1] !== undefined) {
+            resolve(ready[1]);
           }
         });
       }
@@ -92,13 +90,4 @@ export class Pennon {
       this.#process.on("exit", (code) => fail(`it ended with ${code}`));
     });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
