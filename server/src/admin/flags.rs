@@ -230,15 +230,12 @@ pub(super) async fn find(tx: &mut Tx, id: FlagId) -> Result<Flag, Error> {
         .ok_or(Error::NotFound(Entity::Flag))
 }
 
-/// Returns the flag with a key, within a transaction.
+/// Returns the flag with a key, within a transaction; none for a text that is not a key.
 pub(super) async fn find_by_key(tx: &mut Tx, key: &str) -> Result<Option<Flag>, Error> {
-    let filter = FlagFilter {
-        key: Some(key.to_owned()),
-        ..FlagFilter::default()
-    };
-    let mut found =
-        store::flags::list(tx, &filter, &StateFilter::default(), PageRequest::default()).await?;
-    Ok(found.items.pop())
+    match FlagKey::try_from(key.to_owned()) {
+        Ok(key) => Ok(store::flags::find_by_key(tx, &key).await?),
+        Err(_) => Ok(None),
+    }
 }
 
 /// Returns a flag that can be changed, and the actor as one who may change it, within a transaction.

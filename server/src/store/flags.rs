@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pennon_core::Invalid;
 use pennon_model::environment::ProductName;
-use pennon_model::flag::{Flag, FlagFilter, FlagOrder, FlagProducts, FlagType};
+use pennon_model::flag::{Flag, FlagFilter, FlagKey, FlagOrder, FlagProducts, FlagType};
 use pennon_model::flag_table::FlagState;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::metadata::{Expiry, FlagKind, FlagMetadata, FlagOwner, FlagTag, FlagTags};
@@ -227,6 +227,14 @@ pub(crate) async fn find(tx: &mut Tx, id: FlagId) -> Result<Option<Flag>, Error>
     let row: Option<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
         concat!("select ", flag_columns!(), " from flags where id = $1"),
     ).bind(id.uuid()).fetch_optional(conn).await)?;
+    row.map(Flag::try_from).transpose()
+}
+
+/// Returns the flag with a key.
+pub(crate) async fn find_by_key(tx: &mut Tx, key: &FlagKey) -> Result<Option<Flag>, Error> {
+    let row: Option<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
+        concat!("select ", flag_columns!(), " from flags where key = $1"),
+    ).bind(key.as_str()).fetch_optional(conn).await)?;
     row.map(Flag::try_from).transpose()
 }
 
