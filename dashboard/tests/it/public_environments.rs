@@ -187,7 +187,7 @@ async fn stale_client_rules_are_refused_in_their_form() {
     assert_eq!(page.status, Some(409));
     let (_, after) = page
         .html
-        .split_once("class=\"form client-rules\"")
+        .split_once("class=\"client-rules\"")
         .expect("the form");
     assert!(after.contains("Somebody else changed this first"));
     assert!(input(after, "full").contains("checked"));

@@ -7,30 +7,22 @@ use super::Action;
 use crate::{
     components::{
         notice::{Notice, Severity},
-        refusal::RefusalNotice,
         visibility_fields::ClientRulesFields,
     },
     form_page::FormState,
-    html::{Html, hidden, html},
+    html::{Html, html},
 };
 
 /// Renders the form with the consequences of the other choice, which are hidden while the current one is selected.
 pub(super) fn form(environment: &Environment, state: &FormState) -> Html {
-    let refusal = Action::ClientRules.refusal(state);
-    let revision = Action::ClientRules.expected(state, environment);
     let current = environment.client_rules;
-    html! {
-        <form class="form client-rules" method="post">
-            <RefusalNotice error=refusal.other.clone()/>
-            {hidden("do", Action::ClientRules.as_str())}
-            {hidden("revision", revision.to_string())}
+    let form = Action::ClientRules.form(environment, state, "Change client rules", |refusal| {
+        html! {
             <ClientRulesFields current refusal/>
             <Notice severity=Severity::Warning>{consequences(current)}</Notice>
-            <div class="form-actions">
-                <button class="button">"Change client rules"</button>
-            </div>
-        </form>
-    }
+        }
+    });
+    html! { <div class="client-rules">{form}</div> }
 }
 
 /// Describes the consequences of leaving the current client rules.

@@ -169,6 +169,29 @@ impl Action {
         state.expected(of_form, environment.revision)
     }
 
+    /// Renders its form, with the fields that `fields` renders for the refused input.
+    fn form(
+        self,
+        environment: &Environment,
+        state: &FormState,
+        button: &'static str,
+        fields: impl FnOnce(Refusal) -> Html,
+    ) -> Html {
+        let refusal = self.refusal(state);
+        let revision = self.expected(state, environment);
+        html! {
+            <form class="form" method="post">
+                <RefusalNotice error=refusal.other.clone()/>
+                {hidden("do", self.as_str())}
+                {hidden("revision", revision.to_string())}
+                {fields(refusal)}
+                <div class="form-actions">
+                    <button class="button">{button}</button>
+                </div>
+            </form>
+        }
+    }
+
     /// Returns the input of its form, with the errors.
     fn refusal(self, state: &FormState) -> Refusal {
         let form = state.form.clone();
@@ -322,12 +345,22 @@ fn Manage(
     last_used: Option<Timestamp>,
     state: FormState,
 ) -> impl IntoView {
-    let refusal = Action::Rename.refusal(&state);
+    let rename = Action::Rename.form(&environment, &state, "Rename", |refusal| {
+        html! {
+            <Field
+                name="name"
+                label="Name"
+                input=Input::Line
+                hint="Applications are not affected: they use the key."
+                max_length=64
+                value=environment.name.to_string()
+                refusal
+            />
+        }
+    });
     let safeguards = safeguards::form(&environment, &state);
     let client_rules = (environment.visibility == Visibility::Public)
         .then(|| client_rules::form(&environment, &state));
-    let revision = Action::Rename.expected(&state, &environment);
-    let name = environment.name.to_string();
     let prefix = format!("{}…", environment.sdk_key_prefix);
     let danger = |action, title, refusal, after| {
         let prefix = prefix.clone();
@@ -371,23 +404,7 @@ fn Manage(
     html! {
         <section class="part" aria-labelledby="manage">
             <h2 id="manage">"Manage"</h2>
-            <form class="form" method="post">
-                <RefusalNotice error=refusal.other.clone()/>
-                {hidden("do", Action::Rename.as_str())}
-                {hidden("revision", revision.to_string())}
-                <Field
-                    name="name"
-                    label="Name"
-                    input=Input::Line
-                    hint="Applications are not affected: they use the key."
-                    max_length=64
-                    value=name.clone()
-                    refusal
-                />
-                <div class="form-actions">
-                    <button class="button">"Rename"</button>
-                </div>
-            </form>
+            {rename}
             {safeguards}
             {client_rules}
             {rotate}
