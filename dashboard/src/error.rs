@@ -83,6 +83,49 @@ pub struct FieldError {
     pub detail: String,
 }
 
+impl FieldError {
+    /// Creates the error of a field, from the rule that it breaks.
+    pub fn new(field: &str, detail: impl ToString) -> Self {
+        Self {
+            field: field.to_owned(),
+            detail: detail.to_string(),
+        }
+    }
+}
+
+/// Collects the errors of all fields of a form while they are parsed.
+#[derive(Debug, Default)]
+pub struct FieldErrors(Vec<FieldError>);
+
+impl FieldErrors {
+    /// Returns the parsed value of a field. Returns `None` after adding an error.
+    pub fn keep<T>(&mut self, field: &str, parsed: Result<T, impl ToString>) -> Option<T> {
+        parsed.map_err(|detail| self.add(field, detail)).ok()
+    }
+
+    /// Adds an error, from the rule that the field breaks.
+    pub fn add(&mut self, field: &str, detail: impl ToString) {
+        self.0.push(FieldError::new(field, detail));
+    }
+
+    /// Returns `true` if no field has an error.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<FieldErrors> for Vec<FieldError> {
+    fn from(errors: FieldErrors) -> Self {
+        errors.0
+    }
+}
+
+impl From<FieldErrors> for AdminError {
+    fn from(errors: FieldErrors) -> Self {
+        Self::Invalid(errors.0)
+    }
+}
+
 /// One of several flags, and the reason that it cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnchangeableFlag {
@@ -107,6 +150,11 @@ pub struct UnconfirmedChange {
 }
 
 impl AdminError {
+    /// Returns the error of one invalid field, from the rule that it breaks.
+    pub fn invalid(field: &str, detail: impl ToString) -> Self {
+        Self::Invalid(vec![FieldError::new(field, detail)])
+    }
+
     /// Adds the change to a question about it: the action in the imperative, and the preposition before its environments,
     /// which may be empty.
     #[must_use]

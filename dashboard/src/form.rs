@@ -2,10 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{
-    error::{AdminError, FieldError},
-    scope::scoped,
-};
+use crate::{error::AdminError, scope::scoped};
 
 /// The names and values, in the order in which the browser sent them.
 #[derive(Clone, Default)]
@@ -38,10 +35,8 @@ impl Form {
     /// passwords, and a missing password must not count as an empty one.
     pub fn password(&self, field: &str) -> Result<String, AdminError> {
         self.values(field).next().ok_or_else(|| {
-            AdminError::Invalid(vec![FieldError {
-                field: field.to_owned(),
-                detail: "was not kept when your session ended; type it again".to_owned(),
-            }])
+            let detail = "was not kept when your session ended; type it again";
+            AdminError::invalid(field, detail)
         })
     }
 

@@ -99,12 +99,8 @@ impl RecipeForm {
 
     /// Converts the fields to the change of the targeting, or returns all errors. `priority` is that of the new rule.
     pub fn audience(&self, priority: Priority) -> Result<Audience, Vec<FieldError>> {
-        let recipe = Recipe::parse(&self.recipe).ok_or_else(|| {
-            vec![FieldError {
-                field: "recipe".to_owned(),
-                detail: "must be one of the choices".to_owned(),
-            }]
-        })?;
+        let recipe = Recipe::parse(&self.recipe)
+            .ok_or_else(|| vec![FieldError::new("recipe", "must be one of the choices")])?;
         let intended = recipe.has_conditions().then(|| self.rule.rule(priority));
         let share = recipe.has_share().then(|| self.rollout.rollout());
         let (intended, share) = match (intended.transpose(), share.transpose()) {

@@ -14,7 +14,7 @@ use pennon_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::error::FieldError;
+use crate::error::{FieldError, FieldErrors};
 
 /// A targeting rule as the fields of its form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,27 +71,27 @@ impl RuleForm {
     /// Converts the fields to a rule, or returns all errors. An error in a condition has the field
     /// `conditions/0/operand`, with the index of the condition from 0.
     pub fn rule(&self, priority: Priority) -> Result<Rule, Vec<FieldError>> {
-        let mut faults = Faults::default();
-        let value = faults.keep("value", boolean(&self.value));
-        let logic = faults.keep("logic", Logic::parse(&self.logic).map_err(Invalid::detail));
+        let mut errors = FieldErrors::default();
+        let value = errors.keep("value", boolean(&self.value));
+        let logic = errors.keep("logic", Logic::parse(&self.logic));
         let conditions: Vec<_> = self
             .conditions
             .iter()
             .enumerate()
-            .map(|(index, condition)| condition.read(index, &mut faults))
+            .map(|(index, condition)| condition.read(index, &mut errors))
             .collect();
         if !(1..=MAX_CONDITIONS).contains(&conditions.len()) {
-            faults.add("conditions", "must be 1 to 50");
+            errors.add("conditions", "must be 1 to 50");
         }
         let conditions: Option<Vec<_>> = conditions.into_iter().collect();
         match (value, logic, conditions) {
-            (Some(value), Some(logic), Some(conditions)) if faults.0.is_empty() => Ok(Rule {
+            (Some(value), Some(logic), Some(conditions)) if errors.is_empty() => Ok(Rule {
                 priority,
                 logic,
                 value,
                 conditions,
             }),
-            _ => Err(faults.0),
+            _ => Err(errors.into()),
         }
     }
 }
@@ -118,24 +118,23 @@ impl From<&Rule> for RuleForm {
 }
 
 impl ConditionForm {
-    fn read(&self, index: usize, faults: &mut Faults) -> Option<Condition> {
+    fn read(&self, index: usize, errors: &mut FieldErrors) -> Option<Condition> {
         let field = |name: &str| format!("conditions/{index}/{name}");
         let attribute = match &*self.attribute {
             "" => Err("must name an attribute"),
             name => Attribute::try_from(Box::<str>::from(name)).map_err(Invalid::detail),
         };
-        let attribute = faults.keep(&field("attribute"), attribute);
-        let operator = Operator::parse(&self.operator).map_err(Invalid::detail);
-        let operator = faults.keep(&field("operator"), operator);
-        let value_type = ValueType::parse(&self.value_type).map_err(Invalid::detail);
-        let operand = match faults.keep(&field("valueType"), value_type)? {
+        let attribute = errors.keep(&field("attribute"), attribute);
+        let operator = errors.keep(&field("operator"), Operator::parse(&self.operator));
+        let value_type = ValueType::parse(&self.value_type);
+        let operand = match errors.keep(&field("valueType"), value_type)? {
             ValueType::String => OperandText::try_from(Box::<str>::from(&*self.operand))
                 .map(Operand::String)
                 .map_err(Invalid::detail),
             ValueType::Number => number::<Integer>(&self.operand).map(Operand::Number),
             ValueType::Boolean => boolean(&self.operand).map(Operand::Boolean),
         };
-        let operand = faults.keep(&field("operand"), operand);
+        let operand = errors.keep(&field("operand"), operand);
         Some(Condition {
             attribute: attribute?,
             operator: operator?,
@@ -183,16 +182,15 @@ impl RolloutForm {
 
     /// Converts the fields to a rollout, or returns all errors.
     pub fn rollout(&self) -> Result<Rollout, Vec<FieldError>> {
-        let mut faults = Faults::default();
-        let percentage = faults.keep("percentage", number::<Percentage>(&self.percentage));
-        let strategy = Strategy::parse(&self.strategy).map_err(Invalid::detail);
-        let strategy = faults.keep("strategy", strategy);
+        let mut errors = FieldErrors::default();
+        let percentage = errors.keep("percentage", number::<Percentage>(&self.percentage));
+        let strategy = errors.keep("strategy", Strategy::parse(&self.strategy));
         match (percentage, strategy) {
             (Some(percentage), Some(strategy)) => Ok(Rollout {
                 percentage,
                 strategy,
             }),
-            _ => Err(faults.0),
+            _ => Err(errors.into()),
         }
     }
 }
@@ -224,23 +222,6 @@ pub fn number<T: TryFrom<i64, Error = Invalid>>(text: &str) -> Result<T, &'stati
 
 fn boolean(text: &str) -> Result<bool, &'static str> {
     bool::from_str(text).map_err(|_| "must be `true` or `false`")
-}
-
-/// The errors of a form.
-#[derive(Default)]
-struct Faults(Vec<FieldError>);
-
-impl Faults {
-    fn keep<T>(&mut self, field: &str, read: Result<T, &'static str>) -> Option<T> {
-        read.map_err(|detail| self.add(field, detail)).ok()
-    }
-
-    fn add(&mut self, field: &str, detail: &str) {
-        self.0.push(FieldError {
-            field: field.to_owned(),
-            detail: detail.to_owned(),
-        });
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use pennon_model::{
 
 use super::{confirm::Confirm, field::field_error, refusal::Refusal, role, select::options};
 use crate::{
-    error::{AdminError, FieldError},
+    error::AdminError,
     form::Form,
     html::{Html, IntoHtml as _, html, with_code},
     model::Naming,
@@ -111,10 +111,7 @@ pub fn read_scope(form: &Form) -> Result<Option<GrantScope>, AdminError> {
 
 /// Returns the error of a form without a product or environment.
 pub fn scope_refused() -> AdminError {
-    AdminError::Invalid(vec![FieldError {
-        field: SCOPE.to_owned(),
-        detail: "must be a product or an environment".to_owned(),
-    }])
+    AdminError::invalid(SCOPE, "must be a product or an environment")
 }
 
 /// The select for a product or environment; nothing if there is none.

@@ -19,7 +19,7 @@ use crate::{
         safeguard_fields::{PROTECTED, REASON_REQUIRED, ReasonRequiredField},
         visibility_fields::{CLIENT_RULES, VISIBILITY, VisibilityFields},
     },
-    error::{AdminError, FieldError},
+    error::AdminError,
     form::Form,
     form_page::{FormState, handle_form},
     html::Html,
@@ -72,12 +72,12 @@ pub(super) async fn check_product(form: &Form) -> Result<(), AdminError> {
     let similar = known.iter().find(|each| each.to_lowercase() == lower);
     match similar.filter(|_| !known.contains(&typed)) {
         None => Ok(()),
-        Some(product) => Err(AdminError::Invalid(vec![FieldError {
-            field: "product".to_owned(),
-            detail: format!(
+        Some(product) => Err(AdminError::invalid(
+            "product",
+            format!(
                 "the product “{product}” exists: spell it the same way, or choose another name"
             ),
-        }])),
+        )),
     }
 }
 

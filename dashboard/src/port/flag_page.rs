@@ -23,8 +23,8 @@ use crate::{
 #[async_trait]
 pub trait FlagPageAdmin: Send + Sync {
     /// Returns a flag, its status in all environments, and its whole configuration in one: the requested environment,
-    /// otherwise a protected one, otherwise one that looks like production, otherwise the first. With a product, only its environments are
-    /// listed.
+    /// otherwise a protected one, otherwise one that looks like production, otherwise the first. With a product, only
+    /// its environments are listed.
     async fn flag(
         &self,
         key: &str,

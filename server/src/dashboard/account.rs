@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use pennon_core::Invalid;
-use pennon_dashboard::error::AdminError;
+use pennon_dashboard::error::{AdminError, FieldErrors};
 use pennon_dashboard::port::account::{NewToken, OwnAccount, PasswordChange};
 use pennon_model::environment::ProductName;
 use pennon_model::grant::{Grant, GrantScope, Grants};
@@ -11,7 +11,7 @@ use pennon_model::time::Timestamp;
 use pennon_model::token::{CreatedToken, Token};
 use pennon_model::user::Role;
 
-use super::{Form, SignedIn, scope_refused};
+use super::{SignedIn, scope_refused};
 use crate::admin::precondition::Precondition;
 use crate::admin::tokens::TokenSelector;
 use crate::admin::users::{self, AccountSelector, CurrentPassword};
@@ -22,14 +22,14 @@ use crate::error::Error;
 #[async_trait]
 impl OwnAccount for SignedIn {
     async fn change_password(&self, change: PasswordChange) -> Result<(), AdminError> {
-        let mut form = Form::default();
-        let new = form.checked("newPassword", NewPassword::try_from(change.new));
+        let new = NewPassword::try_from(change.new)
+            .map_err(|detail| AdminError::invalid("newPassword", detail))?;
         let change = users::PasswordChange {
             current: CurrentPassword {
                 text: change.current,
                 from: self.address,
             },
-            new: new.ok_or_else(|| form.refused())?,
+            new,
         };
         Ok(users::change_password(&self.admin, &self.actor, &Precondition::None, change).await?)
     }
@@ -39,12 +39,12 @@ impl OwnAccount for SignedIn {
     }
 
     async fn create_token(&self, new: NewToken) -> Result<CreatedToken, AdminError> {
-        let mut form = Form::default();
-        let name = form.field("name", new.name.try_into());
-        let rights = form.field("role", rights(&new.role, new.scope));
-        let end = form.checked("expiresAt", self.end(&new.days));
+        let mut errors = FieldErrors::default();
+        let name = errors.keep("name", new.name.try_into());
+        let rights = errors.keep("role", rights(&new.role, new.scope));
+        let end = errors.keep("expiresAt", self.end(&new.days));
         let (Some(name), Some((role, grants)), Some(end)) = (name, rights, end) else {
-            return Err(form.refused());
+            return Err(errors.into());
         };
         let new = tokens::NewToken {
             name,
@@ -54,9 +54,7 @@ impl OwnAccount for SignedIn {
         };
         match tokens::create(&self.admin, &self.actor, new).await {
             Err(Error::Forbidden(_) | Error::ForbiddenFor(..)) => {
-                let mut form = Form::default();
-                form.checked::<()>("role", Err("is higher than your own there"));
-                Err(form.refused())
+                Err(AdminError::invalid("role", "is higher than your own there"))
             }
             created => created.map_err(|error| scope_refused(error.into())),
         }

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use pennon_dashboard::error::{AdminError, FieldError};
+use pennon_dashboard::error::{AdminError, FieldErrors};
 use pennon_dashboard::model::Naming;
 use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::environments::{
     EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment, Safeguards,
 };
 use pennon_model::environment::{
-    self, ClientRules, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentStatus,
-    ProductName, Visibility,
+    self, ClientRules, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentName,
+    EnvironmentStatus, ProductName, Visibility,
 };
 use pennon_model::first_steps::FirstSteps;
 use pennon_model::flag::{Flag, FlagFilter};
@@ -20,7 +20,7 @@ use pennon_model::page::{Page, PageRequest};
 use pennon_model::previous_key::OverlapSeconds;
 use pennon_model::usage::Polling;
 
-use super::{Form, SignedIn, expected};
+use super::{SignedIn, expected};
 use crate::admin::cloning::{self, CloneOptions};
 use crate::admin::environment_order::{self, EnvironmentOrder};
 use crate::admin::environments::{self, EnvironmentPatch};
@@ -151,10 +151,8 @@ impl EnvironmentAdmin for SignedIn {
         name: String,
     ) -> Result<(), AdminError> {
         let actor = self.actor.any_administrator()?;
-        let mut form = Form::default();
-        let Some(name) = form.field("name", name.try_into()) else {
-            return Err(form.refused());
-        };
+        let name =
+            EnvironmentName::try_from(name).map_err(|error| AdminError::invalid("name", error))?;
         let expected = expected(which.revision);
         let patch = EnvironmentPatch {
             name: Some(name),
@@ -170,10 +168,8 @@ impl EnvironmentAdmin for SignedIn {
         client_rules: &str,
     ) -> Result<(), AdminError> {
         let actor = self.actor.any_administrator()?;
-        let mut form = Form::default();
-        let Some(client_rules) = form.field("clientRules", ClientRules::parse(client_rules)) else {
-            return Err(form.refused());
-        };
+        let client_rules = ClientRules::parse(client_rules)
+            .map_err(|error| AdminError::invalid("clientRules", error))?;
         let expected = expected(which.revision);
         let patch = EnvironmentPatch {
             client_rules: Some(client_rules),
@@ -206,11 +202,8 @@ impl EnvironmentAdmin for SignedIn {
         overlap: &str,
     ) -> Result<CreatedEnvironment, AdminError> {
         let actor = self.actor.any_administrator()?;
-        let mut form = Form::default();
-        let seconds = overlap.parse().unwrap_or(-1);
-        let Some(overlap) = form.field("overlap", OverlapSeconds::try_from(seconds)) else {
-            return Err(form.refused());
-        };
+        let overlap = OverlapSeconds::try_from(overlap.parse().unwrap_or(-1))
+            .map_err(|error| AdminError::invalid("overlap", error))?;
         self.confirm(which.id, confirmation).await?;
         let expected = expected(which.revision);
         let (admin, id) = (&self.admin, which.id);
@@ -237,15 +230,15 @@ impl EnvironmentAdmin for SignedIn {
 
 /// Parses the members of a new environment. Fails with all faults at once.
 fn parsed(new: NewEnvironment) -> Result<environments::NewEnvironment, AdminError> {
-    let mut form = Form::default();
-    let product = form.field("product", new.product.try_into());
-    let name = form.field("name", new.name.clone().try_into());
-    let visibility = form.field("visibility", Visibility::parse(&new.visibility));
-    let client_rules = form.field("clientRules", ClientRules::parse(&new.client_rules));
+    let mut errors = FieldErrors::default();
+    let product = errors.keep("product", new.product.try_into());
+    let name = errors.keep("name", new.name.clone().try_into());
+    let visibility = errors.keep("visibility", Visibility::parse(&new.visibility));
+    let client_rules = errors.keep("clientRules", ClientRules::parse(&new.client_rules));
     let (Some(product), Some(name), Some(visibility), Some(client_rules)) =
         (product, name, visibility, client_rules)
     else {
-        return Err(form.refused());
+        return Err(errors.into());
     };
     let is_production = environment::looks_like_production(&new.name);
     Ok(environments::NewEnvironment {
@@ -284,9 +277,7 @@ impl SignedIn {
         if confirmation.trim() == environment.name.as_str().trim() {
             return Ok(());
         }
-        Err(AdminError::Invalid(vec![FieldError {
-            field: "confirmation".to_owned(),
-            detail: format!("must be `{}`", environment.name),
-        }]))
+        let detail = format!("must be `{}`", environment.name);
+        Err(AdminError::invalid("confirmation", detail))
     }
 }

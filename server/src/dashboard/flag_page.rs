@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use pennon_core::rule::Priority;
 use pennon_core::ttl::Ttl;
-use pennon_dashboard::error::AdminError;
+use pennon_dashboard::error::{AdminError, FieldErrors};
 use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::flag_page::{
     ConfigurationCopy, CopyPreview, CopyRevisions, ExpectedTargeting, FlagDetails, FlagPageAdmin,
@@ -17,7 +17,7 @@ use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_model::targeting::TargetingRule;
 
-use super::{Form, SignedIn, expected, flag_metadata, flag_products, optional_description};
+use super::{SignedIn, expected, flag_metadata, flag_products, optional_description};
 use crate::admin::flags::{FlagPatch, MetadataPatch};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
@@ -60,15 +60,15 @@ impl FlagPageAdmin for SignedIn {
         details: FlagDetails,
     ) -> Result<(), AdminError> {
         let actor = self.actor.any_editor()?;
-        let mut form = Form::default();
-        let name = form.field("name", details.name.try_into());
-        let description = form.field("description", optional_description(details.description));
-        let products = form.field("products", flag_products(details.products));
-        let metadata = flag_metadata(&mut form, &details.metadata);
+        let mut errors = FieldErrors::default();
+        let name = errors.keep("name", details.name.try_into());
+        let description = errors.keep("description", optional_description(details.description));
+        let products = errors.keep("products", flag_products(details.products));
+        let metadata = flag_metadata(&mut errors, &details.metadata);
         let (Some(name), Some(description), Some(products), Some(metadata)) =
             (name, description, products, metadata)
         else {
-            return Err(form.refused());
+            return Err(errors.into());
         };
         let patch = FlagPatch {
             name: Some(name),
@@ -294,9 +294,8 @@ impl SignedIn {
 /// Returns the priority of a new rule after all others.
 fn next_priority(rules: &[TargetingRule]) -> Result<Priority, AdminError> {
     let last = rules.last().map_or(0, |rule| rule.rule.priority.get());
-    let mut form = Form::default();
     let next = Priority::try_from(i64::from(last).saturating_add(1));
-    form.field("priority", next).ok_or_else(|| form.refused())
+    next.map_err(|error| AdminError::invalid("priority", error))
 }
 
 /// Returns the environment to show first: a protected one, or else one that looks like production, or else the first.

@@ -1,7 +1,7 @@
 //! The dashboard's access to flags.
 
 use async_trait::async_trait;
-use pennon_dashboard::error::AdminError;
+use pennon_dashboard::error::{AdminError, FieldErrors};
 use pennon_dashboard::port::flags::{FlagAdmin, NewFlag};
 use pennon_model::bulk::BulkChange;
 use pennon_model::configuration::FlagEnvironmentId;
@@ -10,7 +10,7 @@ use pennon_model::flag_table::{FlagCell, FlagTable, FlagTableQuery};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::plan::Plan;
 
-use super::{Form, SignedIn, expected, flag_metadata, flag_products, optional_description};
+use super::{SignedIn, expected, flag_metadata, flag_products, optional_description};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::admin::targeting::ConfigurationPatch;
@@ -29,17 +29,17 @@ impl FlagAdmin for SignedIn {
 
     async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError> {
         let actor = self.actor.any_editor()?;
-        let mut form = Form::default();
-        let key = form.field("key", new.key.try_into());
-        let name = form.field("name", new.name.try_into());
-        let description = form.field("description", optional_description(new.description));
-        let kind = form.field("type", FlagType::parse(&new.kind));
-        let products = form.field("products", flag_products(new.products));
-        let metadata = flag_metadata(&mut form, &new.metadata);
+        let mut errors = FieldErrors::default();
+        let key = errors.keep("key", new.key.try_into());
+        let name = errors.keep("name", new.name.try_into());
+        let description = errors.keep("description", optional_description(new.description));
+        let kind = errors.keep("type", FlagType::parse(&new.kind));
+        let products = errors.keep("products", flag_products(new.products));
+        let metadata = flag_metadata(&mut errors, &new.metadata);
         let (Some(key), Some(name), Some(description), Some(kind), Some(products), Some(metadata)) =
             (key, name, description, kind, products, metadata)
         else {
-            return Err(form.refused());
+            return Err(errors.into());
         };
         let new = flags::NewFlag {
             key,

@@ -17,7 +17,9 @@ use std::sync::Arc;
 use leptos::prelude::provide_context;
 use pennon_core::Invalid;
 use pennon_dashboard::describe::capitalize;
-use pennon_dashboard::error::{AdminError, FieldError, UnchangeableFlag, UnconfirmedChange};
+use pennon_dashboard::error::{
+    AdminError, FieldError, FieldErrors, UnchangeableFlag, UnconfirmedChange,
+};
 use pennon_dashboard::port::account::OwnAccount;
 use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::EnvironmentAdmin;
@@ -105,16 +107,16 @@ fn scope_refused(error: AdminError) -> AdminError {
     AdminError::Invalid(errors)
 }
 
-/// Parses the metadata of a flag. A part that is empty has no value. Returns none after recording a fault.
-fn flag_metadata(form: &mut Form, typed: &MetadataForm) -> Option<FlagMetadata> {
-    let tags = form.field("tags", FlagTags::parse_list(&typed.tags));
-    let owner = form.field(
+/// Parses the metadata of a flag. A part that is empty has no value. Returns `None` after adding an error.
+fn flag_metadata(errors: &mut FieldErrors, typed: &MetadataForm) -> Option<FlagMetadata> {
+    let tags = errors.keep("tags", FlagTags::parse_list(&typed.tags));
+    let owner = errors.keep(
         "owner",
         optional(&typed.owner, |text| text.to_owned().try_into()),
     );
-    let kind = form.field("kind", optional(&typed.kind, FlagKind::parse));
+    let kind = errors.keep("kind", optional(&typed.kind, FlagKind::parse));
     let parse_expiry = |text: &str| text.to_owned().try_into();
-    let expires_at = form.field("expiresAt", optional(&typed.expires_at, parse_expiry));
+    let expires_at = errors.keep("expiresAt", optional(&typed.expires_at, parse_expiry));
     Some(FlagMetadata {
         tags: tags?,
         owner: owner?,
@@ -130,31 +132,6 @@ fn optional<T>(
 ) -> Result<Option<T>, Invalid> {
     let text = Some(text.trim()).filter(|text| !text.is_empty());
     text.map(parse).transpose()
-}
-
-/// The complete list of a form's faults.
-#[derive(Default)]
-struct Form(Vec<FieldError>);
-
-impl Form {
-    fn field<T>(&mut self, name: &str, parsed: Result<T, Invalid>) -> Option<T> {
-        self.checked(name, parsed.map_err(Invalid::detail))
-    }
-
-    /// Like [`Self::field`], for errors that are plain text.
-    fn checked<T>(&mut self, name: &str, parsed: Result<T, &'static str>) -> Option<T> {
-        let record = |detail: &str| {
-            self.0.push(FieldError {
-                field: name.to_owned(),
-                detail: detail.to_owned(),
-            });
-        };
-        parsed.map_err(record).ok()
-    }
-
-    fn refused(self) -> AdminError {
-        AdminError::Invalid(self.0)
-    }
 }
 
 /// Converts errors to the dashboard's terms. No other place does.
@@ -231,8 +208,5 @@ fn field_error(fault: Fault) -> FieldError {
         FaultLocation::Pointer(pointer) => pointer.trim_start_matches('/').to_owned(),
         FaultLocation::Parameter(name) => name,
     };
-    FieldError {
-        field,
-        detail: fault.detail,
-    }
+    FieldError::new(&field, fault.detail)
 }

@@ -1,7 +1,7 @@
 //! The dashboard's access to user accounts.
 
 use async_trait::async_trait;
-use pennon_dashboard::error::AdminError;
+use pennon_dashboard::error::{AdminError, FieldErrors};
 use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::people::{NewGrant, NewPerson, PeopleAdmin, UserCredentials, UserRow};
 use pennon_model::grant::{Grant, GrantScope, Grants};
@@ -10,7 +10,7 @@ use pennon_model::page::{Page, PageRequest};
 use pennon_model::token::Token;
 use pennon_model::user::{Role, User};
 
-use super::{Form, SignedIn, expected, scope_refused};
+use super::{SignedIn, expected, scope_refused};
 use crate::admin::tokens::TokenSelector;
 use crate::admin::users::{AccountSelector, NewUser, UserPatch};
 use crate::admin::{tokens, users};
@@ -42,14 +42,14 @@ impl PeopleAdmin for SignedIn {
 
     async fn invite(&self, new: NewPerson) -> Result<UserCredentials, AdminError> {
         let actor = self.actor.administrator()?;
-        let mut form = Form::default();
-        let email = form.field("email", new.email.try_into());
-        let role = form.field("role", Role::parse(&new.role));
-        let password = form.checked("password", self.password(new.password));
+        let mut errors = FieldErrors::default();
+        let email = errors.keep("email", new.email.try_into());
+        let role = errors.keep("role", Role::parse(&new.role));
+        let password = errors.keep("password", self.password(new.password));
         let (Some(email), Some(role), Some((password, generated_password))) =
             (email, role, password)
         else {
-            return Err(form.refused());
+            return Err(errors.into());
         };
         let new = NewUser {
             email,
@@ -74,15 +74,13 @@ impl PeopleAdmin for SignedIn {
 
     async fn grant(&self, which: Expected<UserId>, new: NewGrant) -> Result<User, AdminError> {
         let grants = self.grants_of(which.id).await?;
-        let mut form = Form::default();
         let role = Role::parse(&new.role);
-        let grant = role.and_then(|role| Grant::new(new.scope, role));
-        let Some(grant) = form.field("role", grant) else {
-            return Err(form.refused());
-        };
-        let Some(grants) = form.field("scope", grants.with(grant)) else {
-            return Err(form.refused());
-        };
+        let grant = role
+            .and_then(|role| Grant::new(new.scope, role))
+            .map_err(|error| AdminError::invalid("role", error))?;
+        let grants = grants
+            .with(grant)
+            .map_err(|error| AdminError::invalid("scope", error))?;
         self.set_grants(which, grants).await.map_err(scope_refused)
     }
 
@@ -100,9 +98,9 @@ impl PeopleAdmin for SignedIn {
         which: Expected<UserId>,
         password: String,
     ) -> Result<UserCredentials, AdminError> {
-        let mut form = Form::default();
-        let password = form.checked("password", self.password(password));
-        let (password, generated_password) = password.ok_or_else(|| form.refused())?;
+        let (password, generated_password) = self
+            .password(password)
+            .map_err(|detail| AdminError::invalid("password", detail))?;
         let patch = UserPatch {
             password: Some(password),
             ..UserPatch::default()

@@ -11,7 +11,7 @@ use pennon_model::{
 
 use crate::{
     components::metadata_fields::tag_error,
-    error::FieldError,
+    error::{FieldError, FieldErrors},
     form::{Form, with_query},
     html::{Html, IntoHtml as _, hidden},
     pages::flags::address_of_list,
@@ -84,27 +84,19 @@ impl Request {
     }
 
     fn tag(&self) -> Result<Option<BulkAction>, Vec<FieldError>> {
-        let mut errors = Vec::new();
-        let mut refuse = |field: &str, detail: &str| {
-            errors.push(FieldError {
-                field: field.to_owned(),
-                detail: detail.to_owned(),
-            });
-        };
+        let mut errors = FieldErrors::default();
         let mut parsed = |field, text: &str| {
-            FlagTags::parse_list(text).unwrap_or_else(|error| {
-                let named = tag_error(text);
-                refuse(field, named.as_deref().unwrap_or(error.detail()));
-                FlagTags::default()
-            })
+            let tags = FlagTags::parse_list(text)
+                .map_err(|error| tag_error(text).unwrap_or_else(|| error.to_string()));
+            errors.keep(field, tags).unwrap_or_default()
         };
         let add = parsed(ADD, &self.add);
         let remove = parsed(REMOVE, &self.remove);
         if !add.is_disjoint(&remove) {
-            refuse(REMOVE, "must not contain a tag to add");
+            errors.add(REMOVE, "must not contain a tag to add");
         }
         if !errors.is_empty() {
-            return Err(errors);
+            return Err(errors.into());
         }
         let is_complete = !(add.is_empty() && remove.is_empty());
         Ok(is_complete.then_some(BulkAction::Tag { add, remove }))

@@ -10,7 +10,7 @@ use pennon_model::{
 use super::address::Address;
 use crate::{
     components::{check_field::is_checked, product_fields::ProductForm, public_field::PUBLIC},
-    error::{AdminError, FieldError},
+    error::AdminError,
     form::{Form, actions},
     form_page::redirect,
     html::Html,
@@ -339,13 +339,9 @@ fn ttl(seconds: &str) -> Result<Option<Ttl>, AdminError> {
     if seconds.trim().is_empty() {
         return Ok(None);
     }
-    let fault = |detail: &str| {
-        AdminError::Invalid(vec![FieldError {
-            field: "ttl".to_owned(),
-            detail: detail.to_owned(),
-        }])
-    };
-    targeting_form::number(seconds).map(Some).map_err(fault)
+    targeting_form::number(seconds)
+        .map(Some)
+        .map_err(|detail| AdminError::invalid("ttl", detail))
 }
 
 #[cfg(test)]
