@@ -1,8 +1,10 @@
-//! Embeds the site, the npm packages and the license notices, so that the binary alone is the product, and names the build.
+//! Embeds the site, the npm packages and the license notices, so that the binary alone is the product, and names the
+//! build.
 //!
-//! `cargo xtask` leaves in the target folder's `site` the files of the dashboard for browsers, and in its `npm` the tarballs
-//! of the npm packages. This writes a table of each for `src/http/assets.rs` and `src/admin/packages.rs` to include. Where
-//! there is no such folder yet its table is empty: the server builds, and its pages work without style and scripts.
+//! `cargo xtask` leaves in the target folder's `site` the files of the dashboard for browsers, and in its `npm` the
+//! tarballs of the npm packages. This writes a table of each for `src/http/assets.rs` and `src/admin/packages.rs` to
+//! include. Where there is no such folder yet its table is empty: the server builds, and its pages work without style
+//! and scripts.
 
 use std::error::Error;
 use std::fmt::Write as _;

@@ -29,9 +29,9 @@ impl TtlTimers {
         expired: 0,
     };
 
-    /// Starts the TTL of each flag `age` milliseconds ago, but at most half of the shortest TTL ago: a client whose flags
-    /// had already expired would send one request after the other to the cache that keeps them. A TTL of 0 has expired
-    /// before.
+    /// Starts the TTL of each flag `age` milliseconds ago, but at most half of the shortest TTL ago: a client whose
+    /// flags had already expired would send one request after the other to the cache that keeps them. A TTL of 0 has
+    /// expired before.
     pub fn start(now: u64, age: u64, ttls: Vec<u64>) -> Self {
         let shortest = ttls.iter().min().copied().unwrap_or_default();
         Self {

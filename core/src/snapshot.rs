@@ -184,8 +184,8 @@ impl Snapshot {
         search(&self.keys, &self.flags, key).ok()
     }
 
-    /// Returns the keys of the flags that are new, changed or removed since another snapshot, in order. Another TTL alone
-    /// is no change, because it affects no evaluation.
+    /// Returns the keys of the flags that are new, changed or removed since another snapshot, in order. Another TTL
+    /// alone is no change, because it affects no evaluation.
     pub fn changes_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a str> {
         let (mut mine, mut theirs) = (self.flags.iter().peekable(), before.flags.iter().peekable());
         core::iter::from_fn(move || {
@@ -217,8 +217,8 @@ impl Entry {
         self.flag.as_ref()
     }
 
-    /// Returns true if both flags are equal. It is not inlined, because its copies would make up a hundredth of the wasm
-    /// engine.
+    /// Returns true if both flags are equal. It is not inlined, because its copies would make up a hundredth of the
+    /// wasm engine.
     #[inline(never)]
     fn flag_is(&self, other: &Self) -> bool {
         self.flag == other.flag

@@ -29,7 +29,8 @@ pub enum AdminError {
     /// 409: some of several flags cannot be changed.
     #[error("Nothing was changed, because some of the flags cannot be changed.")]
     UnchangeableFlags(Vec<UnchangeableFlag>),
-    /// 409: environments are protected or require a reason, and the user has not confirmed the change or given a reason.
+    /// 409: environments are protected or require a reason, and the user has not confirmed the change or given a
+    /// reason.
     #[error(
         "This change needs your confirmation or a reason. Nothing was changed; reload the page, then try again."
     )]
@@ -138,8 +139,8 @@ pub struct UnchangeableFlag {
 /// A change that the user has to confirm, or to give a reason for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnconfirmedChange {
-    /// The change in the imperative, such as `Archive checkout`, and the preposition before the environments, if the page
-    /// knows them.
+    /// The change in the imperative, such as `Archive checkout`, and the preposition before the environments, if the
+    /// page knows them.
     pub action: Option<(String, String)>,
     /// The environments that it changes.
     pub environments: Vec<EnvironmentPath>,
@@ -155,8 +156,8 @@ impl AdminError {
         Self::Invalid(vec![FieldError::new(field, detail)])
     }
 
-    /// Adds the change to a question about it: the action in the imperative, and the preposition before its environments,
-    /// which may be empty.
+    /// Adds the change to a question about it: the action in the imperative, and the preposition before its
+    /// environments, which may be empty.
     #[must_use]
     pub fn about(self, preposition: &str, action: impl FnOnce() -> String) -> Self {
         match self {

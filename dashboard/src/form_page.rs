@@ -63,10 +63,10 @@ impl FormState {
     }
 }
 
-/// Handles a page whose forms post to it. The output of `submit` replaces the page; if it has none, `render` renders the
-/// page with the input. If `submit` fails, `render` renders the page again, and the error determines the status of the
-/// response. If that is impossible, a page replaces it that keeps the input. If the change must be confirmed, a question
-/// replaces the page; if the user cancels it, `render` renders the page with the input.
+/// Handles a page whose forms post to it. The output of `submit` replaces the page; if it has none, `render` renders
+/// the page with the input. If `submit` fails, `render` renders the page again, and the error determines the status of
+/// the response. If that is impossible, a page replaces it that keeps the input. If the change must be confirmed, a
+/// question replaces the page; if the user cancels it, `render` renders the page with the input.
 pub(crate) async fn handle_form<Submitted, Output, Rendered, V>(
     submit: impl FnOnce(Form) -> Submitted,
     render: impl FnOnce(FormState) -> Rendered,
@@ -111,8 +111,8 @@ where
     }
 }
 
-/// Redirects to another page after a change, for the same product. The page offers to undo the change. The returned HTML
-/// is empty.
+/// Redirects to another page after a change, for the same product. The page offers to undo the change. The returned
+/// HTML is empty.
 pub(crate) fn redirect(path: &str) -> Result<Html, AdminError> {
     let visit = visit()?;
     visit.offer_undo();

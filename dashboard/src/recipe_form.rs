@@ -152,8 +152,8 @@ impl Audience {
         changed
     }
 
-    /// Applies the change as if users without an attribute never joined, and as if the rollout had all others. A user who
-    /// gets ON only after [`Self::apply_to`] joins because an attribute is missing. None if nobody can.
+    /// Applies the change as if users without an attribute never joined, and as if the rollout had all others. A user
+    /// who gets ON only after [`Self::apply_to`] joins because an attribute is missing. None if nobody can.
     pub fn apply_strictly_to(&self, flag: &FlagConfig) -> Option<FlagConfig> {
         if self.attributes_that_may_be_missing().is_empty() {
             return None;

@@ -93,8 +93,8 @@ string_enum! {
         EnvironmentUpdated = "ENVIRONMENT_UPDATED",
         /// An environment was revoked.
         EnvironmentRevoked = "ENVIRONMENT_REVOKED",
-        /// A flag was switched, or its TTL changed, in an environment; or the flag joined or left the environment because
-        /// its products or `public` changed.
+        /// A flag was switched, or its TTL changed, in an environment; or the flag joined or left the environment
+        /// because its products or `public` changed.
         FlagEnvironmentUpdated = "FLAG_ENVIRONMENT_UPDATED",
         /// A targeting rule was created.
         RuleCreated = "RULE_CREATED",

@@ -104,8 +104,8 @@ string_enum! {
         /// Servers, which keep it secret. The key begins with `pnk_`.
         #[default]
         Server = "server",
-        /// Everyone, because it is in web pages or apps. Only public flags exist in the environment. The key begins with
-        /// `pnp_`.
+        /// Everyone, because it is in web pages or apps. Only public flags exist in the environment. The key begins
+        /// with `pnp_`.
         Public = "public",
     }
     else "must be `server` or `public`"

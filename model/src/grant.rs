@@ -118,7 +118,8 @@ impl Grants {
         self.0.is_empty()
     }
 
-    /// Returns the effective role for a resource of a user or token with this role everywhere: the highest that applies.
+    /// Returns the effective role for a resource of a user or token with this role everywhere: the highest that
+    /// applies.
     pub fn role_for(&self, resource: &Resource, everywhere: Role) -> Role {
         let applying = self.0.iter().filter(|grant| grant.applies_to(resource));
         applying.map(|grant| grant.role).fold(everywhere, Role::max)

@@ -40,8 +40,8 @@ pub struct FlagHour {
     pub reported: BTreeMap<String, i64>,
     /// The number of evaluations that returned true.
     pub enabled: i64,
-    /// The number of evaluations that returned false. The result of the rest is unknown, because a report left it out or
-    /// an older version of the server counted them.
+    /// The number of evaluations that returned false. The result of the rest is unknown, because a report left it out
+    /// or an older version of the server counted them.
     pub disabled: i64,
 }
 

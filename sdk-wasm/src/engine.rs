@@ -173,8 +173,8 @@ pub fn text() -> *const u8 {
     engine.slots.text()
 }
 
-/// Evaluates a flag for the subject in the slots. Returns the number of `Evaluation::encode`, or 2^32 - 1 if the flag is
-/// unknown or unsupported.
+/// Evaluates a flag for the subject in the slots. Returns the number of `Evaluation::encode`, or 2^32 - 1 if the flag
+/// is unknown or unsupported.
 #[wasm_bindgen]
 pub fn evaluate(flag: usize) -> u32 {
     let engine = borrow(&ENGINE);

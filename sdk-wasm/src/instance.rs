@@ -2,8 +2,8 @@
 
 use spin::{Mutex, MutexGuard};
 
-/// Returns an object for the duration of a call. The lock is always free, because an instance has one thread and calls no
-/// JavaScript, unless an earlier call trapped. Then this call traps too, because the state of the object is unknown.
+/// Returns an object for the duration of a call. The lock is always free, because an instance has one thread and calls
+/// no JavaScript, unless an earlier call trapped. Then this call traps too, because the state of the object is unknown.
 pub(crate) fn borrow<T>(object: &'static Mutex<T>) -> MutexGuard<'static, T> {
     #[expect(
         clippy::expect_used,

@@ -1,7 +1,8 @@
 //! The JavaScript boundary of `pennon-core` and `pennon-client`, which converts values and has no logic.
 //!
 //! Each client has its own instance of the module, so the engine and the state machine are statics, and the exports are
-//! functions: methods of exported structs would check at each call who owns the struct, for a tenth of the module's size.
+//! functions: methods of exported structs would check at each call who owns the struct, for a tenth of the module's
+//! size.
 //!
 //! Hot paths use numbers and slots in linear memory. Text crosses the boundary only for people and for the network.
 

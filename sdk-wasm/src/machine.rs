@@ -14,8 +14,8 @@ use crate::engine::{self, ENGINE};
 use crate::instance::borrow;
 use crate::protocol::{CommandKind, EventKind, FailureKind, OptionBit, RetryKind};
 
-/// The state machine of this instance. The host first sets its options with [`configure`]. Then, for each event, it sets
-/// the time, reports the event, and takes the commands one by one.
+/// The state machine of this instance. The host first sets its options with [`configure`]. Then, for each event, it
+/// sets the time, reports the event, and takes the commands one by one.
 static MACHINE: Mutex<Machine> = Mutex::new(Machine {
     inner: pennon_client::Machine::new(Options {
         poll_interval: 0,
@@ -118,8 +118,8 @@ pub fn resumed(refreshing: bool) {
     });
 }
 
-/// Reports that the host already serves flags, with the remaining milliseconds of each. `is_ready` is true if its client
-/// is ready.
+/// Reports that the host already serves flags, with the remaining milliseconds of each. `is_ready` is true if its
+/// client is ready.
 #[wasm_bindgen]
 pub fn served(times: &[f64], is_ready: bool) {
     let mut machine = borrow(&MACHINE);

@@ -391,8 +391,8 @@ impl From<sqlx::Error> for Error {
 ///
 /// In SQLite, the low byte of the numeric code is the kind of error: busy, locked, out of memory, I/O error, corrupt,
 /// full, cannot open, no database (<https://sqlite.org/rescode.html>). In PostgreSQL, the code begins with a class:
-/// connection exceptions, lost to another transaction, refused credentials, no such database, insufficient resources, not
-/// ready or locked, operator intervention, system errors
+/// connection exceptions, lost to another transaction, refused credentials, no such database, insufficient resources,
+/// not ready or locked, operator intervention, system errors
 /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 fn means_unavailable(code: &str) -> bool {
     match code.parse::<u32>() {

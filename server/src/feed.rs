@@ -25,8 +25,8 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// in milliseconds. Each read covers this period again.
 const DISORDER_MILLIS: i64 = 5_000;
 
-/// The maximum delay with which an entry can appear, because its transaction takes long after dating it: that of a large
-/// import, which also waits for its turn to write. In milliseconds.
+/// The maximum delay with which an entry can appear, because its transaction takes long after dating it: that of a
+/// large import, which also waits for its turn to write. In milliseconds.
 const LATE_MILLIS: i64 = 60_000;
 
 /// The interval between reads that cover the whole period in which entries can appear late, in milliseconds.

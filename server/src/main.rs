@@ -113,8 +113,8 @@ async fn report_dropped(counter: ErrorCounter) {
 }
 
 /// Logs to the standard error stream. `RUST_LOG` selects events, such as `warn,pennon_server::http=debug`. Without it,
-/// events of this level and above are logged. Errors are always logged, unless `RUST_LOG` contains `off`, because one of
-/// them may be the reason that the server does not start.
+/// events of this level and above are logged. Errors are always logged, unless `RUST_LOG` contains `off`, because one
+/// of them may be the reason that the server does not start.
 fn log(level: LevelFilter, format: LogFormat, writer: BoxMakeWriter) {
     let default = Targets::new().with_default(level);
     let directives = std::env::var("RUST_LOG").unwrap_or_default();

@@ -128,8 +128,8 @@ async fn time_to_follow(client: &LoadClient, other: &LoadClient, round: usize) -
 }
 
 /// Signs in on each of two instances whose clocks differ, uses each access token on both, and repeats a refresh on the
-/// other instance, as a client does whose response was lost. The library `libfaketime` changes the time that one of them
-/// sees.
+/// other instance, as a client does whose response was lost. The library `libfaketime` changes the time that one of
+/// them sees.
 pub(crate) async fn skew(testbed: &Testbed) -> Vec<Figure> {
     // Debian's folder.
     let faketime = format!(

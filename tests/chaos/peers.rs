@@ -63,8 +63,8 @@ pub(crate) async fn slow_bodies(testbed: &Testbed) -> Vec<Figure> {
     observed.figures(SLOW_MEMORY, true)
 }
 
-/// Opens connections that repeatedly request a large config document, a part of it, or the results of its flags, and read
-/// nothing. Each part and each context is another one.
+/// Opens connections that repeatedly request a large config document, a part of it, or the results of its flags, and
+/// read nothing. Each part and each context is another one.
 pub(crate) async fn slow_readers(testbed: &Testbed) -> Vec<Figure> {
     let slow = testbed.scale.slow;
     let connect = async |peers: &mut Peers| {

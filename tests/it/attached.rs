@@ -1,7 +1,7 @@
 //! Everything that is attached to an environment, and its fate when a key is rotated and an environment cloned.
 //!
-//! A rotation creates an environment with another ID, so whatever is attached must move along. A new column or table that
-//! refers to an environment fails this test until its fate is listed here.
+//! A rotation creates an environment with another ID, so whatever is attached must move along. A new column or table
+//! that refers to an environment fails this test until its fate is listed here.
 
 use pennon_tests::{Caller, TestApp};
 use reqwest::{Method, StatusCode};

@@ -21,8 +21,8 @@ struct Example {
 }
 
 impl Example {
-    /// Returns the difference between the printed and the documented output. Without documented output, only an error is
-    /// one.
+    /// Returns the difference between the printed and the documented output. Without documented output, only an error
+    /// is one.
     fn fault(&self, printed: &str) -> Option<String> {
         let (expected, is_right) = match &self.output {
             Some(output) => (output.as_str(), comparable(printed) == comparable(output)),

@@ -12,8 +12,8 @@ use reqwest::StatusCode;
 /// The time limit for requests that need the database to fail once it is lost.
 const REFUSED_WITHIN: Duration = Duration::from_secs(2);
 
-/// The time limit for health to report the loss, and for full recovery once the database is back. Recovery ends when each
-/// operation has succeeded, so it may also take as long as the slowest one took before the loss.
+/// The time limit for health to report the loss, and for full recovery once the database is back. Recovery ends when
+/// each operation has succeeded, so it may also take as long as the slowest one took before the loss.
 const NOTICED_WITHIN: Duration = Duration::from_secs(5);
 
 /// The time without the database after which an unknown key gets 503 instead of 401: a second, plus tolerance for a

@@ -109,8 +109,8 @@ impl Load {
         load
     }
 
-    /// Waits until each operation that was sent after `since` has had `count` matching exchanges. On a busy machine, the
-    /// slowest operation needs longer for them than other conditions of tests.
+    /// Waits until each operation that was sent after `since` has had `count` matching exchanges. On a busy machine,
+    /// the slowest operation needs longer for them than other conditions of tests.
     pub async fn until(
         &self,
         what: &str,

@@ -40,8 +40,8 @@ impl Wire {
         }
     }
 
-    /// Connects to an IPv4 address with a receive buffer of a few kilobytes, so that a response that is not read stays with
-    /// the service.
+    /// Connects to an IPv4 address with a receive buffer of a few kilobytes, so that a response that is not read stays
+    /// with the service.
     pub async fn with_small_buffer(address: &str) -> Self {
         let socket = TcpSocket::new_v4().expect("a socket");
         socket.set_recv_buffer_size(4096).expect("a small buffer");

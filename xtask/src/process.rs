@@ -67,7 +67,8 @@ pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// Returns the program of this name on root's search path. Debian installs services in a folder that is on no other one.
+/// Returns the program of this name on root's search path. Debian installs services in a folder that is on no other
+/// one.
 pub(crate) fn on_path_of_root(name: &str) -> Option<PathBuf> {
     let known = || Some(PathBuf::from("/usr/sbin").join(name)).filter(|file| file.is_file());
     on_path(name).or_else(known)

@@ -1,5 +1,5 @@
-//! The instructions of a request, counted by Valgrind. They differ less between runs than times do. They include neither
-//! the kernel nor the effects of caches.
+//! The instructions of a request, counted by Valgrind. They differ less between runs than times do. They include
+//! neither the kernel nor the effects of caches.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;

@@ -192,7 +192,8 @@ impl Machine {
         }
     }
 
-    /// Runs the TTLs of flags that the host already serves. If the client is ready, a pending request becomes a refresh.
+    /// Runs the TTLs of flags that the host already serves. If the client is ready, a pending request becomes a
+    /// refresh.
     fn on_served(&mut self, times: Vec<u64>, is_ready: bool, moment: Moment) {
         if matches!(self.phase, Phase::Ready | Phase::ShutDown) {
             return;

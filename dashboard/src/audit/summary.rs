@@ -9,8 +9,8 @@ use super::{
     values::read,
 };
 
-/// Describes an action in one sentence, to follow the actor's name, with its effect: `changed the rollout of checkout from
-/// 10% to 50% in production`. The entries are those of one action.
+/// Describes an action in one sentence, to follow the actor's name, with its effect: `changed the rollout of checkout
+/// from 10% to 50% in production`. The entries are those of one action.
 pub fn summary_of(entries: &[&AuditEntry]) -> Vec<Piece> {
     match entries {
         [] => Vec::new(),

@@ -33,8 +33,8 @@ pub fn is_canceled(form: &Form) -> bool {
     form.text(CONFIRMED) == NO
 }
 
-/// Renders the question about a form that was posted to the current page, in place of the page. The answer posts the form
-/// again, also to cancel, so that the page keeps the input.
+/// Renders the question about a form that was posted to the current page, in place of the page. The answer posts the
+/// form again, also to cancel, so that the page keeps the input.
 pub async fn confirm_change(form: Form, change: UnconfirmedChange) -> Result<Html, AdminError> {
     let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
     let environments = change.environments.iter();

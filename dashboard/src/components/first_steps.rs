@@ -34,8 +34,8 @@ pub fn are_shown(steps: &FirstSteps) -> bool {
     !steps.are_complete() || steps.started_at.is_some_and(is_new)
 }
 
-/// The list of the first steps. It marks each as done as soon as it is: the script fetches the page again while a request
-/// is missing, and after every change.
+/// The list of the first steps. It marks each as done as soon as it is: the script fetches the page again while a
+/// request is missing, and after every change.
 #[component]
 pub fn FirstStepList(
     /// The steps that are taken.

@@ -75,8 +75,8 @@ pub(super) fn logic(input: &RuleForm) -> Html {
     }
 }
 
-/// Renders the conditions of a rule. The buttons `add` and `remove` submit the form, which the server renders again with
-/// one condition more or less. `are_required` is false if the form may be sent without them.
+/// Renders the conditions of a rule. The buttons `add` and `remove` submit the form, which the server renders again
+/// with one condition more or less. `are_required` is false if the form may be sent without them.
 pub(super) fn conditions(
     input: RuleForm,
     errors: &[FieldError],
@@ -140,8 +140,8 @@ struct ConditionRow {
 }
 
 impl ConditionRow {
-    /// Renders attribute, operator, type, and value. Each type of value has its own field; the browser submits the one that
-    /// is not disabled.
+    /// Renders attribute, operator, type, and value. Each type of value has its own field; the browser submits the one
+    /// that is not disabled.
     fn render(self, input: ConditionForm) -> Html {
         let Self {
             index,

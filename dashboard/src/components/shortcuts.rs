@@ -24,7 +24,8 @@ const SHORTCUTS: [(&[&str], &str); 10] = [
     (&["Esc"], "Close the open dialog or menu"),
 ];
 
-/// The list of keys that work everywhere, and a checkbox that turns off those without Ctrl. On a Mac, Cmd replaces Ctrl.
+/// The list of keys that work everywhere, and a checkbox that turns off those without Ctrl. On a Mac, Cmd replaces
+/// Ctrl.
 #[component]
 pub fn Shortcuts() -> impl IntoView {
     let rows = SHORTCUTS.map(|(keys, does)| {

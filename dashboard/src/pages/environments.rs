@@ -249,8 +249,8 @@ fn Product(
     }
 }
 
-/// Renders the buttons that move an environment, and the handle that the script drags. A button at the end of the list is
-/// disabled.
+/// Renders the buttons that move an environment, and the handle that the script drags. A button at the end of the list
+/// is disabled.
 fn moves(environment: &Environment, form: &str, (is_first, is_last): (bool, bool)) -> Html {
     let button = |name: &'static str, direction: &str, icon: Icon, is_at_end: bool| {
         let label = format!("Move {} {direction}", environment.name);

@@ -27,8 +27,8 @@ use crate::{
 /// The preview of the revert of several actions, with a form that posts to this page.
 ///
 /// The address names an entry of each action. A period would be shorter, but select other actions after each change;
-/// these stay the same while the user reads. If the objects of these actions change meanwhile, or if the revert would omit
-/// other actions than the preview, the fingerprint of the plan differs, and nothing is reverted.
+/// these stay the same while the user reads. If the objects of these actions change meanwhile, or if the revert would
+/// omit other actions than the preview, the fingerprint of the plan differs, and nothing is reverted.
 #[component]
 pub fn RevertSeveral() -> impl IntoView {
     let query = query();

@@ -22,8 +22,8 @@ use crate::{
 const EMAIL: &str = "sign-in-email";
 const PASSWORD: &str = "sign-in-password";
 
-/// The maximum number of fields of a forwarded form, so that the page is not much larger than the form. The largest form
-/// of the dashboard has a few hundred.
+/// The maximum number of fields of a forwarded form, so that the page is not much larger than the form. The largest
+/// form of the dashboard has a few hundred.
 const MAX_FORWARDED_FIELDS: usize = 1_000;
 
 /// A form with two fields and a button. It posts to this page, which redirects or shows the error.

@@ -22,7 +22,8 @@ pub trait OwnAccount: Send + Sync {
     /// Creates a token. Only this result contains its secret.
     async fn create_token(&self, new: NewToken) -> Result<CreatedToken, AdminError>;
 
-    /// Returns the product to which the user has limited the dashboard, which may no longer exist; none for all products.
+    /// Returns the product to which the user has limited the dashboard, which may no longer exist; none for all
+    /// products.
     async fn remembered_product(&self) -> Result<Option<String>, AdminError>;
 
     /// Remembers the product to which the user limits the dashboard; none for all products.

@@ -22,8 +22,8 @@ import { FeatureFlags } from "./service.js";
  * FeatureFlagsModule.forRoot({ options: { sdkKey: "pnk_…" }, context: (request) => ({ userId: request.user?.id }) })
  * ```
  *
- * The module waits for its flags before a provider that injects them is created, and before any `onModuleInit`. It shuts
- * its client down after the application has stopped accepting requests.
+ * The module waits for its flags before a provider that injects them is created, and before any `onModuleInit`. It
+ * shuts its client down after the application has stopped accepting requests.
  */
 @Module({})
 // biome-ignore lint/complexity/noStaticOnlyClass: Nest identifies a module by its class.

@@ -236,8 +236,8 @@ pub(super) async fn find(tx: &mut Tx, actor: &Actor, id: AuditId) -> Result<Audi
     Ok(recorded)
 }
 
-/// Returns the entries of the user's own last action since a time, newest first, up to 100. Actions of the user's tokens
-/// do not count. Of changes of accounts, only those of roles count.
+/// Returns the entries of the user's own last action since a time, newest first, up to 100. Actions of the user's
+/// tokens do not count. Of changes of accounts, only those of roles count.
 pub(crate) async fn own_last_action(
     admin: &Admin,
     actor: &Person,

@@ -74,8 +74,8 @@ impl EnvironmentChange {
     }
 }
 
-/// Commits, and publishes the changes before returning. Fails unless the actor passes the safeguards of all environments
-/// that change.
+/// Commits, and publishes the changes before returning. Fails unless the actor passes the safeguards of all
+/// environments that change.
 ///
 /// It runs to completion even if the caller disconnects, because every committed change must be published.
 pub(crate) async fn commit(

@@ -217,7 +217,8 @@ pub(crate) async fn by_email(
         .ok_or(Error::NotFound(Entity::User))
 }
 
-/// Changes the role, the grants or the password of a user. New rights apply from the next request; a new password ends all sessions.
+/// Changes the role, the grants or the password of a user. New rights apply from the next request; a new password ends
+/// all sessions.
 pub(crate) async fn update(
     admin: &Admin,
     actor: &Administrator,

@@ -23,8 +23,8 @@ pub(crate) struct Intent {
     pub(super) is_unconfirmed: bool,
 }
 
-/// The reason that a request gives. The body, which is read after the actor, can give it too, so the reader of the body gets
-/// this through the request's extensions.
+/// The reason that a request gives. The body, which is read after the actor, can give it too, so the reader of the body
+/// gets this through the request's extensions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GivenReason(Arc<OnceLock<ChangeReason>>);
 

@@ -89,8 +89,9 @@ impl Passwords {
         self.queues.enter(class)
     }
 
-    /// Returns true if the password matches the hash, and the turn. Without a hash, it takes as long to return false. The
-    /// caller ends the turn once it has recorded a success, so that the next attempt is not counted beside this one.
+    /// Returns true if the password matches the hash, and the turn. Without a hash, it takes as long to return false.
+    /// The caller ends the turn once it has recorded a success, so that the next attempt is not counted beside this
+    /// one.
     pub(crate) async fn verify(
         &self,
         turn: HashPermit,

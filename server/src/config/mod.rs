@@ -95,8 +95,8 @@ pub struct Settings {
 
     /// Seconds for which caches may serve the flags of a public SDK key without asking again
     ///
-    /// For `GET /sdk/v1/public/{key}/config`. Caches may serve them for the same time again while they ask. With 0, they
-    /// always ask first.
+    /// For `GET /sdk/v1/public/{key}/config`. Caches may serve them for the same time again while they ask. With 0,
+    /// they always ask first.
     #[arg(long, env = "PENNON_PUBLIC_MAX_AGE", default_value_t = 10, value_parser = value_parser!(u32).range(..=86_400))]
     pub public_max_age: u32,
 
@@ -263,8 +263,8 @@ fn rate_limit(text: &str) -> Result<NonZeroU32, &'static str> {
         .map_err(|_| "write a number from 1, or leave the setting out for no limit")
 }
 
-/// Parses a network or a single address. An IPv4 network in the form of IPv6 becomes one of IPv4, like the addresses that
-/// are compared with it.
+/// Parses a network or a single address. An IPv4 network in the form of IPv6 becomes one of IPv4, like the addresses
+/// that are compared with it.
 fn network(text: &str) -> Result<IpNet, &'static str> {
     let text = text.trim();
     let single = || text.parse::<IpAddr>().map(IpNet::from);

@@ -92,8 +92,8 @@ impl SignedIn {
     }
 }
 
-/// Returns the number of typing errors that lead from a text to a part of a flag's key or name; none if there are too many
-/// for a text of this length. A typing error is a letter too many, too few, wrong, or swapped with its neighbor.
+/// Returns the number of typing errors that lead from a text to a part of a flag's key or name; none if there are too
+/// many for a text of this length. A typing error is a letter too many, too few, wrong, or swapped with its neighbor.
 fn typing_errors(flag: &Flag, wanted: &str) -> Option<usize> {
     let length = wanted.chars().count();
     let most = if length < 8 { 1 } else { 2 };

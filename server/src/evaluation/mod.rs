@@ -100,7 +100,8 @@ impl Evaluator {
     }
 }
 
-/// Returns a decision without the difference between flags with and without rules, if the SDK key does not reveal rules.
+/// Returns a decision without the difference between flags with and without rules, if the SDK key does not reveal
+/// rules.
 fn as_revealed(client_rules: ClientRules, decision: Decision) -> Decision {
     match (client_rules, decision.standard_reason) {
         (ClientRules::Answers, StandardReason::Static) => Decision {

@@ -45,7 +45,8 @@ pub(super) fn reference_script() -> String {
     format!("/{FOLDER}/{}", REFERENCE_SCRIPT.unwrap_or("reference.js"))
 }
 
-/// The images, whose names do not change: the icon of a bookmark on a phone, and the preview of a link to the dashboard.
+/// The images, whose names do not change: the icon of a bookmark on a phone, and the preview of a link to the
+/// dashboard.
 const IMAGES: [(&str, &[u8]); 2] = [
     (
         "touch-icon.png",

@@ -90,8 +90,8 @@ impl<T> Body<T> {
     }
 }
 
-/// An empty body, or a JSON object without members, which some clients send instead, or only with the reason of a change.
-/// Any other body is refused, because its sender expects an effect.
+/// An empty body, or a JSON object without members, which some clients send instead, or only with the reason of a
+/// change. Any other body is refused, because its sender expects an effect.
 pub(crate) struct NoBody(Request);
 
 impl<S: Sync> FromRequest<S> for NoBody {

@@ -116,8 +116,8 @@ impl Tower<Request> for Edge {
     }
 }
 
-/// Replaces the SDK key in a path by `{key}`, for the log: the segment after `public`, and any segment that begins like a
-/// credential, in paths that do not exist too.
+/// Replaces the SDK key in a path by `{key}`, for the log: the segment after `public`, and any segment that begins like
+/// a credential, in paths that do not exist too.
 fn without_key(path: &str) -> Cow<'_, str> {
     let mut is_changed = false;
     let mut follows_public = false;

@@ -35,8 +35,8 @@ pub(super) struct Events {
 #[serde(rename_all = "camelCase")]
 struct ChangeMessage<'n> {
     action: AuditAction,
-    /// The time at which the change became visible, in milliseconds. It is later than the date of its audit entry if its
-    /// transaction took long, and a page that was rendered in between does not contain the change.
+    /// The time at which the change became visible, in milliseconds. It is later than the date of its audit entry if
+    /// its transaction took long, and a page that was rendered in between does not contain the change.
     at: i64,
     by: &'n str,
     #[serde(skip_serializing_if = "Option::is_none")]

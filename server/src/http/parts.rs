@@ -18,8 +18,8 @@ const TURN: usize = 64 * 1024;
 
 /// A text that is made piece by piece.
 pub(super) trait Pieces: Send + 'static {
-    /// Appends the next piece to the text. Returns the number of bytes of configuration that had to be read for it; none
-    /// at the end of the text.
+    /// Appends the next piece to the text. Returns the number of bytes of configuration that had to be read for it;
+    /// none at the end of the text.
     fn append(&mut self, text: &mut Vec<u8>) -> Option<usize>;
 }
 

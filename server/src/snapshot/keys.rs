@@ -1,7 +1,7 @@
 //! The SDK keys of the served environments.
 //!
-//! Each environment is served under its own key and, for some time after a rotation, also under its previous one. The end
-//! of that time is checked against the clock for every request, so it holds without the database.
+//! Each environment is served under its own key and, for some time after a rotation, also under its previous one. The
+//! end of that time is checked against the clock for every request, so it holds without the database.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};

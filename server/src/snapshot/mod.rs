@@ -61,11 +61,11 @@ pub(crate) struct Snapshots {
     pub(crate) faults: Faults,
     /// The number of refills that have started to read.
     begun: AtomicU64,
-    /// The lock for reading the database. It holds the number of the last refill that succeeded. Changes of this instance
-    /// are served without it, because a refill after a large import takes long.
+    /// The lock for reading the database. It holds the number of the last refill that succeeded. Changes of this
+    /// instance are served without it, because a refill after a large import takes long.
     refilled: tokio::sync::Mutex<u64>,
-    /// Keys that were refused since the current refill began, for which it may have read outdated data. Its lock is also
-    /// that of rotations and of [`advance`](Self::advance), so that none misses the other's change.
+    /// Keys that were refused since the current refill began, for which it may have read outdated data. Its lock is
+    /// also that of rotations and of [`advance`](Self::advance), so that none misses the other's change.
     refused: Mutex<Refused>,
 }
 

@@ -1,7 +1,7 @@
 //! The watchers of the evaluations that the server makes for applications.
 //!
-//! A watcher gets the names of built-in attributes, but never a value. Nothing is stored. Without watchers, an evaluation
-//! reads one atomic number.
+//! A watcher gets the names of built-in attributes, but never a value. Nothing is stored. Without watchers, an
+//! evaluation reads one atomic number.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

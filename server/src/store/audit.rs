@@ -19,9 +19,9 @@ use super::{Tx, bad_row, bindable, on_conn};
 use crate::error::Error;
 
 /// The date of a new entry, from a parameter with the current time. It follows the date of the newest entry, so that
-/// entries are in the order of their transactions, even if a clock was set back or those of other instances are ahead. An
-/// entry that is over 5 minutes ahead was dated by a wrong clock, and is ignored. It is part of the statement that writes,
-/// because on SQLite, a transaction that reads first may have to wait for others in vain.
+/// entries are in the order of their transactions, even if a clock was set back or those of other instances are ahead.
+/// An entry that is over 5 minutes ahead was dated by a wrong clock, and is ignored. It is part of the statement that
+/// writes, because on SQLite, a transaction that reads first may have to wait for others in vain.
 macro_rules! date {
     ($now:literal) => {
         concat!(
@@ -101,8 +101,8 @@ macro_rules! columns {
 }
 
 /// Appends a query for columns of the entries that a filter selects. The text contains only the requested conditions,
-/// because a database uses an index only for queries that certainly have its condition. If the query has two halves, each
-/// ends with the `$most` newest entries, if given. It is a macro because each driver has its own builder.
+/// because a database uses an index only for queries that certainly have its condition. If the query has two halves,
+/// each ends with the `$most` newest entries, if given. It is a macro because each driver has its own builder.
 macro_rules! push_selection {
     ($query:expr, $columns:expr, $filter:expr, $last:expr, $most:expr) => {{
         let most: Option<i64> = $most;
@@ -205,8 +205,8 @@ pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<Aud
     rows.into_iter().map(AuditRecord::try_from).collect()
 }
 
-/// Returns the newest `most` entries that precede an entry, or the newest of all, newest first. The entry must satisfy the
-/// filter. Unlike a page, this takes the same time in every part of the log.
+/// Returns the newest `most` entries that precede an entry, or the newest of all, newest first. The entry must satisfy
+/// the filter. Unlike a page, this takes the same time in every part of the log.
 pub(crate) async fn before(
     tx: &mut Tx,
     filter: &AuditFilter,

@@ -242,9 +242,9 @@ impl Batch {
     }
 }
 
-/// Writes the audit entries, all with the same date, and the new flags with their configurations, rules and rollouts. On
-/// PostgreSQL, this needs no lock: until [`write`], the flags have placeholders for keys, so that no other transaction
-/// that creates a flag waits for this one.
+/// Writes the audit entries, all with the same date, and the new flags with their configurations, rules and rollouts.
+/// On PostgreSQL, this needs no lock: until [`write`], the flags have placeholders for keys, so that no other
+/// transaction that creates a flag waits for this one.
 pub(crate) async fn write_ahead(
     tx: &mut Tx,
     now: Timestamp,

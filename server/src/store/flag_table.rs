@@ -47,7 +47,8 @@ struct HoursRow {
 }
 
 /// A condition on `flag_table` and `since`: applications have requested other flags, but not this one. If no
-/// application has requested any flag, all of them may evaluate locally without reports, so the use of flags is unknown.
+/// application has requested any flag, all of them may evaluate locally without reports, so the use of flags is
+/// unknown.
 macro_rules! unused {
     () => {
         "((evaluated_at is null or evaluated_at < since.unused) and since.are_used)"

@@ -40,8 +40,8 @@ macro_rules! flag_columns {
 pub(super) use flag_columns;
 pub(super) use own_columns;
 
-/// Appends a condition on the ID of flags, if a product is requested: the flags are configured in its environments. It is
-/// a macro because each driver has its own builder.
+/// Appends a condition on the ID of flags, if a product is requested: the flags are configured in its environments. It
+/// is a macro because each driver has its own builder.
 macro_rules! push_product {
     ($query:expr, $flags:literal, $product:expr) => {
         if let Some(product) = bindable($product) {
@@ -112,8 +112,8 @@ pub(crate) struct StateFilter {
     pub(crate) stale: Option<StaleSince>,
 }
 
-/// Appends the `from` clause and the conditions of a selection. The text contains only the requested conditions, so that
-/// a query for a key uses the index of keys.
+/// Appends the `from` clause and the conditions of a selection. The text contains only the requested conditions, so
+/// that a query for a key uses the index of keys.
 macro_rules! push_selected {
     ($query:expr, $selection:expr, $states:expr) => {{
         $query.push(" from flag_table flags");

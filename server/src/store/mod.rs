@@ -292,8 +292,8 @@ impl Db {
         }
     }
 
-    /// Probes the database at intervals, and compares its clock with the shared one, for as long as it is polled. On SQLite, it ends at once, because a file is
-    /// always available.
+    /// Probes the database at intervals, and compares its clock with the shared one, for as long as it is polled. On
+    /// SQLite, it ends at once, because a file is always available.
     pub(crate) async fn probe(&self, entropy: &Entropy, clock: &dyn Clock) {
         if let Driver::Postgres(server) = &self.driver {
             match server.probe(entropy, clock, &self.storage).await {}

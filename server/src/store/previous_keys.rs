@@ -80,8 +80,8 @@ pub(crate) async fn add(tx: &mut Tx, added: &[PreviousKeyRequests]) -> Result<()
     )
 }
 
-/// Returns the clients that used the previous key of an environment, most recently seen first. Clients that were seen in
-/// the same minute are sorted by name.
+/// Returns the clients that used the previous key of an environment, most recently seen first. Clients that were seen
+/// in the same minute are sorted by name.
 pub(crate) async fn clients(
     tx: &mut Tx,
     environment: EnvironmentId,

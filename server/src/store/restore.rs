@@ -103,8 +103,8 @@ pub(crate) enum RestoreError {
     Io(#[from] io::Error),
 }
 
-/// Restores the database at a URL from a backup. With `replace`, the database must exist, and not be in use. Without it,
-/// the database must not exist.
+/// Restores the database at a URL from a backup. With `replace`, the database must exist, and not be in use. Without
+/// it, the database must not exist.
 ///
 /// The backup is checked and copied to a file next to the database, which then replaces the database atomically.
 pub(super) async fn restore(

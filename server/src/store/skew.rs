@@ -1,5 +1,5 @@
-//! The difference between the clocks of this machine and of the database. Instances share sessions and the audit log, and
-//! compare times that other instances have written with their own, so all of them use the clock of the database.
+//! The difference between the clocks of this machine and of the database. Instances share sessions and the audit log,
+//! and compare times that other instances have written with their own, so all of them use the clock of the database.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -15,7 +15,8 @@ use crate::clock::Clock;
 /// The interval between comparisons of the clocks.
 const INTERVAL: Duration = Duration::from_mins(1);
 
-/// The largest difference that is corrected, in milliseconds. If there is a larger one, either clock may be the wrong one.
+/// The largest difference that is corrected, in milliseconds. If there is a larger one, either clock may be the wrong
+/// one.
 const MAX_CORRECTION: i64 = 300_000;
 
 /// The difference above which the clocks disagree, in milliseconds.
@@ -50,8 +51,8 @@ impl Clock for CorrectedClock {
 }
 
 impl Correction {
-    /// Adds the milliseconds by which the corrected clock is ahead of the database. Returns the milliseconds by which the
-    /// machine is ahead.
+    /// Adds the milliseconds by which the corrected clock is ahead of the database. Returns the milliseconds by which
+    /// the machine is ahead.
     fn add(&self, rest: i64) -> i64 {
         let ahead = self.0.load(Ordering::Relaxed).saturating_add(rest);
         let is_small = ahead.saturating_abs() <= MAX_CORRECTION;
@@ -69,8 +70,8 @@ enum Change {
 }
 
 impl Skew {
-    /// Compares the corrected clock with that of the database, at most once per [`INTERVAL`], and updates the correction.
-    /// Fails only if the connection fails.
+    /// Compares the corrected clock with that of the database, at most once per [`INTERVAL`], and updates the
+    /// correction. Fails only if the connection fails.
     pub(super) async fn compare(
         &mut self,
         connection: &mut PgConnection,

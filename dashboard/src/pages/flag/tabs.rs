@@ -17,8 +17,8 @@ use crate::{
 /// The maximum number of environments side by side; more are in a list that opens.
 const SIDE_BY_SIDE: usize = 5;
 
-/// Renders a link for each environment, with the flag's status there: as tabs, or in a list that opens. Few environments
-/// are rendered as both; a narrow screen shows the list.
+/// Renders a link for each environment, with the flag's status there: as tabs, or in a list that opens. Few
+/// environments are rendered as both; a narrow screen shows the list.
 pub(super) fn tabs(page: &PageData) -> Html {
     let count = page.detail.environments.len();
     let tabs = (count <= SIDE_BY_SIDE).then(|| side_by_side(page));

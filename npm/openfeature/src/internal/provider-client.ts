@@ -66,8 +66,8 @@ export class ProviderClient {
   }
 
   /**
-   * Resolves when the client is ready, or at once if `canEvaluate` returns true: it then becomes ready in the background,
-   * and a failure is an event. After a failure, makes it try again at once.
+   * Resolves when the client is ready, or at once if `canEvaluate` returns true: it then becomes ready in the
+   * background, and a failure is an event. After a failure, makes it try again at once.
    */
   async ready(canEvaluate = () => false): Promise<void> {
     const client = this.#client;

@@ -309,8 +309,8 @@ async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, 
     Ok(environment)
 }
 
-/// Restores the name, the client rules, the safeguards and the place of an environment, and returns true if this overwrites later
-/// changes.
+/// Restores the name, the client rules, the safeguards and the place of an environment, and returns true if this
+/// overwrites later changes.
 fn undo_environment(
     environment: &mut Environment,
     entry: &AuditEntry,

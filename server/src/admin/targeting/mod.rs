@@ -53,8 +53,8 @@ async fn missing(tx: &mut Tx, id: FlagEnvironmentId) -> Error {
     }
 }
 
-/// Returns a flag in an environment that can be changed, and the actor as one who may change it: the flag is not archived,
-/// and the environment is not revoked.
+/// Returns a flag in an environment that can be changed, and the actor as one who may change it: the flag is not
+/// archived, and the environment is not revoked.
 async fn find_writable(
     tx: &mut Tx,
     actor: &AnyEditor,
@@ -78,8 +78,8 @@ pub(super) async fn find_with_targeting(
     with_targeting(tx, target).await
 }
 
-/// Returns a flag in an environment like [`find_with_targeting`], even if the flag has left the environment, and whether
-/// it has.
+/// Returns a flag in an environment like [`find_with_targeting`], even if the flag has left the environment, and
+/// whether it has.
 pub(super) async fn find_even_hidden(
     tx: &mut Tx,
     id: FlagEnvironmentId,

@@ -218,8 +218,8 @@ impl Planner<'_> {
         Ok(flag)
     }
 
-    /// Configures a flag in the environments of its new scope, and hides its configuration in all others, in which it must
-    /// be disabled.
+    /// Configures a flag in the environments of its new scope, and hides its configuration in all others, in which it
+    /// must be disabled.
     fn rescope(&mut self, flag: &mut PlannedFlag) -> Result<(), Error> {
         let scope: BTreeSet<EnvironmentId> =
             self.start.scope(&flag.flag).map(|one| one.id).collect();

@@ -24,8 +24,8 @@ const BATCH: usize = 1000;
 /// merged into one.
 const MOST: usize = 100_000;
 
-/// The maximum number of evaluations of a flag in an environment that are counted from the reports of an hour, twice the
-/// maximum of a single count. Anyone with an SDK key can forge reports.
+/// The maximum number of evaluations of a flag in an environment that are counted from the reports of an hour, twice
+/// the maximum of a single count. Anyone with an SDK key can forge reports.
 const MAX_REPORTED: u64 = 2_000_000_000;
 
 /// The evaluations that are counted together within an hour.
@@ -164,8 +164,8 @@ impl UsageBatch {
         store::usage::environments_seen(tx, &environments).await
     }
 
-    /// Returns the evaluations to add: those counted here, and those in reports that no instance has counted yet, as far
-    /// as they are within the limit for reports.
+    /// Returns the evaluations to add: those counted here, and those in reports that no instance has counted yet, as
+    /// far as they are within the limit for reports.
     async fn evaluations(&self, tx: &mut Tx, now: Timestamp) -> Result<Vec<Evaluations>, Error> {
         let reports = self.reports.iter();
         let ids: BTreeSet<_> = reports

@@ -94,8 +94,8 @@ from_fields! {
         environment: optional("environment"),
         /// Entries about environments with exactly this product.
         product: optional("product"),
-        /// Entries of the actor with exactly this identity: an e-mail address, with the token's name in parentheses if a
-        /// token was used.
+        /// Entries of the actor with exactly this identity: an e-mail address, with the token's name in parentheses if
+        /// a token was used.
         actor: optional("actor"),
         /// Entries with this action. Actions on accounts require `include=accounts`.
         action: optional("action"),

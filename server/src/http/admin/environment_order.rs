@@ -29,8 +29,8 @@ struct EnvironmentList(Vec<Environment>);
 
 /// Puts the environments of a product into another order.
 ///
-/// The dashboard lists them in this order, as does `GET /environments?sort=order`. A new environment comes last. A request
-/// that changes nothing succeeds and is not recorded.
+/// The dashboard lists them in this order, as does `GET /environments?sort=order`. A new environment comes last. A
+/// request that changes nothing succeeds and is not recorded.
 #[utoipa::path(put, path = "/environments/order")]
 async fn order_environments(
     State(admin): State<Admin>,

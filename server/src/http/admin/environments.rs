@@ -62,7 +62,8 @@ impl Revised for EnvironmentWithKey {
 
 /// Creates an environment.
 ///
-/// All active flags are off in it; a public environment has only public flags. Only this response contains `sdkKey`: the service stores a hash.
+/// All active flags are off in it; a public environment has only public flags. Only this response contains `sdkKey`:
+/// the service stores a hash.
 #[utoipa::path(post, path = "/environments")]
 async fn create(
     State(admin): State<Admin>,
@@ -122,8 +123,8 @@ async fn update(
 
 /// Clones an environment.
 ///
-/// Creates an environment with the same flag configurations, rules and rollouts, and its own SDK key. Absent members are
-/// those of the original. Flags that exist only in the clone are off. This is also how to get another visibility.
+/// Creates an environment with the same flag configurations, rules and rollouts, and its own SDK key. Absent members
+/// are those of the original. Flags that exist only in the clone are off. This is also how to get another visibility.
 #[utoipa::path(post, path = "/environments/{environment}/clone")]
 async fn clone(
     State(admin): State<Admin>,
@@ -158,9 +159,10 @@ async fn revoke(
 
 /// Replaces the SDK key of an environment.
 ///
-/// Creates an environment with the same product, name, visibility, configurations, rules and rollouts. The old environment is
-/// revoked, and its SDK key is refused immediately, or gives access to the new environment for `overlapSeconds`. Only this
-/// response contains the new `sdkKey`. An earlier overlap ends, because only the last key can overlap.
+/// Creates an environment with the same product, name, visibility, configurations, rules and rollouts. The old
+/// environment is revoked, and its SDK key is refused immediately, or gives access to the new environment for
+/// `overlapSeconds`. Only this response contains the new `sdkKey`. An earlier overlap ends, because only the last key
+/// can overlap.
 #[utoipa::path(post, path = "/environments/{environment}/rotate-key")]
 async fn rotate_key(
     State(admin): State<Admin>,

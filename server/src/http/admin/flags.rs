@@ -194,7 +194,8 @@ from_fields! {
 from_fields! {
     /// The metadata of a flag.
     FlagMetadata {
-        /// Tags to find the flag by: at most 20, each of 1 to 50 characters without a comma. They are trimmed and sorted.
+        /// Tags to find the flag by: at most 20, each of 1 to 50 characters without a comma. They are trimmed and
+        /// sorted.
         tags: patch_set("tags", 0..=FlagTags::MAX).map(|tags: Patch<FlagTags>| tags.applied_to(None).unwrap_or_default()),
         /// The person or team that is responsible for the flag: the address of an account or any text.
         owner: nullable("owner"),
@@ -236,7 +237,8 @@ from_fields! {
         environment: optional("environment"),
         /// Flags with this state in the environment, or in any active environment of the product, or in any at all.
         state: optional("state"),
-        /// True for stale flags only: expired, or unchanged for 30 days, and unused for 14 days or the same for everyone.
+        /// True for stale flags only: expired, or unchanged for 30 days, and unused for 14 days or the same for
+        /// everyone.
         stale: or_default("stale"),
         /// Members that are omitted by default: the last evaluation, and the reason why a flag is stale.
         usage: optional("include").map(|include| include == Some(FlagExtra::Usage)),

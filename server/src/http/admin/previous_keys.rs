@@ -64,8 +64,8 @@ struct UsingClient {
 
 /// Shows the previous SDK key of an environment while it still works, and the clients that use it.
 ///
-/// Uses appear within a minute. Evaluation requests and requests without the header `X-Pennon-Client` share one item with
-/// a null `package` and `version`.
+/// Uses appear within a minute. Evaluation requests and requests without the header `X-Pennon-Client` share one item
+/// with a null `package` and `version`.
 #[utoipa::path(get, path = "/environments/{environment}/previous-key")]
 async fn previous_key(
     State(admin): State<Admin>,

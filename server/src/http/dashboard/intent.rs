@@ -11,8 +11,8 @@ use crate::auth::intent::{Intent, reason_in};
 /// The header with which the page script confirms a change, because the user has confirmed it in a dialog.
 const X_CHANGE_CONFIRMED: HeaderName = HeaderName::from_static("x-change-confirmed");
 
-/// Returns the intent that the fields of a form or the headers of the page script give. Without a valid reason, the page asks
-/// for one if it is required.
+/// Returns the intent that the fields of a form or the headers of the page script give. Without a valid reason, the
+/// page asks for one if it is required.
 pub(super) fn of(parts: &Parts) -> Intent {
     let Some(form) = parts.extensions.get::<Form>() else {
         let reason = reason_in(&parts.headers).unwrap_or_default();

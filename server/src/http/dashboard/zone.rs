@@ -43,8 +43,8 @@ pub(super) fn day(zone: &TimeZone, date: &str) -> Option<(Timestamp, Timestamp)>
     Some((first, last))
 }
 
-/// Returns the first and last moment of a minute such as `2026-03-01T09:30` in a time zone. A minute that clocks skip is
-/// moved by the length of the gap, and the first of two is meant by a minute that they repeat.
+/// Returns the first and last moment of a minute such as `2026-03-01T09:30` in a time zone. A minute that clocks skip
+/// is moved by the length of the gap, and the first of two is meant by a minute that they repeat.
 pub(super) fn minute(zone: &TimeZone, minute: &str) -> Option<(Timestamp, Timestamp)> {
     let minute = DateTime::strptime("%Y-%m-%dT%H:%M", minute).ok()?;
     let first = minute.to_zoned_datetime(zone.clone()).ok()?.timestamp();

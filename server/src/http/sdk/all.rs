@@ -77,8 +77,8 @@ pub(super) fn revalidated(etag: &str) -> Result<Caching, Error> {
     caching(etag, "Authorization, Accept-Encoding, Origin")
 }
 
-/// Counts the fetch, and returns the results for the context in a request's body. `caching` returns the headers for their
-/// tag.
+/// Counts the fetch, and returns the results for the context in a request's body. `caching` returns the headers for
+/// their tag.
 pub(super) async fn answer<T: FlagLists>(
     environment: &SdkEnvironment,
     known: &IfNoneMatch,

@@ -68,10 +68,10 @@ struct SubjectFlag {
 
 /// Evaluates all active flags for the start of a page.
 ///
-/// The response is the option `bootstrap` of the packages for JavaScript. Render it into a page: the page then evaluates
-/// its context without a request and without the engine, which it loads when it is idle. The response has no rules, but
-/// tells which flags have some, so keys that give access only to results are refused. `ETag`, compression and counts are
-/// those of `POST /sdk/v1/evaluate/all`.
+/// The response is the option `bootstrap` of the packages for JavaScript. Render it into a page: the page then
+/// evaluates its context without a request and without the engine, which it loads when it is idle. The response has no
+/// rules, but tells which flags have some, so keys that give access only to results are refused. `ETag`, compression
+/// and counts are those of `POST /sdk/v1/evaluate/all`.
 #[utoipa::path(post, path = "/bootstrap")]
 pub(super) async fn bootstrap(
     key: SdkKey,

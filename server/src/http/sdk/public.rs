@@ -29,8 +29,8 @@ use crate::state::Runtime;
 /// preflight request, and caches may keep it for 10 seconds (`PENNON_PUBLIC_MAX_AGE`). They may serve it for that long
 /// after the key was revoked. Other keys than those of public environments are refused.
 ///
-/// To get a document that is not older than an event of the stream, add the parameter `revision` with the event's `etag`:
-/// no cache has a response for it yet. The server ignores its value.
+/// To get a document that is not older than an event of the stream, add the parameter `revision` with the event's
+/// `etag`: no cache has a response for it yet. The server ignores its value.
 #[utoipa::path(get, path = "/public/{key}/config")]
 pub(super) async fn public_config(
     PublicSdkKey(key): PublicSdkKey,
@@ -47,8 +47,8 @@ pub(super) async fn public_config(
 
 /// Evaluates all active flags for a context of a page.
 ///
-/// The same as `POST /sdk/v1/evaluate/all`. The body may be declared as `text/plain`: a page of another origin then gets
-/// the response without a preflight request. No cache keeps the response.
+/// The same as `POST /sdk/v1/evaluate/all`. The body may be declared as `text/plain`: a page of another origin then
+/// gets the response without a preflight request. No cache keeps the response.
 #[utoipa::path(post, path = "/public/{key}/evaluate/all")]
 pub(super) async fn public_all(
     PublicSdkKey(key): PublicSdkKey,
