@@ -258,7 +258,6 @@ impl Machine {
 
     fn become_ready(&mut self, moment: Moment) {
         self.phase = Phase::Ready;
-        self.is_overdue = false;
         self.start_background_tasks(moment);
         self.emit(Lifecycle::Ready);
         self.settle_initialize(Ok(()));
