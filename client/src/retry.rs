@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(backoff(1_000, 0, 0), 500);
         assert_eq!(backoff(1_000, 0, u32::MAX / 2), 750);
         assert_eq!(backoff(1_000, 0, u32::MAX), 1_000);
-        assert_eq!(backoff(1, 0, 0), 0);
+        assert_eq!([0, u32::MAX].map(|random| backoff(1, 0, random)), [0, 1]);
     }
 
     #[test]

@@ -135,15 +135,15 @@ mod tests {
 
     #[test]
     fn a_minimum_extends_shorter_ttls_until_it_ends() {
-        let mut ttl_timers = TtlTimers::start_with_minimum(0, 100, vec![10, 200]);
-        assert!(!ttl_timers.notice(50));
-        assert!(ttl_timers.expire(50).is_empty());
+        let mut ttl_timers = TtlTimers::start_with_minimum(1_000, 100, vec![10, 200]);
+        assert!(!ttl_timers.notice(1_050));
+        assert!(ttl_timers.expire(1_050).is_empty());
         let mut ended = ttl_timers.clone();
         ended.end_minimum();
-        assert_eq!(ended.expire(50), [0]);
-        assert!(ttl_timers.notice(100));
-        assert_eq!(ttl_timers.expire(100), [0]);
-        assert_eq!(ttl_timers.next_expiry(), Some(200));
+        assert_eq!(ended.expire(1_050), [0]);
+        assert!(ttl_timers.notice(1_100));
+        assert_eq!(ttl_timers.expire(1_100), [0]);
+        assert_eq!(ttl_timers.next_expiry(), Some(1_200));
     }
 
     #[test]

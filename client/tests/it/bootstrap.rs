@@ -82,26 +82,29 @@ fn a_client_whose_engine_trapped_continues_without_a_second_ready_event() {
 
 #[test]
 fn a_refresh_that_trapped_has_failed_and_the_next_one_is_delayed() {
-    let mut harness = Harness::new(Options {
-        poll_interval: 50,
-        ..QUIET
-    });
-    harness.handle(Event::Resumed {
-        flags: vec![None],
-        refreshing: true,
-    });
-    harness.advance(29_999);
-    assert_eq!(
-        harness.take_journal(),
-        [
-            "0: apply",
-            "0: refresh Err(Trapped)",
-            "0: emit refresh:error Trapped",
-        ]
-    );
-    harness.advance(1);
-    harness.respond(status(500));
-    assert_eq!(harness.take_journal().len(), 3);
+    for (random, wait) in [(0, 15_000), (u32::MAX, 30_000)] {
+        let mut harness = Harness::new(Options {
+            poll_interval: 50,
+            ..QUIET
+        });
+        harness.set_random(random);
+        harness.handle(Event::Resumed {
+            flags: vec![None],
+            refreshing: true,
+        });
+        harness.advance(wait - 1);
+        assert_eq!(
+            harness.take_journal(),
+            [
+                "0: apply",
+                "0: refresh Err(Trapped)",
+                "0: emit refresh:error Trapped",
+            ]
+        );
+        harness.advance(1);
+        harness.respond(status(500));
+        assert_eq!(harness.take_journal().len(), 3);
+    }
 }
 
 #[test]
@@ -148,6 +151,16 @@ fn a_client_that_is_ready_before_its_first_request_never_stops_trying() {
             ["60000: apply", "60000: emit refresh:success"]
         );
     }
+}
+
+#[test]
+fn a_client_that_is_ready_before_its_first_request_listens_at_once() {
+    let mut harness = Harness::new(Options {
+        streaming: true,
+        ..POLLING
+    });
+    harness.handle(served(true));
+    assert!(harness.take_journal().contains(&"0: listen".to_owned()));
 }
 
 #[test]

@@ -180,6 +180,23 @@ fn a_failed_initialization_fails_the_context_change() {
 }
 
 #[test]
+fn while_the_host_looks_for_flags_a_context_change_waits() {
+    let mut harness = Harness::new(QUIET);
+    harness.handle(Event::Initialize(InitializeOptions::default()));
+    harness.fail_request();
+    harness.handle(Event::ContextChanged);
+    harness.handle(Event::Restored(Vec::new()));
+    assert_eq!(
+        harness.take_journal()[1..],
+        [
+            "0: restore",
+            "0: initialize Err(Unreachable)",
+            "0: set_context Err(Unreachable)",
+        ]
+    );
+}
+
+#[test]
 fn after_the_shutdown_a_context_change_fails() {
     let mut harness = Harness::ready(QUIET, &[None]);
     harness.handle(Event::ContextChanged);

@@ -189,13 +189,23 @@ fn flags_can_outlive_an_outage_while_requests_continue() {
 
 #[test]
 fn flags_do_not_outlive_a_refusal() {
-    let mut harness = Harness::ready(STALE_IF_ERROR, &[None]);
-    harness.advance(60_000);
-    harness.respond(status(401));
-    assert_eq!(
-        harness.take_journal()[2..],
-        ["60000: expire [0]", "60000: emit refresh:error 401"]
-    );
+    for code in [400, 401, 428, 430, 499] {
+        let mut harness = Harness::ready(STALE_IF_ERROR, &[None]);
+        harness.advance(60_000);
+        harness.respond(status(code));
+        let expected = [
+            "60000: expire [0]".to_owned(),
+            format!("60000: emit refresh:error {code}"),
+        ];
+        assert_eq!(harness.take_journal()[2..], expected);
+    }
+    for code in [399, 429, 500] {
+        let mut harness = Harness::ready(STALE_IF_ERROR, &[None]);
+        harness.advance(60_000);
+        harness.respond(status(code));
+        let expected = [format!("60000: emit refresh:error {code}")];
+        assert_eq!(harness.take_journal()[2..], expected);
+    }
 }
 
 #[test]

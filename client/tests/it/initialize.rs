@@ -85,6 +85,24 @@ fn without_a_service_the_host_s_cache_suffices() {
 }
 
 #[test]
+fn flags_from_the_cache_do_not_fulfill_other_calls() {
+    let mut harness = Harness::new(QUIET);
+    harness.handle(Event::Initialize(InitializeOptions::default()));
+    harness.handle(Event::Refresh);
+    harness.fail_request();
+    harness.handle(Event::Restored(vec![60_000]));
+    assert_eq!(
+        harness.take_journal()[1..],
+        [
+            "0: restore",
+            "0: emit ready",
+            "0: initialize Ok(())",
+            "0: refresh Err(Unreachable)",
+        ]
+    );
+}
+
+#[test]
 fn a_refused_key_is_no_outage_and_the_cache_is_not_used() {
     let mut harness = Harness::new(QUIET);
     harness.handle(Event::Initialize(InitializeOptions::default()));

@@ -50,6 +50,28 @@ fn initializing_falls_back_to_the_cache_at_its_timeout() {
 }
 
 #[test]
+fn an_attempt_that_times_out_does_not_end_a_call_with_a_longer_timeout() {
+    let mut harness = Harness::new(ONE_RETRY);
+    harness.handle(Event::Initialize(InitializeOptions {
+        timeout: Some(5_000),
+        retry: Retry::None,
+    }));
+    harness.advance(4_000);
+    harness.respond(configuration("v1", &[None]));
+    assert_eq!(
+        harness.take_journal(),
+        [
+            "0: fetch 0 with nothing",
+            "3000: abort",
+            "4000: fetch 1 with nothing",
+            "4000: apply",
+            "4000: emit ready",
+            "4000: initialize Ok(())",
+        ]
+    );
+}
+
+#[test]
 fn a_timeout_also_ends_the_wait_for_the_next_attempt() {
     let mut harness = Harness::new(ONE_RETRY);
     harness.handle(Event::Initialize(InitializeOptions {
@@ -68,6 +90,53 @@ fn a_timeout_also_ends_the_wait_for_the_next_attempt() {
             "500: initialize Err(Unreachable)",
         ]
     );
+}
+
+#[test]
+fn an_attempt_that_a_timeout_has_put_off_still_follows() {
+    let mut harness = Harness::new(ONE_RETRY);
+    harness.handle(background(Some(500)));
+    harness.fail_request();
+    harness.advance(500);
+    harness.handle(Event::Restored(vec![]));
+    harness.take_journal();
+    harness.advance(1_000);
+    assert_eq!(harness.take_journal(), ["1500: fetch 1 with nothing"]);
+}
+
+#[test]
+fn a_call_between_two_attempts_does_not_start_one() {
+    let mut harness = Harness::new(ONE_RETRY);
+    harness.handle(background(None));
+    harness.fail_request();
+    harness.handle(background(None));
+    assert_eq!(harness.take_journal(), ["0: fetch 0 with nothing"]);
+    assert_eq!(harness.timer(), Some(1_000));
+}
+
+#[test]
+fn the_most_patient_of_several_calls_determines_the_further_attempts() {
+    let mut harness = Harness::new(QUIET);
+    harness.handle(Event::Initialize(InitializeOptions::default()));
+    harness.handle(background(None));
+    harness.fail_request();
+    harness.handle(Event::Restored(vec![]));
+    harness.take_journal();
+    harness.advance(1_000);
+    assert_eq!(harness.take_journal(), ["1000: fetch 1 with nothing"]);
+}
+
+#[test]
+fn a_call_without_a_timeout_outlasts_an_earlier_one_that_timed_out() {
+    let mut harness = Harness::new(QUIET);
+    harness.handle(forever(Some(2_000)));
+    harness.advance(2_000);
+    harness.handle(Event::Restored(vec![]));
+    harness.handle(forever(None));
+    harness.take_journal();
+    harness.fail_request();
+    harness.handle(Event::Restored(vec![]));
+    assert_eq!(harness.take_journal(), ["2000: restore"]);
 }
 
 #[test]
@@ -278,6 +347,33 @@ fn another_call_during_a_background_delay_starts_an_attempt_at_once() {
     );
     // The second refusal.
     assert_eq!(harness.timer(), Some(130_000));
+}
+
+#[test]
+fn the_attempts_of_another_call_are_not_as_far_apart_as_polls() {
+    let mut harness = Harness::new(Options {
+        poll_interval: 30_000,
+        ..ONE_RETRY
+    });
+    harness.handle(background(None));
+    harness.fail_request();
+    harness.advance(1_000);
+    harness.fail_request();
+    harness.handle(Event::Restored(vec![]));
+    harness.handle(background(None));
+    harness.take_journal();
+    harness.fail_request();
+    harness.advance(1_000);
+    harness.fail_request();
+    harness.handle(Event::Restored(vec![]));
+    assert_eq!(
+        harness.take_journal(),
+        [
+            "2000: fetch 1 with nothing",
+            "2000: restore",
+            "2000: initialize Err(Unreachable)",
+        ]
+    );
 }
 
 #[test]

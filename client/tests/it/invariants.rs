@@ -1,5 +1,7 @@
 //! Invariants of every sequence of events, even unlikely ones.
 
+use std::collections::BTreeSet;
+
 use pennon_client::{
     Call, Command, Event, InitializeOptions, Lifecycle, Machine, Moment, Options, Reply, Retry,
 };
@@ -71,6 +73,7 @@ proptest! {
         let (mut initialize_pending, mut refresh_pending) = (false, false);
         let mut set_context_pending = false;
         let mut pending = None;
+        let mut requests = BTreeSet::new();
         let initialize = Event::Initialize(InitializeOptions::default());
         let end = [Event::Shutdown, Event::Timer, initialize, Event::Refresh].map(|event| (event, 1, 0));
         let mut ended = false;
@@ -90,6 +93,7 @@ proptest! {
                 match command {
                     Command::Fetch { request, .. } => {
                         prop_assert!(!ended && pending.is_none());
+                        prop_assert!(requests.insert(request), "each request has its own number");
                         pending = Some(request);
                     }
                     Command::Abort => pending = None,
@@ -109,8 +113,10 @@ proptest! {
                     _ => {}
                 }
             }
+            if ended {
+                prop_assert!(!initialize_pending && !refresh_pending && !set_context_pending);
+            }
         }
-        prop_assert!(ended && !initialize_pending && !refresh_pending && !listening);
-        prop_assert!(!set_context_pending);
+        prop_assert!(ended && !listening);
     }
 }

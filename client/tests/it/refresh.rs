@@ -47,6 +47,11 @@ fn concurrent_refreshes_share_one_request() {
         harness.take_journal(),
         ["0: emit refresh:start", "0: fetch 0 with v1"]
     );
+    harness.respond(status(304));
+    assert_eq!(
+        harness.take_journal(),
+        ["0: renew", "0: refresh Ok(())", "0: emit refresh:success"]
+    );
 }
 
 #[test]

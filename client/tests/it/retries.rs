@@ -72,7 +72,7 @@ fn too_many_requests_and_server_errors_are_retried() {
 
 #[test]
 fn other_statuses_are_not_retried() {
-    for code in [204, 302, 400, 401, 403, 404, 0] {
+    for code in [204, 302, 400, 401, 403, 404, 408, 428, 430, 499, 600, 0] {
         let mut harness = Harness::ready(WITH_RETRIES, &[None]);
         harness.handle(Event::Refresh);
         harness.respond(status(code));
@@ -88,10 +88,12 @@ fn other_statuses_are_not_retried() {
 
 #[test]
 fn retry_after_is_respected() {
-    let mut harness = Harness::ready(WITH_RETRIES, &[None]);
-    harness.handle(Event::Refresh);
-    harness.respond(retry_later(429, 20_000));
-    assert_eq!(harness.timer(), Some(20_000));
+    for wait in [20_000, 30_000] {
+        let mut harness = Harness::ready(WITH_RETRIES, &[None]);
+        harness.handle(Event::Refresh);
+        harness.respond(retry_later(429, wait));
+        assert_eq!(harness.timer(), Some(wait));
+    }
 }
 
 #[test]
@@ -126,6 +128,20 @@ fn a_very_long_retry_after_ends_the_attempts_and_delays_polls_and_renewals() {
             "100000: fetch 0 with v1",
         ]
     );
+}
+
+#[test]
+fn a_huge_retry_after_delays_polls_by_an_hour() {
+    let mut harness = Harness::ready(
+        Options {
+            poll_interval: 30_000,
+            ..WITH_RETRIES
+        },
+        &[Some(86_400)],
+    );
+    harness.handle(Event::Refresh);
+    harness.respond(retry_later(503, u64::MAX));
+    assert_eq!(harness.timer(), Some(60 * 60 * 1_000));
 }
 
 #[test]
@@ -185,6 +201,25 @@ fn in_a_known_outage_attempts_are_as_far_apart_as_polls_unless_a_caller_waits() 
 }
 
 #[test]
+fn in_a_known_outage_attempts_are_at_most_30_seconds_apart() {
+    let mut harness = Harness::ready(
+        Options {
+            poll_interval: 300_000,
+            retries: 1,
+            ..QUIET
+        },
+        &[Some(86_400)],
+    );
+    harness.handle(Event::Refresh);
+    harness.fail_request();
+    harness.advance(1_000);
+    harness.fail_request();
+    harness.advance(300_000);
+    harness.fail_request();
+    assert_eq!(harness.timer(), Some(331_000));
+}
+
+#[test]
 fn flags_expire_on_time_although_attempts_are_far_apart() {
     let mut harness = Harness::ready(
         Options {
@@ -234,6 +269,10 @@ fn a_refused_key_is_retried_after_minutes_that_double_up_to_ten() {
             2,
             "the usual interval is back"
         );
+        harness.respond(status(code));
+        harness.take_journal();
+        harness.advance(60_000);
+        assert_eq!(harness.take_journal().len(), 2, "the delays begin anew");
     }
 }
 
@@ -255,11 +294,19 @@ fn expiring_flags_do_not_retry_a_refused_key_early() {
 
 #[test]
 fn a_requested_refresh_does_not_wait_for_refused_polls() {
-    let mut harness = Harness::ready(WITH_RETRIES, &[None]);
+    let mut harness = Harness::ready(
+        Options {
+            poll_interval: 20_000,
+            ..WITH_RETRIES
+        },
+        &[None],
+    );
     harness.handle(Event::Refresh);
     harness.respond(status(403));
     harness.handle(Event::Refresh);
     harness.respond(status(304));
+    // The next poll does not wait either: 1.5 intervals is the maximum after an outage.
+    assert_eq!(harness.timer(), Some(30_000));
     assert_eq!(
         harness.take_journal()[4..],
         [

@@ -41,6 +41,24 @@ fn shutting_down_while_initializing_fails_that_call() {
 }
 
 #[test]
+fn shutting_down_while_the_host_looks_for_flags_fails_the_call_too() {
+    let mut harness = Harness::new(QUIET);
+    harness.handle(Event::Initialize(InitializeOptions::default()));
+    harness.fail_request();
+    harness.handle(Event::Shutdown);
+    harness.handle(Event::Restored(vec![60_000]));
+    assert_eq!(
+        harness.take_journal()[1..],
+        [
+            "0: restore",
+            "0: clear",
+            "0: initialize Err(ShutDown)",
+            "0: emit shutdown",
+        ]
+    );
+}
+
+#[test]
 fn shutting_down_before_initializing_is_fine() {
     let mut harness = Harness::new(QUIET);
     harness.handle(Event::Shutdown);
@@ -76,6 +94,10 @@ fn shutting_down_twice_emits_one_event_and_later_calls_fail() {
     harness.handle(Event::Initialize(InitializeOptions::default()));
     harness.handle(Event::Refresh);
     harness.handle(Event::Restored(vec![1]));
+    harness.handle(Event::Served {
+        times: vec![60_000],
+        is_ready: true,
+    });
     assert_eq!(
         harness.take_journal(),
         ["0: initialize Err(ShutDown)", "0: refresh Err(ShutDown)"]

@@ -100,7 +100,7 @@ fn clients_fetch_a_change_within_the_period_that_the_service_sets() {
         (None, u32::MAX, 250),
         (Some(4_000), 1 << 31, 2_000),
         (Some(0), u32::MAX, 0),
-        (Some(u64::MAX), u32::MAX, 60_000),
+        (Some(u64::MAX), 1 << 31, 30_000),
     ] {
         let mut harness = Harness::ready(STREAMING, &[Some(86_400)]);
         harness.handle(announced("v1"));
@@ -159,6 +159,93 @@ fn a_response_older_than_the_announced_tag_is_requested_once_more() {
         2,
         "polling continues at the usual interval"
     );
+    harness.handle(announced("v3"));
+    harness.respond(status(304));
+    assert_eq!(
+        harness.timer(),
+        Some(31_000),
+        "each announcement may be ahead of a response"
+    );
+}
+
+#[test]
+fn after_an_outage_an_older_response_is_requested_once_more_too() {
+    let mut harness = listening();
+    harness.handle(Event::Refresh);
+    harness.fail_request();
+    harness.set_random(0);
+    harness.handle(announced("v2"));
+    harness.advance(0);
+    harness.respond(status(304));
+    assert_eq!(harness.timer(), Some(500));
+}
+
+#[test]
+fn an_older_response_after_a_confirmed_one_is_requested_once_more() {
+    let mut harness = listening();
+    harness.handle(Event::Refresh);
+    harness.respond(status(304));
+    harness.handle(Event::Refresh);
+    harness.respond(configuration("v0", &[None]));
+    assert_eq!(harness.timer(), Some(500));
+}
+
+#[test]
+fn before_its_first_event_a_stream_replaces_no_poll() {
+    let mut harness = Harness::ready(STREAMING, &[Some(86_400)]);
+    harness.advance(30_000);
+    harness.respond(status(304));
+    harness.handle(Event::StreamAlive);
+    harness.take_journal();
+    harness.advance(30_000);
+    assert_eq!(
+        harness.take_journal(),
+        ["60000: emit refresh:start", "60000: fetch 0 with v1"]
+    );
+}
+
+#[test]
+fn a_stream_leaves_the_outcome_of_a_pending_request_alone() {
+    let mut harness = listening();
+    harness.set_random(0);
+    harness.handle(Event::Refresh);
+    harness.take_journal();
+    harness.handle(Event::StreamAlive);
+    harness.handle(announced("v2"));
+    assert!(harness.take_journal().is_empty());
+    assert_eq!(harness.timer(), Some(3_000), "the timeout of the request");
+    harness.handle(STREAM_LOST);
+    assert_eq!(harness.timer(), Some(500), "the next stream");
+}
+
+#[test]
+fn polls_that_replace_a_stream_begin_at_a_random_time() {
+    let mut harness = listening();
+    harness.set_random(1 << 31);
+    harness.handle(STREAM_LOST);
+    harness.advance(15_000);
+    assert_eq!(
+        harness.take_journal(),
+        [
+            "750: listen",
+            "15000: emit refresh:start",
+            "15000: fetch 0 with v1",
+        ]
+    );
+}
+
+#[test]
+fn streams_are_at_least_a_second_apart_whatever_the_retry_delay() {
+    let mut harness = Harness::ready(
+        Options {
+            retry_delay: 0,
+            ..STREAMING
+        },
+        &[Some(86_400)],
+    );
+    harness.handle(STREAM_LOST);
+    harness.advance(1_000);
+    assert_eq!(harness.take_journal(), ["1000: listen"]);
 }
 
 #[test]
@@ -186,13 +273,13 @@ fn a_stream_that_ends_is_reopened_with_backoff_while_polls_replace_it() {
     );
     harness.handle(announced("v1"));
     harness.respond(status(304));
-    harness.advance(30_000);
+    harness.advance(15_000);
     harness.handle(STREAM_LOST);
     harness.take_journal();
     harness.advance(1_000);
     assert_eq!(
         harness.take_journal(),
-        ["61000: listen"],
+        ["46000: listen"],
         "the stream has worked in the meantime"
     );
 }
@@ -255,7 +342,7 @@ fn a_huge_retry_after_does_not_keep_the_stream_closed_forever() {
 
 #[test]
 fn a_refused_stream_is_retried_after_minutes() {
-    for status in [401, 403, 404] {
+    for status in [400, 401, 403, 404, 499] {
         let mut harness = Harness::ready(
             Options {
                 poll_interval: 0,
@@ -272,6 +359,19 @@ fn a_refused_stream_is_retried_after_minutes() {
         harness.handle(refused);
         harness.advance(120_000);
         assert_eq!(harness.take_journal(), ["60000: listen", "180000: listen"]);
+    }
+}
+
+#[test]
+fn a_stream_for_which_the_service_lacks_capacity_is_retried_soon() {
+    for status in [429, 500, 503] {
+        let mut harness = listening();
+        harness.handle(Event::StreamEnded {
+            status,
+            retry_after: None,
+        });
+        harness.advance(1_000);
+        assert_eq!(harness.take_journal(), ["1000: listen"]);
     }
 }
 
@@ -345,8 +445,12 @@ fn usage_is_reported_about_once_a_minute() {
     harness.advance(59_999);
     harness.set_random(0);
     harness.advance(1);
-    harness.advance(30_000);
-    assert_eq!(harness.take_journal(), ["60000: report", "90000: report"]);
+    harness.set_random(u32::MAX);
+    harness.advance(90_000);
+    assert_eq!(
+        harness.take_journal(),
+        ["60000: report", "90000: report", "150000: report"]
+    );
     harness.handle(Event::Shutdown);
     assert_eq!(harness.timer(), None);
 }
