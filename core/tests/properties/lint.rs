@@ -144,6 +144,11 @@ fn a_change_that_enables_a_context_is_detected() {
         (&germany, &tenth, true),
         (&germany, &flag(true, Some("FR"), none), true),
         (
+            &flag(true, None, rollout(10, "per_user")),
+            &flag(true, None, rollout(20, "per_user")),
+            true,
+        ),
+        (
             &flag(true, None, rollout(20, "per_tenant")),
             &flag(true, None, rollout(10, "per_user")),
             true,
@@ -206,6 +211,16 @@ fn a_flag_that_is_on_for_everyone_enables_nobody_else() {
         ..many.clone()
     };
     assert_eq!(enables_any_context(&off, &many), None);
+    assert_eq!(enables_any_context(&off, &off), Some(false));
+}
+
+#[test]
+fn an_attribute_of_both_flags_counts_once() {
+    let conditions = ["a == \"x\"", "b == \"x\"", "c == \"x\""];
+    let flag = |value: bool| with_rules(&[(value, "and", conditions.to_vec())], Some(0));
+    let (on, off) = (flag(true), flag(false));
+    assert_eq!(enables_any_context(&off, &on), Some(true));
+    assert_eq!(enables_any_context(&on, &off), Some(false));
 }
 
 #[test]
@@ -220,6 +235,8 @@ fn plain_rules_have_no_findings() {
         (true, "and", &["seats > 1", "seats < 5"]),
     ];
     assert_eq!(lint_rules(rules, Some(25)), []);
+    let descending: &[&str] = &["seats > 9", "seats > 1"];
+    assert_eq!(lint_rules(&[(true, "and", descending)], Some(25)), []);
     assert_eq!(lint_rules(&[], None), []);
 }
 
@@ -241,6 +258,9 @@ fn a_contradiction_is_found() {
         let never = Finding::NeverMatches { rule: rule(1) };
         assert_eq!(findings, [never], "{conditions:?}");
     }
+    let neither = ["userId == 3", "email < \"\""];
+    let findings = lint_rules(&[(true, "or", &neither)], Some(50));
+    assert_eq!(findings, [Finding::NeverMatches { rule: rule(1) }]);
 }
 
 #[test]
@@ -308,6 +328,35 @@ fn with_too_many_combinations_there_are_no_findings() {
             None
         ),
         []
+    );
+}
+
+#[test]
+fn a_shadowed_rule_is_found_even_if_the_whole_flag_has_too_many_combinations() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let conditions = names.map(|name| format!("{name} == 1"));
+    let conditions: Vec<&str> = conditions.iter().map(String::as_str).collect();
+    let germany: (bool, &str, &[&str]) = (true, "and", &["country == \"DE\""]);
+    let never = Finding::NeverReached {
+        rule: rule(3),
+        shadowed_by: Some(rule(2)),
+    };
+    assert_eq!(
+        lint_rules(&[(true, "and", &conditions), germany, germany], Some(50)),
+        [never]
+    );
+}
+
+#[test]
+fn a_check_that_is_cut_short_has_no_finding() {
+    let conditions: Vec<_> = (0..50).map(|number| format!("seats > {number}")).collect();
+    let rules: Vec<_> = (0..20).map(|_| (true, "and", conditions.clone())).collect();
+    let findings = lint(&with_rules(&rules, Some(50)));
+    assert!(
+        findings
+            .iter()
+            .all(|finding| matches!(finding, Finding::NeverReached { .. })),
+        "{findings:?}"
     );
 }
 
