@@ -7,7 +7,8 @@ use std::io;
 use pennon_core::config::{self, FlagConfig};
 use pennon_core::ttl::Ttl;
 use pennon_core::{
-    CompiledFlag, Context, MissingBucketingKey, ParseError, Snapshot, UnsupportedFlag, evaluate,
+    CompiledFlag, Context, MissingBucketingKey, ParseError, Reason, Snapshot, UnsupportedFlag,
+    evaluate,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -374,6 +375,92 @@ fn the_position_of_an_unknown_value_is_that_in_the_latest_document() -> Result<(
         .map(|flag| flag.err().map(UnsupportedFlag::offset));
     let expected = text.match_indices("\"per_planet").map(|(at, _)| Some(at));
     assert!(positions.eq(expected), "{after:?}");
+    // Another position alone is no change.
+    let changes: Vec<_> = after.changes_since(&before).collect();
+    assert_eq!(changes, ["b"]);
+    Ok(())
+}
+
+#[test]
+fn an_unsupported_flag_keeps_its_ttl() -> Result<(), ParseError> {
+    let text = with_members(&[("a", r#""rules":[{}],"ttlOverrideSeconds":30"#)]);
+    let snapshot = Snapshot::parse(text.as_bytes())?;
+    assert!(snapshot.flags().all(|flag| flag.is_err()));
+    assert_eq!(snapshot.ttls().next(), Some(Ttl::try_from(30).ok()));
+    Ok(())
+}
+
+/// As in JavaScript's `JSON.parse`.
+#[test]
+fn the_last_of_several_members_with_the_same_name_counts() -> Result<(), ParseError> {
+    let once = r#"{"flags":[{
+        "key":"a","archived":false,"enabled":true,
+        "rules":[{"priority":1,"logic":"and","value":true,"conditions":[
+            {"attribute":"plan","operator":"==","valueType":"number","valueInt":1,"valueString":"x"},
+            {"attribute":"plan","operator":"==","valueType":"string","valueString":"a"},
+            {"attribute":"plan","operator":"==","valueType":"boolean","valueBool":true}
+        ]}],
+        "rollout":{"percentage":10,"strategy":"per_user"},
+        "ttlOverrideSeconds":30
+    }]}"#;
+    let expected = config::parse(once.as_bytes())?;
+    for (member, other) in [
+        (r#""key":"a""#, r#""key":"b""#),
+        (r#""archived":false"#, r#""archived":true"#),
+        (r#""enabled":true"#, r#""enabled":false"#),
+        (r#""rules":["#, r#""rules":[]"#),
+        (
+            r#""rollout":{"#,
+            r#""rollout":{"percentage":20,"strategy":"per_user"}"#,
+        ),
+        (r#""ttlOverrideSeconds":30"#, r#""ttlOverrideSeconds":60"#),
+        (r#""priority":1"#, r#""priority":2"#),
+        (r#""logic":"and""#, r#""logic":"or""#),
+        (r#""value":true"#, r#""value":false"#),
+        (r#""conditions":["#, r#""conditions":[]"#),
+        (r#""attribute":"plan""#, r#""attribute":"seats""#),
+        (r#""operator":"==""#, r#""operator":"!=""#),
+        (r#""valueType":"number""#, r#""valueType":"string""#),
+        (r#""valueInt":1"#, r#""valueInt":2"#),
+        (r#""valueString":"a""#, r#""valueString":"b""#),
+        (r#""valueBool":true"#, r#""valueBool":false"#),
+        (r#""percentage":10"#, r#""percentage":20"#),
+        (r#""strategy":"per_user""#, r#""strategy":"per_tenant""#),
+    ] {
+        let twice = once.replacen(member, &format!("{other},{member}"), 1);
+        assert_eq!(config::parse(twice.as_bytes())?, expected, "{twice}");
+    }
+    // `null` counts as well.
+    let nulls = r#""ttlOverrideSeconds":30,"ttlOverrideSeconds":null,"rollout":null"#;
+    let text = once.replacen(r#""ttlOverrideSeconds":30"#, nulls, 1);
+    let flags = config::parse(text.as_bytes())?;
+    assert!(
+        flags
+            .iter()
+            .all(|flag| flag.rollout.is_none() && flag.ttl.is_none()),
+        "{flags:?}"
+    );
+    Ok(())
+}
+
+#[test]
+fn the_last_of_several_members_counts_in_an_unsupported_flag_too() -> Result<(), ParseError> {
+    let off = r#""key":"a","key":"b","enabled":true,"enabled":false"#;
+    let archived = r#""archived":false,"archived":true"#;
+    let ttl = r#""ttlOverrideSeconds":1,"ttlOverrideSeconds":30"#;
+    for (members, expected) in [
+        (format!("{off},{ttl}"), Reason::FlagDisabled),
+        (format!("{off},{ttl},{archived}"), Reason::FlagArchived),
+    ] {
+        let text = format!(r#"{{"flags":[{{{members},"rules":[{{}}]}}]}}"#);
+        let snapshot = Snapshot::parse(text.as_bytes())?;
+        assert_eq!(snapshot.keys().collect::<Vec<_>>(), ["b"]);
+        assert_eq!(snapshot.ttls().next(), Some(Ttl::try_from(30).ok()));
+        let flag = snapshot.get(0).and_then(Result::ok);
+        let reason = flag
+            .map(|flag| evaluate(flag, &Context::default(), MissingBucketingKey::Excluded).reason);
+        assert_eq!(reason, Some(expected));
+    }
     Ok(())
 }
 

@@ -152,6 +152,12 @@ proptest! {
                     .bucket
                     .is_some_and(|bucket| bucket < u32::from(rollout.percentage.get()));
                 prop_assert_eq!(included, explanation.evaluation.enabled);
+                let key = context.value(&rollout.strategy.attribute(), usize::MAX);
+                let key = key.map(Value::into_owned).and_then(|key| match key {
+                    CustomValue::String(key) if !key.is_empty() => Some(oracle::bucket(&key)),
+                    _ => None,
+                });
+                prop_assert_eq!(rollout.bucket.map(u64::from), key);
             }
             Reason::FlagEnabled => {
                 prop_assert_eq!(matched, 0);
@@ -174,6 +180,9 @@ proptest! {
                 let actual = context.value(&shown.condition.attribute, usize::MAX);
                 prop_assert_eq!(shown.actual.is_some(), actual.is_some());
                 prop_assert_eq!(shown.outcome == Outcome::Missing, actual.is_none());
+                let ordering = shown.actual.and_then(|actual| oracle::order(&actual, &shown.condition.operand));
+                let is_other_type = actual.is_some() && ordering.is_none();
+                prop_assert_eq!(shown.outcome == Outcome::OtherType, is_other_type);
             }
         }
     }

@@ -59,6 +59,7 @@ fn invalid_json_is_refused() {
         "\"flags\":[]",
         r#"{"flags":[],}"#,
         r#"{"flags":[,]}"#,
+        r#"{,"flags":[]}"#,
         r#"{"flags" []}"#,
         r#"{"flags":[]} x"#,
         r#"{"flags":[]}{}"#,
@@ -99,8 +100,11 @@ fn invalid_json_is_refused_even_in_unread_members() {
         "\"\\u12\"",
         "\"a\nb\"",
         "\"a\tb\"",
+        "\"\\n\t",
+        "\"\\nopen",
         "[1 2]",
         "[1,]",
+        "[,1]",
         "{\"a\"}",
         "{\"a\":}",
         "{1:2}",
@@ -146,6 +150,8 @@ fn a_flag_with_a_member_missing_or_wrong_is_refused() {
         r#""key":null,"enabled":true,"rules":[]"#,
         r#""key":"\ud83d","enabled":true,"rules":[]"#,
         r#""key":"\ud83dx","enabled":true,"rules":[]"#,
+        r#""key":"\ud83dxude00","enabled":true,"rules":[]"#,
+        r#""key":"\ud83d\nde00","enabled":true,"rules":[]"#,
         r#""key":"\ude00\ud83d","enabled":true,"rules":[]"#,
         r#""key":"a","enabled":1,"rules":[]"#,
         r#""key":"a","enabled":"true","rules":[]"#,
@@ -165,11 +171,10 @@ fn a_flag_with_a_member_missing_or_wrong_is_refused() {
         &wrong,
         flag,
     );
-    assert_only(
-        r#""key":"a","enabled":true,"rules":[],"ttlOverrideSeconds":31536000"#,
-        &wrong,
-        flag,
-    );
+    for ttl in [1, 31_536_000] {
+        let members = r#""key":"a","enabled":true,"rules":[],"ttlOverrideSeconds":"#;
+        assert_only(&format!("{members}{ttl}"), &wrong, flag);
+    }
 }
 
 #[test]
@@ -240,6 +245,26 @@ fn a_condition_with_a_member_missing_or_wrong_is_refused() {
         ],
         changed(r#""valueString":"pro""#),
     );
+    let with_type = r#""valueType":"string","#;
+    assert_only(with_type, &[""], changed(with_type));
+}
+
+#[test]
+fn a_wrong_operand_is_refused_even_if_the_type_selects_another_one() {
+    let wrong = [
+        r#""valueInt":1.5"#,
+        r#""valueInt":"1""#,
+        r#""valueBool":0"#,
+        r#""valueBool":"true""#,
+    ];
+    let form = |member: &str| condition(&CONDITION.replace('}', &format!(",{member}}}")));
+    assert_only(r#""valueInt":1,"valueBool":true"#, &wrong, form);
+    let wrong = [r#""valueString":1"#, r#""valueString":false"#];
+    let form = |member: &str| {
+        let operand = format!(r#""boolean","valueBool":true,{member}"#);
+        condition(&CONDITION.replace(r#""string","valueString":"pro""#, &operand))
+    };
+    assert_only(r#""valueString":"pro""#, &wrong, form);
 }
 
 #[test]
@@ -288,13 +313,33 @@ fn a_rollout_with_a_member_missing_or_wrong_is_refused() {
 
 #[test]
 fn an_unknown_value_is_refused_at_its_start() {
-    for (right, wrong) in [("\"==\"", "\"matches\""), ("\"plan\"", "\"\"")] {
+    let numbered = r#""valueType":"number","valueInt":9007199254740992"#;
+    for (right, wrong, position) in [
+        ("\"==\"", "\"matches\"", "\"matches"),
+        ("\"plan\"", "\"\"", "\"\""),
+        (r#""valueType":"string""#, numbered, "9007"),
+    ] {
         let text = condition(&CONDITION.replace(right, wrong));
         let error = config::parse(text.as_bytes()).map(drop);
         assert_eq!(
             error.map_err(|error| Some(error.offset)),
-            Err(text.find(wrong))
+            Err(text.find(position))
         );
+    }
+}
+
+#[test]
+fn the_first_of_several_faults_is_reported() {
+    let without_switch = r#"{"key":"a","rules":[]}"#;
+    let with_unknown_rule = r#"{"key":"b","enabled":true,"rules":[0]}"#;
+    let faulty = [without_switch, with_unknown_rule];
+    for (first, second) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let offset = |flags: &str| {
+            let error = config::parse(document(flags).as_bytes()).map(drop);
+            error.map_err(|error| error.offset)
+        };
+        let both = offset(&format!("[{},{}]", faulty[first], faulty[second]));
+        assert_eq!(both, offset(&format!("[{}]", faulty[first])));
     }
 }
 
