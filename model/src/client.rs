@@ -127,3 +127,22 @@ impl ClientRequests {
         self.streams = self.streams.saturating_add(more.streams);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Client, Package, Version};
+
+    #[test]
+    fn a_client_is_read_as_it_was_written_and_anything_else_is_another_client() {
+        for client in [
+            Client::Known(Package::Core, Version::new(0, 1, 0)),
+            Client::Newer(Package::React),
+            Client::Other,
+        ] {
+            assert_eq!(Client::from_text(&client.to_string()), client);
+        }
+        for text in ["", "@pennon/core", "@pennon/core/latest", "shop/newer"] {
+            assert_eq!(Client::from_text(text), Client::Other, "{text}");
+        }
+    }
+}

@@ -79,3 +79,29 @@ fn custom_attributes(
     }
     attributes
 }
+
+#[cfg(test)]
+mod tests {
+    use pennon_core::Context;
+    use pennon_core::context::CustomValue;
+
+    use super::read_context;
+
+    /// As in JavaScript's `JSON.parse`.
+    #[test]
+    fn the_last_of_several_members_with_the_same_name_counts() {
+        let text = r#"{
+            "userId": "ada", "userId": "eve", "email": "ada@example.com", "email": null,
+            "customAttributes": { "seats": 1 },
+            "customAttributes": { "plan": "pro", "plan": 2, "beta": true, "beta": null }
+        }"#;
+        let json = serde_json::from_str(text).expect("valid JSON");
+        let context = read_context(json, |names, detail| panic!("{names:?} {detail}"));
+        let expected = Context {
+            user_id: Some("eve".into()),
+            custom: [("plan".into(), CustomValue::Number(2.0))].into(),
+            ..Context::default()
+        };
+        assert_eq!(context, expected);
+    }
+}

@@ -242,4 +242,40 @@ mod tests {
         names.sort_by_key(|name| rank(name));
         assert_eq!(names, ["development", "QA 2", "demo", "Staging", "eu-prod"]);
     }
+
+    #[test]
+    fn environments_are_ordered_by_product_then_by_position_then_by_stage_then_by_name() {
+        let environment = |(product, position, name): (&str, Option<i64>, &str)| Environment {
+            id: EnvironmentId::new(uuid::Uuid::nil()),
+            product: product.to_owned().try_into().expect("a name"),
+            name: name.to_owned().try_into().expect("a name"),
+            sdk_key_prefix: "pnk_".to_owned(),
+            visibility: Visibility::Server,
+            client_rules: ClientRules::Full,
+            is_protected: false,
+            is_reason_required: false,
+            status: EnvironmentStatus::Active,
+            created_at: Timestamp::from_millis(0),
+            position,
+            previous_key: None,
+            revision: 0,
+        };
+        let ordered = [
+            ("Blog", None, "production"),
+            ("Shop", Some(0), "production"),
+            ("Shop", Some(1), "test"),
+            ("Shop", None, "dev"),
+            ("Shop", None, "demo-1"),
+            ("Shop", None, "demo-2"),
+            ("Shop", None, "a-prod"),
+        ];
+        let mut environments: Vec<_> = ordered.into_iter().rev().map(environment).collect();
+        sort(&mut environments);
+        let sorted = environments.iter().map(Environment::path);
+        let expected = ordered.map(|(product, _, name)| EnvironmentPath {
+            product: product.to_owned(),
+            name: name.to_owned(),
+        });
+        assert!(sorted.eq(expected), "{environments:?}");
+    }
 }

@@ -182,3 +182,18 @@ pub struct FlagFilter {
     /// The order of the list.
     pub order: FlagOrder,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{BTreeSet, FlagProducts, ProductName};
+
+    #[test]
+    fn a_flag_is_for_1_to_100_products() {
+        let is_valid = |count: usize| {
+            let names = (0..count).map(|number| ProductName::try_from(number.to_string()));
+            let names: BTreeSet<_> = names.map(|name| name.expect("a name")).collect();
+            FlagProducts::try_from(names).is_ok()
+        };
+        assert_eq!([0, 1, 100, 101].map(is_valid), [false, true, true, false]);
+    }
+}

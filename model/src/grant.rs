@@ -268,4 +268,20 @@ mod tests {
         ];
         assert!(Grants::try_from(twice).is_err());
     }
+
+    #[test]
+    fn up_to_100_grants_have_different_scopes() {
+        let grants = |numbers: &[u128]| {
+            let scopes = numbers
+                .iter()
+                .map(|number| GrantScope::Environment(environment(*number)));
+            let grants = scopes.map(|scope| grant(scope, Role::Editor));
+            Grants::try_from(grants.collect::<Vec<_>>())
+        };
+        assert!(grants(&[1, 2, 3]).is_ok());
+        assert!(grants(&[1, 2, 1]).is_err());
+        let numbers: Vec<u128> = (0..101).collect();
+        assert!(grants(&numbers[1..]).is_ok());
+        assert!(grants(&numbers).is_err());
+    }
 }

@@ -77,3 +77,23 @@ fn parse(text: &str) -> Result<Uuid, Invalid> {
         _ => Err(Invalid::new("is not an identifier")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::FlagId;
+
+    #[test]
+    fn an_identifier_has_one_form() {
+        let text = "01a1fa8d-1ad7-7000-be8e-25c8e4232ff5";
+        let id: FlagId = text.parse().expect("an identifier");
+        assert_eq!(id.to_string(), text);
+        for other in [
+            text.replace('-', ""),
+            format!("{{{text}}}"),
+            format!("urn:uuid:{text}"),
+            format!(" {text}"),
+        ] {
+            assert!(other.parse::<FlagId>().is_err(), "{other}");
+        }
+    }
+}

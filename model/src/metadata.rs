@@ -236,3 +236,16 @@ pub struct MetadataFilter {
     /// The purpose.
     pub kind: Option<FlagKind>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::FlagTag;
+
+    #[test]
+    fn a_tag_has_1_to_50_characters_after_trimming() {
+        let tag = |text: &str| FlagTag::try_from(text.to_owned()).map(|tag| tag.to_string());
+        let longest = "é".repeat(50);
+        assert_eq!(tag(&format!(" {longest}\t")).as_deref(), Ok(&*longest));
+        assert!(tag(&format!("{longest}x")).is_err() && tag(" ").is_err());
+    }
+}

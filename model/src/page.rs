@@ -138,3 +138,19 @@ impl TryFrom<i64> for Limit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Limit, PageNumber};
+
+    #[test]
+    fn pages_count_from_1_and_have_1_to_100_items() {
+        let is_page = |number: i64| PageNumber::try_from(number).is_ok();
+        assert_eq!(
+            [-1, 0, 1, i64::MAX].map(is_page),
+            [false, false, true, true]
+        );
+        let is_limit = |number: i64| Limit::try_from(number).is_ok();
+        assert_eq!([0, 1, 100, 101].map(is_limit), [false, true, true, false]);
+    }
+}

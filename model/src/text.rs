@@ -160,3 +160,30 @@ text! {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Description, check_line};
+
+    #[test]
+    fn a_line_has_no_control_characters() {
+        for control in [
+            '\0', '\t', '\n', '\r', '\u{1b}', '\u{7f}', '\u{85}', '\u{9f}',
+        ] {
+            assert!(
+                check_line(&format!("a{control}b"), 3, "").is_err(),
+                "{control:?}"
+            );
+        }
+        for text in ["a b", "\u{a0}a", "é\u{ad}", "🚀"] {
+            assert!(check_line(text, 3, "").is_ok(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_description_has_up_to_2000_characters() {
+        let is_valid = |text: String| Description::try_from(text).is_ok();
+        assert!(is_valid(String::new()) && is_valid("é\n".repeat(1000)));
+        assert!(!is_valid("x".repeat(2001)) && !is_valid("\0".to_owned()));
+    }
+}

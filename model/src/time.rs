@@ -92,3 +92,26 @@ impl From<Timestamp> for String {
         time.to_string()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Timestamp;
+
+    #[test]
+    fn a_time_is_in_a_year_of_four_digits_in_utc() {
+        for text in [
+            "0001-01-01T00:00:00Z",
+            "9999-12-31T23:59:59.999Z",
+            "0000-12-31T23:00:00-01:00",
+        ] {
+            assert!(text.parse::<Timestamp>().is_ok(), "{text}");
+        }
+        for text in [
+            "0000-12-31T23:59:59Z",
+            "0001-01-01T00:59:59+01:00",
+            "9999-12-31T23:00:00-01:00",
+        ] {
+            assert!(text.parse::<Timestamp>().is_err(), "{text}");
+        }
+    }
+}

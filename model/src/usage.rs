@@ -175,7 +175,8 @@ string_enum! {
 mod tests {
     use pennon_core::Reason;
 
-    use super::{Outcome, Polls};
+    use super::{Outcome, Polling, Polls};
+    use crate::time::Timestamp;
 
     #[test]
     fn every_reason_and_result_has_its_own_outcome() {
@@ -187,6 +188,23 @@ mod tests {
                 assert!(Outcome::ALL.contains(&Outcome::new(*reason, enabled)));
             }
         }
+    }
+
+    #[test]
+    fn the_last_request_is_a_poll_or_an_evaluation() {
+        let last = |polled: Option<i64>, evaluated: Option<i64>| {
+            let polling = Polling {
+                last_polled_at: polled.map(Timestamp::from_millis),
+                last_evaluated_at: evaluated.map(Timestamp::from_millis),
+                polls: Polls::default(),
+            };
+            polling.last_request_at().map(Timestamp::millis)
+        };
+        assert_eq!(last(Some(1), Some(2)), Some(2));
+        assert_eq!(last(Some(2), Some(1)), Some(2));
+        assert_eq!(last(None, Some(1)), Some(1));
+        assert_eq!(last(Some(1), None), Some(1));
+        assert_eq!(last(None, None), None);
     }
 
     #[test]
