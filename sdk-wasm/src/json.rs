@@ -188,7 +188,47 @@ fn hexadecimal(digit: u32) -> char {
 mod tests {
     use alloc::string::String;
 
-    use super::{array, integer, quote};
+    use pennon_core::evaluate::decide;
+    use pennon_core::{MissingBucketingKey, Snapshot};
+
+    use super::{Trace, array, integer, quote};
+    use crate::slots::Slots;
+
+    #[test]
+    fn a_trace_has_the_form_of_the_document() {
+        let rules = concat!(
+            r#"{"priority":2,"logic":"or","value":false,"conditions":["#,
+            r#"{"attribute":"seats","operator":">","valueType":"number","valueInt":-12},"#,
+            r#"{"attribute":"beta","operator":"==","valueType":"boolean","valueBool":false}]},"#,
+            r#"{"priority":30,"logic":"and","value":true,"conditions":["#,
+            r#"{"attribute":"plan","operator":"!=","valueType":"string","valueString":"\"pro\""}]}"#,
+        );
+        let rollout = r#"{"strategy":"per_tenant","percentage":40"#;
+        let flag = r#"{"flags":[{"key":"a","enabled":true,"rules":"#;
+        let document = [flag, "[", rules, r#"],"rollout":"#, rollout, "}}]}"].concat();
+        let snapshot = Snapshot::parse(document.as_bytes()).expect("a config document");
+        let flag = snapshot.get(0).and_then(Result::ok).expect("a flag");
+        let (mut trace, missing) = (Trace::default(), MissingBucketingKey::Excluded);
+        let evaluation = decide(flag, &Slots::new(), missing, &mut trace);
+        let traced = rules
+            .replace("]}", r#"],"matched":false}"#)
+            .replace("12}", r#"12,"actual":null,"outcome":"missing"}"#)
+            .replace(
+                r#""valueBool":false}"#,
+                r#""valueBool":false,"actual":null,"outcome":"missing"}"#,
+            )
+            .replace(r#"\""}"#, r#"\"","actual":null,"outcome":"missing"}"#);
+        let start = r#"{"enabled":false,"reason":"rollout","rules":["#;
+        let expected = [
+            start,
+            &traced,
+            r#"],"rollout":"#,
+            rollout,
+            r#","bucket":null}}"#,
+        ]
+        .concat();
+        assert_eq!(trace.finish(evaluation), expected);
+    }
 
     #[test]
     fn all_strings_are_quoted() {
