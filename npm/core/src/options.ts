@@ -131,8 +131,8 @@ export interface InitializeOptions {
    * - `"forever"`: waits until the client has flags. Rejects early only after `timeoutMs`, if the service rejects the
    *   key, or if the response is not a config document. The client keeps trying in these cases too.
    *
-   * Attempts are up to 30 seconds apart. After a rejected key, the client tries again in one minute, and then every ten
-   * minutes.
+   * Attempts are up to 30 seconds apart. After a rejected key, the client tries again within a minute, and then less
+   * and less often, up to every ten minutes.
    */
   readonly retry?: "background" | "forever" | undefined;
 }
