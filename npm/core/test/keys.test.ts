@@ -56,6 +56,19 @@ describe("a key", () => {
     expect(client.read("never_1")).toBeUndefined();
   });
 
+  it("is in the event of its flag's change, whatever its characters", async () => {
+    const all = (enabled: boolean) => keys.map((key) => flag(key, enabled));
+    const service = new ScriptedService(
+      configuration(all(true)),
+      configuration(all(false), 'W/"2"'),
+    );
+    const client = await readyClient(service);
+    const changed: string[] = [];
+    client.on("change", ({ flags }) => changed.push(...flags));
+    await client.refresh();
+    expect(changed.toSorted()).toEqual(keys.toSorted());
+  });
+
   it("is not found if there are no flags, or if it is not a string", async () => {
     const none = await clientOf([]);
     expect(none.read("a")).toBeUndefined();

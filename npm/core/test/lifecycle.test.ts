@@ -7,6 +7,7 @@ import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
   flag,
+  flagWithRule,
   held,
   malformed,
   ScriptedService,
@@ -193,15 +194,19 @@ describe("refresh", () => {
 
   it("never lets an older response overwrite a newer one", async () => {
     const slow = held();
-    const service = new ScriptedService(on, slow.answer, off);
+    const older = configuration([flag("beta"), flagWithRule("ruled", "FR")], 'W/"older"');
+    const newer = configuration([flag("beta", false), flagWithRule("ruled", "FI")], 'W/"newer"');
+    const service = new ScriptedService(older, slow.answer, newer);
     const client = await readyClient(service);
     const refreshed = client.refresh();
     await vi.advanceTimersByTimeAsync(3_000 + 1_000);
     await refreshed;
     expect(service.requests[1]?.signal.aborted).toBe(true);
     expect(client.isEnabled("beta")).toBe(false);
-    await slow.release(on);
+    await slow.release(older);
+    await vi.advanceTimersByTimeAsync(0);
     expect(client.isEnabled("beta")).toBe(false);
+    expect(client.evaluate("ruled", { country: "FR" }).reason).toBe("flag_enabled");
   });
 
   it("respects Retry-After in seconds and as a date", async () => {
@@ -321,6 +326,15 @@ describe("the caller's cache", () => {
     expect([...cache.keys()]).toEqual(["beta", ":index"]);
     await vi.advanceTimersByTimeAsync(61_000);
     expect([...cache.keys()]).toEqual([":index"]);
+  });
+
+  it("holds the TTL of each flag, by default the client's", async () => {
+    const cache = new Map();
+    const flags = [flag("short", true, { ttlOverrideSeconds: 5 }), flag("usual")];
+    const service = new ScriptedService(configuration(flags));
+    await readyClient(service, { cache, cacheTtlMs: 90_000 });
+    expect(cache.get("short")).toMatchObject({ ttlMs: 5_000 });
+    expect(cache.get("usual")).toMatchObject({ ttlMs: 90_000 });
   });
 
   it("expires in time even if the clock was set back", async () => {

@@ -7,7 +7,7 @@ import { EvaluatingService, evaluation } from "../../test-kit/evaluating.ts";
 import { exactTimers } from "../../test-kit/exact-timers.ts";
 import { Pennon } from "../../test-kit/pennon.ts";
 import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
-import { malformed, optionsFor, ScriptedService, status } from "../../test-kit/scripted.ts";
+import { held, malformed, optionsFor, ScriptedService, status } from "../../test-kit/scripted.ts";
 
 describe("a client in remote mode", () => {
   it("sends its context, and serves the answers as they came", async () => {
@@ -206,6 +206,40 @@ describe("over time", () => {
       "change short",
       "change short",
     ]);
+  });
+
+  it("respects Retry-After", async () => {
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
+    const tooMany = status(429, { "Retry-After": "10" });
+    service.respondWith(tooMany, (request) => service.respond(request));
+    const refreshed = client.refresh();
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(service.requests).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1);
+    await refreshed;
+    expect(service.requests).toHaveLength(3);
+  });
+
+  it("never serves a late answer, not even after an outage", async () => {
+    const service = new EvaluatingService();
+    const client = await readyRemoteClient(service);
+    const [late, respond] = [held(), service.respond.bind(service)];
+    service.respondWith(late.answer, respond);
+    const refreshed = client.refresh();
+    await service.requested(2);
+    const older = respond({ ...service.requests[0], headers: {} } as never);
+    service.document = "v2";
+    service.evaluate = () => [evaluation("beta", false)];
+    await vi.advanceTimersByTimeAsync(4_000);
+    await refreshed;
+    await late.release(() => older);
+    service.fail(503);
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect(client.read("beta")).toBeUndefined();
+    service.recover();
+    await client.refresh();
+    expect(client.isEnabled("beta")).toBe(false);
   });
 
   it("keeps expired answers with staleIfError", async () => {
