@@ -54,6 +54,11 @@ impl Harness {
         self.handle(Event::Reply { request, reply });
     }
 
+    /// Returns true if the response to this request would be used.
+    pub(crate) fn awaits(&self, request: u32) -> bool {
+        self.machine.awaits(request)
+    }
+
     /// Fails the newest request without a response.
     pub(crate) fn fail_request(&mut self) {
         let request = self.request;

@@ -109,8 +109,11 @@ fn the_response_to_an_aborted_request_is_ignored() {
     );
     harness.handle(Event::Refresh);
     harness.advance(4_000);
+    let awaited = [1, 2, 3, 4].map(|request| harness.awaits(request));
+    assert_eq!(awaited, [false, false, true, false]);
     harness.respond_to(2, configuration("older", &[]));
     harness.respond(configuration("newer", &[]));
+    assert!(!harness.awaits(3));
     harness.respond_to(2, configuration("older", &[]));
     harness.handle(Event::Unreachable { request: 2 });
     harness.handle(Event::Refresh);
