@@ -165,6 +165,24 @@ async fn an_import_prints_warnings_about_clients_in_use() {
 }
 
 #[tokio::test]
+async fn a_plan_names_a_client_once_for_flags_with_the_same_features() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, key) = admin.environment("shop", "prod").await;
+    let flags = [admin.flag("a").await, admin.flag("b").await];
+    in_use(&app, &app.sdk(&key), OLD).await;
+    let enable = json!({ "action": "enable", "environmentId": environment, "flagIds": flags });
+    let admin = app.admin().await;
+    let planned = admin.post("/flags/bulk?dryRun=true", enable).await;
+    let planned = planned.expect(StatusCode::OK).json();
+    assert_eq!(planned["changes"].as_array().map(Vec::len), Some(2));
+    let expected = format!(
+        "Update `{OLD}`, in use within the last 7 days: it cannot read the config document."
+    );
+    assert_eq!(warnings(&planned), [&*expected]);
+}
+
+#[tokio::test]
 async fn the_dashboard_warns_about_clients_in_use_before_saving() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
