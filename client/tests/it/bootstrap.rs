@@ -78,6 +78,10 @@ fn a_client_whose_engine_trapped_continues_without_a_second_ready_event() {
             "30000: fetch 0 with nothing",
         ]
     );
+    harness.fail_request();
+    harness.take_journal();
+    harness.advance(30_000);
+    assert_eq!(harness.take_journal()[0], "60000: expire [0]");
 }
 
 #[test]
