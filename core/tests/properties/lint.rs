@@ -290,6 +290,14 @@ fn a_rule_after_one_that_matches_all_its_subjects_is_found() {
         };
         assert_eq!(lint_rules(&rules, Some(50)), [never], "{conditions:?}");
     }
+    let unrelated: &[(bool, &str, &[&str])] = &[(true, "and", &["plan == \"pro\""])];
+    let germany: &[(bool, &str, &[&str])] = &[(true, "and", &["country == \"DE\""])];
+    let never = Finding::NeverReached {
+        rule: rule(3),
+        shadowed_by: Some(rule(1)),
+    };
+    let rules = [first, unrelated, germany].concat();
+    assert_eq!(lint_rules(&rules, Some(50)), [never]);
     let together = lint_rules(
         &[
             (true, "and", &["seats < 3"]),
