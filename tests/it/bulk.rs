@@ -278,23 +278,26 @@ async fn the_role_is_required_for_each_flag_or_for_the_environment() {
     let refused = bulk(&user, &[b, &both, c], tag).await;
     let refused = refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
     assert_eq!(refused.faults(), ["/flagIds/1", "/flagIds/2"]);
-    let archive = json!({ "action": "archive" });
-    let refused = bulk(&user, &[c], archive).await;
-    refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
-
     let enable = |environment| json!({ "action": "enable", "environmentId": environment });
     bulk(&user, &[&both, c], enable(&shop.staging))
         .await
         .expect(StatusCode::OK);
-    let refused = bulk(&user, &[c], enable(&shop.production)).await;
-    refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    let archive = json!({ "action": "archive" });
+    for query in ["", "?dryRun=true"] {
+        for action in [&archive, &enable(&shop.production)] {
+            let refused = bulk_with(&user, query, &[c], action.clone()).await;
+            refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+        }
+    }
     let unknown = UNKNOWN.to_owned();
     let missing = bulk(&user, &[c], enable(&unknown)).await;
     missing.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
     let revoke = format!("/environments/{}/revoke", shop.production);
     admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
-    let revoked = bulk(&admin, &[c], enable(&shop.production)).await;
-    revoked.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_REVOKED");
+    for query in ["", "?dryRun=true"] {
+        let revoked = bulk_with(&admin, query, &[c], enable(&shop.production)).await;
+        revoked.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_REVOKED");
+    }
 }
 
 #[tokio::test]

@@ -244,6 +244,40 @@ async fn a_flag_requires_the_role_in_its_products_before_and_after() {
 }
 
 #[tokio::test]
+async fn a_revert_and_its_dry_run_require_the_role_for_their_subject() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let scene = Scene::with(&admin).await;
+    let user = app.user("vic@example.com", "viewer").await;
+    give(
+        &admin,
+        &user,
+        &json!([{ "product": "Blog", "role": "admin" }]),
+    )
+    .await;
+    let flag = format!("/flags/{}", scene.flag);
+    let pair = format!("{flag}/environments/{}", scene.staging);
+    for (method, path, change) in [
+        (Method::PATCH, flag, json!({ "name": "Checkout" })),
+        (Method::PUT, pair, json!({ "isEnabled": true })),
+        (
+            Method::PATCH,
+            format!("/environments/{}", scene.staging),
+            json!({ "name": "test" }),
+        ),
+    ] {
+        let changed = admin.request(method, &path).json(&change);
+        assert!(admin.send(changed).await.status.is_success(), "{path}");
+        let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+        for query in ["", "?dryRun=true"] {
+            let revert = format!("/audit/{entry}/revert{query}");
+            let refused = user.post(&revert, json!({})).await;
+            refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_administrator_of_a_product_creates_environments_in_it() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
@@ -252,14 +286,17 @@ async fn an_administrator_of_a_product_creates_environments_in_it() {
     give(
         &admin,
         &user,
-        &json!([{ "product": "New", "role": "admin" }]),
+        &json!([{ "product": "New", "role": "admin" }, { "product": "Shop", "role": "editor" }]),
     )
     .await;
     user.environment("New", "production").await;
     let elsewhere = json!({ "product": "Shop", "name": "qa" });
     let refused = user.post("/environments", elsewhere).await;
     refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
-    let clone = format!("/environments/{}/clone", scene.staging);
+    let staging = format!("/environments/{}", scene.staging);
+    let refused = user.patch(&staging, json!({ "name": "mine" })).await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    let clone = format!("{staging}/clone");
     let refused = user.post(&clone, json!({ "name": "copy" })).await;
     refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
     let cloned = user
@@ -281,9 +318,14 @@ async fn grants_stay_with_an_environment_whose_key_is_rotated() {
     let script = app.with_authorization(format!("Bearer {secret}"));
     let path = format!("/users/{}", user.get("/users/me").await.text("/id"));
     let before = admin.get(&path).await.header("etag").to_owned();
+    let only_in_a_token = token(&admin, "viewer", &grants).await;
+    only_in_a_token.expect(StatusCode::CREATED);
+    let tag = async || admin.get("/users/me").await.header("etag").to_owned();
+    let unchanged = tag().await;
     let rotate = format!("/environments/{}/rotate-key", scene.staging);
     let rotated = script.post(&rotate, json!({})).await;
     let new = rotated.expect(StatusCode::CREATED).text("/id");
+    assert_eq!(tag().await, unchanged);
     let unseen = admin
         .request(Method::PATCH, &path)
         .header("if-match", before);
@@ -358,6 +400,23 @@ async fn invalid_and_excessive_grants_are_refused() {
     refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
     let refused = token(&user, "viewer", &grants).await;
     refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    let (old, _) = admin.environment("Shop", "old").await;
+    let former = json!([{ "environmentId": old, "role": "editor" }]);
+    give(&admin, &user, &former).await;
+    let revoke = format!("/environments/{old}/revoke");
+    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    for environment in [NOWHERE, &old] {
+        let grants = json!([{ "environmentId": environment, "role": "editor" }]);
+        let refused = token(&admin, "viewer", &grants).await;
+        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(refused.text("/errors/0/pointer"), "/grants/0/environmentId");
+    }
+    // A grant for an environment that has been revoked since may stay, but none is given anew.
+    let kept = json!([{ "environmentId": old, "role": "editor" }, { "product": "Blog", "role": "editor" }]);
+    give(&admin, &user, &kept).await;
+    give(&admin, &user, &json!([])).await;
+    let refused = admin.patch(&path, json!({ "grants": former })).await;
+    refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     give(&admin, &user, &grants).await;
     token(&user, "viewer", &grants)
         .await
@@ -381,6 +440,9 @@ async fn the_dashboard_offers_to_revert_only_what_the_role_allows() {
     }
     let own = flag("own", &json!(["Shop"]));
     admin.post("/flags", own).await.expect(StatusCode::CREATED);
+    let renamed = format!("/environments/{shop}");
+    let renamed = admin.patch(&renamed, json!({ "name": "live" })).await;
+    renamed.expect(StatusCode::OK);
     let eve = app.user("eve@example.com", "viewer").await;
     let grants = json!([{ "product": "Shop", "role": "editor" }]);
     give(&admin, &eve, &grants).await;
