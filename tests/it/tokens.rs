@@ -449,6 +449,12 @@ async fn a_caller_who_loses_their_rights_before_the_body_arrives_changes_nothing
     assert!(answer.contains("HTTP/1.1 401 "), "{answer}");
     assert_eq!(admin.audited().await, [] as [String; 0]);
 
+    let (_, brief) = admin.personal_token("brief", "editor").await;
+    let expired = begin_to_create_a_flag(&app, &format!("Bearer {brief}")).await;
+    app.advance(90 * 24 * 60 * 60);
+    let answer = finish(expired).await;
+    assert!(answer.contains("HTTP/1.1 401 "), "{answer}");
+
     let allowed = begin_to_create_a_flag(&app, &app.token().await).await;
     let answer = finish(allowed).await;
     assert!(answer.contains("HTTP/1.1 201 "), "{answer}");
