@@ -166,12 +166,43 @@ async fn every_change_of_an_environment_is_described_as_one() {
 }
 
 #[tokio::test]
+async fn only_administrators_get_changes_of_accounts() {
+    let app = TestApp::start().await;
+    app.run_change_feed();
+    let admin = app.admin().await;
+    admin.user("eve@example.com", "editor").await;
+    let browser = Browser::signed_in(&app).await;
+    let mut administrator = Listener::open(&browser).await;
+    let browser = Browser::signed_in_as(&app, "eve@example.com").await;
+    let mut editor = Listener::open(&browser).await;
+    admin.user("vic@example.com", "viewer").await;
+    admin.flag("checkout").await;
+    for listener in [&mut administrator, &mut editor] {
+        listener.until("created checkout").await;
+    }
+    assert!(administrator.received.contains("USER_CREATED"));
+    assert!(!editor.received.contains("USER_CREATED"));
+}
+
+#[tokio::test]
 async fn the_stream_ends_when_the_user_signs_out() {
     let app = TestApp::start().await;
     app.run_change_feed();
     let browser = Browser::signed_in(&app).await;
     let mut listener = Listener::open(&browser).await;
     browser.post("/dashboard/api/sign-out", "").await;
+    listener.until_the_end().await;
+}
+
+#[tokio::test]
+async fn the_stream_ends_when_the_session_expires() {
+    let app = TestApp::start().await;
+    app.run_change_feed();
+    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    app.advance(30 * 24 * 60 * 60);
+    // Every sign-out makes all streams check their sessions.
+    let another = Browser::signed_in(&app).await;
+    another.post("/dashboard/api/sign-out", "").await;
     listener.until_the_end().await;
 }
 

@@ -225,7 +225,7 @@ async fn a_watch_ends_after_ten_minutes() {
 }
 
 #[tokio::test]
-async fn a_watch_ends_with_the_session_the_role_the_environment_and_the_service() {
+async fn a_watch_ends_with_the_session_the_rights_the_environment_and_the_service() {
     let app = TestApp::start().await;
     app.run_change_feed();
     let admin = app.admin().await;
@@ -241,11 +241,13 @@ async fn a_watch_ends_with_the_session_the_role_the_environment_and_the_service(
     leaving.post("/dashboard/api/sign-out", "").await;
     listener.until_the_end().await;
 
-    let mut listener = Listener::open_at(&editor, &path).await;
-    let lowered = json!({ "role": "viewer" });
-    let lowered = admin.patch(&format!("/users/{eve}"), lowered).await;
-    lowered.expect(StatusCode::OK);
-    listener.until_the_end().await;
+    let granted = json!({ "grants": [{ "product": "shop", "role": "admin" }] });
+    for change in [granted, json!({ "role": "viewer" })] {
+        let mut listener = Listener::open_at(&editor, &path).await;
+        let changed = admin.patch(&format!("/users/{eve}"), change).await;
+        changed.expect(StatusCode::OK);
+        listener.until_the_end().await;
+    }
 
     let mut listener = Listener::open_at(&browser, &path).await;
     let rotated = format!("/environments/{}/rotate-key", checkout.environment);
