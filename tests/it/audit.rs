@@ -34,6 +34,45 @@ async fn an_entry_has_its_actor_action_time_and_object() {
 }
 
 #[tokio::test]
+async fn an_entry_has_the_rule_or_rollout_before_and_after() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let FlagEnvironment { path, .. } = admin.flag_environment().await;
+    let newest = async || {
+        let mut entries = admin.get("/audit?limit=1").await.json();
+        let mut entry = entries["items"][0].take();
+        (entry["oldValue"].take(), entry["newValue"].take())
+    };
+    let rule = |value: bool| {
+        json!({
+            "priority": 1, "logic": "and", "value": value,
+            "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
+        })
+    };
+    let created = admin.post(&format!("{path}/rules"), rule(true)).await;
+    let created = created.expect(StatusCode::CREATED).json();
+    assert_eq!(newest().await, (Value::Null, created.clone()));
+    let rule_path = format!("/rules/{}", created["id"].as_str().expect("an ID"));
+    let replaced = admin.put(&rule_path, rule(false)).await;
+    let replaced = replaced.expect(StatusCode::OK).json();
+    assert_eq!(newest().await, (created, replaced.clone()));
+    let deleted = admin.delete(&rule_path).await;
+    deleted.expect(StatusCode::NO_CONTENT);
+    assert_eq!(newest().await, (replaced, Value::Null));
+    let rollout_path = format!("{path}/rollout");
+    let mut before = Value::Null;
+    for percentage in [5, 6] {
+        let rollout = json!({ "percentage": percentage, "strategy": "per_user" });
+        let after = admin.put(&rollout_path, rollout).await.json();
+        assert_eq!(newest().await, (before, after.clone()));
+        before = after;
+    }
+    let deleted = admin.delete(&rollout_path).await;
+    deleted.expect(StatusCode::NO_CONTENT);
+    assert_eq!(newest().await, (before, Value::Null));
+}
+
+#[tokio::test]
 async fn every_action_is_recorded_once() {
     let app = TestApp::start().await;
     let admin = app.admin().await;

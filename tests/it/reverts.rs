@@ -100,6 +100,115 @@ async fn a_fingerprint_refuses_a_revert_of_another_state() {
 }
 
 #[tokio::test]
+async fn a_revert_tells_whether_it_overwrites_a_later_change() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let flag = format!("/flags/{}", checkout.flag);
+    let environment = format!("/environments/{}", checkout.environment);
+    let user = admin.user("eve@example.com", "viewer").await;
+    let rollout = |percentage| json!({ "percentage": percentage, "strategy": "per_user" });
+    let grants = |product| json!({ "grants": [{ "product": product, "role": "editor" }] });
+    for (method, path, first, second) in [
+        (
+            Method::PATCH,
+            flag.clone(),
+            json!({ "products": ["shop"] }),
+            json!({ "products": ["shop", "blog"] }),
+        ),
+        (
+            Method::PATCH,
+            flag.clone(),
+            json!({ "expiresAt": "2026-05-01" }),
+            json!({ "expiresAt": "2026-06-01" }),
+        ),
+        (
+            Method::PATCH,
+            environment,
+            json!({ "name": "live", "protected": true }),
+            json!({ "protected": false }),
+        ),
+        (
+            Method::PATCH,
+            format!("/users/{user}"),
+            grants("shop"),
+            grants("blog"),
+        ),
+        (
+            Method::PUT,
+            checkout.path.clone(),
+            json!({ "ttlOverrideSeconds": 5 }),
+            json!({ "ttlOverrideSeconds": 6 }),
+        ),
+        (
+            Method::PUT,
+            format!("{}/rollout", checkout.path),
+            rollout(5),
+            rollout(6),
+        ),
+    ] {
+        let change = async |body: &Value| {
+            let request = admin.request(method.clone(), &path).json(body);
+            let changed = admin.send(request).await;
+            assert!(changed.status.is_success(), "{path} {body}");
+        };
+        let overwrites = async |entry: &str| {
+            let planned = revert(&admin, entry, "?dryRun=true").await;
+            planned.expect(StatusCode::OK).json()["overwrites"].take()
+        };
+        change(&first).await;
+        let entry = newest(&admin).await;
+        assert_eq!(overwrites(&entry).await, false, "{first}");
+        change(&second).await;
+        assert_eq!(overwrites(&entry).await, true, "{first}");
+    }
+    let mut rule = json!({
+        "priority": 1, "logic": "and", "value": true,
+        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
+    });
+    let rules = format!("{}/rules", checkout.path);
+    let created = admin.post(&rules, rule.clone()).await;
+    let created = created.expect(StatusCode::CREATED).text("/id");
+    let entry = newest(&admin).await;
+    rule["value"] = json!(false);
+    let replaced = admin.put(&format!("/rules/{created}"), rule).await;
+    replaced.expect(StatusCode::OK);
+    let reverted = revert(&admin, &entry, "").await.expect(StatusCode::OK);
+    assert_eq!(reverted.json()["overwrites"], true);
+}
+
+#[tokio::test]
+async fn a_reverted_deletion_restores_a_rule_once() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let rules = format!("{}/rules", checkout.path);
+    let rule = |priority: usize| {
+        json!({
+            "priority": priority, "logic": "and", "value": true,
+            "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
+        })
+    };
+    let created = admin.post(&rules, rule(1)).await;
+    let created = created.expect(StatusCode::CREATED).text("/id");
+    let deleted = admin.delete(&format!("/rules/{created}")).await;
+    deleted.expect(StatusCode::NO_CONTENT);
+    let entry = newest(&admin).await;
+    revert(&admin, &entry, "").await.expect(StatusCode::OK);
+    let again = revert(&admin, &entry, "").await;
+    again.expect_problem(StatusCode::CONFLICT, "ALREADY_REVERTED");
+    let restored = admin.get(&rules).await.text("/0/id");
+    let deleted = admin.delete(&format!("/rules/{restored}")).await;
+    deleted.expect(StatusCode::NO_CONTENT);
+    for priority in 2..=101 {
+        let created = admin.post(&rules, rule(priority)).await;
+        created.expect(StatusCode::CREATED);
+    }
+    let refused = revert(&admin, &entry, "").await;
+    refused.expect_problem(StatusCode::CONFLICT, "TOO_MANY_RULES");
+}
+
+#[tokio::test]
 async fn changes_that_cannot_be_reverted_are_refused() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
