@@ -91,6 +91,31 @@ async fn a_clone_has_the_configurations_and_its_own_key() {
 }
 
 #[tokio::test]
+async fn a_clone_reveals_and_guards_as_much_as_its_original_unless_told_otherwise() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let mut original = json!({
+        "product": "Shop", "name": "web", "visibility": "public", "clientRules": "answers",
+        "protected": true, "reasonRequired": true,
+    });
+    let created = admin.post("/environments", original.clone()).await;
+    let path = created.expect(StatusCode::CREATED).text("/id");
+    let path = format!("/environments/{path}/clone");
+    let open = json!({
+        "name": "web 3", "visibility": "public", "clientRules": "full", "protected": false, "reasonRequired": false,
+    });
+    for changes in [json!({ "name": "web 2" }), open] {
+        let cloned = admin.post(&path, changes.clone()).await;
+        let cloned = cloned.expect(StatusCode::CREATED).json();
+        let changed = changes.as_object().expect("an object").clone();
+        original.as_object_mut().expect("an object").extend(changed);
+        for (name, value) in original.as_object().expect("an object") {
+            assert_eq!(cloned[name], *value, "{name}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_clone_is_recorded_once_and_refused_like_a_new_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
@@ -148,6 +173,10 @@ async fn a_flag_that_does_not_exist_in_the_clone_is_configured_when_it_joins() {
     let there = format!("/flags/{flag}/environments/{id}");
     let absent = admin.get(&there).await;
     absent.expect_problem(StatusCode::NOT_FOUND, "CONFIGURATION_NOT_FOUND");
+    // The flag is off where it does not exist, so its original is all that prevents archiving it.
+    let archived = admin.delete(&format!("/flags/{flag}")).await;
+    let archived = archived.expect_problem(StatusCode::CONFLICT, "FLAG_ENABLED");
+    assert!(!archived.text("/detail").contains("web"));
     let joined = admin
         .patch(&format!("/flags/{flag}"), json!({ "public": true }))
         .await;

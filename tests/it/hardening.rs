@@ -137,6 +137,26 @@ async fn a_request_refused_before_its_body_gets_a_response_and_keeps_the_connect
 }
 
 #[tokio::test]
+async fn a_body_that_is_too_large_is_refused_whether_or_not_it_declares_its_length() {
+    let app = TestApp::start().await;
+    let FlagEnvironment { sdk_key, .. } = app.admin().await.flag_environment().await;
+    let mut wire = Wire::to(app.address()).await;
+    wire.begin_post(EVALUATE, &sdk_key, 10_000_000, "").await;
+    assert_eq!(wire.answer().await.status, 413);
+    let mut wire = Wire::to(app.address()).await;
+    wire.write(&format!(
+        "POST {EVALUATE} HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {sdk_key}\r\n\
+         content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    ))
+    .await;
+    let chunk = " ".repeat(0x8000);
+    for _ in 0..3 {
+        wire.write(&format!("8000\r\n{chunk}\r\n")).await;
+    }
+    assert_eq!(wire.answer().await.status, 413);
+}
+
+#[tokio::test]
 async fn dashboard_forms_that_are_too_large_are_refused_unread() {
     let app = TestApp::start().await;
     let form = "a".repeat(300_000);

@@ -322,6 +322,15 @@ async fn imports_and_reverts_take_one_reason_for_all_their_changes() {
     let warning = "warning: changes in shop/prod require a reason; give it with `--reason`";
     assert!(dry.stderr.contains(warning), "{}", dry.stderr);
     dry.expect_success();
+    let mut leaving: Value = serde_json::from_str(&document).expect("JSON");
+    leaving["flags"][0]["products"] = json!(["blog"]);
+    leaving["flags"][0]["environments"] = json!([]);
+    let leaving = leaving.to_string();
+    let dry = app
+        .command_with_input(&["import", "-", "--dry-run"], &leaving)
+        .await;
+    assert!(dry.stderr.contains(warning), "{}", dry.stderr);
+    dry.expect_success();
     let arguments = ["import", "-", "--reason", "nightly sync"];
     let done = app.command_with_input(&arguments, &document).await;
     done.expect_success();
