@@ -217,6 +217,27 @@ async fn signing_out_ends_the_session() {
 }
 
 #[tokio::test]
+async fn a_session_in_a_browser_ends_after_thirty_days() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let flags = async || browser.get("/dashboard/flags").await;
+    app.advance(30 * 24 * 60 * 60 - 1);
+    flags().await.expect(StatusCode::OK);
+    app.advance(1);
+    flags().await.expect(StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn the_list_of_people_shows_their_last_sign_in() {
+    let app = TestApp::start().await;
+    Browser::signed_in(&app).await;
+    app.advance(24 * 60 * 60);
+    let browser = Browser::signed_in(&app).await;
+    let page = html(&browser.get("/dashboard/people").await);
+    assert!(page.contains("2026-03-02T09:30:00"));
+}
+
+#[tokio::test]
 async fn the_cookie_is_refused_by_the_admin_api() {
     let app = TestApp::start().await;
     let browser = Browser::signed_in(&app).await;
@@ -291,6 +312,34 @@ async fn a_new_key_is_shown_once_and_works() {
         .await
         .expect(StatusCode::OK);
     assert!(!html(&list).contains(key));
+}
+
+#[tokio::test]
+async fn a_key_ends_only_if_the_form_names_its_environment_at_the_current_revision() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (id, _) = admin.environment("shop", "prod").await;
+    let status = async || {
+        let environment = admin.get(&format!("/environments/{id}")).await;
+        environment.text("/status")
+    };
+    let browser = Browser::signed_in(&app).await;
+    let page = format!("/dashboard/environments/{id}");
+    for form in [
+        "do=rotate&overlap=0&revision=1&rotate-name=",
+        "do=rotate&overlap=0&revision=1&rotate-name=PROD",
+        "do=rotate&overlap=0&revision=2&rotate-name=prod",
+        "do=revoke&revision=1&revoke-name=",
+        "do=revoke&revision=2&revoke-name=prod",
+    ] {
+        let refused = browser.post(&page, form).await;
+        assert!(refused.status.is_client_error(), "{form}");
+        assert_eq!(status().await, "active", "{form}");
+    }
+    let form = "do=rotate&overlap=0&revision=1&rotate-name=prod";
+    let rotated = browser.post(&page, form).await;
+    rotated.expect(StatusCode::OK);
+    assert_eq!(status().await, "revoked");
 }
 
 #[tokio::test]
