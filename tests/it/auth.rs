@@ -116,6 +116,14 @@ async fn administration_requires_an_access_token() {
         .get("/flags")
         .await
         .expect_problem(StatusCode::FORBIDDEN, "WRONG_CREDENTIAL");
+    let token = app.token().await;
+    let lowercase = token.replace("Bearer", "bearer");
+    let answer = app.with_authorization(lowercase).get("/flags").await;
+    answer.expect(StatusCode::OK);
+    let caller = app.with_authorization(&token);
+    let twice = caller.request(Method::GET, "/flags");
+    let answer = caller.send(twice.header("authorization", &token)).await;
+    answer.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
 }
 
 #[tokio::test]
