@@ -106,9 +106,12 @@ async fn every_change_in_an_environment_needs_the_reason_that_it_requires() {
         post(&format!("{flag}/restore"), Value::Null),
         patch(&place, json!({ "name": "live" })),
         patch(&place, json!({ "protected": true })),
-        post(&format!("{place}/rotate-key"), Value::Null),
+        post(
+            &format!("{place}/rotate-key?overlapSeconds=60"),
+            Value::Null,
+        ),
     ];
-    for (method, path, body) in changes {
+    let check = async |(method, path, body): (Method, String, Value)| {
         let what = format!("{method} {path} {body}");
         let before = admin.audited().await;
         let refused = send(&admin, method.clone(), &path, &body, None).await;
@@ -120,7 +123,14 @@ async fn every_change_in_an_environment_needs_the_reason_that_it_requires() {
         assert!(done.status.is_success(), "{what}: {}", text_of(&done));
         assert_ne!(admin.audited().await, before, "{what}");
         assert_eq!(reasons(&admin).await[0], "INC-1", "{what}");
+    };
+    for change in changes {
+        check(change).await;
     }
+    let rotated = admin.get("/environments?name=live&status=active").await;
+    let place = format!("/environments/{}", rotated.text("/items/0/id"));
+    check(delete(&format!("{place}/previous-key"))).await;
+    check(post(&format!("{place}/revoke"), Value::Null)).await;
 }
 
 #[tokio::test]
@@ -158,6 +168,25 @@ async fn reading_and_changing_something_else_needs_no_reason() {
             .count(),
         0
     );
+}
+
+#[tokio::test]
+async fn an_environment_that_a_flag_has_left_or_that_is_revoked_requires_no_reason() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = guarded(&admin).await;
+    let flag = format!("/flags/{}", checkout.flag);
+    let blog = json!({ "product": "blog", "name": "live", "reasonRequired": true });
+    let blog = admin.post("/environments", blog).await;
+    let blog = blog.expect(StatusCode::CREATED).text("/id");
+    let leave = json!({ "products": ["blog"], "reason": "moved" });
+    let left = admin.patch(&flag, leave).await;
+    left.expect(StatusCode::OK);
+    let revoke = format!("/environments/{blog}/revoke");
+    let revoked = admin.post(&revoke, json!({ "reason": "unused" })).await;
+    revoked.expect(StatusCode::OK);
+    let archived = admin.delete(&flag).await;
+    archived.expect(StatusCode::NO_CONTENT);
 }
 
 #[tokio::test]
@@ -413,10 +442,11 @@ async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
     let revision = admin.get(&checkout.path).await;
     let revision = revision.header("etag").trim_matches('"').to_owned();
     let form = format!(
-        "do=switch&flag={}&environment={}&revision={revision}&enabled=false",
+        "do=switch&flag={}&environment={}",
         checkout.flag, checkout.environment
     );
-    let asked = browser.post(&page, &form).await.expect(StatusCode::OK);
+    let off = format!("{form}&revision={revision}&enabled=false");
+    let asked = browser.post(&page, &off).await.expect(StatusCode::OK);
     let question = text_of(&asked);
     assert!(
         question.contains("Turn off checkout in prod?"),
@@ -429,12 +459,44 @@ async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
     let on = admin.get(&checkout.path).await.json();
     assert_eq!(on["isEnabled"], true);
     let confirmed = browser
-        .post(&page, &format!("{form}&confirmed=yes&reason=INC-9"))
+        .post(&page, &format!("{off}&confirmed=yes&reason=INC-9"))
         .await;
     confirmed.expect(StatusCode::SEE_OTHER);
     assert_eq!(reasons(&admin).await[0], "INC-9");
     let off = admin.get(&checkout.path).await.json();
     assert_eq!(off["isEnabled"], false);
+    assert!(!question.contains(" required"), "{question}");
+
+    let guard = json!({ "reasonRequired": true });
+    let guarded = admin.patch(&environment_path(&checkout), guard).await;
+    guarded.expect(StatusCode::OK);
+    let revision = admin.get(&checkout.path).await;
+    let revision = revision.header("etag").trim_matches('"').to_owned();
+    let form = format!("{form}&enabled=true&revision={revision}");
+    let asked = browser.post(&page, &form).await;
+    let question = text_of(&asked.expect(StatusCode::OK));
+    assert!(question.contains(" required"), "{question}");
+}
+
+#[tokio::test]
+async fn the_dashboard_does_not_ask_before_changes_of_flags_that_are_off() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let body = json!({ "product": "shop", "name": "live", "protected": true });
+    let created = admin.post("/environments", body).await;
+    created.expect(StatusCode::CREATED);
+    let browser = Browser::signed_in(&app).await;
+    let form = "key=search&name=Search&description=&type=boolean";
+    let created = browser.post("/dashboard/new-flag", form).await;
+    created.expect(StatusCode::SEE_OTHER);
+    let flag = admin.get("/flags").await.text("/items/0/id");
+    for (action, revision, is_archived) in [("archive", 1, true), ("restore", 2, false)] {
+        let form = format!("do={action}&flag={flag}&revision={revision}");
+        let done = browser.post("/dashboard/flags/search", &form).await;
+        done.expect(StatusCode::SEE_OTHER);
+        let read = admin.get(&format!("/flags/{flag}")).await.json();
+        assert_eq!(read["archivedAt"].is_string(), is_archived, "{action}");
+    }
 }
 
 #[tokio::test]
