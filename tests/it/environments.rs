@@ -231,6 +231,11 @@ async fn a_revoked_environment_refuses_its_key_at_once_and_cannot_be_changed() {
     let revoke = format!("/environments/{environment}/revoke");
     let revoked = admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
     assert_eq!(revoked.text("/status"), "revoked");
+    let read = admin.get(&format!("/environments/{environment}")).await;
+    assert_eq!(
+        (read.json(), read.header("etag")),
+        (revoked.json(), revoked.header("etag"))
+    );
     let refused = sdk.get("/sdk/v1/config").await;
     let refused = refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
     assert_eq!(refused.bytes, unknown);

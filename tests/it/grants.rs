@@ -225,22 +225,28 @@ async fn a_flag_requires_the_role_in_its_products_before_and_after() {
     let path = format!("/flags/{}", scene.flag);
     let changed = user.patch(&path, json!({ "products": ["Blog"] })).await;
     changed.expect(StatusCode::OK);
-    let newest = admin.get("/audit?limit=1").await.text("/items/0/id");
-    let back = user
-        .post(&format!("/audit/{newest}/revert"), json!({}))
-        .await;
-    back.expect(StatusCode::OK);
-    give(
-        &admin,
-        &user,
-        &json!([{ "product": "Blog", "role": "editor" }]),
-    )
-    .await;
-    let again = admin.get("/audit?limit=1").await.text("/items/0/id");
-    let refused = user
-        .post(&format!("/audit/{again}/revert"), json!({}))
-        .await;
-    refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    let newest = async || admin.get("/audit?limit=1").await.text("/items/0/id");
+    let revert = async |entry: &str, query: &str| {
+        let path = format!("/audit/{entry}/revert{query}");
+        user.post(&path, json!({})).await
+    };
+    let only_blog = json!([{ "product": "Blog", "role": "editor" }]);
+    let both =
+        json!([{ "product": "Shop", "role": "editor" }, { "product": "Blog", "role": "editor" }]);
+    let moved = newest().await;
+    give(&admin, &user, &only_blog).await;
+    for query in ["", "?dryRun=true"] {
+        let refused = revert(&moved, query).await;
+        refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    }
+    give(&admin, &user, &both).await;
+    revert(&moved, "").await.expect(StatusCode::OK);
+    give(&admin, &user, &only_blog).await;
+    let back = newest().await;
+    for query in ["", "?dryRun=true"] {
+        let refused = revert(&back, query).await;
+        refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    }
 }
 
 #[tokio::test]
@@ -349,9 +355,12 @@ async fn a_reverted_grant_is_for_the_environment_with_the_new_key() {
     let grants = json!([{ "environmentId": scene.staging, "role": "admin" }]);
     give(&admin, &user, &grants).await;
     give(&admin, &user, &json!([])).await;
-    let rotate = format!("/environments/{}/rotate-key", scene.staging);
-    let rotated = admin.post(&rotate, json!({})).await;
-    let new = rotated.expect(StatusCode::CREATED).text("/id");
+    let mut new = scene.staging;
+    for _ in 0..2 {
+        let rotate = format!("/environments/{new}/rotate-key");
+        let rotated = admin.post(&rotate, json!({})).await;
+        new = rotated.expect(StatusCode::CREATED).text("/id");
+    }
     let entries = admin
         .get("/audit?include=accounts&action=USER_UPDATED")
         .await;

@@ -457,6 +457,24 @@ async fn every_invalid_product_is_reported() {
 }
 
 #[tokio::test]
+async fn a_flag_keeps_a_product_that_the_settings_no_longer_list() {
+    let app = TestApp::with_settings(&["--products", "shop"]).await;
+    let unlimited = app.beside().await;
+    let new =
+        json!({ "key": "checkout", "name": "Checkout", "type": "boolean", "products": ["blog"] });
+    let created = unlimited.admin().await.post("/flags", new).await;
+    let path = format!("/flags/{}", created.expect(StatusCode::CREATED).text("/id"));
+    let admin = app.admin().await;
+    let both = json!({ "products": ["blog", "shop"] });
+    let joined = admin.patch(&path, both).await;
+    joined.expect(StatusCode::OK);
+    let other = json!({ "products": ["blog", "attic"] });
+    let refused = admin.patch(&path, other).await;
+    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(refused.faults(), ["/products"]);
+}
+
+#[tokio::test]
 async fn a_product_without_an_environment_is_accepted_with_a_warning() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
