@@ -4,6 +4,8 @@ use pennon_tests::{Caller, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
+use crate::dashboard::Browser;
+
 /// Returns the exported entries.
 async fn exported(caller: &Caller<'_>, query: &str) -> Vec<Value> {
     let answer = caller.get(&format!("/audit/export{query}")).await;
@@ -46,6 +48,29 @@ async fn an_export_has_every_selected_entry_on_a_line() {
     app.advance(1);
     let admin = app.admin().await;
     assert!(exported(&admin, "?include=accounts").await.len() > 203);
+}
+
+#[tokio::test]
+async fn the_dashboard_exports_every_entry_about_a_product_and_its_flags_once() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    admin.environment("blog", "prod").await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    admin.switch(&flag, &environment, true).await;
+    let browser = Browser::signed_in(&app).await;
+    let file = browser.get("/dashboard/audit/export?product=shop").await;
+    let entries = file.expect(StatusCode::OK).json();
+    let entries = entries.as_array().expect("entries").iter();
+    let actions: Vec<_> = entries.map(|entry| &entry["action"]).collect();
+    assert_eq!(
+        actions,
+        [
+            "FLAG_ENVIRONMENT_UPDATED",
+            "FLAG_CREATED",
+            "ENVIRONMENT_CREATED"
+        ]
+    );
 }
 
 #[tokio::test]

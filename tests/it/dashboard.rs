@@ -521,16 +521,19 @@ async fn a_form_without_its_password_is_refused() {
 }
 
 #[tokio::test]
-async fn undo_leaves_what_a_script_did_with_a_token_of_the_same_user() {
+async fn undo_leaves_what_others_and_scripts_with_a_token_of_the_same_user_did() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (environment, _) = admin.environment("shop", "prod").await;
     let (mine, other) = (admin.flag("mine").await, admin.flag("other").await);
+    let theirs = admin.flag("theirs").await;
     admin.switch(&mine, &environment, true).await;
     app.advance(1);
     let (_, token) = admin.personal_token("deploy", "editor").await;
     let script = app.with_authorization(format!("Bearer {token}"));
     script.switch(&other, &environment, true).await;
+    let eve = app.user("eve@example.com", "editor").await;
+    eve.switch(&theirs, &environment, true).await;
     let browser = Browser::signed_in(&app).await;
     browser.post("/dashboard/undo", "back=/dashboard").await;
     let is_enabled = async |flag: &str| {
@@ -539,6 +542,7 @@ async fn undo_leaves_what_a_script_did_with_a_token_of_the_same_user() {
     };
     assert_eq!(is_enabled(&mine).await, false);
     assert_eq!(is_enabled(&other).await, true);
+    assert_eq!(is_enabled(&theirs).await, true);
 }
 
 #[tokio::test]

@@ -182,6 +182,12 @@ async fn only_administrators_get_changes_of_accounts() {
     }
     assert!(administrator.received.contains("USER_CREATED"));
     assert!(!editor.received.contains("USER_CREATED"));
+    app.advance(60);
+    app.admin().await.user("kim@example.com", "viewer").await;
+    let later = Listener::open(&browser).await;
+    // The last change that an editor may see is the flag, a minute before.
+    let received = later.received;
+    assert!(received.contains("\"at\":17723574000"), "{received}");
 }
 
 #[tokio::test]
