@@ -156,6 +156,12 @@ async fn a_page_that_must_not_see_rules_gets_results_for_text() {
     let form = form.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
     let form = caller.send(form).await;
     form.expect_problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE");
+    let encoded = caller.request(Method::POST, &path).body("{}");
+    let encoded = encoded
+        .header(CONTENT_TYPE, "text/plain")
+        .header("content-encoding", "gzip");
+    let encoded = caller.send(encoded).await;
+    encoded.expect_problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE");
     for invalid in [json!([]), json!({ "context": 1 })] {
         let refused = caller.post(&path, invalid).await;
         assert_eq!(refused.status, StatusCode::BAD_REQUEST);
@@ -214,6 +220,10 @@ async fn the_log_never_contains_the_key() {
         (Method::GET, format!("/sdk/v1/public/{key}")),
         (Method::GET, format!("/sdk/v1/public/{key}/nothing")),
         (Method::GET, format!("/sdk/v1/{key}/config")),
+        (
+            Method::GET,
+            "/sdk/v1/public/MustNotBeThereEither/config".to_owned(),
+        ),
         (
             Method::GET,
             format!("/sdk/v2/Public/%70{}/config", &key[1..]),
