@@ -371,6 +371,14 @@ async fn a_reverted_grant_is_for_the_environment_with_the_new_key() {
     reverted.expect(StatusCode::OK);
     let me = user.get("/users/me").await;
     assert_eq!(me.text("/grants/0/environmentId"), new);
+
+    give(&admin, &user, &json!([])).await;
+    let revoke = format!("/environments/{new}/revoke");
+    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    let refused = admin
+        .post(&format!("/audit/{entry}/revert"), json!({}))
+        .await;
+    refused.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_REVOKED");
 }
 
 #[tokio::test]

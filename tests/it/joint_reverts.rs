@@ -353,10 +353,7 @@ async fn at_most_fifty_actions_are_reverted_together() {
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
     for round in 0..51 {
-        let is_on = round % 2 == 0;
-        admin
-            .switch(&checkout.flag, &checkout.environment, is_on)
-            .await;
+        set_rollout(&admin, &checkout.path, round).await;
     }
     let entries = newest(&admin, 51).await;
     let browser = Browser::signed_in(&app).await;
@@ -369,6 +366,6 @@ async fn at_most_fifty_actions_are_reverted_together() {
             .expect(StatusCode::OK),
     );
     assert!(listed.contains("These are the newest 50 actions."));
-    revert(&browser, &entries[..49]).await;
-    assert_eq!(is_enabled(&admin, &checkout.path).await, false);
+    revert(&browser, &entries[..50]).await;
+    assert_eq!(percentage(&admin, &checkout.path).await, 0);
 }

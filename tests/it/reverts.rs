@@ -94,9 +94,35 @@ async fn a_fingerprint_refuses_a_revert_of_another_state() {
         let stale = stale.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
         assert!(stale.text("/detail").contains("dry run"));
     }
-    let previewed = revert(&admin, &entry, "?dryRun=true").await;
-    let seen = format!("?fingerprint={}", previewed.text("/fingerprint"));
-    revert(&admin, &entry, &seen).await.expect(StatusCode::OK);
+    let seen = async |entry: &str| {
+        let previewed = revert(&admin, entry, "?dryRun=true").await;
+        format!("?fingerprint={}", previewed.text("/fingerprint"))
+    };
+    revert(&admin, &entry, &seen(&entry).await)
+        .await
+        .expect(StatusCode::OK);
+
+    let user = format!("/users/{}", admin.user("eve@example.com", "viewer").await);
+    let promoted = admin.patch(&user, json!({ "role": "editor" })).await;
+    promoted.expect(StatusCode::OK);
+    let entry = newest(&admin).await;
+    let before = seen(&entry).await;
+    let grants = json!({ "grants": [{ "product": "shop", "role": "admin" }] });
+    admin.patch(&user, grants).await.expect(StatusCode::OK);
+    let stale = revert(&admin, &entry, &before).await;
+    stale.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+
+    let (other, _) = admin.environment("shop", "dev").await;
+    let environment = format!("/environments/{}", checkout.environment);
+    let renamed = admin.patch(&environment, json!({ "name": "live" })).await;
+    renamed.expect(StatusCode::OK);
+    let entry = newest(&admin).await;
+    let before = seen(&entry).await;
+    let order = json!({ "product": "shop", "environmentIds": [other, checkout.environment] });
+    let ordered = admin.put("/environments/order", order).await;
+    ordered.expect(StatusCode::OK);
+    let stale = revert(&admin, &entry, &before).await;
+    stale.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
 }
 
 #[tokio::test]
@@ -256,7 +282,12 @@ async fn a_revert_needs_the_role_of_the_change() {
             assert_eq!(refused.text("/detail"), "the role admin is required");
         }
     }
-    revert(&admin, &renamed, "").await.expect(StatusCode::OK);
+    let reverted = revert(&admin, &renamed, "").await.expect(StatusCode::OK);
+    let change = &reverted.json()["changes"][0];
+    assert_eq!(
+        [&change["product"], &change["environment"]],
+        ["shop", "prod"]
+    );
     assert_eq!(admin.get(&environment).await.text("/name"), "prod");
     let refused = revert(&admin, &account, "").await;
     refused.expect_problem(StatusCode::CONFLICT, "NOT_REVERTIBLE");
