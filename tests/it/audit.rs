@@ -300,6 +300,10 @@ async fn a_browser_is_redirected_to_the_audit_page() {
         .get("/audit")
         .await
         .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    let admin = app.admin().await;
+    let request = admin.request(reqwest::Method::GET, "/audit");
+    let page = admin.send(request.header("accept", "text/html,*/*")).await;
+    assert_eq!(page.expect(StatusCode::OK).json()["items"], json!([]));
 }
 
 #[tokio::test]

@@ -305,6 +305,9 @@ async fn a_new_key_is_shown_once_and_works() {
         .await
         .expect(StatusCode::OK);
 
+    // Its name says that it needs care.
+    let environments = app.admin().await.get("/environments").await.json();
+    assert_eq!(environments["items"][0]["protected"], true);
     let again = browser.post("/dashboard/environments/new", form).await;
     assert!(!html(&again.expect(StatusCode::CONFLICT)).contains(key));
     let list = browser
@@ -543,6 +546,23 @@ async fn undo_leaves_what_others_and_scripts_with_a_token_of_the_same_user_did()
     assert_eq!(is_enabled(&mine).await, false);
     assert_eq!(is_enabled(&other).await, true);
     assert_eq!(is_enabled(&theirs).await, true);
+}
+
+#[tokio::test]
+async fn a_change_can_be_undone_for_ten_minutes() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    app.advance(601);
+    let browser = Browser::signed_in(&app).await;
+    let late = browser.post("/dashboard/undo", "back=/dashboard").await;
+    let page = html(&late.expect(StatusCode::CONFLICT));
+    assert!(page.contains("You have changed nothing in the last 10 minutes."));
+    let read = admin.get(&checkout.path).await.json();
+    assert_eq!(read["isEnabled"], true);
 }
 
 #[tokio::test]

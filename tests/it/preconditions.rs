@@ -195,6 +195,8 @@ async fn a_missing_rollout_cannot_be_overwritten_and_a_new_one_has_a_new_etag() 
         .await
         .expect(StatusCode::CREATED);
     assert_ne!(first.header("etag"), second.header("etag"));
+    let read = admin.get(&path).await;
+    assert_eq!(read.header("etag"), second.header("etag"));
     send(
         &admin,
         &Method::DELETE,

@@ -80,6 +80,8 @@ async fn the_previous_key_gives_access_to_the_new_environment_until_its_end() {
     admin.switch(&checkout.flag, &id, false).await;
     new.tag().await.expect("the new key's stream stays open");
     assert_eq!(admin.get(&path).await.json().get("previousKey"), None);
+    let listed = admin.get("/environments?status=active").await.json();
+    assert_eq!(listed["items"][0].get("previousKey"), None);
     for method in [Method::GET, Method::DELETE] {
         let gone = admin.send(admin.request(method, &previous_key(&id))).await;
         gone.expect_problem(StatusCode::NOT_FOUND, "PREVIOUS_KEY_NOT_FOUND");

@@ -19,7 +19,11 @@ async fn writes_succeed_after_sqlite_rolls_back_a_transaction() {
     .await;
     for _ in 0..3 {
         let refused = admin.post("/flags", flag.clone()).await;
-        refused.expect_problem(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR");
+        let refused = refused.expect_problem(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR");
+        assert_eq!(
+            refused.text("/detail"),
+            "an internal error occurred; the server's log has the details"
+        );
     }
     app.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
     app.tamper("drop trigger ends").await;
