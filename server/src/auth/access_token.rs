@@ -80,3 +80,34 @@ impl AccessTokens {
         (now.millis() < end.saturating_add(LEEWAY_MILLIS)).then_some(token.claims.sid)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_token_of_another_issuer_or_for_another_audience_is_refused() {
+        let tokens = AccessTokens::new(&[7; 32]);
+        let session = SessionId::new(Uuid::nil());
+        for (iss, aud, expected) in [
+            (ISSUER, AUDIENCE, Some(session)),
+            ("another", AUDIENCE, None),
+            (ISSUER, "another", None),
+        ] {
+            let claims = Claims {
+                iss: iss.to_owned(),
+                aud: aud.to_owned(),
+                sub: UserId::new(Uuid::nil()),
+                sid: session,
+                iat: 0,
+                exp: LIFETIME_SECONDS,
+            };
+            let header = Header::new(Algorithm::HS256);
+            let token = jsonwebtoken::encode(&header, &claims, &tokens.encoding).unwrap();
+            let now = Timestamp::from_millis(0);
+            assert_eq!(tokens.session(&token, now), expected, "{iss} {aud}");
+        }
+    }
+}

@@ -145,3 +145,16 @@ impl TryFrom<String> for GivenToken {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_masked_secret_is_revealed_only_by_the_key_that_masked_it() {
+        let (masked, secret) = generate_masked("key", &Entropy::from_seed(1));
+        assert_eq!(reveal(masked, "key").expose(), secret.expose());
+        assert_ne!(reveal(masked, "another key").expose(), secret.expose());
+        assert_ne!(written(*masked.as_bytes()).expose(), secret.expose());
+    }
+}
