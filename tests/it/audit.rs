@@ -160,6 +160,26 @@ async fn entries_can_be_filtered_by_flag_environment_and_time() {
 }
 
 #[tokio::test]
+async fn entries_are_listed_in_pages_newest_first() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    for key in ["one", "two", "three"] {
+        admin.flag(key).await;
+    }
+    for (query, keys) in [
+        ("limit=2", &["three", "two"][..]),
+        ("limit=2&page=2", &["one"]),
+        ("limit=2&page=3", &[]),
+        ("limit=1&page=2&flagKey=two", &[]),
+    ] {
+        let page = admin.get(&format!("/audit?{query}")).await.json();
+        let entries = page["items"].as_array().expect("entries").iter();
+        let listed: Vec<_> = entries.map(|entry| &entry["flagKey"]).collect();
+        assert_eq!(listed, keys, "{query}");
+    }
+}
+
+#[tokio::test]
 async fn entries_can_be_filtered_by_actor_and_action() {
     let app = TestApp::start().await;
     let admin = app.admin().await;

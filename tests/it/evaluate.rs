@@ -37,7 +37,9 @@ async fn a_key_in_the_header_overrides_one_in_the_body() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, key) = admin.environment("shop", "prod").await;
-    admin.flag("checkout").await;
+    let (dev, dev_key) = admin.environment("shop", "dev").await;
+    let flag = admin.flag("checkout").await;
+    admin.switch(&flag, &dev, true).await;
     let body = json!({ "flagKey": "checkout", "sdkKey": key });
     app.anonymous()
         .post("/sdk/v1/evaluate", body.clone())
@@ -49,6 +51,12 @@ async fn a_key_in_the_header_overrides_one_in_the_body() {
             .post("/sdk/v1/evaluate", body.clone())
             .await;
         answer.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    }
+    for in_the_body in [dev_key.as_str(), "pnk_wrong"] {
+        let question = json!({ "flagKey": "checkout", "sdkKey": in_the_body });
+        let answer = app.sdk(&key).post("/sdk/v1/evaluate", question).await;
+        let answer = answer.expect(StatusCode::OK);
+        assert_eq!(answer.text("/reason"), "flag_disabled");
     }
     let without_header = json!({ "evaluations": [{ "flagKey": "checkout" }], "sdkKey": key });
     let answer = app

@@ -226,6 +226,10 @@ async fn the_log_never_contains_the_key() {
         ),
         (
             Method::GET,
+            "/users/pnt_ThisTokenMustNotBeThereEither".to_owned(),
+        ),
+        (
+            Method::GET,
             format!("/sdk/v2/Public/%70{}/config", &key[1..]),
         ),
         (Method::GET, format!("/{key}")),
