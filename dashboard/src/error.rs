@@ -86,10 +86,10 @@ pub struct FieldError {
 
 impl FieldError {
     /// Creates the error of a field, from the rule that it breaks.
-    pub fn new(field: &str, detail: impl ToString) -> Self {
+    pub fn new(field: &str, detail: impl Into<String>) -> Self {
         Self {
             field: field.to_owned(),
-            detail: detail.to_string(),
+            detail: detail.into(),
         }
     }
 }
@@ -100,12 +100,12 @@ pub struct FieldErrors(Vec<FieldError>);
 
 impl FieldErrors {
     /// Returns the parsed value of a field. Returns `None` after adding an error.
-    pub fn keep<T>(&mut self, field: &str, parsed: Result<T, impl ToString>) -> Option<T> {
+    pub fn keep<T>(&mut self, field: &str, parsed: Result<T, impl Into<String>>) -> Option<T> {
         parsed.map_err(|detail| self.add(field, detail)).ok()
     }
 
     /// Adds an error, from the rule that the field breaks.
-    pub fn add(&mut self, field: &str, detail: impl ToString) {
+    pub fn add(&mut self, field: &str, detail: impl Into<String>) {
         self.0.push(FieldError::new(field, detail));
     }
 
@@ -152,7 +152,7 @@ pub struct UnconfirmedChange {
 
 impl AdminError {
     /// Returns the error of one invalid field, from the rule that it breaks.
-    pub fn invalid(field: &str, detail: impl ToString) -> Self {
+    pub fn invalid(field: &str, detail: impl Into<String>) -> Self {
         Self::Invalid(vec![FieldError::new(field, detail)])
     }
 
