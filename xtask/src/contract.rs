@@ -20,6 +20,9 @@ const EXAMPLES: &str = "50";
 /// The tester's configuration, with placeholders for credentials and identifiers.
 const SETTINGS: &str = include_str!("schemathesis.toml");
 
+/// The tester's hooks.
+const HOOKS: &str = include_str!("schemathesis_hooks.py");
+
 /// Tests a server that has its own database. If Python is missing, the test is reported as left out.
 pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let Some(programs) = python::find_or_skip(
@@ -40,6 +43,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     let server = Instance::start(&Profile::Dev.binary(workspace), &folder, &settings)?;
     let settings = folder.join("schemathesis.toml");
     fs::write(&settings, Cast::of(&server)?.settings())?;
+    fs::write(folder.join("schemathesis_hooks.py"), HOOKS)?;
     // Two runs, because requests of the second one may revoke the environment whose key the first one needs.
     for which in [
         "--include-path-regex=^/(sdk|ofrep)/",
