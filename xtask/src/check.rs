@@ -89,11 +89,11 @@ pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     Ok(Outcome::Done)
 }
 
-/// Returns the number of Rust tests that run at a time. It exceeds the number of processors, because many tests wait,
-/// for example for a time limit of the server.
+/// Returns the number of Rust tests that run at a time: two per processor, because many tests wait, for example for a
+/// time limit of the server.
 fn test_threads() -> String {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    (processors + processors.div_ceil(2)).to_string()
+    processors.saturating_mul(2).to_string()
 }
 
 /// Runs the server's tests again, on PostgreSQL.
