@@ -18,6 +18,9 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await expect(field).toBeFocused();
     const options = palette.getByRole("option");
     await expect(options.first()).toContainText("Flags");
+    // All places and actions fit, so that none is cut off.
+    const list = palette.getByRole("listbox");
+    expect(await list.evaluate((it) => it.scrollHeight - it.clientHeight)).toBe(0);
     await field.pressSequentially("CHECK");
     await expect(options).toHaveCount(1);
     await expect(options.first()).toContainText("New checkout");
