@@ -203,16 +203,22 @@ test("copying a configuration shows the differences first", async ({
     /Rollout added\s*25% of users are ON, by userId/,
   ]);
 
-  // Another change comes first, so the differences are no longer the ones that were shown.
+  // Another change comes first, in the target and then in the source, so the differences are no longer the ones that
+  // were shown.
+  const copy = page.getByRole("button", { name: "Copy to production" });
   await api.switch(flag, production, true);
-  await page.getByRole("button", { name: "Copy to production" }).click();
+  await copy.click();
   await expect(page.getByRole("alert")).toContainText("Nothing was copied.");
   await expect(differences).toHaveCount(2);
-  await page.getByRole("button", { name: "Copy to production" }).click();
+  await api.setRollout(flag, staging, 30);
+  await copy.click();
+  await expect(differences.nth(1)).toContainText("30% of users are ON");
+  await expect(page.getByRole("alert")).toContainText("Nothing was copied.");
+  await copy.click();
   await expect(page).toHaveURL(`${address}?environment=${production.id}`);
   await expect(ruleLines(page)).toHaveText([
     "ON when country is DE",
-    "25% of everyone left is ON, by userId",
+    "30% of everyone left is ON, by userId",
     "everyone else is OFF",
   ]);
 
