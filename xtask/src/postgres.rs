@@ -272,8 +272,8 @@ impl Drop for Cluster {
     }
 }
 
-/// Creates a folder in `parent` that only its owner may enter. An existing folder of that name belongs to another user or is left
-/// over from an interrupted run.
+/// Creates a folder in `parent` that only its owner may enter. An existing folder of that name belongs to another user
+/// or is left over from an interrupted run.
 fn new_folder(parent: &Path) -> Result<PathBuf> {
     let process = std::process::id();
     for attempt in 0..100 {

@@ -1,4 +1,4 @@
-"""Gives the reason of a change once, which a schema cannot express.
+"""The hook of the API tester: it gives the reason of a change once, which a schema cannot express.
 
 Some environments require a reason. It stands in a header or in the body, and if in both, then the same in both.
 """
