@@ -8,7 +8,7 @@ export default defineConfig({
   outputDir: "results",
   forbidOnly: true,
   fullyParallel: true,
-  workers: 2,
+  workers: 3,
   reporter: "list",
   // Long enough for a machine that compiles something else at the same time.
   timeout: 60_000,
