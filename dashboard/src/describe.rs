@@ -448,7 +448,14 @@ mod tests {
             rollout(share(100, Strategy::PerTenant)),
             "every tenant with a tenantId is ON"
         );
-        assert!(rollout_meaning(share(25, Strategy::PerUser)).contains("The first 25 are ON."));
+        for (percentage, meaning) in [
+            (0, "None of them is ON, so no tenant gets the flag."),
+            (1, "The first is ON."),
+            (25, "The first 25 are ON."),
+            (100, "All of them are ON."),
+        ] {
+            assert!(rollout_meaning(share(percentage, Strategy::PerTenant)).contains(meaning));
+        }
     }
 
     #[test]

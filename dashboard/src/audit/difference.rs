@@ -287,4 +287,48 @@ mod tests {
         );
         assert_eq!(names(&new), ["Rule", "Position"]);
     }
+
+    #[test]
+    fn a_planned_change_says_what_becomes_of_its_object() {
+        let archived = json!({"name": "A", "archivedAt": "2026-03-01T00:00:00.000Z"});
+        for (action, now, after, expected) in [
+            (
+                AuditAction::FlagUpdated,
+                Some(archived),
+                Some(json!({"name": "A", "archivedAt": null})),
+                "The flag is restored, switched off everywhere.",
+            ),
+            (
+                AuditAction::RuleCreated,
+                None,
+                Some(json!({})),
+                "The rule is restored at its old position.",
+            ),
+            (
+                AuditAction::RuleDeleted,
+                Some(json!({})),
+                None,
+                "The rule is deleted.",
+            ),
+            (
+                AuditAction::RolloutDeleted,
+                Some(json!({})),
+                None,
+                "The rollout is removed.",
+            ),
+        ] {
+            assert_eq!(effects(action, now.as_ref(), after.as_ref()), [expected]);
+        }
+        let rules = |rules: &str| json!({"clientRules": rules});
+        let described = |now, after| {
+            let all = effects(
+                AuditAction::EnvironmentUpdated,
+                Some(&rules(now)),
+                Some(&rules(after)),
+            );
+            all.concat()
+        };
+        assert!(described("full", "answers").starts_with("Clients that evaluate locally stop"));
+        assert!(described("answers", "full").starts_with("Everyone can read the rules"));
+    }
 }

@@ -391,4 +391,45 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn a_rule_is_changed_by_any_of_its_parts_and_else_moved() {
+        let describe = |old, new| plain_sentence(AuditAction::RuleUpdated, old, new);
+        let rule = |logic: &str, priority: u8| json!({"value": true, "logic": logic, "conditions": [], "priority": priority});
+        assert_eq!(
+            describe(rule("and", 1), rule("or", 1)),
+            "changed a rule of checkout in prod"
+        );
+        assert_eq!(
+            describe(rule("and", 1), rule("and", 2)),
+            "moved a rule of checkout in prod"
+        );
+    }
+
+    #[test]
+    fn a_required_reason_is_a_safeguard() {
+        let environment =
+            |required: bool| json!({"name": "prod", "protected": true, "reasonRequired": required});
+        assert_eq!(
+            plain_sentence(
+                AuditAction::EnvironmentUpdated,
+                environment(false),
+                environment(true)
+            ),
+            "changed the safeguards of prod"
+        );
+    }
+
+    #[test]
+    fn another_role_of_an_account_is_named() {
+        let account = |role: &str| json!({"email": "eve@example.com", "role": role});
+        for (role, expected) in [
+            ("viewer", "made eve@example.com a viewer"),
+            ("editor", "made eve@example.com an editor"),
+            ("admin", "made eve@example.com an admin"),
+        ] {
+            let sentence = plain_sentence(AuditAction::UserUpdated, account(""), account(role));
+            assert_eq!(sentence, expected);
+        }
+    }
 }

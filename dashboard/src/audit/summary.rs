@@ -147,6 +147,19 @@ mod tests {
             describe(AuditAction::RolloutConfigured, Value::Null, rollout(50)),
             "set the rollout of checkout to 50% in prod"
         );
+        let per_tenant = json!({"percentage": 50, "strategy": "per_tenant"});
+        assert_eq!(
+            describe(AuditAction::RolloutConfigured, rollout(50), per_tenant),
+            "set the rollout of checkout to 50% in prod"
+        );
+        assert_eq!(
+            describe(
+                AuditAction::FlagUpdated,
+                json!({"name": "Old", "owner": "Ana"}),
+                json!({"name": "New", "owner": "Ben"})
+            ),
+            "changed the name and the owner of checkout"
+        );
         assert_eq!(
             describe(
                 AuditAction::FlagEnvironmentUpdated,
