@@ -97,14 +97,16 @@ async fn a_viewer_sees_locked_switches() {
 }
 
 #[tokio::test]
-async fn an_archived_flag_cannot_be_switched() {
+async fn an_archived_flag_cannot_be_switched_or_selected() {
     let mut fake = Fake::shop();
     for (flag, _) in &mut fake.flags {
         flag.archived_at = Some(Timestamp::from_millis(0));
     }
-    let page = get(&Arc::new(fake), "/dashboard/flags?state=archived").await;
+    let fake = Arc::new(fake);
+    let page = get(&fake, "/dashboard/flags?state=archived").await;
     assert!(page.html.contains("<span class=\"tag\">Archived"));
     assert!(!page.html.contains("set-enabled"));
+    assert!(!page.html.contains("Select New checkout"), "{}", page.html);
 }
 
 #[tokio::test]
@@ -244,4 +246,97 @@ async fn a_switch_reaches_the_service_only_with_a_session() {
     assert!(drawn.contains("aria-checked=\"true\""), "{drawn}");
     assert!(drawn.contains("name=\"revision\" value=\"2\""), "{drawn}");
     assert_eq!(fake.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn links_of_the_list_keep_every_filter_and_begin_at_the_first_page() {
+    let environment = "environment=00000000-0000-0000-0000-000000000002";
+    let filters =
+        format!("q=new&{environment}&is=off&stale=yes&tag=a&owner=Team&kind=release&sort=name");
+    let address = format!("{FLAGS}?{filters}&state=all&page=2");
+    let page = get(&Arc::new(Fake::shop()), &address).await.html;
+    let filters = filters.replace('&', "&amp;");
+    // The only flag is on the first page.
+    assert!(page.contains("Page 2 is past the end of 1"), "{page}");
+    let previous = format!("href=\"{FLAGS}?{filters}&amp;state=all\" class=\"button\"");
+    assert!(page.contains(&previous), "{page}");
+    let archived = format!("<a href=\"{FLAGS}?{filters}&amp;state=archived\"");
+    assert!(page.contains(&archived), "{page}");
+    // The form has no field of its own for the archived flags.
+    assert!(page.contains("name=\"state\" value=\"all\""), "{page}");
+}
+
+#[tokio::test]
+async fn an_empty_list_says_which_flags_it_lacks() {
+    let mut fake = Fake::shop();
+    fake.flags.clear();
+    let fake = Arc::new(fake);
+    for (query, title) in [
+        ("page=2", "No flags on this page"),
+        ("stale=yes", "No flags match these filters"),
+        ("state=archived", "No archived flags"),
+        ("state=archived&product=shop", "No archived flags in shop"),
+        ("state=archived&q=x", "No flags match “x”"),
+    ] {
+        let page = get(&fake, &format!("{FLAGS}?{query}")).await;
+        let heading = format!(">{title}<");
+        assert!(page.html.contains(&heading), "{title}: {}", page.html);
+    }
+}
+
+#[tokio::test]
+async fn a_state_applies_to_any_environment_unless_one_is_chosen() {
+    let fake = Arc::new(Fake::shop());
+    let hint = "In at least one environment.";
+    let page = get(&fake, "/dashboard/flags?is=on").await;
+    assert!(page.html.contains(hint));
+    let production = "environment=00000000-0000-0000-0000-000000000002";
+    let page = get(&fake, &format!("{FLAGS}?is=on&{production}")).await;
+    assert!(!page.html.contains(hint));
+    assert_eq!(count(&page.html, "role=\"switch\""), 1);
+    let name = "aria-checked=\"true\" aria-label=\"New checkout in production\"";
+    assert!(page.html.contains(name), "{}", page.html);
+}
+
+#[tokio::test]
+async fn only_an_admin_reads_where_to_create_an_environment() {
+    for (role, offered) in [(Role::Editor, false), (Role::Admin, true)] {
+        let mut fake = Fake::shop();
+        fake.role = role;
+        fake.environments.clear();
+        let page = get(&Arc::new(fake), FLAGS).await.html;
+        assert!(page.contains("No environment is active"), "{page}");
+        assert_eq!(page.contains("Create one"), offered, "{role}");
+    }
+}
+
+#[tokio::test]
+async fn the_tabs_of_a_flag_tell_where_it_is_on() {
+    let fake = Arc::new(Fake::shop());
+    let page = get(&fake, "/dashboard/flags/checkout?edit=details")
+        .await
+        .html;
+    assert!(page.contains("title=\"staging: off\""), "{page}");
+    assert!(page.contains("title=\"production: partly on\""), "{page}");
+    assert!(page.contains(">Compare<") && page.contains("Copy to…"));
+    let alone = Fake {
+        environments: vec![environment(1, "shop", "production")],
+        flags: vec![(flag("checkout", "New checkout"), vec![Some(cell(true))])],
+        ..Fake::default()
+    };
+    let page = get(&Arc::new(alone), "/dashboard/flags/checkout?edit=details")
+        .await
+        .html;
+    assert!(page.contains("title=\"production: on\""), "{page}");
+    assert!(!page.contains(">Compare<") && !page.contains("Copy to…"));
+}
+
+#[tokio::test]
+async fn the_form_of_a_rollout_that_was_removed_adds_one() {
+    let page = get(
+        &Arc::new(Fake::shop()),
+        "/dashboard/flags/checkout?edit=rollout",
+    )
+    .await;
+    assert!(page.html.contains("id=\"recipe-form\""), "{}", page.html);
 }

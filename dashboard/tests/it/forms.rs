@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use pennon_dashboard::error::{AdminError, FieldError};
-use pennon_model::flag::Flag;
+use pennon_dashboard::error::{AdminError, FieldError, UnchangeableFlag, UnconfirmedChange};
+use pennon_model::{environment::Environment, flag::Flag, metadata::FlagMetadata};
 
 use crate::fake::{Fake, Response, flag, get, post};
 
@@ -54,21 +54,30 @@ async fn details_that_somebody_else_changed_are_listed() {
     let saved = Flag {
         description: Some("Theirs".to_owned().try_into().expect("a description")),
         is_public: true,
+        metadata: FlagMetadata {
+            expires_at: "2026-03-01".to_owned().try_into().ok(),
+            ..FlagMetadata::default()
+        },
         ..flag("checkout", "New checkout")
     };
+    assert!(saved.metadata.expires_at.is_some());
     let mut fake = Fake::shop();
     fake.refusal = Some(AdminError::Stale);
     for (flag, _) in &mut fake.flags {
         *flag = saved.clone();
     }
-    let form = "do=details&flag=00000000-0000-0000-0000-000000000000&revision=0&name=New+checkout&description=Mine";
+    let form = "do=details&flag=00000000-0000-0000-0000-000000000000&revision=0&name=New+checkout&description=Mine&owner=Me&expiresAt=2026-03-01";
     let page = post(&Arc::new(fake), DETAILS, form).await;
     let (_, notice) = page.html.split_once("role=\"alert\"").expect("a notice");
     let (notice, _) = notice.split_once("</ul>").expect("a list");
-    for text in ["Description: <strong>Theirs", "Public: <strong>yes"] {
+    for text in [
+        "Description: <strong>Theirs",
+        "Public: <strong>yes",
+        "Owner: <strong>none",
+    ] {
         assert!(notice.contains(text), "{text}: {notice}");
     }
-    assert_eq!(notice.matches("<li>").count(), 2, "{notice}");
+    assert_eq!(notice.matches("<li>").count(), 3, "{notice}");
 }
 
 #[tokio::test]
@@ -126,4 +135,95 @@ async fn a_changed_role_leads_back_to_the_same_page_of_the_list() {
     let page = post(&Arc::new(Fake::shop()), "/dashboard/people?page=2", form).await;
     let row = "/dashboard/people?page=2#person-00000000-0000-0000-0000-000000000000";
     assert_eq!(page.location.as_deref(), Some(row));
+}
+
+/// Returns the opening tag that contains this text.
+fn tag<'h>(html: &'h str, text: &str) -> &'h str {
+    let mut tags = html
+        .split('<')
+        .map(|rest| rest.split('>').next().unwrap_or_default());
+    tags.find(|tag| tag.contains(text))
+        .unwrap_or_else(|| panic!("{text}: {html}"))
+}
+
+#[tokio::test]
+async fn the_question_before_a_change_keeps_the_form_and_can_be_canceled() {
+    let shop = Fake::shop();
+    let environments: Vec<_> = shop.environments.iter().map(Environment::path).collect();
+    let form = "do=details&flag=00000000-0000-0000-0000-000000000000&revision=1&name=N&confirmed=no&reason=Friday";
+    let ask = async |needs_reason: bool, confirmed: &str| {
+        let change = UnconfirmedChange {
+            action: None,
+            environments: environments.clone(),
+            is_protected: true,
+            needs_reason,
+        };
+        let form = form.replace("confirmed=no", &format!("confirmed={confirmed}"));
+        refused(AdminError::Unconfirmed(change), DETAILS, &form)
+            .await
+            .html
+    };
+    let page = ask(false, "").await;
+    assert!(
+        page.contains("staging, production are protected."),
+        "{page}"
+    );
+    assert!(page.contains("name=\"name\" value=\"N\""));
+    assert!(
+        !page.contains("name=\"reason\" value"),
+        "the field is the only one: {page}"
+    );
+    assert!(
+        !page.contains("type=\"hidden\" name=\"confirmed\""),
+        "{page}"
+    );
+    assert!(page.contains("\nFriday</textarea>"), "{page}");
+    let cancel = tag(&page, "value=\"no\"");
+    assert!(
+        cancel.contains("formnovalidate") && cancel.contains("autofocus"),
+        "{cancel}"
+    );
+    assert!(!tag(&page, "id=\"reason\"").contains("autofocus"));
+
+    let page = ask(true, "").await;
+    assert!(tag(&page, "id=\"reason\"").contains("autofocus"));
+    assert!(!tag(&page, "value=\"no\"").contains("autofocus"));
+    assert!(!page.contains("Enter a reason."));
+    let page = ask(true, "yes").await;
+    assert!(page.contains("Enter a reason."), "{page}");
+    assert!(tag(&page, "id=\"reason\"").contains("aria-invalid"));
+}
+
+#[tokio::test]
+async fn a_selection_without_a_flag_that_can_change_has_no_rest() {
+    let obstacle = UnchangeableFlag {
+        index: 0,
+        detail: "The flag is on.".to_owned(),
+    };
+    // The flag was selected twice.
+    let id = "flag=00000000-0000-0000-0000-000000000000";
+    let url = format!("/dashboard/change-flags?do=archive&{id}&{id}");
+    let refusal = AdminError::UnchangeableFlags(vec![obstacle]);
+    let page = refused(refusal.clone(), &url, "fingerprint=f").await;
+    assert_eq!(page.status, Some(409));
+    for text in [
+        "Archive 1 flag",
+        "This flag cannot be changed",
+        "The flag is on.",
+    ] {
+        assert!(page.html.contains(text), "{text}: {}", page.html);
+    }
+    assert!(!page.html.contains("Continue with"));
+    assert!(!page.html.contains(&refusal.to_string()));
+}
+
+#[tokio::test]
+async fn a_tag_cannot_be_added_and_removed_at_once() {
+    let id = "flag=00000000-0000-0000-0000-000000000000";
+    let url = format!("/dashboard/change-flags?do=tag&{id}&addTags=a,b&removeTags=b");
+    let fake = Arc::new(Fake::shop());
+    let page = get(&fake, &url).await.html;
+    assert!(page.contains("Must not contain a tag to add."), "{page}");
+    assert!(tag(&page, "name=\"removeTags\"").contains("value=\"b\""));
+    assert_eq!(*fake.calls(), [""; 0]);
 }

@@ -147,3 +147,20 @@ async fn an_account_and_a_token_get_the_least_role_unless_another_one_is_chosen(
         assert!(form.contains("value=\"viewer\" selected"), "{form}");
     }
 }
+
+#[tokio::test]
+async fn the_own_account_has_no_form_for_a_forgotten_password() {
+    let page = get(&Arc::new(Fake::shop()), PERSON).await.html;
+    assert!(
+        page.contains("change your password on the account page"),
+        "{page}"
+    );
+    assert!(page.contains("This is your own account: you are signed out immediately."));
+    assert!(!page.contains("Reset password"));
+    // Its token has expired.
+    assert!(page.contains(", and their token stops working"));
+    assert!(
+        page.contains("<span class=\"tag\">Expired</span>"),
+        "{page}"
+    );
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pennon_dashboard::error::AdminError;
+use pennon_model::user::Role;
 
 use crate::fake::{Fake, get, post};
 
@@ -109,6 +110,9 @@ async fn a_period_without_changes_leads_to_a_longer_one() {
     assert!(page.html.contains("No changes in the last hour"));
     assert!(attributes(&page.html, "href").contains(&"/dashboard/incident?last=24h"));
     assert!(!page.html.contains("Revert all"));
+    let page = get(&Arc::new(Fake::default()), "/dashboard/incident?last=24h").await;
+    assert!(page.html.contains("No changes in the last 24 h"));
+    assert!(!page.html.contains("Show the last 24 h"), "{}", page.html);
 }
 
 #[tokio::test]
@@ -118,6 +122,21 @@ async fn a_joint_revert_names_what_it_omits_and_is_posted_with_its_fingerprint()
     assert!(page.contains("<h1>Revert 3 changes"));
     assert!(page.contains("The flag is archived."));
     assert!(page.contains("name=\"fingerprint\" value=\"f\""));
+    let links = attributes(&page, "href");
+    assert!(links.contains(&"/dashboard/incident?last=4h"), "{links:?}");
+    assert!(
+        !links
+            .iter()
+            .any(|link| link.starts_with("/dashboard/audit/")),
+        "{links:?}"
+    );
+    // All changes are of today.
+    assert_eq!(
+        texts(&page, "p", "action-actor")
+            .first()
+            .map(|text| text.contains("2026-")),
+        Some(false)
+    );
     let reverted = post(&fake, SEVERAL, "fingerprint=f&confirmed=yes").await;
     let location = reverted.location.as_deref();
     assert_eq!(location, Some("/dashboard/incident?last=4h"));
@@ -169,4 +188,29 @@ async fn the_audit_log_is_limited_by_person_action_and_minute() {
     fake.calls().clear();
     get(&fake, "/dashboard/audit?action=&actor=+&from=soon").await;
     assert_eq!(*fake.calls(), ["environments", "audit None None"]);
+}
+
+#[tokio::test]
+async fn the_audit_log_includes_accounts_for_admins_on_request() {
+    let log = async |role: Role, query: &str| {
+        let fake = Fake {
+            role,
+            ..Fake::shop()
+        };
+        get(&Arc::new(fake), &format!("/dashboard/audit{query}"))
+            .await
+            .html
+    };
+    let asked = "?include=accounts";
+    let page = log(Role::Admin, asked).await;
+    assert!(page.contains(">Password changed</option>"));
+    assert!(page.contains(">Show all<"));
+    let next = "/dashboard/audit?include=accounts&amp;page=2";
+    assert!(attributes(&page, "href").contains(&next), "{page}");
+    let page = log(Role::Admin, "").await;
+    assert!(page.contains("Include account changes"));
+    assert!(!page.contains(">Password changed</option>") && !page.contains(">Show all<"));
+    let page = log(Role::Editor, asked).await;
+    assert!(!page.contains("Include account changes"), "{page}");
+    assert!(!page.contains(">Password changed</option>"));
 }
