@@ -566,6 +566,33 @@ async fn a_change_can_be_undone_for_ten_minutes() {
 }
 
 #[tokio::test]
+async fn undoing_leads_back_to_a_page_of_the_dashboard_only() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let browser = Browser::signed_in(&app).await;
+    for (back, expected) in [
+        ("/dashboard/flags?page=2", "/dashboard/flags?page=2"),
+        ("https://evil.example/dashboard", "/dashboard/audit"),
+        ("//evil.example/dashboard/", "/dashboard/audit"),
+        ("/dashboard.evil.example", "/dashboard/audit"),
+        ("", "/dashboard/audit"),
+    ] {
+        admin
+            .switch(&checkout.flag, &checkout.environment, true)
+            .await;
+        app.advance(1);
+        let undone = browser
+            .post("/dashboard/undo", &format!("back={back}"))
+            .await;
+        let undone = undone.expect(StatusCode::SEE_OTHER);
+        assert_eq!(undone.header("location"), expected);
+        let read = admin.get(&checkout.path).await.json();
+        assert_eq!(read["isEnabled"], false, "{back}");
+    }
+}
+
+#[tokio::test]
 async fn the_last_change_is_undone_even_if_the_clock_was_set_back() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
@@ -580,4 +607,357 @@ async fn the_last_change_is_undone_even_if_the_clock_was_set_back() {
         let path = format!("/flags/{flag}/environments/{environment}");
         assert_eq!(admin.get(&path).await.json()["isEnabled"], expected);
     }
+}
+
+#[tokio::test]
+async fn a_form_of_an_outdated_page_changes_nothing() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let (flag, environment) = (&checkout.flag, &checkout.environment);
+    let condition = json!({ "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" });
+    let rule = json!({ "priority": 1, "logic": "and", "value": true, "conditions": [condition] });
+    let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
+    let rule = rule.expect(StatusCode::CREATED).text("/id");
+    let rollout = json!({ "percentage": 10, "strategy": "per_user" });
+    let rollout = admin
+        .put(&format!("{}/rollout", checkout.path), rollout)
+        .await;
+    rollout.expect(StatusCode::CREATED);
+    let (staging, _) = admin.environment("shop", "staging").await;
+    let archived = admin.flag("archived").await;
+    let deletion = admin.delete(&format!("/flags/{archived}")).await;
+    deletion.expect(StatusCode::NO_CONTENT);
+    let eve = admin.user("eve@example.com", "viewer").await;
+    let web = json!({ "product": "shop", "name": "web", "visibility": "public" });
+    let web = admin.post("/environments", web).await.text("/id");
+    let (old, _) = admin.environment("shop", "rotated").await;
+    let overlap = format!("/environments/{old}/rotate-key?overlapSeconds=3600");
+    let rotated = admin.send(admin.request(Method::POST, &overlap)).await;
+    let rotated = rotated.text("/id");
+
+    let browser = Browser::signed_in(&app).await;
+    let copying =
+        format!("/dashboard/flags/checkout?environment={environment}&edit=copy&to={staging}");
+    let page = html(&browser.get(&copying).await.expect(StatusCode::OK));
+    let (_, preview) = page
+        .split_once("class=\"copy-preview\"")
+        .expect("a preview");
+    let field = |name: &str| {
+        let (_, rest) = preview
+            .split_once(&format!("name=\"{name}\" value=\""))
+            .expect("a field");
+        rest.split('"').next().unwrap_or_default().to_owned()
+    };
+    let (from, to) = (field("revision"), field("to-revision"));
+
+    let flag_page = "/dashboard/flags/checkout".to_owned();
+    let environment_page = format!("/dashboard/environments/{environment}");
+    let (people, person) = (
+        "/dashboard/people".to_owned(),
+        format!("/dashboard/people/{eve}"),
+    );
+    let here = format!("flag={flag}&environment={environment}");
+    let content =
+        "value=true&logic=or&attribute=plan&operator=%3D%3D&valueType=string&operand=basic";
+    let share = "percentage=90&strategy=per_user";
+    let before = admin.audited_with_accounts().await;
+    for (page, form) in [
+        (&flag_page, format!("do=details&{here}&revision=0&name=New")),
+        (&flag_page, format!("do=archive&{here}&revision=0")),
+        (
+            &"/dashboard/flags/archived".to_owned(),
+            format!("do=restore&flag={archived}&revision=0"),
+        ),
+        (
+            &flag_page,
+            format!("do=switch&{here}&revision=0&enabled=true"),
+        ),
+        (&flag_page, format!("do=ttl&{here}&seen=5&ttl=30")),
+        (
+            &flag_page,
+            format!("do=rule&{here}&rule={rule}&revision=0&{content}"),
+        ),
+        (
+            &flag_page,
+            format!("do=rule&{here}&seen={rule}.0&{content}"),
+        ),
+        (
+            &flag_page,
+            format!("do=delete-rule&{here}&rule={rule}&revision=0"),
+        ),
+        (
+            &flag_page,
+            format!("do=order&{here}&seen={rule}.0&order={rule}"),
+        ),
+        (&flag_page, format!("do=rollout&{here}&revision=0&{share}")),
+        (&flag_page, format!("do=rollout&{here}&{share}")),
+        (
+            &flag_page,
+            format!("do=recipe&{here}&recipe=share&seen={rule}.1&revision=0&{share}"),
+        ),
+        (&flag_page, format!("do=remove-rollout&{here}&revision=0")),
+        (
+            &flag_page,
+            format!("do=copy&{here}&to={staging}&revision={from}&to-revision=0"),
+        ),
+        (
+            &flag_page,
+            format!("do=copy&{here}&to={staging}&revision=0&to-revision={to}"),
+        ),
+        (
+            &environment_page,
+            "do=rename&revision=0&name=new".to_owned(),
+        ),
+        (
+            &format!("/dashboard/environments/{web}"),
+            "do=client-rules&revision=0&clientRules=answers".to_owned(),
+        ),
+        (
+            &format!("/dashboard/environments/{rotated}"),
+            "do=end-previous-key&revision=0".to_owned(),
+        ),
+        (
+            &environment_page,
+            "do=safeguards&revision=0&protected=yes".to_owned(),
+        ),
+        (&people, format!("person={eve}&revision=0&role=editor")),
+        (
+            &person,
+            "do=grant&revision=0&scope=product%3Ashop&role=editor".to_owned(),
+        ),
+        (&person, "do=reset&revision=0&password=".to_owned()),
+        (&person, "do=delete&revision=0".to_owned()),
+    ] {
+        let form = format!("{form}&confirmed=yes");
+        let refused = browser.post(page, &form).await;
+        assert_eq!(refused.status, StatusCode::CONFLICT, "{form}");
+        assert_eq!(admin.audited_with_accounts().await, before, "{form}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_of_a_flag_opens_in_a_protected_environment_or_else_in_production() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (internal, _) = admin.environment("shop", "internal").await;
+    admin.environment("shop", "production").await;
+    admin.flag("checkout").await;
+    let browser = Browser::signed_in(&app).await;
+    let current = async || {
+        let page = html(&browser.get("/dashboard/flags/checkout").await);
+        let (before, _) = page
+            .split_once("aria-current=\"page\"><span data-state")
+            .expect("a tab");
+        let (_, title) = before.rsplit_once("title=\"").expect("a title");
+        title.split(':').next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(current().await, "production");
+    let protected = admin
+        .patch(
+            &format!("/environments/{internal}"),
+            json!({ "protected": true }),
+        )
+        .await;
+    protected.expect(StatusCode::OK);
+    assert_eq!(current().await, "internal");
+}
+
+#[tokio::test]
+async fn a_change_of_several_flags_has_one_reason_and_is_reverted_by_editors_of_all() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (staging, _) = admin.environment("shop", "staging").await;
+    let (production, _) = admin.environment("shop", "production").await;
+    let flags = [admin.flag("a").await, admin.flag("b").await];
+    let change = |environment: &str| {
+        json!({
+            "flagIds": flags, "action": "enable", "environmentId": environment, "reason": "Launch day",
+        })
+    };
+    let eve = admin.user("eve@example.com", "viewer").await;
+    let grants = json!({ "grants": [{ "environmentId": staging, "role": "editor" }] });
+    let granted = admin.patch(&format!("/users/{eve}"), grants).await;
+    granted.expect(StatusCode::OK);
+    let eve = Browser::signed_in_as(&app, "eve@example.com").await;
+    for (environment, reverts) in [(&production, 0), (&staging, 1)] {
+        app.advance(1);
+        admin
+            .post("/flags/bulk", change(environment))
+            .await
+            .expect(StatusCode::OK);
+        let page = html(&eve.get("/dashboard/audit").await.expect(StatusCode::OK));
+        assert_eq!(
+            page.matches("href=\"/dashboard/audit/0").count(),
+            reverts,
+            "{page}"
+        );
+    }
+    let page = html(&eve.get("/dashboard/audit").await);
+    assert_eq!(page.matches("Launch day").count(), 2, "{page}");
+
+    let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let address = format!("/dashboard/audit/{entry}");
+    let page = html(&eve.get(&address).await.expect(StatusCode::OK));
+    assert!(page.contains("One action made these 2 changes; they are reverted together."));
+    let (_, fingerprint) = page
+        .split_once("name=\"fingerprint\" value=\"")
+        .expect("a form");
+    let fingerprint = fingerprint.split('"').next().unwrap_or_default();
+    let reverted = eve
+        .post(&address, &format!("fingerprint={fingerprint}"))
+        .await;
+    let reverted = reverted.expect(StatusCode::SEE_OTHER);
+    // No flag is the only one.
+    assert_eq!(reverted.header("location"), "/dashboard/audit");
+}
+
+#[tokio::test]
+async fn the_revert_of_a_rule_of_a_flag_that_is_off_says_when_it_takes_effect() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let condition = json!({ "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" });
+    let rule = json!({ "priority": 1, "logic": "and", "value": false, "conditions": [condition] });
+    let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
+    rule.expect(StatusCode::CREATED);
+    let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let browser = Browser::signed_in(&app).await;
+    let page = html(&browser.get(&format!("/dashboard/audit/{entry}")).await);
+    for text in [
+        "The flag is off here. This takes effect when you switch it on.",
+        "Once switched on, now",
+        "<del>OFF when plan is pro; everyone else is ON.</del>",
+        "<ins>ON for everyone.</ins>",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+}
+
+#[tokio::test]
+async fn a_revert_that_turns_a_flag_on_is_a_danger_and_lists_the_ttl() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    let off = json!({ "isEnabled": false, "ttlOverrideSeconds": 300 });
+    let off = admin.put(&checkout.path, off).await;
+    off.expect(StatusCode::NO_CONTENT);
+    let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let browser = Browser::signed_in(&app).await;
+    let page = html(&browser.get(&format!("/dashboard/audit/{entry}")).await);
+    let (_, will) = page.split_once("id=\"will\"").expect("a plan");
+    for text in [
+        "effect-words alarming",
+        "Some users who now get OFF will get ON.",
+        "<ins>ON for everyone.</ins>",
+        "<dt>TTL</dt><dd><del>5 min</del> <ins>60 s (default)</ins>",
+        "class=\"button primary danger\"",
+    ] {
+        assert!(will.contains(text), "{text}: {will}");
+    }
+}
+
+#[tokio::test]
+async fn only_environments_where_a_flag_is_on_prevent_archiving() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    admin.environment("shop", "staging").await;
+    let checkout = admin.flag_environment().await;
+    let flag = &checkout.flag;
+    admin.switch(flag, &checkout.environment, true).await;
+    let browser = Browser::signed_in(&app).await;
+    let page = "/dashboard/flags/checkout";
+    let form = format!("do=archive&flag={flag}&revision=1");
+    let refused = browser.post(page, &form).await.expect(StatusCode::CONFLICT);
+    let text = html(&refused);
+    let (_, list) = text.split_once("inline-list").expect("a list");
+    let (list, _) = list.split_once("</ul>").expect("a list");
+    assert!(
+        list.contains(">prod<") && !list.contains("staging"),
+        "{list}"
+    );
+
+    // Environments that differ are not made equal once the flag is archived.
+    let ttl = json!({ "isEnabled": false, "ttlOverrideSeconds": 300 });
+    let off = admin.put(&checkout.path, ttl).await;
+    off.expect(StatusCode::NO_CONTENT);
+    let compare = format!("{page}/compare");
+    assert!(html(&browser.get(&compare).await).contains("Make like"));
+    let archived = browser.post(page, &form).await;
+    archived.expect(StatusCode::SEE_OTHER);
+    let comparison = html(&browser.get(&compare).await);
+    assert!(comparison.contains("5 min") && !comparison.contains("Make like"));
+}
+
+#[tokio::test]
+async fn the_history_of_a_flag_in_another_product_is_empty_and_does_not_name_its_own() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    admin.environment("Blog", "live").await;
+    let (environment, _) = admin.environment("Web", "live").await;
+    let new =
+        json!({ "key": "checkout", "name": "Checkout", "type": "boolean", "products": ["Web"] });
+    let flag = admin.post("/flags", new).await.text("/id");
+    admin.switch(&flag, &environment, true).await;
+    let browser = Browser::signed_in(&app).await;
+    let history = async |query: &str| {
+        let address = format!("/dashboard/flags/checkout/history{query}");
+        html(&browser.get(&address).await.expect(StatusCode::OK))
+    };
+    assert!(
+        history("?product=Blog")
+            .await
+            .contains("No changes in Blog")
+    );
+    assert!(history("").await.contains(">Web / live</a>"));
+    let page = history("?product=Web").await;
+    assert!(
+        page.contains(">live</a>") && !page.contains("Web / live"),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn the_steps_of_a_flag_that_is_off_say_what_comes_once_it_is_on() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let condition = json!({ "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" });
+    let rule = json!({ "priority": 1, "logic": "and", "value": true, "conditions": [condition] });
+    let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
+    let rule = rule.expect(StatusCode::CREATED).text("/id");
+    let browser = Browser::signed_in(&app).await;
+    let page = async |query: &str| {
+        let address = format!("/dashboard/flags/checkout?{query}");
+        html(&browser.get(&address).await.expect(StatusCode::OK))
+    };
+    let recipes = page("edit=recipe").await;
+    assert!(
+        recipes.contains("A percentage of everyone left"),
+        "{recipes}"
+    );
+    let nobody = json!({ "percentage": 0, "strategy": "per_user" });
+    let rollout = admin
+        .put(&format!("{}/rollout", checkout.path), nobody)
+        .await;
+    rollout.expect(StatusCode::CREATED);
+    let steps = page("").await;
+    assert!(
+        steps.contains("<span class=\"step-mark\">else</span>"),
+        "{steps}"
+    );
+    assert!(!steps.contains("<span class=\"step-mark\">then</span>"));
+    // There is nowhere to move the only rule.
+    assert!(!steps.contains("Move up") && !steps.contains("Drag to reorder"));
+    let deletion = page(&format!("edit=delete-rule&rule={rule}")).await;
+    let effect = "The flag is off here, so nothing changes yet. Once it is on: OFF for everyone.";
+    assert!(deletion.contains(effect), "{deletion}");
+    // Somebody else deleted it.
+    let rules = admin.delete(&format!("/rules/{rule}")).await;
+    rules.expect(StatusCode::NO_CONTENT);
+    let page = page(&format!("edit=delete-rule&rule={rule}")).await;
+    assert!(page.contains("Add rule"), "{page}");
 }
