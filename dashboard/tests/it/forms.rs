@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use pennon_dashboard::error::{AdminError, FieldError, UnchangeableFlag, UnconfirmedChange};
-use pennon_model::{environment::Environment, flag::Flag, metadata::FlagMetadata};
+use pennon_model::{environment::Environment, flag::Flag, id::FlagId, metadata::FlagMetadata};
+use uuid::Uuid;
 
 use crate::fake::{Fake, Response, flag, get, post};
 
@@ -66,7 +67,8 @@ async fn details_that_somebody_else_changed_are_listed() {
     for (flag, _) in &mut fake.flags {
         *flag = saved.clone();
     }
-    let form = "do=details&flag=00000000-0000-0000-0000-000000000000&revision=0&name=New+checkout&description=Mine&owner=Me&expiresAt=2026-03-01";
+    let form = "do=details&flag=00000000-0000-0000-0000-000000000000&revision=0\
+        &name=New+checkout&description=Mine&owner=Me&expiresAt=2026-03-01";
     let page = post(&Arc::new(fake), DETAILS, form).await;
     let (_, notice) = page.html.split_once("role=\"alert\"").expect("a notice");
     let (notice, _) = notice.split_once("</ul>").expect("a list");
@@ -226,4 +228,52 @@ async fn a_tag_cannot_be_added_and_removed_at_once() {
     assert!(page.contains("Must not contain a tag to add."), "{page}");
     assert!(tag(&page, "name=\"removeTags\"").contains("value=\"b\""));
     assert_eq!(*fake.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_other_flags_of_a_refused_selection_keep_the_change_and_the_list() {
+    let mut fake = Fake::shop();
+    fake.flags.push((flag("banner", "Banner"), Vec::new()));
+    for ((flag, _), number) in fake.flags.iter_mut().zip(1..) {
+        flag.id = FlagId::new(Uuid::from_u128(number));
+    }
+    fake.refusal = Some(AdminError::UnchangeableFlags(vec![UnchangeableFlag {
+        index: 0,
+        detail: "The flag has 20 tags.".to_owned(),
+    }]));
+    let id = |number: u128| format!("flag={}", Uuid::from_u128(number));
+    let (first, second) = (id(1), id(2));
+    let change = "do=tag&addTags=a&removeTags=b&list=stale%3Dyes";
+    let url = format!("/dashboard/change-flags?{change}&{first}&{second}");
+    let page = get(&Arc::new(fake), &url).await.html;
+    assert!(
+        page.contains("1 of the 2 flags cannot be changed"),
+        "{page}"
+    );
+    assert_eq!(page.matches("The flag has 20 tags.").count(), 1, "{page}");
+    let rest = format!("/dashboard/change-flags?{change}&{second}").replace('&', "&amp;");
+    assert!(page.contains(&format!("href=\"{rest}\"")), "{page}");
+    assert!(page.contains("Continue with the other flag"));
+    assert!(page.contains("href=\"/dashboard/flags?stale=yes\""));
+}
+
+#[tokio::test]
+async fn the_focus_is_in_the_first_field_or_in_the_one_with_an_error() {
+    let url = "/dashboard/new-flag";
+    let page = get(&Arc::new(Fake::shop()), url).await.html;
+    assert!(tag(&page, "id=\"name\"").contains("autofocus"));
+    assert!(!tag(&page, "id=\"key\"").contains("autofocus"));
+    let page = refused(invalid("key"), url, "name=N&key=k&type=boolean")
+        .await
+        .html;
+    assert!(!tag(&page, "id=\"name\"").contains("autofocus"));
+    let key = tag(&page, "id=\"key\"");
+    assert!(
+        key.contains("autofocus") && key.contains("aria-invalid=\"true\""),
+        "{key}"
+    );
+    assert!(
+        key.contains("aria-describedby=\"key-hint key-error\""),
+        "{key}"
+    );
 }

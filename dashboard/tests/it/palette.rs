@@ -7,7 +7,7 @@ use leptos::reactive::computed::ScopedFuture;
 use pennon_dashboard::{api::destinations::destinations, model::Destination};
 use pennon_model::environment::ProductName;
 use pennon_model::grant::{Grant, GrantScope, Grants};
-use pennon_model::user::Role;
+use pennon_model::{time::Timestamp, user::Role};
 
 use crate::fake::{Fake, cell, environment, flag, visit};
 
@@ -66,4 +66,26 @@ async fn a_command_finds_the_only_environment_that_the_user_can_change() {
     let listed = find(&fake, "stage").await;
     let listed = listed.iter().filter(|each| each.kind == "Environment");
     assert_eq!(listed.count(), 8);
+}
+
+#[tokio::test]
+async fn people_are_found_by_admins_and_archived_flags_by_everyone() {
+    let mut fake = Fake::shop();
+    for (flag, _) in &mut fake.flags {
+        flag.archived_at = Some(Timestamp::from_millis(0));
+    }
+    for (role, people) in [(Role::Editor, 0), (Role::Admin, 1)] {
+        let fake = Arc::new(Fake {
+            role,
+            flags: fake.flags.clone(),
+            ..Fake::shop()
+        });
+        let found = find(&fake, "ana").await;
+        let count = |kind: &str| found.iter().filter(|each| each.kind == kind).count();
+        assert_eq!(count("Person"), people, "{role}");
+        assert_eq!((count("Flag"), count("Archived flag")), (0, 1));
+        // Nothing can be done with it.
+        let commands = find(&fake, "turn on checkout").await;
+        assert!(!commands.iter().any(|each| each.kind == "Action"));
+    }
 }

@@ -461,3 +461,26 @@ async fn environments_of_other_products_that_prevent_archiving_are_named() {
     assert!(page.html.contains(">Web shop / production</a>"));
     assert!(page.html.contains(&format!("&amp;{SHOP}")));
 }
+
+#[tokio::test]
+async fn the_audit_log_of_an_incident_keeps_the_product_and_the_full_name_of_the_environment() {
+    let fake = Arc::new(Fake::two_products());
+    get(&fake, "/dashboard/incident?product=Blog").await;
+    let call = fake.calls().pop().unwrap_or_default();
+    assert!(call.starts_with("recent Some(\"Blog\") None"), "{call}");
+    let blog = "environment=00000000-0000-0000-0000-000000000001";
+    let page = get(&fake, &format!("/dashboard/incident?{blog}"))
+        .await
+        .html;
+    let link = "href=\"/dashboard/audit?environment=Blog+%2F+production&amp;from=";
+    assert!(page.contains(link), "{page}");
+}
+
+#[tokio::test]
+async fn the_chosen_environment_stays_chosen_before_a_flag_is() {
+    let second = "00000000-0000-0000-0000-000000000002";
+    let address = format!("/dashboard/try?environment={second}");
+    let page = get(&Arc::new(Fake::two_products()), &address).await.html;
+    let option = format!("<option value=\"{second}\" selected>Web shop / production</option>");
+    assert!(page.contains(&option), "{page}");
+}
