@@ -813,6 +813,122 @@ async fn a_change_of_several_flags_has_one_reason_and_is_reverted_by_editors_of_
 }
 
 #[tokio::test]
+async fn a_change_of_flags_of_other_products_too_is_not_for_editors_of_one() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let create = async |key: &str, product: &str| {
+        let new = json!({ "key": key, "name": key, "type": "boolean", "products": [product] });
+        admin.post("/flags", new).await.text("/id")
+    };
+    let flags = [create("a", "Blog").await, create("b", "shop").await];
+    let eve = admin.user("eve@example.com", "viewer").await;
+    let grants = json!({ "grants": [{ "product": "shop", "role": "editor" }] });
+    let granted = admin.patch(&format!("/users/{eve}"), grants).await;
+    granted.expect(StatusCode::OK);
+    let eve = Browser::signed_in_as(&app, "eve@example.com").await;
+    for (flags, tag, reverts) in [(&flags[..], "q2", 0), (&flags[1..], "q3", 1)] {
+        app.advance(1);
+        let tag = json!({ "flagIds": flags, "action": "tag", "addTags": [tag] });
+        admin.post("/flags/bulk", tag).await.expect(StatusCode::OK);
+        let page = html(&eve.get("/dashboard/audit").await.expect(StatusCode::OK));
+        let links = page.matches("href=\"/dashboard/audit/0").count();
+        // The creation of her flag could be reverted, too.
+        assert_eq!(links, reverts + 1, "{page}");
+    }
+}
+
+#[tokio::test]
+async fn the_audit_log_is_divided_into_days() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    app.advance(24 * 60 * 60);
+    let admin = app.admin().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    let browser = Browser::signed_in(&app).await;
+    let page = html(&browser.get("/dashboard/audit").await.expect(StatusCode::OK));
+    let (today, yesterday) = page.split_once("<h2>Yesterday · ").expect("two days");
+    assert!(
+        today.contains("<h2>Today · ") && today.contains(" on in "),
+        "{page}"
+    );
+    assert!(yesterday.contains("created the environment"), "{page}");
+}
+
+#[tokio::test]
+async fn the_revert_in_several_environments_requires_a_reason_if_one_does() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let flag = admin.flag("checkout").await;
+    let mut entries = Vec::new();
+    for (name, guard) in [("staging", "reasonRequired"), ("production", "protected")] {
+        let (environment, _) = admin.environment("shop", name).await;
+        admin.switch(&flag, &environment, true).await;
+        let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+        entries.push(format!("entry={entry}"));
+        let guarded = admin
+            .patch(
+                &format!("/environments/{environment}"),
+                json!({ guard: true }),
+            )
+            .await;
+        guarded.expect(StatusCode::OK);
+    }
+    let browser = Browser::signed_in(&app).await;
+    for entries in [
+        entries.join("&"),
+        entries.iter().rev().cloned().collect::<Vec<_>>().join("&"),
+    ] {
+        let address = format!("/dashboard/incident/revert?{entries}");
+        let page = html(&browser.get(&address).await.expect(StatusCode::OK));
+        assert!(
+            page.contains("Revert 2 changes in 2 environments"),
+            "{page}"
+        );
+        let (_, field) = page.split_once("<textarea id=\"reason\"").expect("a field");
+        let (field, _) = field.split_once('>').unwrap_or_default();
+        assert!(field.contains(" required"), "{field}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_with_rules_leads_back_to_its_rule_or_gets_another_condition() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let mut rules = Vec::new();
+    for priority in 1..=2 {
+        let condition = json!({ "attribute": "age", "operator": "==", "valueType": "number", "valueInt": priority });
+        let rule = json!({ "priority": priority, "logic": "and", "value": true, "conditions": [condition] });
+        let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
+        rules.push(rule.expect(StatusCode::CREATED).text("/id"));
+    }
+    let browser = Browser::signed_in(&app).await;
+    let here = format!(
+        "flag={}&environment={}",
+        checkout.flag, checkout.environment
+    );
+    let (first, last) = (&rules[0], &rules[1]);
+    let form = format!("do=order&{here}&seen={first}.1+{last}.1&order={first}+{last}&up={last}");
+    let page = "/dashboard/flags/checkout";
+    let moved = browser
+        .post(page, &form)
+        .await
+        .expect(StatusCode::SEE_OTHER);
+    let anchor = format!("#rule-{last}");
+    assert!(moved.header("location").ends_with(&anchor));
+
+    let condition = "attribute=plan&operator=%3D%3D&valueType=string&operand=pro";
+    let form = format!("do=recipe&{here}&recipe=only&{condition}&add=condition");
+    let answer = browser.post(page, &form).await;
+    let form = html(&answer.expect(StatusCode::OK));
+    assert!(form.contains("aria-label=\"Condition 2\""), "{form}");
+    assert!(form.contains("value=\"pro\""), "{form}");
+}
+
+#[tokio::test]
 async fn the_revert_of_a_rule_of_a_flag_that_is_off_says_when_it_takes_effect() {
     let app = TestApp::start().await;
     let admin = app.admin().await;

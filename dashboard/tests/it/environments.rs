@@ -259,6 +259,12 @@ async fn only_an_admin_can_create_an_environment() {
         )
         .await;
         assert!(!page.html.contains("New environment"));
+        let fake = Arc::new(Fake {
+            role,
+            ..Fake::shop()
+        });
+        let page = get(&fake, "/dashboard/environments?status=revoked").await;
+        assert!(!page.html.contains("New environment"));
         let page = get(
             &Arc::new(Fake {
                 role,

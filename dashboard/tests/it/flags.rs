@@ -8,6 +8,7 @@ use pennon_dashboard::api::flags::set_enabled;
 use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_model::{
     id::{EnvironmentId, FlagId},
+    metadata::FlagTags,
     time::Timestamp,
     user::Role,
 };
@@ -339,4 +340,15 @@ async fn the_form_of_a_rollout_that_was_removed_adds_one() {
     )
     .await;
     assert!(page.html.contains("id=\"recipe-form\""), "{}", page.html);
+}
+
+#[tokio::test]
+async fn a_row_shows_three_tags_and_counts_the_others() {
+    let mut fake = Fake::shop();
+    for (flag, _) in &mut fake.flags {
+        flag.metadata.tags = FlagTags::parse_list("a, b, c, d, e").expect("tags");
+    }
+    let page = get(&Arc::new(fake), FLAGS).await.html;
+    assert!(page.contains("title=\"Tags: a, b, c, d, e\""), "{page}");
+    assert!(page.contains("a, b, c") && page.contains(" +2"), "{page}");
 }

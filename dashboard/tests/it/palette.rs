@@ -1,11 +1,12 @@
 //! The search of the palette.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use leptos::prelude::*;
 use leptos::reactive::computed::ScopedFuture;
 use pennon_dashboard::{api::destinations::destinations, model::Destination};
 use pennon_model::environment::ProductName;
+use pennon_model::flag::FlagProducts;
 use pennon_model::grant::{Grant, GrantScope, Grants};
 use pennon_model::{time::Timestamp, user::Role};
 
@@ -88,4 +89,27 @@ async fn people_are_found_by_admins_and_archived_flags_by_everyone() {
         let commands = find(&fake, "turn on checkout").await;
         assert!(!commands.iter().any(|each| each.kind == "Action"));
     }
+}
+
+#[tokio::test]
+async fn commands_are_few_and_only_for_environments_where_the_flag_exists() {
+    let environments: Vec<_> = (1..=10)
+        .map(|number| environment(number, "shop", &format!("stage {number}")))
+        .collect();
+    let cells = vec![Some(cell(false)); environments.len()];
+    let mut checkout = flag("checkout", "New checkout");
+    let count = async |flag| {
+        let fake = Arc::new(Fake {
+            flags: vec![(flag, cells.clone())],
+            environments: environments.clone(),
+            ..Fake::default()
+        });
+        let found = find(&fake, "turn on checkout").await;
+        found.iter().filter(|each| each.kind == "Action").count()
+    };
+    assert_eq!(count(checkout.clone()).await, 8);
+    let blog = ProductName::try_from("Blog".to_owned()).expect("a product's name");
+    checkout.products = FlagProducts::try_from(BTreeSet::from([blog])).ok();
+    assert!(checkout.products.is_some());
+    assert_eq!(count(checkout).await, 0);
 }
