@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn a_rule_is_changed_by_any_of_its_parts_and_else_moved() {
         let describe = |old, new| plain_sentence(AuditAction::RuleUpdated, old, new);
-        let rule = |logic: &str, priority: u8| json!({"value": true, "logic": logic, "conditions": [], "priority": priority});
+        let rule = |logic: &str, priority: u8| json!({"logic": logic, "conditions": [], "priority": priority});
         assert_eq!(
             describe(rule("and", 1), rule("or", 1)),
             "changed a rule of checkout in prod"

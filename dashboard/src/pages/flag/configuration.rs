@@ -113,7 +113,7 @@ fn confirmation(
             <FormActions action=label back=page.address.href() focus_back=true/>
         </form>
     };
-    (on != configuration.is_enabled).then(|| form.into_html())
+    Some(form.into_html())
 }
 
 fn time_to_live(page: &PageData, current: &FlagConfiguration) -> impl IntoView + use<> {
