@@ -609,8 +609,20 @@ async fn the_last_change_is_undone_even_if_the_clock_was_set_back() {
     }
 }
 
+/// Posts forms to pages, and expects that each is refused as outdated and changes nothing.
+async fn expect_outdated(app: &TestApp, forms: &[(&str, String)]) {
+    let admin = app.admin().await;
+    let browser = Browser::signed_in(app).await;
+    let before = admin.audited_with_accounts().await;
+    for (page, form) in forms {
+        let refused = browser.post(page, &format!("{form}&confirmed=yes")).await;
+        assert_eq!(refused.status, StatusCode::CONFLICT, "{form}");
+        assert_eq!(admin.audited_with_accounts().await, before, "{form}");
+    }
+}
+
 #[tokio::test]
-async fn a_form_of_an_outdated_page_changes_nothing() {
+async fn a_form_of_an_outdated_page_of_a_flag_changes_nothing() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
@@ -619,28 +631,19 @@ async fn a_form_of_an_outdated_page_changes_nothing() {
     let rule = json!({ "priority": 1, "logic": "and", "value": true, "conditions": [condition] });
     let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
     let rule = rule.expect(StatusCode::CREATED).text("/id");
-    let rollout = json!({ "percentage": 10, "strategy": "per_user" });
-    let rollout = admin
-        .put(&format!("{}/rollout", checkout.path), rollout)
-        .await;
-    rollout.expect(StatusCode::CREATED);
+    let rollout = format!("{}/rollout", checkout.path);
+    let tenth = json!({ "percentage": 10, "strategy": "per_user" });
+    admin.put(&rollout, tenth).await.expect(StatusCode::CREATED);
     let (staging, _) = admin.environment("shop", "staging").await;
     let archived = admin.flag("archived").await;
     let deletion = admin.delete(&format!("/flags/{archived}")).await;
     deletion.expect(StatusCode::NO_CONTENT);
-    let eve = admin.user("eve@example.com", "viewer").await;
-    let web = json!({ "product": "shop", "name": "web", "visibility": "public" });
-    let web = admin.post("/environments", web).await.text("/id");
-    let (old, _) = admin.environment("shop", "rotated").await;
-    let overlap = format!("/environments/{old}/rotate-key?overlapSeconds=3600");
-    let rotated = admin.send(admin.request(Method::POST, &overlap)).await;
-    let rotated = rotated.text("/id");
 
     let browser = Browser::signed_in(&app).await;
-    let copying =
-        format!("/dashboard/flags/checkout?environment={environment}&edit=copy&to={staging}");
-    let page = html(&browser.get(&copying).await.expect(StatusCode::OK));
-    let (_, preview) = page
+    let page = "/dashboard/flags/checkout";
+    let copying = format!("{page}?environment={environment}&edit=copy&to={staging}");
+    let preview = html(&browser.get(&copying).await.expect(StatusCode::OK));
+    let (_, preview) = preview
         .split_once("class=\"copy-preview\"")
         .expect("a preview");
     let field = |name: &str| {
@@ -651,89 +654,67 @@ async fn a_form_of_an_outdated_page_changes_nothing() {
     };
     let (from, to) = (field("revision"), field("to-revision"));
 
-    let flag_page = "/dashboard/flags/checkout".to_owned();
-    let environment_page = format!("/dashboard/environments/{environment}");
-    let (people, person) = (
-        "/dashboard/people".to_owned(),
-        format!("/dashboard/people/{eve}"),
-    );
-    let here = format!("flag={flag}&environment={environment}");
     let content =
         "value=true&logic=or&attribute=plan&operator=%3D%3D&valueType=string&operand=basic";
     let share = "percentage=90&strategy=per_user";
-    let before = admin.audited_with_accounts().await;
-    for (page, form) in [
-        (&flag_page, format!("do=details&{here}&revision=0&name=New")),
-        (&flag_page, format!("do=archive&{here}&revision=0")),
+    let forms = [
+        "do=details&revision=0&name=New".to_owned(),
+        "do=archive&revision=0".to_owned(),
+        "do=switch&revision=0&enabled=true".to_owned(),
+        "do=ttl&seen=5&ttl=30".to_owned(),
+        format!("do=rule&rule={rule}&revision=0&{content}"),
+        format!("do=rule&seen={rule}.0&{content}"),
+        format!("do=delete-rule&rule={rule}&revision=0"),
+        format!("do=order&seen={rule}.0&order={rule}"),
+        format!("do=rollout&revision=0&{share}"),
+        format!("do=rollout&{share}"),
+        format!("do=recipe&recipe=share&seen={rule}.1&revision=0&{share}"),
+        "do=remove-rollout&revision=0".to_owned(),
+        format!("do=copy&to={staging}&revision={from}&to-revision=0"),
+        format!("do=copy&to={staging}&revision=0&to-revision={to}"),
+    ];
+    let forms = forms.map(|form| {
         (
-            &"/dashboard/flags/archived".to_owned(),
-            format!("do=restore&flag={archived}&revision=0"),
-        ),
-        (
-            &flag_page,
-            format!("do=switch&{here}&revision=0&enabled=true"),
-        ),
-        (&flag_page, format!("do=ttl&{here}&seen=5&ttl=30")),
-        (
-            &flag_page,
-            format!("do=rule&{here}&rule={rule}&revision=0&{content}"),
-        ),
-        (
-            &flag_page,
-            format!("do=rule&{here}&seen={rule}.0&{content}"),
-        ),
-        (
-            &flag_page,
-            format!("do=delete-rule&{here}&rule={rule}&revision=0"),
-        ),
-        (
-            &flag_page,
-            format!("do=order&{here}&seen={rule}.0&order={rule}"),
-        ),
-        (&flag_page, format!("do=rollout&{here}&revision=0&{share}")),
-        (&flag_page, format!("do=rollout&{here}&{share}")),
-        (
-            &flag_page,
-            format!("do=recipe&{here}&recipe=share&seen={rule}.1&revision=0&{share}"),
-        ),
-        (&flag_page, format!("do=remove-rollout&{here}&revision=0")),
-        (
-            &flag_page,
-            format!("do=copy&{here}&to={staging}&revision={from}&to-revision=0"),
-        ),
-        (
-            &flag_page,
-            format!("do=copy&{here}&to={staging}&revision=0&to-revision={to}"),
-        ),
-        (
-            &environment_page,
-            "do=rename&revision=0&name=new".to_owned(),
-        ),
-        (
-            &format!("/dashboard/environments/{web}"),
-            "do=client-rules&revision=0&clientRules=answers".to_owned(),
-        ),
-        (
-            &format!("/dashboard/environments/{rotated}"),
-            "do=end-previous-key&revision=0".to_owned(),
-        ),
-        (
-            &environment_page,
-            "do=safeguards&revision=0&protected=yes".to_owned(),
-        ),
-        (&people, format!("person={eve}&revision=0&role=editor")),
+            page,
+            format!("{form}&flag={flag}&environment={environment}"),
+        )
+    });
+    expect_outdated(&app, &forms).await;
+    let restore = format!("do=restore&flag={archived}&revision=0");
+    expect_outdated(&app, &[("/dashboard/flags/archived", restore)]).await;
+}
+
+#[tokio::test]
+async fn a_form_of_an_outdated_page_of_an_environment_or_a_person_changes_nothing() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let web = json!({ "product": "shop", "name": "web", "visibility": "public" });
+    let web = admin.post("/environments", web).await.text("/id");
+    let (old, _) = admin.environment("shop", "rotated").await;
+    let overlap = format!("/environments/{old}/rotate-key?overlapSeconds=3600");
+    let rotated = admin.send(admin.request(Method::POST, &overlap)).await;
+    let rotated = rotated.text("/id");
+    let eve = admin.user("eve@example.com", "viewer").await;
+    let page = |id: &str| format!("/dashboard/environments/{id}");
+    let (environment, web, rotated) = (page(&environment), page(&web), page(&rotated));
+    let person = format!("/dashboard/people/{eve}");
+    let role = format!("person={eve}&revision=0&role=editor");
+    expect_outdated(&app, &[("/dashboard/people", role)]).await;
+    let forms = [
+        (&environment, "do=rename&revision=0&name=new"),
+        (&environment, "do=safeguards&revision=0&protected=yes"),
+        (&web, "do=client-rules&revision=0&clientRules=answers"),
+        (&rotated, "do=end-previous-key&revision=0"),
         (
             &person,
-            "do=grant&revision=0&scope=product%3Ashop&role=editor".to_owned(),
+            "do=grant&revision=0&scope=product%3Ashop&role=editor",
         ),
-        (&person, "do=reset&revision=0&password=".to_owned()),
-        (&person, "do=delete&revision=0".to_owned()),
-    ] {
-        let form = format!("{form}&confirmed=yes");
-        let refused = browser.post(page, &form).await;
-        assert_eq!(refused.status, StatusCode::CONFLICT, "{form}");
-        assert_eq!(admin.audited_with_accounts().await, before, "{form}");
-    }
+        (&person, "do=reset&revision=0&password="),
+        (&person, "do=delete&revision=0"),
+    ];
+    let forms = forms.map(|(page, form)| (page.as_str(), form.to_owned()));
+    expect_outdated(&app, &forms).await;
 }
 
 #[tokio::test]
