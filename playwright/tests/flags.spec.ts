@@ -1,5 +1,6 @@
+import type { Route } from "@playwright/test";
 import { evaluate } from "../support/api.ts";
-import { hold } from "../support/hold.ts";
+import { closedGate, hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test("a new flag is listed, and off in every environment", async ({ page, server, api }) => {
@@ -86,6 +87,33 @@ test("a switch does not reload the page", { tag: "@scripts" }, async ({ page, se
   expect(loads).toBe(0);
 });
 
+test("a switch shows its new state at once, and ignores further presses until the answer", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("new_checkout", "New checkout");
+  await page.clock.install();
+  await signIn(page, server);
+  await scriptsReady(page);
+  let requests = 0;
+  const answer = await hold(page, "**/set-enabled");
+  page.on("request", (request) => {
+    requests += request.url().endsWith("/set-enabled") ? 1 : 0;
+  });
+  const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
+  await flagSwitch.press("Space");
+  await expect(flagSwitch).toBeChecked();
+  await expect(flagSwitch).toHaveAttribute("aria-busy", "true");
+  await flagSwitch.press("Space");
+  answer();
+  await expect(page.getByText("New checkout is on in staging.")).toBeVisible();
+  await expect(flagSwitch).toBeFocused();
+  await expect(flagSwitch).toBeChecked();
+  expect(requests).toBe(1);
+  await page.clock.runFor(4_000);
+  await expect(page.locator(".toast")).toContainText("New checkout is on in staging.");
+});
+
 test("a refused switch goes back and shows the reason", { tag: "@scripts" }, async ({
   page,
   context,
@@ -152,6 +180,46 @@ test("the list follows a search that was typed before hydration", {
   await expect(rows).toHaveCount(2);
   hydrate();
   await expect(rows).toHaveCount(1);
+});
+
+test("an earlier search that is answered late changes nothing", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  await api.createFlag("new_checkout", "Checkout in one page");
+  await api.createFlag("dark_mode", "Dark colors");
+  await signIn(page, server);
+  await scriptsReady(page);
+  const search = page.getByRole("searchbox", { name: "Search name or key" });
+  const release = await hold(page, "**/dashboard/flags?q=dark");
+  const early = page.waitForRequest("**/dashboard/flags?q=dark");
+  await search.fill("dark");
+  const request = await early;
+  await search.fill("check");
+  await expect(page).toHaveURL(/\?q=check$/);
+  release();
+  await (await request.response())?.finished();
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+  await expect(page).toHaveURL(/\?q=check$/);
+  await expect(page.locator("tbody tr")).toHaveText([/Checkout in one page/]);
+});
+
+test("a search that fails says so, and asks for the sign-in after the session", {
+  tag: "@scripts",
+}, async ({ page, context, server, api, browserErrors }) => {
+  browserErrors.ignore(/ERR_FAILED/);
+  await api.createFlag("new_checkout", "Checkout in one page");
+  await signIn(page, server);
+  await scriptsReady(page);
+  await page.route("**/dashboard/flags?q=dark", (route) => route.abort());
+  const search = page.getByRole("searchbox", { name: "Search name or key" });
+  await search.fill("dark");
+  await expect(page.getByText("The service cannot be reached. The list may be")).toBeAttached();
+  await expect(page.locator("tbody tr")).toHaveCount(1);
+  await context.clearCookies();
+  await search.fill("check");
+  await expect(page).toHaveURL(/\/dashboard\/login/);
 });
 
 test("the list and its address follow the filters", {
@@ -302,7 +370,13 @@ test("a protected environment asks for confirmation of a switch, and shows the e
   await expect(page.getByText("New checkout is off again in production.")).toBeVisible();
 });
 
-test("a concurrent switch is not overwritten", async ({ page, server, api, browserErrors }) => {
+test("a concurrent switch is not overwritten", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+  javaScriptEnabled,
+}) => {
   browserErrors.ignore(/status of 409/);
   const staging = await api.createEnvironment("Web shop", "staging");
   const flag = await api.createFlag("new_checkout", "New checkout");
@@ -314,6 +388,11 @@ test("a concurrent switch is not overwritten", async ({ page, server, api, brows
   await flagSwitch.click();
   await expect(page.getByRole("alert")).toContainText("Somebody else changed this first");
   await expect(flagSwitch).not.toBeChecked();
+  if (javaScriptEnabled) {
+    await page.getByRole("link", { name: "Show the current state" }).click();
+    await expect(page.getByRole("alert")).toHaveCount(0);
+    await expect(flagSwitch).not.toBeChecked();
+  }
 });
 
 test("a flag can be created in a dialog, with a key derived from its name", {
@@ -330,7 +409,7 @@ test("a flag can be created in a dialog, with a key derived from its name", {
     dialog.getByRole("textbox", { name: "Key" }),
   ];
   await expect(name).toBeFocused();
-  await page.keyboard.type("Café crème!");
+  await page.keyboard.type("(Café crème!)");
   await expect(key).toHaveValue("cafe_creme");
   await expect(dialog.getByText("already has this key")).toBeVisible();
 
@@ -367,10 +446,93 @@ test("a dialog keeps the input when the service refuses it", { tag: "@scripts" }
     "aria-invalid",
     "true",
   );
+  await expect(dialog.getByRole("textbox", { name: "Key" })).toBeFocused();
   await expect(dialog.getByRole("textbox", { name: "Name" })).toHaveValue("Another");
   await dialog.getByRole("link", { name: "Cancel" }).click();
   await expect(dialog).toBeHidden();
   await expect(page).toHaveURL(/\/dashboard\/flags$/);
+});
+
+test("a dialog keeps the input without the service, and sends it once afterwards", {
+  tag: "@scripts",
+}, async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/ERR_FAILED|status of 502/);
+  await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await scriptsReady(page);
+  await page.getByRole("link", { name: "New flag" }).click();
+  const dialog = page.getByRole("dialog", { name: "New flag" });
+  const name = dialog.getByRole("textbox", { name: "Name" });
+  const create = dialog.getByRole("button", { name: "Create flag" });
+  const alert = dialog.getByRole("alert");
+  await name.fill("Dark mode");
+  const form = "**/dashboard/new-flag**";
+  for (const fail of [
+    (route: Route) => route.abort(),
+    (route: Route) =>
+      route.fulfill({
+        status: 502,
+        contentType: "text/html",
+        body: "<p role=alert>Bad gateway</p>",
+      }),
+  ]) {
+    await page.route(form, fail, { times: 1 });
+    await create.click();
+    await expect(alert).toHaveText(/^The service cannot be reached\. What you typed is still here/);
+    await expect(name).toHaveValue("Dark mode");
+    await expect(create).toBeEnabled();
+  }
+  const release = await hold(page, form);
+  await create.click();
+  await expect(create).toBeDisabled();
+  await expect(alert).toBeEmpty();
+  release();
+  await expect(page).toHaveURL(/\/dashboard\/flags\/dark_mode/);
+});
+
+test("a form opens in a new tab instead of the dialog if the browser is asked to", {
+  tag: "@scripts",
+}, async ({ page, context, server, api }) => {
+  await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await scriptsReady(page);
+  const opened = context.waitForEvent("page");
+  await page.getByRole("link", { name: "New flag" }).click({ modifiers: ["ControlOrMeta"] });
+  await expect(await opened).toHaveURL(/\/dashboard\/new-flag/);
+  await expect(page.getByRole("dialog")).toBeHidden();
+});
+
+test("the verdict on an earlier key is not shown for the current one", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  await api.createFlag("taken", "Taken");
+  await signIn(page, server);
+  await page.goto("/dashboard/new-flag");
+  await scriptsReady(page);
+  const key = page.getByLabel("Key");
+  await key.fill("taken");
+  const taken = page.getByText("already has this key");
+  await expect(taken).toBeVisible();
+  const { opened, open } = closedGate();
+  await page.route("**/check-key", async (route) => {
+    if (!route.request().postData()?.includes("dark_mode")) {
+      await opened;
+    }
+    await route.fallback();
+  });
+  await key.fill("dark");
+  await expect(taken).toBeHidden();
+  const late = page.waitForRequest("**/check-key");
+  await key.fill("taken");
+  const request = await late;
+  await key.fill("dark_mode");
+  await expect(page.getByText("This key is available.")).toBeVisible();
+  open();
+  await (await request.response())?.finished();
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+  await expect(page.getByText("This key is available.")).toBeVisible();
 });
 
 test("a dialog asks for the reason of a new flag, and canceling leads back to the form", {

@@ -95,6 +95,12 @@ test("a blank reason for a switch keeps the question open", { tag: "@scripts" },
   await page.getByRole("button", { name: "Turn off in production" }).click();
   await expect(reasonField(page)).toBeFocused();
   await expect(reasonField(page)).toHaveValue("");
+  // A reason belongs to one change.
+  await reasonField(page).fill("INC-481");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("switch").click();
+  await expect(reasonField(page)).toHaveValue("");
+  await expect(page.locator("#switch-question .optional")).toBeHidden();
   expect((await evaluate(server, production.sdkKey, "checkout_v2")).enabled).toBe(true);
 });
 
