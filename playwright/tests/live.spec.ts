@@ -193,6 +193,82 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await page.unrouteAll({ behavior: "ignoreErrors" });
   });
 
+  test("that arrives during an update is shown by the next one", async ({
+    page,
+    context,
+    server,
+    api,
+  }) => {
+    await api.createEnvironment("Web shop", "staging");
+    await signIn(page, server);
+    await scriptsReady(page);
+    const other = await context.newPage();
+    await other.goto("/dashboard/flags");
+    const { opened, open } = closedGate();
+    let requests = 0;
+    await page.route("**/dashboard/flags", async (route) => {
+      requests += 1;
+      if (requests === 1) {
+        const response = await route.fetch();
+        await opened;
+        await route.fulfill({ response });
+      } else {
+        await route.fallback();
+      }
+    });
+    await api.createFlag("new_checkout", "New checkout");
+    await expect.poll(() => requests).toBe(1);
+    await api.createFlag("dark_mode", "Dark mode");
+    await expect(other.getByRole("row", { name: "Dark mode" })).toBeVisible();
+    open();
+    await expect(page.getByRole("row", { name: "Dark mode" })).toBeVisible();
+  });
+
+  test("does not bring back the rows that a search has filtered out meanwhile", async ({
+    page,
+    server,
+    api,
+  }) => {
+    await api.createEnvironment("Web shop", "staging");
+    await api.createFlag("checkout_v2", "Checkout in one page");
+    await signIn(page, server);
+    await scriptsReady(page);
+    const address = "**/dashboard/flags";
+    const release = await hold(page, address);
+    const update = page.waitForRequest(address);
+    await api.createFlag("dark_mode", "Dark mode");
+    const request = await update;
+    await page.getByRole("searchbox").fill("check");
+    await expect(page).toHaveURL(/\?q=check$/);
+    release();
+    await (await request.response())?.finished();
+    // The update is repeated at the new address.
+    await page.waitForResponse("**/dashboard/flags?q=check");
+    await expect(page.getByRole("main").getByRole("row")).toHaveText([/Flag/, /Checkout in one/]);
+  });
+
+  test("leaves the page as it is after an upgrade of the service, and says so", async ({
+    page,
+    server,
+    api,
+  }) => {
+    await api.createEnvironment("Web shop", "staging");
+    await signIn(page, server);
+    await scriptsReady(page);
+    await page.route("**/dashboard/flags", async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replaceAll(/pennon\.\w+\.css/g, "pennon.next.css");
+      await route.fulfill({ response, body });
+    });
+    await api.createFlag("dark_mode", "Dark mode");
+    await expect(page.locator(".bars")).toContainText("Pennon has been updated.");
+    await expect(page.getByRole("row", { name: "Dark mode" })).toHaveCount(0);
+    await page.unrouteAll({ behavior: "wait" });
+    await page.getByRole("link", { name: "Reload" }).click();
+    await expect(page.getByRole("row", { name: "Dark mode" })).toBeVisible();
+    await expect(page.locator(".bars")).toBeEmpty();
+  });
+
   test("is requested again after the server failed to render it", async ({
     page,
     server,
@@ -535,6 +611,26 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await page.getByRole("button", { name: "Create flag" }).click();
     await expect(page.getByRole("heading", { level: 1 })).toContainText("New checkout");
   });
+});
+
+test("a form that leads to no page can be sent again after ten seconds", {
+  tag: "@scripts",
+}, async ({ page, server }) => {
+  await page.clock.install();
+  await signIn(page, server);
+  await page.goto("/dashboard/new-flag");
+  await scriptsReady(page);
+  await page.getByLabel("Name").fill("New checkout");
+  await page.route("**/dashboard/new-flag", (route) => route.fulfill({ status: 204 }), {
+    times: 1,
+  });
+  const create = page.getByRole("button", { name: "Create flag" });
+  await create.click();
+  await expect(create).toHaveAttribute("aria-busy", "true");
+  await page.clock.runFor(10_000);
+  await expect(create).not.toHaveAttribute("aria-busy");
+  await create.click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("New checkout");
 });
 
 test("a browser without a network says so, and switches nothing", { tag: "@scripts" }, async ({

@@ -89,6 +89,55 @@ test("a tab whose stream is open again reports no earlier failure", { tag: "@scr
   expect(streams).toBe(2);
 });
 
+test("a form is held while a proxy answers in place of the server, and the page recovers", {
+  tag: "@scripts",
+}, async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/status of 502/);
+  // Tests cannot answer the requests of a shared worker.
+  await page.addInitScript("delete window.SharedWorker");
+  await page.clock.install();
+  await signIn(page, server);
+  await page.route("**/dashboard/events", (route) => route.fulfill({ status: 502 }));
+  await page.goto("/dashboard/environments/new");
+  await scriptsReady(page);
+  const bars = page.locator(".bars");
+  await advanceClockUntil(page, () => expect(bars).toContainText("Pennon cannot be reached"));
+  await page.getByLabel("Product").fill("Web shop");
+  await page.getByLabel("Name").fill("staging");
+  await page.getByRole("button", { name: "Create environment" }).click();
+  await expect(bars).toContainText("Not sent: Pennon cannot be reached.");
+  await expect(page.getByLabel("Product")).toHaveValue("Web shop");
+
+  await page.unroute("**/dashboard/events");
+  await advanceClockUntil(page, () => expect(bars).toBeEmpty());
+  await api.createEnvironment("Blog", "live");
+  await page.getByRole("button", { name: "Create environment" }).click();
+  await expect(page.getByRole("region", { name: "SDK key" })).toBeVisible();
+});
+
+test("a tab that was hidden for long closes its stream, and catches up on a new one", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  await page.addInitScript("delete window.SharedWorker");
+  await page.clock.install();
+  await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await scriptsReady(page);
+  await api.createFlag("new_checkout", "New checkout");
+  await expect(page.getByRole("row", { name: "New checkout" })).toBeVisible();
+  const closed = page.waitForEvent("requestfailed", (request) =>
+    request.url().endsWith("/dashboard/events"),
+  );
+  await setVisibility(page, "hidden");
+  await page.clock.runFor(10_000);
+  await closed;
+  await api.createFlag("dark_mode", "Dark mode");
+  await setVisibility(page, "visible");
+  await expect(page.getByRole("row", { name: "Dark mode" })).toBeVisible();
+  await api.createFlag("search", "Fast search");
+  await expect(page.getByRole("row", { name: "Fast search" })).toBeVisible();
+});
+
 for (const [name, example] of [
   ["a React page", serveReact],
   ["a page without a bundler", servePlain],
