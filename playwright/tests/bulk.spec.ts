@@ -143,6 +143,12 @@ test.describe("with scripts", { tag: "@scripts" }, () => {
     await page.getByLabel("Select Banner").uncheck();
     await expect(count).toHaveText("2 flags selected");
     await expect(all).toBeChecked({ indeterminate: true });
+    await page.getByLabel("Select New checkout").uncheck();
+    await expect(count).toHaveText("1 flag selected");
+    await page.getByLabel("Select Banner").check();
+    await page.getByLabel("Select New checkout").check();
+    await expect(all).toBeChecked();
+    await page.getByLabel("Select Banner").uncheck();
     await api.switch(search, staging, true);
     await expect(page.getByRole("switch", { name: "Fast search in staging" })).toBeChecked();
     await expect(page.getByLabel("Select Fast search")).toBeChecked();

@@ -35,13 +35,63 @@ test("a new environment's key works, and is shown once", async ({ page, server, 
 
 test("a button copies the key", { tag: "@scripts" }, async ({ page, context, server }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.clock.install();
   await signIn(page, server);
   await createEnvironment(page, "Web shop", "staging");
   const copy = page.getByRole("button", { name: "Copy key" });
   await scriptsReady(page);
+  const label = await copy.innerText();
   await copy.click();
   await expect(copy).toContainText("Copied");
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await shownKey(page));
+  // A second copy does not keep the confirmation.
+  await copy.click();
+  await page.clock.runFor(5_000);
+  await expect(copy).toHaveText(label);
+});
+
+test("a button copies the key without the Clipboard API, too", { tag: "@scripts" }, async ({
+  page,
+  server,
+}) => {
+  await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", {}));
+  await signIn(page, server);
+  await createEnvironment(page, "Web shop", "staging");
+  await scriptsReady(page);
+  const key = await shownKey(page);
+  const copy = page.getByRole("button", { name: "Copy key" });
+  await copy.click();
+  await expect(copy).toContainText("Copied");
+  await expect(page.locator("textarea.visually-hidden")).toHaveCount(0);
+  await page.getByRole("link", { name: "I have stored the key" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("staging");
+  await page.goto("/dashboard/flags");
+  await page.getByRole("button", { name: "Jump to" }).click();
+  const field = page.getByRole("combobox", { name: "Jump to" });
+  await field.press("ControlOrMeta+v");
+  await expect(field).toHaveValue(key);
+});
+
+test("a button does not confirm a copy that the browser refuses", { tag: "@scripts" }, async ({
+  page,
+  server,
+}) => {
+  await page.addInitScript(() => {
+    const writeText = () => {
+      document.documentElement.dataset.refused = "";
+      return Promise.reject(new DOMException("", "NotAllowedError"));
+    };
+    Object.defineProperty(navigator, "clipboard", { value: { writeText } });
+  });
+  await signIn(page, server);
+  await createEnvironment(page, "Web shop", "staging");
+  await scriptsReady(page);
+  const copy = page.getByRole("button", { name: "Copy key" });
+  const label = await copy.innerText();
+  await copy.click();
+  await expect(page.locator(":root[data-refused]")).toBeAttached();
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+  await expect(copy).toHaveText(label);
 });
 
 test("a second environment with the same name is refused, and the input is kept", async ({
@@ -116,6 +166,29 @@ test("environments are dragged to their place", { tag: "@scripts" }, async ({
   await page.mouse.up();
   await saved;
   await expect(namesOf(page)).toHaveText(["production", "demo", "staging", "production"]);
+});
+
+test("a handle that is released at its place saves nothing, and the list stays up to date", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  await api.createEnvironment("Web shop", "staging");
+  await api.createEnvironment("Web shop", "production");
+  await signIn(page, server);
+  await page.goto("/dashboard/environments");
+  await scriptsReady(page);
+  let posts = 0;
+  page.on("request", (request) => {
+    posts += request.method() === "POST" ? 1 : 0;
+  });
+  const handle = page.getByRole("row", { name: "production" }).getByTitle("Drag to reorder");
+  await handle.hover();
+  await page.mouse.down();
+  await api.createEnvironment("Blog", "live");
+  await expect(page.getByRole("row", { name: "live" })).toBeVisible();
+  await page.mouse.up();
+  await api.createEnvironment("Web shop", "demo");
+  await expect(namesOf(page)).toHaveText(["live", "staging", "production", "demo"]);
+  expect(posts).toBe(0);
 });
 
 test("an open page follows the order", { tag: "@scripts" }, async ({

@@ -254,6 +254,41 @@ test("rules can be dragged, and the new order saved or discarded", {
     .toEqual(['"DE"', '"AT"', '"CH"']);
 });
 
+test("the first order comes back after several moves, and updates leave an unsaved order alone", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const { flag, production } = await shop(api);
+  for (const [index, name] of ["AT", "CH", "DE"].entries()) {
+    await api.addRule(flag, production, country(name, index + 1));
+  }
+  await signIn(page, server);
+  await page.goto(address);
+  await scriptsReady(page);
+  const lines = page.locator(".rule");
+  const first = lines.filter({ hasText: "country is AT" });
+  const down = first.getByRole("button", { name: "Move down" });
+  const save = page.getByRole("button", { name: "Save order" });
+  const order = (...names: string[]) => names.map((name) => new RegExp(`country is ${name}`));
+  await down.press("Enter");
+  await expect(lines).toHaveText(order("CH", "AT", "DE"));
+  await expect(down).toBeFocused();
+  await down.press("Enter");
+  await expect(lines).toHaveText(order("CH", "DE", "AT"));
+  await page.getByRole("button", { name: "Reset order" }).click();
+  await expect(lines).toHaveText(order("AT", "CH", "DE"));
+  await expect(page.getByText("The original order is back.")).toBeAttached();
+
+  await down.press("Enter");
+  await expect(save).toBeVisible();
+  await first.getByRole("button", { name: "Move up" }).press("Enter");
+  await expect(save).toBeHidden();
+
+  await down.press("Enter");
+  await api.addRule(flag, production, country("FR", 4));
+  await expect(page.locator(".bars")).toContainText("while you were editing");
+  await expect(lines).toHaveText(order("CH", "AT", "DE"));
+});
+
 test("leaving an unsaved rule asks for confirmation", { tag: "@scripts" }, async ({
   page,
   server,

@@ -117,6 +117,41 @@ test.describe("live evaluations", { tag: "@scripts" }, () => {
     await expect(page.getByRole("button", { name: "Start" })).toBeVisible();
   });
 
+  test("are limited to the newest 200, and say how many were skipped", async ({
+    page,
+    server,
+    api,
+  }) => {
+    const production = await api.createEnvironment("Web shop", "production");
+    await signIn(page, server);
+    await page.goto(`/dashboard/environments/${production.id}/live`);
+    const evaluations = Array.from({ length: 1_003 }, (_, index) => ({
+      at: "2026-01-02T03:04:05Z",
+      flag: `flag_${index}`,
+      enabled: true,
+      reason: "flag_enabled",
+      attributes: [],
+      customAttributes: 0,
+    }));
+    const body = `event: evaluations\ndata: ${JSON.stringify({ evaluations, skipped: 7 })}\n\n`;
+    const section = page.getByRole("region", { name: "Evaluations" });
+    const summary =
+      "Showing 1,003 of 1,010 evaluations, at most 20 per second. The list has the newest 200.";
+    for (const [rest, outcome] of [
+      ["event: ended\ndata:\n\n", "Stopped after 10 minutes."],
+      ["", "Stopped: the connection was lost, or your session or your role has changed."],
+    ] as const) {
+      await page.route("**/dashboard/events/evaluations*", (route) =>
+        route.fulfill({ contentType: "text/event-stream", body: body + rest }),
+      );
+      await section.getByRole("button", { name: "Start" }).click();
+      await expect(section.getByText(`${outcome} ${summary}`)).toBeVisible();
+      await expect(page.getByRole("status").getByText(outcome, { exact: true })).toBeAttached();
+      await expect(section.getByRole("row")).toHaveCount(201);
+      await expect(section.getByRole("row").nth(1)).toContainText("flag_1002");
+    }
+  });
+
   test("stop when the environment is revoked", async ({ page, server, api, browserErrors }) => {
     browserErrors.ignore(/status of 404/);
     const production = await api.createEnvironment("Web shop", "production");

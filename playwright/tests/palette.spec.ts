@@ -1,7 +1,7 @@
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
 import { shop } from "../support/flag-page.ts";
-import { hold } from "../support/hold.ts";
+import { closedGate, hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test.describe("the palette", { tag: "@scripts" }, () => {
@@ -40,6 +40,46 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await palette.getByRole("combobox").fill("check");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/dashboard/flags/checkout_v2");
+  });
+
+  test("ignores results for an earlier text, and is opened again with its text selected", async ({
+    page,
+    server,
+    api,
+  }) => {
+    await api.createFlag("checkout_v2", "New checkout");
+    await api.createFlag("dark_mode", "Dark mode");
+    await signIn(page, server);
+    await scriptsReady(page);
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Jump to" });
+    const field = palette.getByRole("combobox");
+    const options = palette.getByRole("option");
+    await expect(options.first()).toContainText("Flags");
+    const { opened, open } = closedGate();
+    const destinations = "**/dashboard/api/destinations*";
+    await page.route(destinations, async (route) => {
+      if (route.request().postData()?.includes("dark")) {
+        await opened;
+      }
+      await route.fallback();
+    });
+    const early = page.waitForRequest(destinations);
+    await field.fill("dark");
+    const request = await early;
+    await field.fill("check");
+    await expect(options).toHaveText([/New checkout/]);
+    await expect(palette.getByText("1 result", { exact: true })).toBeAttached();
+    open();
+    await (await request.response())?.finished();
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+    await expect(options).toHaveText([/New checkout/]);
+
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("dark");
+    await expect(field).toHaveValue("dark");
+    await expect(options).toHaveText([/Dark mode/]);
   });
 
   test("opens environments and pages, and closes", async ({ page, server, api }) => {
@@ -174,10 +214,13 @@ test.describe("the palette", { tag: "@scripts" }, () => {
   });
 });
 
-test("a question mark opens help, but not in a text field", { tag: "@scripts" }, async ({
+test("a question mark opens help, but not in a field", { tag: "@scripts" }, async ({
   page,
   server,
+  api,
 }) => {
+  await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
   await scriptsReady(page);
   await page.keyboard.press("?");
@@ -185,6 +228,13 @@ test("a question mark opens help, but not in a text field", { tag: "@scripts" },
   await expect(help).toContainText("Jump to any flag");
   await expectAccessible(page);
   await page.keyboard.press("Escape");
+  await expect(help).toBeHidden();
+  await page.keyboard.press("?");
+  await expect(help).toBeVisible();
+  // On the backdrop.
+  await page.mouse.click(5, 5);
+  await expect(help).toBeHidden();
+  await page.getByRole("combobox", { name: "Flag status" }).press("?");
   await expect(help).toBeHidden();
 
   await page.goto("/dashboard/new-flag");
@@ -216,6 +266,30 @@ test("letters open sections and rows", { tag: "@scripts" }, async ({ page, serve
   await page.keyboard.press("/");
   await page.keyboard.type("gf");
   await expect(page.getByRole("searchbox")).toHaveValue("gf");
+  await page.getByRole("searchbox").blur();
+  await page.keyboard.press("/");
+  await page.keyboard.type("check");
+  await expect(page.getByRole("searchbox")).toHaveValue("check");
+});
+
+test("a letter long after a g opens no section", { tag: "@scripts" }, async ({ page, server }) => {
+  await page.clock.install();
+  await signIn(page, server);
+  await page.goto("/dashboard/help");
+  await scriptsReady(page);
+  const visited: string[] = [];
+  page.on("request", (request) => {
+    if (request.isNavigationRequest()) {
+      visited.push(new URL(request.url()).pathname);
+    }
+  });
+  await page.keyboard.press("g");
+  await page.clock.runFor(1_500);
+  await page.keyboard.press("e");
+  await page.keyboard.press("g");
+  await page.keyboard.press("a");
+  await page.waitForURL("**/dashboard/audit");
+  expect(visited).toEqual(["/dashboard/audit"]);
 });
 
 test("shortcuts of a single key can be turned off", { tag: "@scripts" }, async ({
@@ -248,6 +322,8 @@ test("shortcuts of a single key can be turned off", { tag: "@scripts" }, async (
   await shown.blur();
   await page.keyboard.press("?");
   await expect(help).toBeVisible();
+  await page.reload();
+  await expect(shown).toBeChecked();
 });
 
 test("help is a page too", async ({ page, server, api }) => {
