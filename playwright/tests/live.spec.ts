@@ -4,6 +4,7 @@ import { address, country, operand, ruleFormReady, shop } from "../support/flag-
 import { closedGate, hold } from "../support/hold.ts";
 import type { Server } from "../support/server.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
+import { setVisibility } from "../support/visibility.ts";
 
 test.describe("a change by somebody else", { tag: "@scripts" }, () => {
   /** Opens the form of the only rule of a flag, and returns the rule. */
@@ -334,6 +335,27 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(role).toHaveValue("admin");
   });
 
+  test("reaches a field in which nothing was typed once it loses the focus", async ({
+    page,
+    server,
+    api,
+  }) => {
+    const ben = await api.createUser("ben@example.com", "viewer");
+    const cleo = await api.createUser("cleo@example.com", "viewer");
+    await signIn(page, server);
+    await page.goto("/dashboard/people");
+    await scriptsReady(page);
+    const roleOf = (email: string) => page.getByRole("row", { name: email }).getByRole("combobox");
+    await roleOf(ben.email).focus();
+    await api.setRole(ben, "editor");
+    await api.setRole(cleo, "editor");
+    await expect(roleOf(cleo.email)).toHaveValue("editor");
+    await expect(roleOf(ben.email)).toHaveValue("viewer");
+    await roleOf(ben.email).blur();
+    await expect(roleOf(ben.email)).toHaveValue("editor");
+    await expect(page.locator(".bars")).toBeEmpty();
+  });
+
   test("shows a notice even if it was made before the stream was open", async ({
     page,
     server,
@@ -517,11 +539,6 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
       Object.assign(window, { kinds, SharedWorker: Recorded });
     });
     const received = () => page.evaluate("window.kinds.splice(0)");
-    const setVisibility = (state: DocumentVisibilityState) =>
-      page.evaluate((value) => {
-        Object.defineProperty(document, "visibilityState", { value, configurable: true });
-        document.dispatchEvent(new Event("visibilitychange"));
-      }, state);
     await signIn(page, server);
     const other = await context.newPage();
     await other.goto("/dashboard/flags");
@@ -530,11 +547,11 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(page.getByRole("row", { name: "New checkout" })).toBeVisible();
     expect(await received()).toContain("change");
 
-    await setVisibility("hidden");
+    await setVisibility(page, "hidden");
     await api.createFlag("dark_mode", "Dark mode");
     await expect(other.getByRole("row", { name: "Dark mode" })).toBeVisible();
     expect(await received()).toEqual([]);
-    await setVisibility("visible");
+    await setVisibility(page, "visible");
     await expect(page.getByRole("row", { name: "Dark mode" })).toBeVisible();
     expect(await received()).toEqual(["position"]);
   });

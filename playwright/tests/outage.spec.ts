@@ -1,7 +1,8 @@
 import type { Page } from "@playwright/test";
-import { closedGate } from "../support/hold.ts";
+import { closedGate, hold } from "../support/hold.ts";
 import { servePlain, serveReact, shopFlags, switchBanner, test } from "../support/shop.ts";
 import { expect, scriptsReady, signIn } from "../support/test.ts";
+import { setVisibility } from "../support/visibility.ts";
 
 /** Resolves when a request of the page has been refused, after its open connections were cut off. */
 function waitForRefusedRequest(page: Page): Promise<unknown> {
@@ -20,14 +21,6 @@ async function advanceClockUntil(page: Page, holds: () => Promise<void>): Promis
     await page.clock.runFor(1_000);
   }
   await held;
-}
-
-/** Pretends that the user switches to another tab or back. */
-function setVisibility(page: Page, state: DocumentVisibilityState): Promise<void> {
-  return page.evaluate((value) => {
-    Object.defineProperty(document, "visibilityState", { value, configurable: true });
-    document.dispatchEvent(new Event("visibilitychange"));
-  }, state);
 }
 
 test("a form is held in a tab that becomes visible during an outage", { tag: "@scripts" }, async ({
@@ -113,6 +106,26 @@ test("a form is held while a proxy answers in place of the server, and the page 
   await api.createEnvironment("Blog", "live");
   await page.getByRole("button", { name: "Create environment" }).click();
   await expect(page.getByRole("region", { name: "SDK key" })).toBeVisible();
+});
+
+test("a tab that is shown again while its stream opens needs no second stream", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  await page.addInitScript("delete window.SharedWorker");
+  let streams = 0;
+  page.on("request", (request) => {
+    streams += request.url().endsWith("/dashboard/events") ? 1 : 0;
+  });
+  const release = await hold(page, "**/dashboard/events");
+  await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await scriptsReady(page);
+  await setVisibility(page, "hidden");
+  await setVisibility(page, "visible");
+  release();
+  await api.createFlag("new_checkout", "New checkout");
+  await expect(page.getByRole("row", { name: "New checkout" })).toBeVisible();
+  expect(streams).toBe(1);
 });
 
 test("a tab that was hidden for long closes its stream, and catches up on a new one", {
