@@ -179,6 +179,32 @@ test("the context of the playground is kept when the environment changes", {
   await expect(page.getByLabel("userId")).toHaveValue("ada");
 });
 
+test("the context of the playground is kept when a form is saved, until it is cleared", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const { flag, staging, production } = await shop(api);
+  await api.addRule(flag, production, country("DE", 1));
+  await api.addRule(flag, production, country("AT", 2));
+  await signIn(page, server);
+  await page.goto(`${address}?environment=${production.id}`);
+  await expect(page.getByText("Server and this browser agree.")).toBeVisible();
+  const user = page.getByLabel("userId");
+  const context = () => new URL(page.url()).searchParams.get("context");
+  await user.fill("ada");
+  await expect.poll(context).toContain("ada");
+  await page.getByRole("button", { name: "Move down" }).first().click();
+  await page.getByRole("button", { name: "Save order" }).click();
+  await expect(page.locator(".toast")).toBeVisible();
+  await expect(page.getByText("Server and this browser agree.")).toBeVisible();
+  await expect(user).toHaveValue("ada");
+
+  await user.fill("");
+  await expect.poll(context).toBe("{}");
+  await page.getByRole("link", { name: /^staging/ }).click();
+  await expect(page).toHaveURL(new RegExp(`environment=${staging.id}`));
+  await expect(user).toHaveValue("");
+});
+
 test("copying a configuration shows the differences first", async ({
   page,
   server,

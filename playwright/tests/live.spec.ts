@@ -497,6 +497,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
 
     await api.renameEnvironment(staging, "preview");
     await expect(page.getByRole("heading", { level: 1 })).toContainText("preview");
+    await expect(page).toHaveTitle(/preview/);
     await expect(page.getByRole("region", { name: "Node.js" })).toBeVisible();
     await expect(page.getByRole("radio", { name: "Node.js" })).toBeChecked();
   });

@@ -100,6 +100,7 @@ test("a form is held while a proxy answers in place of the server, and the page 
   await page.getByRole("button", { name: "Create environment" }).click();
   await expect(bars).toContainText("Not sent: Pennon cannot be reached.");
   await expect(page.getByLabel("Product")).toHaveValue("Web shop");
+  await page.getByRole("button", { name: "Create environment" }).click();
 
   await page.unroute("**/dashboard/events");
   await advanceClockUntil(page, () => expect(bars).toBeEmpty());

@@ -230,7 +230,10 @@ test("a question mark opens help, but not in a field", { tag: "@scripts" }, asyn
   await page.keyboard.press("Escape");
   await expect(help).toBeHidden();
   await page.keyboard.press("?");
+  await help.getByText("Jump to any flag").click();
+  await page.keyboard.press("Control+k");
   await expect(help).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "Jump to" })).toBeHidden();
   // On the backdrop.
   await page.mouse.click(5, 5);
   await expect(help).toBeHidden();
@@ -255,8 +258,9 @@ test("letters open sections and rows", { tag: "@scripts" }, async ({ page, serve
   await expect(page.getByRole("link", { name: "Checkout A" })).toBeFocused();
   await page.keyboard.press("k");
   await expect(page.getByRole("link", { name: "Checkout B" })).toBeFocused();
+  await page.keyboard.press("j");
   await page.keyboard.press("o");
-  await page.waitForURL("**/checkout_b");
+  await page.waitForURL("**/checkout_a");
   await page.keyboard.press("g");
   await page.keyboard.press("e");
   await page.waitForURL("**/dashboard/environments");
