@@ -411,6 +411,36 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(page.getByRole("button", { name: "Save order" })).toBeVisible();
   });
 
+  test("neither ends a drag nor closes a part that was opened", async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    await api.addRule(flag, production, country("AT", 1));
+    await api.addRule(flag, production, country("CH", 2));
+    await signIn(page, server);
+    await page.goto(address);
+    await scriptsReady(page);
+    const rules = page.locator(".rule");
+    await rules.nth(1).locator(".handle").hover();
+    await page.mouse.down();
+    await api.addRule(flag, production, country("DE", 3));
+    await expect(rules).toHaveText([/is AT/, /is CH/, /is DE/]);
+    const first = await rules.first().boundingBox();
+    await page.mouse.move((first?.x ?? 0) + 20, (first?.y ?? 0) + 5, { steps: 8 });
+    await page.mouse.up();
+    await expect(rules).toHaveText([/is CH/, /is AT/, /is DE/]);
+    await page.mouse.move(0, (first?.y ?? 0) + 200, { steps: 8 });
+    await expect(rules).toHaveText([/is CH/, /is AT/, /is DE/]);
+
+    await page.getByRole("button", { name: "Reset order" }).click();
+    await page.goto(`/dashboard/environments/${production.id}`);
+    await scriptsReady(page);
+    await page.getByText("Rotate key…").click();
+    const name = page.getByRole("group").getByLabel("Environment name");
+    await expect(name.first()).toBeVisible();
+    await api.renameEnvironment(production, "live shop");
+    await expect(page.getByRole("heading", { level: 1 })).toContainText("live shop");
+    await expect(name.first()).toBeVisible();
+  });
+
   test("keeps the input in the context form", async ({ page, server, api }) => {
     const { flag, production } = await shop(api);
     await signIn(page, server);

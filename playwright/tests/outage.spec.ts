@@ -1,4 +1,5 @@
 import type { Page } from "@playwright/test";
+import { Gateway } from "../support/gateway.ts";
 import { closedGate, hold } from "../support/hold.ts";
 import { servePlain, serveReact, shopFlags, switchBanner, test } from "../support/shop.ts";
 import { expect, scriptsReady, signIn } from "../support/test.ts";
@@ -107,6 +108,32 @@ test("a form is held while a proxy answers in place of the server, and the page 
   await api.createEnvironment("Blog", "live");
   await page.getByRole("button", { name: "Create environment" }).click();
   await expect(page.getByRole("region", { name: "SDK key" })).toBeVisible();
+});
+
+test("a tab recovers from an outage during which another one was left", {
+  tag: "@scripts",
+}, async ({ page, context, server, api, browserErrors }) => {
+  browserErrors.ignore(/status of 502/);
+  await using gateway = await Gateway.start(server);
+  await signIn(page, server);
+  const other = await context.newPage();
+  for (const each of [page, other]) {
+    await each.goto(`${gateway.url}/dashboard/flags`);
+    await scriptsReady(each);
+  }
+  await api.createFlag("new_checkout", "New checkout");
+  for (const each of [page, other]) {
+    await expect(each.getByText("new_checkout")).toBeVisible();
+  }
+  gateway.cut();
+  await expect(page.locator(".bars")).toContainText("Pennon cannot be reached");
+  // The stream, and the question why it was refused.
+  await expect.poll(() => gateway.refusals).toBeGreaterThan(1);
+  await other.goto("about:blank");
+  gateway.restore();
+  await expect(page.locator(".bars")).toBeEmpty();
+  await api.createFlag("dark_mode", "Dark mode");
+  await expect(page.getByText("dark_mode")).toBeVisible();
 });
 
 test("a tab that is shown again while its stream opens needs no second stream", {

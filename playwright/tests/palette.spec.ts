@@ -183,6 +183,11 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await page.keyboard.press("Control+k");
     await palette.getByRole("combobox").fill("checkout");
     await expect(options).toHaveText([/Checkout B/, /Checkout A/]);
+    await options.nth(1).click();
+    await page.waitForURL("**/checkout_a");
+    await page.keyboard.press("Control+k");
+    await palette.getByRole("combobox").fill("checkout");
+    await expect(options).toHaveText([/Checkout A/, /Checkout B/]);
   });
 
   test("opens for keys that were pressed before the script was there", async ({
