@@ -209,6 +209,7 @@ test("leaving the page with the new key asks for confirmation", { tag: "@scripts
   await left;
   expect(await shownKey(page)).toMatch(/^pnk_/);
 
+  page.on("dialog", (question) => question.dismiss());
   await page.getByRole("link", { name: "I have stored the key" }).click();
   await expect(page.getByRole("region", { name: "SDK key" })).toHaveCount(0);
   await expect(page.getByRole("heading", { level: 1 })).toContainText("staging");
