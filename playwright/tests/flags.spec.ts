@@ -412,6 +412,8 @@ test("a flag can be created in a dialog, with a key derived from its name", {
   await page.keyboard.type("(Café crème!)");
   await expect(key).toHaveValue("cafe_creme");
   await expect(dialog.getByText("already has this key")).toBeVisible();
+  await name.fill("a".repeat(200));
+  await expect(key).toHaveValue("a".repeat(128));
 
   await key.fill("-wrong");
   await expect(dialog.getByText("must be 1 to 128 letters")).toBeVisible();

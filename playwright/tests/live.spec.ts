@@ -61,6 +61,8 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
     await flagSwitch.click();
     await expect(page.getByRole("button", { name: "Undo" })).toBeVisible();
+    // The message stays while it is under the pointer.
+    await page.locator(".toast").hover();
     await expect(flagSwitch).toContainText("On");
     await api.switch(flag, staging, false);
     await expect(flagSwitch).not.toBeChecked();
@@ -68,6 +70,9 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await api.switch(flag, staging, true);
     await expect(flagSwitch).toBeChecked();
     await expect(flagSwitch).toContainText("On");
+    // It is undone from the state that the page shows now.
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect(page.getByText("New checkout is off again in staging.")).toBeVisible();
   });
 
   test("repeats the evaluation in the playground", async ({ page, context, server, api }) => {
@@ -272,7 +277,8 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
       await route.fulfill({ response, body });
     });
     await api.createFlag("dark_mode", "Dark mode");
-    await expect(page.locator(".bars")).toContainText("Pennon has been updated.");
+    const notice = page.getByRole("status").filter({ hasText: "Pennon has been updated." });
+    await expect(notice).toBeVisible();
     await expect(page.getByRole("row", { name: "Dark mode" })).toHaveCount(0);
     await page.unrouteAll({ behavior: "wait" });
     await page.getByRole("link", { name: "Reload" }).click();
