@@ -453,6 +453,13 @@ test("a dialog keeps the input when the service refuses it", { tag: "@scripts" }
   await dialog.getByRole("link", { name: "Cancel" }).click();
   await expect(dialog).toBeHidden();
   await expect(page).toHaveURL(/\/dashboard\/flags$/);
+  // The browser does not ask about the input in a dialog that was closed.
+  await page.getByRole("link", { name: "New flag" }).click();
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Another");
+  await page.keyboard.press("Escape");
+  page.on("dialog", (question) => question.dismiss());
+  await page.getByRole("link", { name: "Audit", exact: true }).click();
+  await expect(page).toHaveURL(/\/dashboard\/audit/);
 });
 
 test("a dialog keeps the input without the service, and sends it once afterwards", {
