@@ -41,7 +41,6 @@ async function open(link: HTMLAnchorElement): Promise<void> {
   link.ariaBusy = null;
   if (page !== undefined && show(dialog, page)) {
     dialog.showModal();
-    focusFirst(dialog);
   } else {
     // The page itself explains the error.
     location.href = link.href;
