@@ -3,7 +3,7 @@ import { hydrate, isIsland } from "./islands.ts";
 import { type Units, unitSelector } from "./units.ts";
 
 /** Attributes that scripts and browsers set after the page is rendered. */
-const foreign = new Set(["hidden", "open", "inert", "data-ready", "data-dragged"]);
+const foreign = new Set(["hidden", "open", "data-ready", "data-dragged"]);
 
 /** The parts that an update skipped: none, units without input, or units with input that the user typed. */
 export type Skipped = "none" | "untouched" | "edited";
