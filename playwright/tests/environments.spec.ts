@@ -148,7 +148,8 @@ test("environments are dragged to their place", { tag: "@scripts" }, async ({
   api,
 }) => {
   await api.createEnvironment("Blog", "production");
-  for (const name of ["staging", "production", "demo"]) {
+  const staging = await api.createEnvironment("Web shop", "staging");
+  for (const name of ["production", "demo"]) {
     await api.createEnvironment("Web shop", name);
   }
   await signIn(page, server);
@@ -163,13 +164,14 @@ test("environments are dragged to their place", { tag: "@scripts" }, async ({
   // Beyond the first environment, into another product.
   await page.mouse.move((start?.x ?? 0) + 5, (end?.y ?? 0) - 60, { steps: 20 });
   await expect(namesOf(page)).toHaveText(["production", "demo", "staging", "production"]);
-  // An update during the drag.
-  await api.createEnvironment("Blog", "live");
-  await expect(namesOf(page)).toHaveText(["production", "live", "demo", "staging", "production"]);
+  // A change of the list by somebody else waits for the end of the drag.
+  await api.renameEnvironment(staging, "preview");
+  await expect(page.locator(".bars")).toContainText("while you were editing");
+  await expect(namesOf(page)).toHaveText(["production", "demo", "staging", "production"]);
   const saved = page.waitForEvent("load");
   await page.mouse.up();
   await saved;
-  await expect(namesOf(page)).toHaveText(["production", "live", "demo", "staging", "production"]);
+  await expect(namesOf(page)).toHaveText(["production", "demo", "preview", "production"]);
 });
 
 test("a handle that is released at its place saves nothing, and the list stays up to date", {
