@@ -182,17 +182,21 @@ impl Machine {
     /// Handles a failed attempt: schedules a retry, unless it would be pointless, none is left, or `Retry-After`
     /// exceeds [`MAX_BACKOFF`].
     fn fail(&mut self, attempt: u32, failure: Failure, retry_after: Option<u64>, moment: Moment) {
-        let retry_after = retry_after.unwrap_or(0).min(MAX_RETRY_AFTER);
+        let retry_after = retry_after.map(|wait| wait.min(MAX_RETRY_AFTER));
+        let least_wait = retry_after.unwrap_or(0);
         let is_transient = failure.is_transient(self.phase == Phase::Ready);
-        if is_transient && attempt < self.options.retries && retry_after <= MAX_BACKOFF {
-            let wait = self.next_retry_delay(attempt, moment).max(retry_after);
+        if is_transient && attempt < self.options.retries && least_wait <= MAX_BACKOFF {
+            let wait = self.next_retry_delay(attempt, moment).max(least_wait);
             self.request = Some(Request::Waiting {
                 attempt: attempt.saturating_add(1),
                 until: moment.now.saturating_add(wait),
                 failure,
             });
         } else {
-            self.backoff_until = moment.now.saturating_add(retry_after);
+            // An earlier `Retry-After` still holds if a refresh on request fails without one.
+            if let Some(wait) = retry_after {
+                self.backoff_until = moment.now.saturating_add(wait);
+            }
             self.give_up(attempt, failure, moment);
         }
     }

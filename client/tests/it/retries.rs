@@ -131,6 +131,33 @@ fn a_very_long_retry_after_ends_the_attempts_and_delays_polls_and_renewals() {
 }
 
 #[test]
+fn the_newest_retry_after_holds_until_a_success() {
+    let polling = Options {
+        poll_interval: 30_000,
+        ..QUIET
+    };
+    for (reply, next_poll) in [
+        (status(503), 100_000),
+        (retry_later(503, 50_000), 60_000),
+        // The first poll after an outage is later than usual.
+        (status(304), 55_000),
+    ] {
+        let mut harness = Harness::ready(polling, &[None]);
+        harness.handle(Event::Refresh);
+        harness.respond(retry_later(429, 100_000));
+        harness.advance(10_000);
+        harness.handle(Event::Refresh);
+        harness.respond(reply);
+        harness.take_journal();
+        harness.advance(100_000);
+        let journal = harness.take_journal();
+        let first_fetch = journal.iter().find(|entry| entry.contains("fetch"));
+        let expected = format!("{next_poll}: fetch 0 with v1");
+        assert_eq!(first_fetch, Some(&expected), "{journal:?}");
+    }
+}
+
+#[test]
 fn a_huge_retry_after_delays_polls_by_an_hour() {
     let mut harness = Harness::ready(
         Options {
