@@ -6,29 +6,36 @@ use pennon_tests::vectors::{VectorFile, read, read_future};
 use pennon_tests::{Caller, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_case_gives_the_expected_result_alone_and_in_a_batch() {
     let (files, promised) = read();
+    let count = files.len();
+    let mut running: JoinSet<u64> = files.into_iter().map(run_file).collect();
     let mut run = 0;
-    for file in &files {
-        let app = TestApp::start().await;
-        let admin = app.admin().await;
-        let (environment, key) = admin.environment("vectors", "all").await;
-        for flag in &file.flags {
-            create(&admin, &environment, flag).await;
-        }
-        let sdk = app.sdk(&key);
-        run += one_by_one(file, &sdk).await;
-        in_batches(file, &sdk).await;
+    while let Some(result) = running.join_next().await {
+        run += result.expect("the cases of a file agree");
     }
     assert_eq!(run, promised, "the index declares another number of cases");
     // Bypasses the test harness, which hides the output of tests that succeed.
     let _written = writeln!(
         io::stderr(),
-        "{run} vectors in {} files agree over HTTP",
-        files.len()
+        "{run} vectors in {count} files agree over HTTP"
     );
+}
+
+/// Evaluates the cases of a file on a service of its own, and returns their number.
+async fn run_file(file: VectorFile) -> u64 {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, key) = admin.environment("vectors", "all").await;
+    for flag in &file.flags {
+        create(&admin, &environment, flag).await;
+    }
+    let sdk = app.sdk(&key);
+    in_batches(&file, &sdk).await;
+    one_by_one(&file, &sdk).await
 }
 
 /// The service refuses to store features that it does not know.
