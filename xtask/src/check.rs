@@ -10,7 +10,7 @@ use crate::browser;
 use crate::node;
 use crate::pooler;
 use crate::postgres::{self, Durability, Server};
-use crate::process::{Run as _, on_path_of_root};
+use crate::process::{self, Run as _, on_path_of_root};
 use crate::serve::Profile;
 use crate::shell;
 use crate::step::Outcome;
@@ -89,11 +89,10 @@ pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     Ok(Outcome::Done)
 }
 
-/// Returns the number of Rust tests that run at a time: two per processor, because many tests wait, for example for a
-/// time limit of the server.
+/// Returns the number of tests that run at a time: two per processor, because many tests wait, for example for a time
+/// limit of the server.
 fn test_threads() -> String {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    processors.saturating_mul(2).to_string()
+    process::processors().saturating_mul(2).to_string()
 }
 
 /// Runs the server's tests again, on PostgreSQL.
@@ -150,30 +149,36 @@ fn tests_of_the_server(workspace: &Workspace) -> Result<PathBuf> {
 /// Checks the types and runs the tests of the npm packages, as their manifests define them, and checks for packaging
 /// mistakes that would affect their users.
 pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    for package in node::packages(workspace)? {
-        script(workspace, &package, "check").run()?;
-        let mut tests = script(workspace, &package, "test");
-        tally.run("npm packages", with_server(workspace, &mut tests))?;
-        node::tool(workspace, "publint")
-            .arg("--strict")
-            .arg(&package)
-            .run()?;
-        node::tool(workspace, "attw")
-            .args(["--profile", "strict", "--quiet", "--pack"])
-            .arg(&package)
-            .run()?;
-    }
-    for other in [
+    let packages = node::packages(workspace)?;
+    let others = [
         "dashboard/script",
         "examples/nest-api",
         "examples/next-app",
         "examples/react-vite",
         "matrix",
         "playwright",
-    ] {
-        script(workspace, Path::new(other), "check").run()?;
+    ];
+    let checks = packages
+        .iter()
+        .map(|package| package_checks(workspace, package))
+        .chain(others.map(|other| vec![script(workspace, Path::new(other), "check")]));
+    process::run_groups(checks.collect())?;
+    for package in &packages {
+        let mut tests = script(workspace, package, "test");
+        tests.env("VITEST_MAX_WORKERS", test_threads());
+        tally.run("npm packages", with_server(workspace, &mut tests))?;
     }
     Ok(Outcome::Done)
+}
+
+/// Returns the checks of an npm package. They do not run at the same time, because some pack the package.
+fn package_checks(workspace: &Workspace, package: &Path) -> Vec<Command> {
+    let mut publint = node::tool(workspace, "publint");
+    publint.arg("--strict").arg(package);
+    let mut attw = node::tool(workspace, "attw");
+    attw.args(["--profile", "strict", "--quiet", "--pack"])
+        .arg(package);
+    vec![script(workspace, package, "check"), publint, attw]
 }
 
 /// The extent of a slow check.

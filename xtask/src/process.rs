@@ -4,6 +4,8 @@ use std::env;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 
@@ -57,6 +59,37 @@ impl Run for Command {
         let status = child.wait()?;
         succeeded(self, status)
     }
+}
+
+/// Returns the number of processors that this process may use.
+pub(crate) fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Runs as many groups of commands at a time as there are processors. The commands of a group run one after the other,
+/// until one fails. Shows only the output of commands that fail.
+pub(crate) fn run_groups(groups: Vec<Vec<Command>>) -> Result<()> {
+    let remaining = Mutex::new(groups.into_iter());
+    let next = || {
+        let mut remaining = remaining.lock().unwrap_or_else(PoisonError::into_inner);
+        remaining.next()
+    };
+    let work = || -> Result<()> {
+        while let Some(group) = next() {
+            for mut command in group {
+                command.run_quietly()?;
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..processors()).map(|_| scope.spawn(work)).collect();
+        let ended = workers.into_iter().map(|worker| {
+            let result = worker.join();
+            result.unwrap_or_else(|_| bail!("a thread that runs commands has panicked"))
+        });
+        ended.collect()
+    })
 }
 
 /// Returns the program of this name on the search path.
