@@ -132,6 +132,18 @@ describe.each(inject("browsers"))("$name", (browser) => {
     expect(await page.attribute("html", "data-mark")).toBe("");
   });
 
+  test("focuses the first field of a dialog, and the wrong one", async ({ page, server, api }) => {
+    await createFlag(api);
+    await page.openSignedIn("/dashboard/flags", server);
+    await page.click(link("New flag"));
+    const focused = () => page.run(() => document.activeElement?.getAttribute("name"));
+    await expect.poll(focused).toBe("name");
+    await page.type("dialog[open] [name=name]", "New checkout");
+    await page.click(button("Create flag"));
+    await expect.poll(focused).toBe("key");
+    expect(await page.attribute("dialog[open] [name=key]", "aria-invalid")).toBe("true");
+  });
+
   test("finds and opens a flag in the palette", async ({ page, server, api }) => {
     await createFlag(api);
     await api.createFlag("dark_mode", "Dark mode");
