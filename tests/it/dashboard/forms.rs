@@ -1,0 +1,280 @@
+//! Forms of the dashboard, and their answers.
+
+use pennon_tests::TestApp;
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+use super::browser::{Browser, html};
+
+#[tokio::test]
+async fn a_new_key_is_shown_once_and_works() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let form = "product=shop&name=production";
+    let answer = browser.post("/dashboard/environments/new", form).await;
+    let page = html(&answer.expect(StatusCode::OK));
+    let (_, key) = page
+        .split_once("<code tabindex=\"0\">")
+        .expect("the key is shown");
+    let key = key.split('<').next().unwrap_or_default();
+    app.sdk(key)
+        .get("/sdk/v1/config")
+        .await
+        .expect(StatusCode::OK);
+
+    // Its name says that it needs care.
+    let environments = app.admin().await.get("/environments").await.json();
+    assert_eq!(environments["items"][0]["protected"], true);
+    let again = browser.post("/dashboard/environments/new", form).await;
+    assert!(!html(&again.expect(StatusCode::CONFLICT)).contains(key));
+    let list = browser
+        .get("/dashboard/environments")
+        .await
+        .expect(StatusCode::OK);
+    assert!(!html(&list).contains(key));
+}
+
+#[tokio::test]
+async fn a_key_ends_only_if_the_form_names_its_environment_at_the_current_revision() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (id, _) = admin.environment("shop", "prod").await;
+    let status = async || {
+        let environment = admin.get(&format!("/environments/{id}")).await;
+        environment.text("/status")
+    };
+    let browser = Browser::signed_in(&app).await;
+    let page = format!("/dashboard/environments/{id}");
+    for form in [
+        "do=rotate&overlap=0&revision=1&rotate-name=",
+        "do=rotate&overlap=0&revision=1&rotate-name=PROD",
+        "do=rotate&overlap=0&revision=2&rotate-name=prod",
+        "do=revoke&revision=1&revoke-name=",
+        "do=revoke&revision=2&revoke-name=prod",
+    ] {
+        let refused = browser.post(&page, form).await;
+        assert!(refused.status.is_client_error(), "{form}");
+        assert_eq!(status().await, "active", "{form}");
+    }
+    let form = "do=rotate&overlap=0&revision=1&rotate-name=prod";
+    let rotated = browser.post(&page, form).await;
+    rotated.expect(StatusCode::OK);
+    assert_eq!(status().await, "revoked");
+}
+
+#[tokio::test]
+async fn a_flag_is_created_and_switched_without_scripts() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, key) = admin.environment("shop", "production").await;
+    let browser = Browser::signed_in(&app).await;
+    let form = "key=checkout&name=New+checkout&description=&type=boolean";
+    let answer = browser.post("/dashboard/new-flag", form).await;
+    let answer = answer.expect(StatusCode::SEE_OTHER);
+    assert_eq!(answer.header("location"), "/dashboard/flags/checkout");
+    let flags = admin.get("/flags?key=checkout").await;
+    let flag = flags.text("/items/0/id");
+
+    let form = format!("flag={flag}&environment={environment}&enabled=true");
+    let answer = browser.post("/dashboard/api/set-enabled", &form).await;
+    let back = answer.expect(StatusCode::FOUND);
+    assert!(back.header("location").contains("/dashboard/flags"));
+    assert!(!back.header("location").contains("__err"));
+    let config = app
+        .sdk(&key)
+        .get("/sdk/v1/config")
+        .await
+        .expect(StatusCode::OK);
+    assert_eq!(config.json()["flags"][0]["enabled"], true);
+    assert_eq!(
+        admin.audited().await.first().map(String::as_str),
+        Some("FLAG_ENVIRONMENT_UPDATED")
+    );
+}
+
+#[tokio::test]
+async fn a_form_that_is_too_long_is_refused() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let form = format!(
+        "key=k&name=n&type=boolean&description={}",
+        "x".repeat(1_100_000)
+    );
+    let answer = browser.post("/dashboard/new-flag", &form).await;
+    answer.expect(StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+/// Posts forms to pages, and expects that each is refused as outdated and changes nothing.
+async fn expect_outdated(app: &TestApp, forms: &[(&str, String)]) {
+    let admin = app.admin().await;
+    let browser = Browser::signed_in(app).await;
+    let before = admin.audited_with_accounts().await;
+    for (page, form) in forms {
+        let refused = browser.post(page, &format!("{form}&confirmed=yes")).await;
+        assert_eq!(refused.status, StatusCode::CONFLICT, "{form}");
+        assert_eq!(admin.audited_with_accounts().await, before, "{form}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_of_an_outdated_page_of_a_flag_changes_nothing() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let (flag, environment) = (&checkout.flag, &checkout.environment);
+    let condition = json!({ "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" });
+    let rule = json!({ "priority": 1, "logic": "and", "value": true, "conditions": [condition] });
+    let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
+    let rule = rule.expect(StatusCode::CREATED).text("/id");
+    let rollout = format!("{}/rollout", checkout.path);
+    let tenth = json!({ "percentage": 10, "strategy": "per_user" });
+    admin.put(&rollout, tenth).await.expect(StatusCode::CREATED);
+    let (staging, _) = admin.environment("shop", "staging").await;
+    let archived = admin.flag("archived").await;
+    let deletion = admin.delete(&format!("/flags/{archived}")).await;
+    deletion.expect(StatusCode::NO_CONTENT);
+
+    let browser = Browser::signed_in(&app).await;
+    let page = "/dashboard/flags/checkout";
+    let copying = format!("{page}?environment={environment}&edit=copy&to={staging}");
+    let preview = html(&browser.get(&copying).await.expect(StatusCode::OK));
+    let (_, preview) = preview
+        .split_once("class=\"copy-preview\"")
+        .expect("a preview");
+    let field = |name: &str| {
+        let (_, rest) = preview
+            .split_once(&format!("name=\"{name}\" value=\""))
+            .expect("a field");
+        rest.split('"').next().unwrap_or_default().to_owned()
+    };
+    let (from, to) = (field("revision"), field("to-revision"));
+
+    let content =
+        "value=true&logic=or&attribute=plan&operator=%3D%3D&valueType=string&operand=basic";
+    let share = "percentage=90&strategy=per_user";
+    let forms = [
+        "do=details&revision=0&name=New".to_owned(),
+        "do=archive&revision=0".to_owned(),
+        "do=switch&revision=0&enabled=true".to_owned(),
+        "do=ttl&seen=5&ttl=30".to_owned(),
+        format!("do=rule&rule={rule}&revision=0&{content}"),
+        format!("do=rule&seen={rule}.0&{content}"),
+        format!("do=delete-rule&rule={rule}&revision=0"),
+        format!("do=order&seen={rule}.0&order={rule}"),
+        format!("do=rollout&revision=0&{share}"),
+        format!("do=rollout&{share}"),
+        format!("do=recipe&recipe=share&seen={rule}.1&revision=0&{share}"),
+        "do=remove-rollout&revision=0".to_owned(),
+        format!("do=copy&to={staging}&revision={from}&to-revision=0"),
+        format!("do=copy&to={staging}&revision=0&to-revision={to}"),
+    ];
+    let forms = forms.map(|form| {
+        (
+            page,
+            format!("{form}&flag={flag}&environment={environment}"),
+        )
+    });
+    expect_outdated(&app, &forms).await;
+    let restore = format!("do=restore&flag={archived}&revision=0");
+    expect_outdated(&app, &[("/dashboard/flags/archived", restore)]).await;
+}
+
+#[tokio::test]
+async fn a_form_of_an_outdated_page_of_an_environment_or_a_person_changes_nothing() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let web = json!({ "product": "shop", "name": "web", "visibility": "public" });
+    let web = admin.post("/environments", web).await.text("/id");
+    let (old, _) = admin.environment("shop", "rotated").await;
+    let overlap = format!("/environments/{old}/rotate-key?overlapSeconds=3600");
+    let rotated = admin.send(admin.request(Method::POST, &overlap)).await;
+    let rotated = rotated.text("/id");
+    let eve = admin.user("eve@example.com", "viewer").await;
+    let page = |id: &str| format!("/dashboard/environments/{id}");
+    let (environment, web, rotated) = (page(&environment), page(&web), page(&rotated));
+    let person = format!("/dashboard/people/{eve}");
+    let role = format!("person={eve}&revision=0&role=editor");
+    expect_outdated(&app, &[("/dashboard/people", role)]).await;
+    let forms = [
+        (&environment, "do=rename&revision=0&name=new"),
+        (&environment, "do=safeguards&revision=0&protected=yes"),
+        (&web, "do=client-rules&revision=0&clientRules=answers"),
+        (&rotated, "do=end-previous-key&revision=0"),
+        (
+            &person,
+            "do=grant&revision=0&scope=product%3Ashop&role=editor",
+        ),
+        (&person, "do=reset&revision=0&password="),
+        (&person, "do=delete&revision=0"),
+    ];
+    let forms = forms.map(|(page, form)| (page.as_str(), form.to_owned()));
+    expect_outdated(&app, &forms).await;
+}
+
+#[tokio::test]
+async fn a_form_with_rules_leads_back_to_its_rule_or_gets_another_condition() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let mut rules = Vec::new();
+    for priority in 1..=2 {
+        let condition = json!({ "attribute": "age", "operator": "==", "valueType": "number", "valueInt": priority });
+        let rule = json!({ "priority": priority, "logic": "and", "value": true, "conditions": [condition] });
+        let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
+        rules.push(rule.expect(StatusCode::CREATED).text("/id"));
+    }
+    let browser = Browser::signed_in(&app).await;
+    let here = format!(
+        "flag={}&environment={}",
+        checkout.flag, checkout.environment
+    );
+    let (first, last) = (&rules[0], &rules[1]);
+    let form = format!("do=order&{here}&seen={first}.1+{last}.1&order={first}+{last}&up={last}");
+    let page = "/dashboard/flags/checkout";
+    let moved = browser
+        .post(page, &form)
+        .await
+        .expect(StatusCode::SEE_OTHER);
+    let anchor = format!("#rule-{last}");
+    assert!(moved.header("location").ends_with(&anchor));
+
+    let condition = "attribute=plan&operator=%3D%3D&valueType=string&operand=pro";
+    let form = format!("do=recipe&{here}&recipe=only&{condition}&add=condition");
+    let answer = browser.post(page, &form).await;
+    let form = html(&answer.expect(StatusCode::OK));
+    assert!(form.contains("aria-label=\"Condition 2\""), "{form}");
+    assert!(form.contains("value=\"pro\""), "{form}");
+}
+
+#[tokio::test]
+async fn only_environments_where_a_flag_is_on_prevent_archiving() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    admin.environment("shop", "staging").await;
+    let checkout = admin.flag_environment().await;
+    let flag = &checkout.flag;
+    admin.switch(flag, &checkout.environment, true).await;
+    let browser = Browser::signed_in(&app).await;
+    let page = "/dashboard/flags/checkout";
+    let form = format!("do=archive&flag={flag}&revision=1");
+    let refused = browser.post(page, &form).await.expect(StatusCode::CONFLICT);
+    let text = html(&refused);
+    let (_, list) = text.split_once("inline-list").expect("a list");
+    let (list, _) = list.split_once("</ul>").expect("a list");
+    assert!(
+        list.contains(">prod<") && !list.contains("staging"),
+        "{list}"
+    );
+
+    // Environments that differ are not made equal once the flag is archived.
+    let ttl = json!({ "isEnabled": false, "ttlOverrideSeconds": 300 });
+    let off = admin.put(&checkout.path, ttl).await;
+    off.expect(StatusCode::NO_CONTENT);
+    let compare = format!("{page}/compare");
+    assert!(html(&browser.get(&compare).await).contains("Make like"));
+    let archived = browser.post(page, &form).await;
+    archived.expect(StatusCode::SEE_OTHER);
+    let comparison = html(&browser.get(&compare).await);
+    assert!(comparison.contains("5 min") && !comparison.contains("Make like"));
+}

@@ -1,0 +1,189 @@
+//! What pages of the dashboard show, and requests of their islands.
+
+use pennon_tests::TestApp;
+use reqwest::StatusCode;
+use serde_json::json;
+
+use super::browser::{Browser, html};
+
+#[tokio::test]
+async fn an_island_gets_the_status_and_code_of_an_error() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let nowhere = "00000000-0000-7000-8000-000000000000";
+    let form = format!("flag={nowhere}&environment={nowhere}&enabled=true");
+    let switch = async |browser: &Browser<'_>, form: &str| {
+        let path = "/dashboard/api/set-enabled";
+        browser
+            .post_from("same-origin", "application/json", path, form)
+            .await
+    };
+    let answer = switch(&browser, &form).await.expect(StatusCode::NOT_FOUND);
+    assert_eq!(answer.text("/code"), "NotFound");
+    let answer = switch(&browser, "flag=1")
+        .await
+        .expect(StatusCode::BAD_REQUEST);
+    assert_eq!(answer.text("/code"), "Transport");
+    let answer = switch(&Browser::new(&app), &form)
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    assert_eq!(answer.text("/code"), "SignedOut");
+}
+
+#[tokio::test]
+async fn the_palette_finds_people_by_any_part_of_their_address() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    for email in ["eve_b@example.com", "Eve.B@example.org", "vic@example.com"] {
+        admin.user(email, "viewer").await;
+    }
+    let browser = Browser::signed_in(&app).await;
+    let people = async |text: &str| -> Vec<String> {
+        let form = format!("text={text}");
+        let path = "/dashboard/api/destinations";
+        let answer = browser.post_from("same-origin", "application/json", path, &form);
+        let answer = answer.await.expect(StatusCode::OK).json();
+        let found = answer.as_array().expect("destinations").iter();
+        let people = found.filter(|each| each["kind"] == "Person");
+        let names = people.map(|each| each["name"].as_str().unwrap_or_default().to_owned());
+        names.collect()
+    };
+    let newest_first = ["Eve.B@example.org", "eve_b@example.com"];
+    assert_eq!(people("EVE").await, newest_first);
+    assert_eq!(people("e_b").await, ["eve_b@example.com"]);
+    assert_eq!(people("%25").await, [] as [&str; 0]);
+    assert_eq!(people("%00").await, [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn an_unknown_address_shows_a_page_and_an_unknown_asset_is_empty() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let page = browser
+        .get("/dashboard/nowhere/at/all")
+        .await
+        .expect(StatusCode::NOT_FOUND);
+    assert!(html(&page).contains("Go to the flags"));
+    let asset = browser
+        .get("/dashboard/assets/pennon.js")
+        .await
+        .expect(StatusCode::NOT_FOUND);
+    assert!(asset.bytes.is_empty());
+}
+
+#[tokio::test]
+async fn the_page_of_a_flag_opens_in_a_protected_environment_or_else_in_production() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (internal, _) = admin.environment("shop", "internal").await;
+    admin.environment("shop", "production").await;
+    admin.flag("checkout").await;
+    let browser = Browser::signed_in(&app).await;
+    let current = async || {
+        let page = html(&browser.get("/dashboard/flags/checkout").await);
+        let (before, _) = page
+            .split_once("aria-current=\"page\"><span data-state")
+            .expect("a tab");
+        let (_, title) = before.rsplit_once("title=\"").expect("a title");
+        title.split(':').next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(current().await, "production");
+    let protected = admin
+        .patch(
+            &format!("/environments/{internal}"),
+            json!({ "protected": true }),
+        )
+        .await;
+    protected.expect(StatusCode::OK);
+    assert_eq!(current().await, "internal");
+}
+
+#[tokio::test]
+async fn the_audit_log_is_divided_into_days() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    app.advance(24 * 60 * 60);
+    let admin = app.admin().await;
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    let browser = Browser::signed_in(&app).await;
+    let page = html(&browser.get("/dashboard/audit").await.expect(StatusCode::OK));
+    let (today, yesterday) = page.split_once("<h2>Yesterday · ").expect("two days");
+    assert!(
+        today.contains("<h2>Today · ") && today.contains(" on in "),
+        "{page}"
+    );
+    assert!(yesterday.contains("created the environment"), "{page}");
+}
+
+#[tokio::test]
+async fn the_history_of_a_flag_in_another_product_is_empty_and_does_not_name_its_own() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    admin.environment("Blog", "live").await;
+    let (environment, _) = admin.environment("Web", "live").await;
+    let new =
+        json!({ "key": "checkout", "name": "Checkout", "type": "boolean", "products": ["Web"] });
+    let flag = admin.post("/flags", new).await.text("/id");
+    admin.switch(&flag, &environment, true).await;
+    let browser = Browser::signed_in(&app).await;
+    let history = async |query: &str| {
+        let address = format!("/dashboard/flags/checkout/history{query}");
+        html(&browser.get(&address).await.expect(StatusCode::OK))
+    };
+    assert!(
+        history("?product=Blog")
+            .await
+            .contains("No changes in Blog")
+    );
+    assert!(history("").await.contains(">Web / live</a>"));
+    let page = history("?product=Web").await;
+    assert!(
+        page.contains(">live</a>") && !page.contains("Web / live"),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn the_steps_of_a_flag_that_is_off_say_what_comes_once_it_is_on() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let condition = json!({ "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" });
+    let rule = json!({ "priority": 1, "logic": "and", "value": true, "conditions": [condition] });
+    let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
+    let rule = rule.expect(StatusCode::CREATED).text("/id");
+    let browser = Browser::signed_in(&app).await;
+    let page = async |query: &str| {
+        let address = format!("/dashboard/flags/checkout?{query}");
+        html(&browser.get(&address).await.expect(StatusCode::OK))
+    };
+    let recipes = page("edit=recipe").await;
+    assert!(
+        recipes.contains("A percentage of everyone left"),
+        "{recipes}"
+    );
+    let nobody = json!({ "percentage": 0, "strategy": "per_user" });
+    let rollout = admin
+        .put(&format!("{}/rollout", checkout.path), nobody)
+        .await;
+    rollout.expect(StatusCode::CREATED);
+    let steps = page("").await;
+    assert!(
+        steps.contains("<span class=\"step-mark\">else</span>"),
+        "{steps}"
+    );
+    assert!(!steps.contains("<span class=\"step-mark\">then</span>"));
+    // There is nowhere to move the only rule.
+    assert!(!steps.contains("Move up") && !steps.contains("Drag to reorder"));
+    let deletion = page(&format!("edit=delete-rule&rule={rule}")).await;
+    let effect = "The flag is off here, so nothing changes yet. Once it is on: OFF for everyone.";
+    assert!(deletion.contains(effect), "{deletion}");
+    // Somebody else deleted it.
+    let rules = admin.delete(&format!("/rules/{rule}")).await;
+    rules.expect(StatusCode::NO_CONTENT);
+    let page = page(&format!("edit=delete-rule&rule={rule}")).await;
+    assert!(page.contains("Add rule"), "{page}");
+}
