@@ -243,3 +243,95 @@ for (const [name, example] of [
     await expect(page.getByLabel("Signed in as")).toHaveValue("ada");
   });
 }
+
+test("a page reports that the server is unreachable, and catches up afterwards", {
+  tag: "@scripts",
+}, async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/Failed to load|ERR_/);
+  await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("dark_mode", "Dark mode");
+  await signIn(page, server);
+  await scriptsReady(page);
+  await server.stop();
+  const bars = page.locator(".bars");
+  await expect(bars).toContainText("Pennon cannot be reached");
+  await page.getByRole("switch", { name: "Dark mode" }).click();
+  const message = page.getByRole("alert");
+  await expect(message).toContainText("No answer arrived. The change may have happened or not.");
+  await expect(message).not.toContainText("Not switched");
+  const [above, below] = [await message.boundingBox(), await bars.boundingBox()];
+  expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThan(below?.y ?? 0);
+  await server.start();
+  await api.createFlag("new_checkout", "New checkout");
+  await expect(page.locator(".bars")).toBeEmpty();
+  await expect(page.getByRole("row", { name: "New checkout" })).toBeVisible();
+});
+
+test("a form stays on its page while the server is unreachable", { tag: "@scripts" }, async ({
+  page,
+  server,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/Failed to load|ERR_/);
+  await signIn(page, server);
+  await page.goto("/dashboard/new-flag");
+  await scriptsReady(page);
+  await page.getByLabel("Name").fill("New checkout");
+  await server.stop();
+  const bars = page.locator(".bars");
+  await expect(bars).toContainText("Pennon cannot be reached");
+  await page.getByRole("button", { name: "Create flag" }).click();
+  await expect(bars).toContainText(
+    "Not sent: Pennon cannot be reached. What you typed is still here.",
+  );
+  await expect(page.getByLabel("Name")).toHaveValue("New checkout");
+  // The page may not have noticed yet that the server is back.
+  await server.start();
+  await page.getByRole("button", { name: "Create flag" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("New checkout");
+});
+
+test("a form that leads to no page can be sent again after ten seconds", {
+  tag: "@scripts",
+}, async ({ page, server }) => {
+  await page.clock.install();
+  await signIn(page, server);
+  await page.goto("/dashboard/new-flag");
+  await scriptsReady(page);
+  await page.getByLabel("Name").fill("New checkout");
+  await page.route("**/dashboard/new-flag", (route) => route.fulfill({ status: 204 }), {
+    times: 1,
+  });
+  const create = page.getByRole("button", { name: "Create flag" });
+  await create.click();
+  await expect(create).toHaveAttribute("aria-busy", "true");
+  await page.clock.runFor(10_000);
+  await expect(create).not.toHaveAttribute("aria-busy");
+  await create.click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("New checkout");
+});
+
+test("a browser without a network says so, and switches nothing", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/Failed to load|ERR_/);
+  await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  // Only a page with a stream shows the new flag. Its stream is not cut, and its first message would hide the bar.
+  await api.createFlag("new_checkout", "New checkout");
+  await expect(page.getByRole("switch")).toBeVisible();
+  await page.context().setOffline(true);
+  await expect(page.locator(".bars")).toContainText(
+    /You are offline. This page shows the state of \d\d:\d\d/,
+  );
+  await page.getByRole("switch").click();
+  await expect(page.getByRole("alert")).toContainText("Not switched. You are offline.");
+  await expect(page.getByRole("switch")).not.toBeChecked();
+  await page.context().setOffline(false);
+  await expect(page.locator(".bars")).toBeEmpty();
+  await page.getByRole("switch").click();
+  await expect(page.getByRole("switch")).toBeChecked();
+});

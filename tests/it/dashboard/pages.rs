@@ -1,4 +1,4 @@
-//! What pages of the dashboard show, and requests of their islands.
+//! The content of pages of the dashboard, and the requests of their islands.
 
 use pennon_tests::TestApp;
 use reqwest::StatusCode;

@@ -1,0 +1,244 @@
+import type { Page } from "@playwright/test";
+import type { Api } from "../support/api.ts";
+import { address, country, operand, ruleFormReady, shop } from "../support/flag-page.ts";
+import { hold } from "../support/hold.ts";
+import type { Server } from "../support/server.ts";
+import { expect, scriptsReady, signIn, test } from "../support/test.ts";
+
+test.describe("a change by somebody else", { tag: "@scripts" }, () => {
+  /** Opens the form of the only rule of a flag, and returns the rule. */
+  async function openRule(page: Page, server: Server, api: Api): Promise<{ id: string }> {
+    const { flag, production } = await shop(api);
+    const rule = await api.addRule(flag, production, country("DE", 1));
+    await signIn(page, server);
+    await page.goto(`${address}?edit=rule&rule=${rule.id}`);
+    await ruleFormReady(page);
+    return rule;
+  }
+
+  test("does not reload a page that is submitting a form", async ({
+    page,
+    context,
+    server,
+    api,
+  }) => {
+    await signIn(page, server);
+    const other = await context.newPage();
+    await other.goto("/dashboard/flags");
+    await page.goto("/dashboard/environments/new");
+    await Promise.all([page, other].map(scriptsReady));
+    await page.getByLabel("Product").fill("Web shop");
+    await page.getByLabel("Name").fill("staging");
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(`${request.method()} ${request.resourceType()}`));
+    const release = await hold(page, "**/dashboard/environments/new");
+    const left = page.getByRole("button", { name: "Create environment" }).click();
+    // A page that is rendered soon after a change may still request itself before the form is sent.
+    await expect.poll(() => requests).toContain("POST document");
+    await api.createFlag("dark_mode", "Dark mode");
+    await expect(other.getByRole("row", { name: "Dark mode" })).toBeVisible();
+    expect(requests.at(-1)).toBe("POST document");
+    release();
+    await left;
+    await expect(page.getByRole("region", { name: "SDK key" })).toBeVisible();
+  });
+
+  test("does not move the focus", async ({ page, server, api }) => {
+    await api.createEnvironment("Web shop", "staging");
+    await api.createFlag("new_checkout", "New checkout");
+    await signIn(page, server);
+    await scriptsReady(page);
+    const link = page.getByRole("switch", { name: "New checkout in staging" });
+    await link.focus();
+    await api.createFlag("dark_mode", "Dark mode");
+    await expect(page.getByRole("row", { name: "Dark mode" })).toBeVisible();
+    await expect(link).toBeFocused();
+  });
+
+  test("does not replace a field that is being edited, and shows a notice", async ({
+    page,
+    server,
+    api,
+  }) => {
+    const ben = await api.createUser("ben@example.com", "viewer");
+    const cleo = await api.createUser("cleo@example.com", "viewer");
+    await signIn(page, server);
+    await page.goto("/dashboard/people");
+    await scriptsReady(page);
+    const role = page.getByRole("row", { name: ben.email }).getByRole("combobox");
+    await role.selectOption("editor");
+
+    await api.setRole(cleo, "editor");
+    const others = page.getByRole("row", { name: cleo.email }).getByRole("combobox");
+    await expect(others).toHaveValue("editor");
+    await expect(page.locator(".bars")).toBeEmpty();
+
+    await api.setRole(ben, "admin");
+    await expect(page.locator(".bars")).toContainText(
+      `${server.email} changed an account while you were editing. What you typed is still here.`,
+    );
+    await expect(role).toHaveValue("editor");
+    await page.getByRole("link", { name: "Reload to see the change" }).click();
+    await expect(role).toHaveValue("admin");
+  });
+
+  test("reaches a field in which nothing was typed once it loses the focus", async ({
+    page,
+    server,
+    api,
+  }) => {
+    const ben = await api.createUser("ben@example.com", "viewer");
+    const cleo = await api.createUser("cleo@example.com", "viewer");
+    await signIn(page, server);
+    await page.goto("/dashboard/people");
+    await scriptsReady(page);
+    const roleOf = (email: string) => page.getByRole("row", { name: email }).getByRole("combobox");
+    await roleOf(ben.email).focus();
+    await api.setRole(ben, "editor");
+    await api.setRole(cleo, "editor");
+    await expect(roleOf(cleo.email)).toHaveValue("editor");
+    await expect(roleOf(ben.email)).toHaveValue("viewer");
+    await roleOf(ben.email).blur();
+    await expect(roleOf(ben.email)).toHaveValue("editor");
+    await expect(page.locator(".bars")).toBeEmpty();
+  });
+
+  test("shows a notice even if it was made before the stream was open", async ({
+    page,
+    server,
+    api,
+  }) => {
+    const ben = await api.createUser("ben@example.com", "viewer");
+    await signIn(page, server);
+    // Tests cannot delay the requests of a shared worker.
+    await page.addInitScript("delete window.SharedWorker");
+    const release = await hold(page, "**/dashboard/events");
+    await page.goto("/dashboard/people");
+    const role = page.getByRole("row", { name: ben.email }).getByRole("combobox");
+    await role.selectOption("editor");
+    const other = await page.context().newPage();
+    await other.goto("/dashboard/help");
+    const stream = await other.evaluateHandle(async () => {
+      const source = new EventSource("/dashboard/events");
+      const event = (name: string, part: string) =>
+        new Promise<void>((resolve) => {
+          source.addEventListener(name, ({ data }) => {
+            if (data.includes(part)) {
+              resolve();
+            }
+          });
+        });
+      const changed = event("change", "USER_UPDATED");
+      await event("position", "");
+      return { changed };
+    });
+    await api.setRole(ben, "admin");
+    await stream.evaluate(({ changed }) => changed);
+    release();
+    await expect(page.locator(".bars")).toContainText(
+      "This page changed while you were editing. What you typed is still here.",
+    );
+    await expect(role).toHaveValue("editor");
+  });
+
+  test("keeps rules movable", async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    const first = await api.addRule(flag, production, country("DE", 1));
+    await api.addRule(flag, production, country("CH", 2));
+    await signIn(page, server);
+    await page.goto(address);
+    await scriptsReady(page);
+
+    await api.replaceRule(first, country("AT", 1));
+    const changed = page.getByRole("group", { name: "ON when country is AT" });
+    await expect(changed).toBeVisible();
+    await expect(page.locator("#rules .handle").first()).toBeVisible();
+    await changed.getByRole("button", { name: "Move down" }).click();
+    await expect(page.getByText("Now rule 2 of 2.")).toBeAttached();
+    await expect(page.getByRole("button", { name: "Save order" })).toBeVisible();
+  });
+
+  test("neither ends a drag nor closes a part that was opened", async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    await api.addRule(flag, production, country("AT", 1));
+    await api.addRule(flag, production, country("CH", 2));
+    await signIn(page, server);
+    await page.goto(address);
+    await scriptsReady(page);
+    const rules = page.locator(".rule");
+    await rules.nth(1).locator(".handle").hover();
+    await page.mouse.down();
+    await api.addRule(flag, production, country("DE", 3));
+    await expect(rules).toHaveText([/is AT/, /is CH/, /is DE/]);
+    const first = await rules.first().boundingBox();
+    await page.mouse.move((first?.x ?? 0) + 20, (first?.y ?? 0) + 5, { steps: 8 });
+    await page.mouse.up();
+    await expect(rules).toHaveText([/is CH/, /is AT/, /is DE/]);
+    await page.mouse.move(0, (first?.y ?? 0) + 200, { steps: 8 });
+    await expect(rules).toHaveText([/is CH/, /is AT/, /is DE/]);
+
+    await page.getByRole("button", { name: "Reset order" }).click();
+    await page.goto(`/dashboard/environments/${production.id}`);
+    await scriptsReady(page);
+    await page.getByText("Rotate key…").click();
+    const name = page.getByRole("group").getByLabel("Environment name");
+    await expect(name.first()).toBeVisible();
+    await api.renameEnvironment(production, "live shop");
+    await expect(page.getByRole("heading", { level: 1 })).toContainText("live shop");
+    await expect(name.first()).toBeVisible();
+  });
+
+  test("keeps the input in the context form", async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    await signIn(page, server);
+    await page.goto(address);
+    await scriptsReady(page);
+    const email = page.getByLabel("email");
+    await email.fill("nobody");
+    await email.blur();
+    await expect(page.getByText("Fix the context to see the result.")).toBeVisible();
+
+    await api.addRule(flag, production, country("DE", 1));
+    await expect(page.getByRole("group", { name: "ON when country is DE" })).toBeVisible();
+    await expect(email).toHaveValue("nobody");
+  });
+
+  test("shows a notice in a form that is being edited, even after a preview", async ({
+    page,
+    server,
+    api,
+  }) => {
+    const rule = await openRule(page, server, api);
+    const preview = page.waitForResponse("**/dashboard/api/preview");
+    await operand(page).fill("AT");
+    await preview;
+    await api.replaceRule(rule, country("CH", 1));
+    await expect(page.locator(".bars")).toContainText("while you were editing");
+    await expect(operand(page)).toHaveValue("AT");
+  });
+
+  test("replaces a form in which nothing was typed", async ({ page, server, api }) => {
+    const rule = await openRule(page, server, api);
+    await page.getByRole("heading", { level: 1 }).click();
+    const age = { attribute: "age", operator: ">", valueType: "number", valueInt: 17 } as const;
+    await api.replaceRule(rule, { ...country("DE", 1), conditions: [age] });
+    await expect(operand(page)).toHaveValue("17");
+    await expect(operand(page)).toBeVisible();
+    await expect(page.locator(".bars")).not.toContainText("while you were editing");
+    // The new form works, too.
+    await page.getByRole("button", { name: "Add condition" }).click();
+    await expect(page.locator(".condition")).toHaveCount(2);
+  });
+
+  test("closes a confirmation that is no longer needed", async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    const rule = await api.addRule(flag, production, country("DE", 1));
+    await signIn(page, server);
+    await page.goto(`${address}?edit=delete-rule&rule=${rule.id}`);
+    await expect(page.getByRole("button", { name: "Delete rule" })).toBeVisible();
+    await scriptsReady(page);
+    await api.deleteRule(rule);
+    await expect(page.getByRole("link", { name: "Add rule" })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Delete rule" })).toHaveCount(0);
+  });
+});
