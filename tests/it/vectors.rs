@@ -12,11 +12,8 @@ use tokio::task::JoinSet;
 async fn every_case_gives_the_expected_result_alone_and_in_a_batch() {
     let (files, promised) = read();
     let count = files.len();
-    let mut running: JoinSet<u64> = files.into_iter().map(run_file).collect();
-    let mut run = 0;
-    while let Some(result) = running.join_next().await {
-        run += result.expect("the cases of a file agree");
-    }
+    let running: JoinSet<u64> = files.into_iter().map(run_file).collect();
+    let run: u64 = running.join_all().await.into_iter().sum();
     assert_eq!(run, promised, "the index declares another number of cases");
     // Bypasses the test harness, which hides the output of tests that succeed.
     let _written = writeln!(
@@ -34,8 +31,9 @@ async fn run_file(file: VectorFile) -> u64 {
         create(&admin, &environment, flag).await;
     }
     let sdk = app.sdk(&key);
+    let run = one_by_one(&file, &sdk).await;
     in_batches(&file, &sdk).await;
-    one_by_one(&file, &sdk).await
+    run
 }
 
 /// The service refuses to store features that it does not know.
