@@ -212,7 +212,7 @@ fn as_user(mut command: Command, user: Option<Unprivileged>) -> Command {
     command
 }
 
-/// Returns the folder of PostgreSQL's programs, as `xtask/src/postgres.rs` does. Debian keeps the server programs off
+/// Returns the folder of PostgreSQL's programs, as `xtask/src/programs/postgres.rs` does. Debian keeps the server programs off
 /// the search path.
 fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use crate::browser;
-use crate::dist;
-use crate::node;
-use crate::postgres::{self, Durability, Server};
+use crate::build::dist;
 use crate::process::Run as _;
+use crate::programs::postgres::{self, Durability, Server};
+use crate::programs::{browser, node};
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-use crate::dist;
+use crate::build::dist;
 
 /// Build, run and test Pennon. Each command first builds or installs everything that it needs.
 #[derive(Parser)]

@@ -1,46 +1,16 @@
 //! `cargo xtask`: the commands for everything that this repository needs, from a fresh clone to a release.
 
-mod addresses;
-mod alone;
-mod baseline;
 mod bench;
-mod browser;
-mod cargo_tool;
+mod build;
 mod check;
 mod cli;
-mod contract;
-mod cross;
-mod debian;
-mod deploy;
 mod digest;
-mod dist;
-mod docs;
-mod fallback;
-mod image;
-mod instance;
-mod modules;
-mod node;
-mod notices;
-mod openfeature;
-mod pack;
 mod plan;
-mod pooler;
-mod postgres;
 mod process;
-mod python;
+mod programs;
 mod release;
-mod reproducible;
-mod revision;
-mod rolling;
-mod serve;
-mod shell;
-mod site;
 mod step;
 mod tally;
-mod wasm;
-mod webdriver;
-mod words;
-mod workflows;
 mod workspace;
 
 use std::process::ExitCode;
@@ -48,9 +18,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser as _;
 
-use check::Extent;
+use build::dist;
+use build::serve::{self, Profile};
+use check::suites::{self, Extent};
+use check::{alone, reproducible};
 use cli::{Cli, Command};
-use serve::Profile;
 use tally::Tally;
 use workspace::Workspace;
 
@@ -80,11 +52,11 @@ fn run(command: Command) -> Result<()> {
             serve::run(&workspace, profile, &arguments)?;
         }
         Command::Parity { arguments } => {
-            check::parity(&workspace, &arguments)?;
+            suites::parity(&workspace, &arguments)?;
         }
         Command::Chaos { short, arguments } => {
             let extent = if short { Extent::Gate } else { Extent::All };
-            check::chaos(&workspace, &mut tally, extent, &arguments)?;
+            suites::chaos(&workspace, &mut tally, extent, &arguments)?;
             tally.report();
         }
         Command::Dist { target } => {

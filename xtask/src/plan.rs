@@ -1,33 +1,17 @@
 //! The steps of each command.
 
-use crate::addresses;
-use crate::alone;
-use crate::baseline;
 use crate::bench;
-use crate::check;
-use crate::check::Extent;
+use crate::build::serve::Profile;
+use crate::build::{dist, image, pack, serve, site, wasm};
+use crate::check::suites::{self, Extent};
+use crate::check::{
+    self, alone, baseline, contract, deploy, docs, modules, notices, openfeature, rolling, sources,
+    webdriver, words, workflows,
+};
 use crate::cli::{Command, Measured};
-use crate::contract;
-use crate::deploy;
-use crate::dist;
-use crate::docs;
-use crate::image;
-use crate::modules;
-use crate::node;
-use crate::notices;
-use crate::openfeature;
-use crate::pack;
-use crate::pooler;
-use crate::rolling;
-use crate::serve;
-use crate::serve::Profile;
-use crate::shell;
-use crate::site;
+use crate::programs::{node, pooler, shell};
+use crate::release::addresses;
 use crate::step::{Outcome, Step};
-use crate::wasm;
-use crate::webdriver;
-use crate::words;
-use crate::workflows;
 
 /// The steps that follow the binary for this machine.
 pub(crate) const AFTER_OWN_BINARY: [Step; 1] = [IMAGE_CONTEXT];
@@ -59,40 +43,40 @@ const CHECKSUMS: Step = Step::new("Checksums", dist::checksums);
 const BUILDAH: Step = Step::new("Image builder", image::find_tools);
 const IMAGE_CONTEXT: Step = Step::new("Build context of the image", image::prepare);
 const IMAGE: Step = Step::new("Container image", image::build);
-const IMAGE_TEST: Step = Step::new("Test of the container image", image::test);
+const IMAGE_TEST: Step = Step::new("Test of the container image", check::image::test);
 const NOTICES_CHECK: Step = Step::new("Notices of the crates", notices::check);
 const NOTICES: Step = Step::new("License texts of the crates", notices::write);
 const LICENSES: Step = Step::new("Licenses and sources of the crates", notices::deny);
 const ADVISORIES: Step = Step::new("Advisories", notices::advisories);
 const WORKFLOWS: Step = Step::counting("Workflows", workflows::check);
-const FORMAT: Step = Step::new("Format", check::format);
-const LINKS: Step = Step::new("Links in documents", check::links);
+const FORMAT: Step = Step::new("Format", sources::format);
+const LINKS: Step = Step::new("Links in documents", sources::links);
 const MODULES: Step = Step::new("Map of the modules", modules::check);
 const WORDS: Step = Step::new("Words to avoid", words::check);
 const DOCS: Step = Step::counting("Site of the documentation", docs::build);
 const ADDRESSES: Step = Step::new("Addresses of the project", addresses::write);
 const DEPLOY: Step = Step::counting("Deployment files", deploy::check);
-const CLIPPY: Step = Step::new("Clippy", check::clippy);
-const CLIPPY_WASM: Step = Step::new("Clippy for wasm", check::clippy_wasm);
+const CLIPPY: Step = Step::new("Clippy", sources::clippy);
+const CLIPPY_WASM: Step = Step::new("Clippy for wasm", sources::clippy_wasm);
 const SHELL: Step = Step::new("Programs of the documented shell examples", shell::install);
-const RUST_TESTS: Step = Step::counting("Rust tests", check::rust);
+const RUST_TESTS: Step = Step::counting("Rust tests", suites::rust);
 const POOLER: Step = Step::new("PgBouncer", pooler::install);
 const POSTGRES_TESTS: Step =
-    Step::counting("Tests of the server on PostgreSQL", check::on_postgres);
-const NPM_TESTS: Step = Step::counting("Tests of the npm packages", check::npm);
+    Step::counting("Tests of the server on PostgreSQL", suites::on_postgres);
+const NPM_TESTS: Step = Step::counting("Tests of the npm packages", suites::npm);
 const PARITY: Step = Step::new("Comparison of all evaluators", |workspace| {
-    check::parity(workspace, &[])
+    suites::parity(workspace, &[])
 });
 const MATRIX: Step = Step::counting("Tests of the tarballs", |workspace, tally| {
-    check::matrix(workspace, tally, Extent::Gate)
+    suites::matrix(workspace, tally, Extent::Gate)
 });
 const WHOLE_MATRIX: Step = Step::counting(
     "Tests of the tarballs with all tools",
-    |workspace, tally| check::matrix(workspace, tally, Extent::All),
+    |workspace, tally| suites::matrix(workspace, tally, Extent::All),
 );
-const BROWSER_TESTS: Step = Step::counting("Browser tests", check::playwright);
+const BROWSER_TESTS: Step = Step::counting("Browser tests", suites::playwright);
 const OTHER_BROWSERS: Step = Step::counting("Browser tests in Firefox and WebKit", webdriver::test);
-const SCREENSHOTS: Step = Step::new("Screenshots", check::screenshots);
+const SCREENSHOTS: Step = Step::new("Screenshots", suites::screenshots);
 const FIND_POSTGRES: Step = Step::new("PostgreSQL", |_| bench::find_postgres());
 const BENCH_ADMIN: Step = Step::new("Measurement of administration", bench::admin);
 const BENCH_CLIENT: Step = Step::new("Measurement of the npm package", bench::client);
@@ -107,7 +91,7 @@ const BENCH_SERVER: Step = Step::new("Measurement of evaluations", bench::server
 const BENCH_SOAK: Step = Step::new("Soak test", bench::soak);
 const BENCH_STREAMS: Step = Step::new("Measurement of streams", bench::streams);
 const CHAOS: Step = Step::counting("Fault injection, short", |workspace, tally| {
-    check::chaos(workspace, tally, Extent::Gate, &[])
+    suites::chaos(workspace, tally, Extent::Gate, &[])
 });
 const CONTRACT: Step = Step::counting("The API against its description", contract::test);
 const OPENFEATURE: Step = Step::counting("OpenFeature's provider for Python", openfeature::test);

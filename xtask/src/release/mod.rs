@@ -1,6 +1,7 @@
 //! Prepares a release: sets the version in all files and the date in the changelog, commits, and tags. The workflow
 //! `release.yml` publishes the tag.
 
+pub(crate) mod addresses;
 mod changelog;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use semver::Version;
 
-use crate::addresses;
 use crate::process::Run as _;
 use crate::workspace::Workspace;
 

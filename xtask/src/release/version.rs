@@ -57,7 +57,7 @@ mod tests {
     use std::ffi::OsStr;
 
     use super::*;
-    use crate::addresses;
+    use crate::release::addresses;
     use crate::workspace::Workspace;
 
     const CURRENT: &str = env!("CARGO_PKG_VERSION");

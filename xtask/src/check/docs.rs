@@ -5,9 +5,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use crate::addresses;
 use crate::process::Run as _;
-use crate::python;
+use crate::programs::python;
+use crate::release::addresses;
 use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;

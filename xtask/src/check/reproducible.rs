@@ -7,9 +7,9 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
+use crate::build::wasm;
 use crate::digest;
 use crate::process::Run as _;
-use crate::wasm;
 use crate::workspace::Workspace;
 
 /// The target folder of both builds. It is emptied before each build, so that the second one reuses nothing of the

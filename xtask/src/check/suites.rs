@@ -1,4 +1,4 @@
-//! The gate: the checks that a change must pass before it is merged.
+//! The test suites.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,74 +6,19 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::browser;
-use crate::node;
-use crate::pooler;
-use crate::postgres::{self, Durability, Server};
+use crate::build::product;
+use crate::build::serve::Profile;
 use crate::process::{self, Run as _, on_path_of_root};
-use crate::serve::Profile;
-use crate::shell;
+use crate::programs::postgres::{self, Durability, Server};
+use crate::programs::{browser, node, pooler, shell};
 use crate::step::Outcome;
 use crate::tally::{LEFT_OUT, Tally};
-use crate::wasm;
 use crate::workspace::Workspace;
-
-/// Runs rustfmt and Biome. They come first because they need no build.
-pub(crate) fn format(workspace: &Workspace) -> Result<Outcome> {
-    workspace.cargo().args(["fmt", "--all", "--check"]).run()?;
-    node::tool(workspace, "biome")
-        .args(["check", "--error-on-warnings"])
-        .run()?;
-    Ok(Outcome::Done)
-}
-
-/// Checks links between Markdown files, including links to headings. Nothing is fetched.
-pub(crate) fn links(workspace: &Workspace) -> Result<Outcome> {
-    let mut git = workspace.command("git");
-    let listed = git
-        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
-        .args(["*.md", ":!tests/fixtures"])
-        .run_quietly()?;
-    // Git still lists files whose deletion is not committed yet.
-    let documents = listed
-        .lines()
-        .filter(|file| workspace.root.join(file).exists());
-    node::tool(workspace, "remark")
-        .args(["--frail", "--quiet", "--no-stdout"])
-        .args(["--use", "validate-links=repository:false"])
-        .args(documents)
-        .run()?;
-    Ok(Outcome::Done)
-}
-
-/// Runs Clippy on everything that runs on this machine. xtask is checked separately, because its dependencies would
-/// enable features for the other crates.
-pub(crate) fn clippy(workspace: &Workspace) -> Result<Outcome> {
-    let deny_warnings = ["--", "--deny", "warnings"];
-    let mut others = product(workspace, "clippy");
-    others.arg("--all-targets").args(deny_warnings).run()?;
-    let mut xtask = workspace.cargo();
-    xtask
-        .args(["clippy", "--package", "xtask", "--all-targets"])
-        .args(deny_warnings)
-        .run()?;
-    Ok(Outcome::Done)
-}
-
-/// Runs Clippy on everything that runs in a browser.
-pub(crate) fn clippy_wasm(workspace: &Workspace) -> Result<Outcome> {
-    for module in [&wasm::DASHBOARD, &wasm::ENGINE] {
-        wasm::cargo(workspace, "clippy", module)
-            .args(["--", "--deny", "warnings"])
-            .run()?;
-    }
-    Ok(Outcome::Done)
-}
 
 /// Runs the Rust tests. Later steps find the server at `target/debug/pennon`.
 pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    build(workspace)?;
-    let mut tests = product(workspace, "test");
+    product::build(workspace)?;
+    let mut tests = product::command(workspace, "test");
     tests
         .env("RUST_TEST_THREADS", test_threads())
         .env_remove(postgres::VARIABLE);
@@ -116,7 +61,7 @@ pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Ou
             "install it",
         );
     }
-    build(workspace)?;
+    product::build(workspace)?;
     let mut tests = Command::new(tests_of_the_server(workspace)?);
     tests
         .current_dir(workspace.root.join("tests"))
@@ -129,7 +74,7 @@ pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Ou
 /// Returns the program that Cargo would run for the server's tests. Asking Cargo to run only that program would rebuild
 /// it, with the features that this one package needs.
 fn tests_of_the_server(workspace: &Workspace) -> Result<PathBuf> {
-    let mut cargo = product(workspace, "test");
+    let mut cargo = product::command(workspace, "test");
     let built = cargo
         .args(["--no-run", "--quiet", "--message-format=json"])
         .run_quietly()?;
@@ -161,10 +106,10 @@ pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let checks = packages
         .iter()
         .map(|package| package_checks(workspace, package))
-        .chain(others.map(|other| vec![script(workspace, Path::new(other), "check")]));
+        .chain(others.map(|other| vec![node::script(workspace, Path::new(other), "check")]));
     process::run_groups(checks.collect())?;
     for package in &packages {
-        let mut tests = script(workspace, package, "test");
+        let mut tests = node::script(workspace, package, "test");
         tests.env("VITEST_MAX_WORKERS", test_threads());
         tally.run("npm packages", with_server(workspace, &mut tests))?;
     }
@@ -178,7 +123,7 @@ fn package_checks(workspace: &Workspace, package: &Path) -> Vec<Command> {
     let mut attw = node::tool(workspace, "attw");
     attw.args(["--profile", "strict", "--quiet", "--pack"])
         .arg(package);
-    vec![script(workspace, package, "check"), publint, attw]
+    vec![node::script(workspace, package, "check"), publint, attw]
 }
 
 /// The extent of a slow check.
@@ -197,7 +142,7 @@ pub(crate) fn matrix(workspace: &Workspace, tally: &mut Tally, extent: Extent) -
         Extent::Gate => "test",
         Extent::All => "test:all",
     };
-    let mut tests = script(workspace, Path::new("matrix"), name);
+    let mut tests = node::script(workspace, Path::new("matrix"), name);
     let tests = with_server(workspace, &mut tests).env("PENNON_CHROMIUM", browser);
     tally.run("tarballs in applications", tests)?;
     Ok(Outcome::Done)
@@ -205,7 +150,7 @@ pub(crate) fn matrix(workspace: &Workspace, tally: &mut Tally, extent: Extent) -
 
 /// Checks that the core, the npm package, and the server evaluate flags identically.
 pub(crate) fn parity(workspace: &Workspace, arguments: &[OsString]) -> Result<Outcome> {
-    build(workspace)?;
+    product::build(workspace)?;
     let mut parity = workspace.command(workspace.target.join("debug/parity"));
     parity.args(arguments).run()?;
     Ok(Outcome::Done)
@@ -218,7 +163,7 @@ pub(crate) fn chaos(
     extent: Extent,
     arguments: &[OsString],
 ) -> Result<Outcome> {
-    build(workspace)?;
+    product::build(workspace)?;
     let mut chaos = workspace.command(workspace.target.join("debug/chaos"));
     chaos
         .args((extent == Extent::Gate).then_some("--short"))
@@ -240,7 +185,7 @@ pub(crate) fn chaos(
 /// Runs the browser tests against the server that [`rust`] has built.
 pub(crate) fn playwright(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let browser = browser::find_or_install(workspace)?;
-    let mut tests = script(workspace, Path::new("playwright"), "test");
+    let mut tests = node::script(workspace, Path::new("playwright"), "test");
     let tests = with_server(workspace, &mut tests).env("PENNON_CHROMIUM", browser);
     tally.run("Chromium", tests)?;
     // `playwright/support/nginx.ts` also looks there.
@@ -257,7 +202,7 @@ pub(crate) fn playwright(workspace: &Workspace, tally: &mut Tally) -> Result<Out
 pub(crate) fn screenshots(workspace: &Workspace) -> Result<Outcome> {
     let folder = workspace.target.join("screenshots");
     let browser = browser::find_or_install(workspace)?;
-    let mut pictures = script(workspace, Path::new("playwright"), "screenshots");
+    let mut pictures = node::script(workspace, Path::new("playwright"), "screenshots");
     pictures.env("PENNON_SCREENSHOTS", &folder);
     with_server(workspace, &mut pictures)
         .env("PENNON_CHROMIUM", browser)
@@ -269,26 +214,4 @@ pub(crate) fn screenshots(workspace: &Workspace) -> Result<Outcome> {
 /// Sets the variable that contains the path of the server's binary.
 fn with_server<'a>(workspace: &Workspace, command: &'a mut Command) -> &'a mut Command {
     command.env("PENNON_BINARY", Profile::Dev.binary(workspace))
-}
-
-/// Returns the command that runs a script of one of the workspace's npm packages.
-pub(crate) fn script(workspace: &Workspace, package: &Path, script: &str) -> Command {
-    let mut npm = node::npm(workspace);
-    npm.args(["run", "--silent", script, "--workspace"])
-        .arg(package);
-    npm
-}
-
-/// Builds the tests and all programs. The tests enable more features of some crates, so building a program without them
-/// would compile these crates and all that depend on them again.
-pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    product(workspace, "build").arg("--all-targets").run()
-}
-
-/// Returns a Cargo command for all crates of the product. Every such command uses the same set of crates, so that each
-/// crate is built with one set of features.
-pub(crate) fn product(workspace: &Workspace, subcommand: &str) -> Command {
-    let mut cargo = workspace.cargo();
-    cargo.args([subcommand, "--workspace", "--exclude", "xtask"]);
-    cargo
 }

@@ -32,11 +32,11 @@ use anyhow::{Context as _, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::wasm;
 use crate::digest;
-use crate::node;
 use crate::process::Run as _;
+use crate::programs::node;
 use crate::step::Outcome;
-use crate::wasm;
 use crate::workspace::Workspace;
 
 /// Compiles the dashboard's islands.

@@ -3,9 +3,9 @@
 
 use anyhow::Result;
 
-use crate::instance::Instance;
-use crate::python;
-use crate::serve::Profile;
+use super::instance::Instance;
+use crate::build::serve::Profile;
+use crate::programs::python;
 use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;

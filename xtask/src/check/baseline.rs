@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::check;
-use crate::node;
-use crate::postgres::{self, Durability, Server};
+use crate::build::product;
+use crate::build::serve::Profile;
 use crate::process::Run as _;
-use crate::serve::Profile;
+use crate::programs::node;
+use crate::programs::postgres::{self, Durability, Server};
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
@@ -25,7 +25,7 @@ pub(crate) fn write_fixture(workspace: &Workspace) -> Result<Outcome> {
     ) else {
         bail!("a fixture needs PostgreSQL: install it");
     };
-    check::build(workspace)?;
+    product::build(workspace)?;
     let commit = workspace.git(&["rev-parse", "HEAD"])?;
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths(std::iter::once(programs).chain(env::split_paths(&path)))?;

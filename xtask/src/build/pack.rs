@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-use crate::check::script;
-use crate::node;
 use crate::process::Run as _;
+use crate::programs::node;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
@@ -25,7 +24,7 @@ const INDEX: &str = "packages.json";
 /// Builds each package into its `dist/`. The engine must have been built before.
 pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
     for package in node::packages(workspace)? {
-        script(workspace, &package, "build").run()?;
+        node::script(workspace, &package, "build").run()?;
     }
     Ok(Outcome::Done)
 }

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::debian;
-use crate::node;
+use crate::build::serve::Profile;
 use crate::process::{self, Run as _};
-use crate::serve::Profile;
+use crate::programs::{debian, node};
 use crate::step::Outcome;
 use crate::tally::{LEFT_OUT, Tally};
 use crate::workspace::Workspace;
@@ -54,7 +53,7 @@ impl Browser {
     }
 }
 
-/// Tests the server that [`check::rust`](crate::check::rust) has built, in both browsers or in those that
+/// Tests the server that [`suites::rust`](super::suites::rust) has built, in both browsers or in those that
 /// `PENNON_BROWSERS` names.
 pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let browsers = chosen(&env::var(BROWSERS).unwrap_or_default())?;

@@ -5,9 +5,8 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::debian;
+use super::{debian, python};
 use crate::process::{Run as _, on_path};
-use crate::python;
 use crate::workspace::Workspace;
 
 /// Returns `cargo rustc` for a platform. Installs Rust's standard library for the platform and a C compiler for SQLite

@@ -10,12 +10,10 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use crate::cargo_tool;
-use crate::dist;
-use crate::node;
+use crate::build::{dist, wasm};
 use crate::process::Run as _;
+use crate::programs::{cargo_tool, node};
 use crate::step::Outcome;
-use crate::wasm;
 use crate::workspace::Workspace;
 
 /// The crates of one artifact.
@@ -63,7 +61,7 @@ const SWAGGER_UI: &str = "swagger-ui-dist";
 const FILES: [Notices; 2] = [
     Notices {
         path: "THIRD-PARTY-NOTICES.txt",
-        works: include_str!("../notices/binary.txt"),
+        works: include_str!("../../notices/binary.txt"),
         parts: &[SERVER, DASHBOARD, ENGINE],
         bundle: Some((
             SWAGGER_UI,
@@ -72,14 +70,14 @@ const FILES: [Notices; 2] = [
     },
     Notices {
         path: "npm/core/THIRD-PARTY-NOTICES.txt",
-        works: include_str!("../notices/package.txt"),
+        works: include_str!("../../notices/package.txt"),
         parts: &[ENGINE],
         bundle: None,
     },
 ];
 
 /// The beginning of each file, with `@WORKS@` in place of the works that are not crates.
-const PREFACE: &str = include_str!("../notices/preface.txt");
+const PREFACE: &str = include_str!("../../notices/preface.txt");
 
 /// The command that updates the files.
 const COMMAND: &str = "cargo xtask notices";

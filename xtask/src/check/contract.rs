@@ -7,9 +7,9 @@ use std::fs;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use crate::instance::{Instance, text};
-use crate::python;
-use crate::serve::Profile;
+use super::instance::{Instance, text};
+use crate::build::serve::Profile;
+use crate::programs::python;
 use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use crate::instance::Instance;
-use crate::site;
+use super::instance::Instance;
+use crate::build::site;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 

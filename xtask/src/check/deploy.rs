@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::process::{Run as _, on_path};
-use crate::python;
+use crate::programs::python;
 use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;

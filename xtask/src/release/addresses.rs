@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 const FILE: &str = "project.toml";
 
 /// This file, in which the placeholders are never replaced.
-const SELF: &str = "xtask/src/addresses.rs";
+const SELF: &str = "xtask/src/release/addresses.rs";
 
 /// The suffix of every placeholder host. Nobody can register it (RFC 2606).
 const HOST: &str = "pennon.example";

@@ -1,7 +1,7 @@
 //! Node.js, npm, and the tools of the npm workspace.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
@@ -86,4 +86,12 @@ fn check_versions(workspace: &Workspace) -> Result<()> {
     let npm = npm(workspace).arg("--version").run_quietly();
     npm.with_context(|| format!("npm was not found. {teach}"))?;
     Ok(())
+}
+
+/// Returns the command that runs a script of one of the workspace's npm packages.
+pub(crate) fn script(workspace: &Workspace, package: &Path, script: &str) -> Command {
+    let mut npm = npm(workspace);
+    npm.args(["run", "--silent", script, "--workspace"])
+        .arg(package);
+    npm
 }

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::debian;
-use crate::node;
+use super::{debian, node};
 use crate::process::{self, Run as _};
 use crate::workspace::Workspace;
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::debian;
+use super::debian;
 use crate::process;
 use crate::step::Outcome;
 use crate::workspace::Workspace;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::debian;
+use super::debian;
 use crate::process::on_path_of_root;
 use crate::step::Outcome;
 use crate::workspace::Workspace;

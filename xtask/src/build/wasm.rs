@@ -6,10 +6,10 @@ use std::{env, fs};
 use anyhow::{Context as _, Result, bail};
 use wasm_bindgen_cli_support::Bindgen;
 
+use super::fallback;
 use crate::digest;
-use crate::fallback;
-use crate::node;
 use crate::process::Run as _;
+use crate::programs::node;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 

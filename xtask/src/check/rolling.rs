@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use crate::baseline;
-use crate::instance::{Events, Instance, text};
-use crate::postgres::{Durability, Server};
-use crate::serve::Profile;
+use super::baseline;
+use super::instance::{Events, Instance, text};
+use crate::build::serve::Profile;
+use crate::programs::postgres::{Durability, Server};
 use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;

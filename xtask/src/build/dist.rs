@@ -14,13 +14,11 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 use tar::{Builder, EntryType, Header};
 
-use crate::cargo_tool;
-use crate::cross;
+use super::pack;
+use super::revision::Revision;
 use crate::digest;
-use crate::node;
-use crate::pack;
 use crate::process::Run as _;
-use crate::revision::Revision;
+use crate::programs::{cargo_tool, cross, node};
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 

@@ -5,7 +5,7 @@ use std::fs;
 use anyhow::Result;
 
 use crate::process::Run as _;
-use crate::python;
+use crate::programs::python;
 use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::node;
+use super::wasm;
 use crate::process::Run as _;
-use crate::wasm;
+use crate::programs::node;
 use crate::workspace::Workspace;
 
 /// Passes that lower newer features beforehand, because wasm2js supports only the first version of wasm.
