@@ -90,6 +90,15 @@ impl Client {
             Self::Other => None,
         }
     }
+
+    /// Returns the text for the version: `newer` for one after the server's, none if the package is not known.
+    pub fn version(&self) -> Option<String> {
+        match self {
+            Self::Known(_, version) => Some(version.to_string()),
+            Self::Newer(_) => Some(NEWER.to_owned()),
+            Self::Other => None,
+        }
+    }
 }
 
 /// Parses the package and version of a name such as `@pennon/core/1.2.3`.

@@ -1,6 +1,7 @@
 //! Audit entries in plain English.
 
 pub mod difference;
+pub mod event;
 pub mod sentence;
 pub mod summary;
 #[cfg(test)]

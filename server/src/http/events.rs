@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
+use pennon_dashboard::audit::event::sentence_of_event;
 use pennon_model::audit::{AuditAction, ChangeEvent, RequestId};
 use pennon_model::id::EnvironmentId;
 use pennon_model::time::Timestamp;
@@ -109,7 +110,7 @@ impl Events {
             flag: change.flag.as_deref(),
             environment: change.environment,
             request: change.request.as_ref().map(RequestId::as_str),
-            what: description(change),
+            what: sentence_of_event(change),
         };
         Some(Event::default().event("change").json_data(message))
     }
@@ -123,34 +124,5 @@ impl IntoResponse for Events {
             Some((event, events))
         });
         event_stream(&runtime, events)
-    }
-}
-
-/// Describes a change, in a text that follows a name: `changed a rule of checkout in production`.
-fn description(change: &ChangeEvent) -> String {
-    let flag = change.flag.as_deref().unwrap_or("a flag");
-    let environment = change
-        .environment_name
-        .as_deref()
-        .unwrap_or("an environment");
-    match change.action {
-        AuditAction::FlagCreated => format!("created {flag}"),
-        AuditAction::FlagUpdated => format!("changed {flag}"),
-        AuditAction::FlagArchived => format!("archived {flag}"),
-        AuditAction::EnvironmentCreated => format!("created {environment}"),
-        AuditAction::EnvironmentUpdated => format!("changed {environment}"),
-        AuditAction::EnvironmentRevoked => format!("revoked {environment}"),
-        AuditAction::SdkKeyRotated => format!("rotated the SDK key of {environment}"),
-        AuditAction::FlagEnvironmentUpdated => format!("changed {flag} in {environment}"),
-        AuditAction::RuleCreated => format!("added a rule to {flag} in {environment}"),
-        AuditAction::RuleUpdated => format!("changed a rule of {flag} in {environment}"),
-        AuditAction::RuleDeleted => format!("deleted a rule of {flag} in {environment}"),
-        AuditAction::RolloutConfigured => format!("changed the rollout of {flag} in {environment}"),
-        AuditAction::RolloutDeleted => format!("deleted the rollout of {flag} in {environment}"),
-        AuditAction::UserCreated => "created an account".to_owned(),
-        AuditAction::UserUpdated | AuditAction::PasswordChanged => "changed an account".to_owned(),
-        AuditAction::UserDeleted => "deleted an account".to_owned(),
-        AuditAction::TokenCreated => "created a token".to_owned(),
-        AuditAction::TokenRevoked => "revoked a token".to_owned(),
     }
 }

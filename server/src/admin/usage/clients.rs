@@ -47,11 +47,7 @@ impl From<ClientUsage> for EnvironmentClient {
     fn from(usage: ClientUsage) -> Self {
         Self {
             package: usage.client.package(),
-            version: match usage.client {
-                Client::Known(_, version) => Some(version.to_string()),
-                Client::Newer(_) => Some("newer".to_owned()),
-                Client::Other => None,
-            },
+            version: usage.client.version(),
             polls: usage.polls,
             streams: usage.streams,
             last_seen_at: usage.last_seen_at,

@@ -1,7 +1,7 @@
 //! Previous SDK keys, which keep working for some time after a rotation.
 
 use axum::extract::State;
-use pennon_model::client::{Client, Package};
+use pennon_model::client::Package;
 use pennon_model::id::EnvironmentId;
 use pennon_model::previous_key::{PreviousKey, PreviousKeyClient, PreviousKeyUsage};
 use pennon_model::time::Timestamp;
@@ -109,11 +109,7 @@ impl From<PreviousKeyClient> for UsingClient {
     fn from(usage: PreviousKeyClient) -> Self {
         Self {
             package: usage.client.package(),
-            version: match usage.client {
-                Client::Known(_, version) => Some(version.to_string()),
-                Client::Newer(_) => Some("newer".to_owned()),
-                Client::Other => None,
-            },
+            version: usage.client.version(),
             requests: usage.requests,
             last_seen_at: usage.last_seen_at,
         }
