@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pennon_model::audit::AuditAction;
 use pennon_model::client::Client;
-use pennon_model::configuration::{FlagConfiguration, FlagEnvironmentId};
+use pennon_model::configuration::{FlagConfiguration, FlagEnvironment, FlagEnvironmentId};
 use pennon_model::environment::Environment;
 use pennon_model::flag::Flag;
 use pennon_model::id::{AuditId, EnvironmentId};
@@ -21,7 +21,7 @@ use super::environment_order::{self, Positioned};
 use super::environments::EnvironmentDetails;
 use super::flags::FlagDetails;
 use super::scope::WhenEnabled;
-use super::targeting::{self, DesiredConfiguration, differences};
+use super::targeting::{self, DesiredConfiguration, Step, differences};
 use super::users::{self, Rights};
 use super::{Admin, environments, flags, usage};
 use crate::auth::actor::Actor;
@@ -79,69 +79,23 @@ impl DesiredState {
     /// Returns the changes that lead to the desired state.
     pub(super) fn plan(&self, admin: &Admin) -> Result<Plan, Error> {
         let mut changes = Vec::new();
-        for BeforeAfter { before, after } in &self.users {
-            if before != after {
-                changes.push(planned(
-                    AuditAction::UserUpdated,
-                    Some(before),
-                    Some(after),
-                )?);
-            }
+        for user in &self.users {
+            changes.extend(user_change(user)?);
         }
-        for BeforeAfter { before, after } in &self.environments {
-            let action = AuditAction::EnvironmentUpdated;
-            let moved = Environment {
-                position: after.position,
-                ..before.clone()
-            };
-            let mut steps = Vec::new();
-            if moved != *before {
-                let (old, new) = (Positioned::of(before), Positioned::of(&moved));
-                steps.push(planned(action, Some(&old), Some(&new))?);
-            }
-            if moved != *after {
-                steps.push(planned(action, Some(&moved), Some(after))?);
-            }
-            changes.extend(steps.into_iter().map(|step| PlannedChange {
-                environment: Some(after.clone()),
-                ..step
-            }));
+        for environment in &self.environments {
+            changes.extend(environment_changes(environment)?);
         }
-        for BeforeAfter { before, after } in &self.flags {
-            let goes = before.archived_at.is_none() && after.archived_at.is_some();
-            let change = match () {
-                () if before == after => continue,
-                // Archiving changes nothing else.
-                () if goes => planned(AuditAction::FlagArchived, Some(before), Some(before))?,
-                () => planned(AuditAction::FlagUpdated, Some(before), Some(after))?,
-            };
-            changes.push(PlannedChange {
-                flag: Some(before.key.clone()),
-                ..change
-            });
+        for flag in &self.flags {
+            changes.extend(flag_change(flag)?);
         }
         let mut effects = Vec::new();
-        for BeforeAfter { before, after } in &self.configurations {
+        for configuration in &self.configurations {
+            let BeforeAfter { before, after } = configuration;
             let steps = targeting::steps_to(admin, before, after);
-            if steps.is_empty() {
-                continue;
+            if !steps.is_empty() {
+                changes.extend(configuration_changes(&before.target, &steps)?);
+                effects.push(effect(configuration));
             }
-            let (flag, environment) = (&before.target.flag, &before.target.environment);
-            for difference in differences(&before.target, &steps) {
-                let (old, new) = (difference.old_value, difference.new_value);
-                changes.push(PlannedChange {
-                    flag: Some(flag.key.clone()),
-                    environment: Some(environment.clone()),
-                    ..planned(difference.action, old.as_ref(), new.as_ref())?
-                });
-            }
-            effects.push(PlannedEffect {
-                flag: flag.id,
-                environment: environment.clone(),
-                before: before.config(),
-                after: after.config(before),
-                outdated_clients: Vec::new(),
-            });
         }
         Ok(Plan {
             changes,
@@ -289,6 +243,82 @@ pub(super) async fn add_outdated_clients(
         };
     }
     Ok(())
+}
+
+fn user_change(
+    BeforeAfter { before, after }: &BeforeAfter<User>,
+) -> Result<Option<PlannedChange>, Error> {
+    (before != after)
+        .then(|| planned(AuditAction::UserUpdated, Some(before), Some(after)))
+        .transpose()
+}
+
+/// Returns the change of an environment's position, and that of the rest.
+fn environment_changes(
+    BeforeAfter { before, after }: &BeforeAfter<Environment>,
+) -> Result<Vec<PlannedChange>, Error> {
+    let action = AuditAction::EnvironmentUpdated;
+    let moved = Environment {
+        position: after.position,
+        ..before.clone()
+    };
+    let mut changes = Vec::new();
+    if moved != *before {
+        let (old, new) = (Positioned::of(before), Positioned::of(&moved));
+        changes.push(planned(action, Some(&old), Some(&new))?);
+    }
+    if moved != *after {
+        changes.push(planned(action, Some(&moved), Some(after))?);
+    }
+    for change in &mut changes {
+        change.environment = Some(after.clone());
+    }
+    Ok(changes)
+}
+
+fn flag_change(
+    BeforeAfter { before, after }: &BeforeAfter<Flag>,
+) -> Result<Option<PlannedChange>, Error> {
+    if before == after {
+        return Ok(None);
+    }
+    let change = if before.archived_at.is_none() && after.archived_at.is_some() {
+        // Archiving changes nothing else.
+        planned(AuditAction::FlagArchived, Some(before), Some(before))?
+    } else {
+        planned(AuditAction::FlagUpdated, Some(before), Some(after))?
+    };
+    Ok(Some(PlannedChange {
+        flag: Some(before.key.clone()),
+        ..change
+    }))
+}
+
+fn configuration_changes(
+    target: &FlagEnvironment,
+    steps: &[Step],
+) -> Result<Vec<PlannedChange>, Error> {
+    let changes = differences(target, steps).into_iter().map(|difference| {
+        let (old, new) = (&difference.old_value, &difference.new_value);
+        Ok(PlannedChange {
+            flag: Some(target.flag.key.clone()),
+            environment: Some(target.environment.clone()),
+            ..planned(difference.action, old.as_ref(), new.as_ref())?
+        })
+    });
+    changes.collect()
+}
+
+fn effect(
+    BeforeAfter { before, after }: &BeforeAfter<FlagConfiguration, DesiredConfiguration>,
+) -> PlannedEffect {
+    PlannedEffect {
+        flag: before.target.flag.id,
+        environment: before.target.environment.clone(),
+        before: before.config(),
+        after: after.config(before),
+        outdated_clients: Vec::new(),
+    }
 }
 
 fn planned<T: Serialize>(

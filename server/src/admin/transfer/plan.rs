@@ -1,9 +1,9 @@
 //! The plan of an import, which is complete before anything is written.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use pennon_model::audit::AuditAction;
-use pennon_model::configuration::{Configuration, Difference, FlagEnvironment};
+use pennon_model::configuration::{Configuration, Difference};
 use pennon_model::environment::{Environment, EnvironmentPath};
 use pennon_model::flag::{Flag, FlagKey};
 use pennon_model::id::{EnvironmentId, FlagId};
@@ -11,7 +11,10 @@ use pennon_model::metadata::FlagMetadata;
 use pennon_model::text::NewName;
 use serde_json::{Value, json};
 
-use super::{Document, Installation, PortableConfiguration, PortableFlag};
+use super::faults::faults;
+use super::installation::Installation;
+use super::planned_flag::{PlannedFlag, initial};
+use super::{Document, PortableConfiguration, PortableFlag};
 use crate::admin::flags::{self, FlagDetails, NewFlag};
 use crate::admin::targeting::{self, ConfigurationContent, Step, differences};
 use crate::admin::{Admin, audit, scope};
@@ -47,16 +50,6 @@ struct Planner<'a> {
     changes: Vec<ImportedChange>,
 }
 
-/// One flag after the changes planned so far.
-struct PlannedFlag {
-    flag: Flag,
-    is_changed: bool,
-    /// The configurations by active environment.
-    configurations: BTreeMap<EnvironmentId, Configuration>,
-    /// The environments in which the flag changes.
-    touched: BTreeSet<EnvironmentId>,
-}
-
 impl ImportPlan {
     /// Returns the safeguards of the environments in which flags change.
     pub(super) fn safeguards(&self) -> Vec<Safeguards> {
@@ -80,7 +73,7 @@ impl ImportPlan {
         tx: &mut Tx,
     ) -> Result<Self, Error> {
         let start = Installation::read(tx).await?;
-        no_faults(start.faults(document))?;
+        no_faults(faults(document, &start))?;
         let mut planner = Planner {
             admin,
             actor,
@@ -392,84 +385,6 @@ impl Planner<'_> {
             new: difference.new_value.map(|value| json!(value)),
         });
         self.changes.extend(changes);
-    }
-}
-
-impl PlannedFlag {
-    /// Returns the flag before any change.
-    fn new(flag: Flag, start: &Installation) -> Self {
-        let of_environment = |environment: EnvironmentId| {
-            let configuration = start.configurations.get(&(flag.id, environment))?;
-            Some((environment, configuration.clone()))
-        };
-        let active = start.environments.values().map(|one| one.id);
-        let configurations = active.filter_map(of_environment).collect();
-        Self {
-            flag,
-            is_changed: false,
-            configurations,
-            touched: BTreeSet::new(),
-        }
-    }
-
-    /// Gives the flag a disabled configuration in every active environment of its scope.
-    fn reset(&mut self, start: &Installation) {
-        for environment_id in start.scope(&self.flag).map(|one| one.id) {
-            let new = initial(self.flag.id, environment_id);
-            let configuration = self.configurations.entry(environment_id).or_insert(new);
-            if configuration.is_enabled {
-                configuration.is_enabled = false;
-                configuration.revision += 1;
-            }
-            self.touched.insert(environment_id);
-        }
-        self.is_changed = true;
-    }
-
-    fn change(&mut self, new: Flag) {
-        self.flag = new;
-        self.is_changed = true;
-    }
-
-    fn in_environment(
-        &self,
-        environment: &Environment,
-        configuration: Configuration,
-    ) -> FlagEnvironment {
-        FlagEnvironment {
-            flag: self.flag.clone(),
-            environment: environment.clone(),
-            configuration,
-        }
-    }
-
-    /// Returns those of the active environments in which the flag is enabled.
-    fn enabled_in(
-        &self,
-        start: &Installation,
-        among: impl Fn(EnvironmentId) -> bool,
-    ) -> Vec<EnvironmentPath> {
-        let is_enabled = |environment: &EnvironmentId| {
-            let configuration = self.configurations.get(environment);
-            configuration.is_some_and(|configuration| configuration.is_enabled)
-        };
-        let environments = start.environments.iter();
-        environments
-            .filter(|(_, environment)| is_enabled(&environment.id) && among(environment.id))
-            .map(|(path, _)| path.clone())
-            .collect()
-    }
-}
-
-/// Returns the first configuration of a flag in an environment.
-fn initial(flag_id: FlagId, environment_id: EnvironmentId) -> Configuration {
-    Configuration {
-        flag_id,
-        environment_id,
-        is_enabled: false,
-        ttl: None,
-        revision: 1,
-        config_revision: 0,
     }
 }
 

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use pennon_core::FlagConfig;
 use pennon_model::environment::EnvironmentPath;
 
-use super::{Document, ImportedChange, Installation};
+use super::installation::Installation;
+use super::{Document, ImportedChange};
 use crate::admin::warnings::{self, Warning};
 use crate::admin::{Admin, usage};
 use crate::auth::authority::Administrator;
