@@ -1,7 +1,7 @@
 //! The config document as bytes: plain and compressed, with its entity tag.
 
 use std::io::{self, Write};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -9,6 +9,7 @@ use bytes::Bytes;
 use hmac::{Hmac, KeyInit, Mac};
 use pennon_core::config::FORMAT;
 use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 
 use super::environment::ActiveFlags;
 
@@ -30,6 +31,10 @@ pub(crate) struct Document {
     etag: String,
     gzip: OnceLock<Bytes>,
     brotli: OnceLock<Bytes>,
+    /// Held while this document is compressed.
+    own_turn: Arc<Semaphore>,
+    /// Held while one of several documents is compressed.
+    shared_turn: Option<Arc<Semaphore>>,
 }
 
 /// The uncompressed content of a document.
@@ -126,7 +131,7 @@ impl Content {
     }
 
     /// Returns the whole text.
-    fn text(&self) -> Bytes {
+    pub(super) fn text(&self) -> Bytes {
         match self {
             Self::Whole(text) => text.clone(),
             Self::Written(_) => {
@@ -160,15 +165,28 @@ impl Document {
     /// content of a document that its clients cannot read: without the secret, nobody can compute the tag of a guess.
     pub(super) fn whole(flags: ActiveFlags, secret: Option<TagSecret>) -> Self {
         let text = Content::Written(DocumentText::of(flags)).text();
-        Self::new(Content::Whole(text), secret)
+        Self::new(Content::Whole(text), secret, None)
     }
 
-    /// Like [`whole`](Self::whole), but the document takes no memory for its text.
-    pub(super) fn written(flags: ActiveFlags, secret: Option<TagSecret>) -> Self {
-        Self::new(Content::Written(DocumentText::of(flags)), secret)
+    /// Like [`whole`](Self::whole), but the document takes no memory for its text, and of all documents with the same
+    /// `turn`, only one is compressed at a time.
+    pub(super) fn written(
+        flags: ActiveFlags,
+        secret: Option<TagSecret>,
+        turn: Arc<Semaphore>,
+    ) -> Self {
+        Self::new(
+            Content::Written(DocumentText::of(flags)),
+            secret,
+            Some(turn),
+        )
     }
 
-    fn new(content: Content, secret: Option<TagSecret>) -> Self {
+    fn new(
+        content: Content,
+        secret: Option<TagSecret>,
+        shared_turn: Option<Arc<Semaphore>>,
+    ) -> Self {
         let hash = match secret {
             Some(secret) => secret.hash(&content),
             None => content.sha256(),
@@ -181,6 +199,8 @@ impl Document {
             etag: format!("W/\"{}\"", BASE64_URL_SAFE_NO_PAD.encode(hash)),
             gzip: OnceLock::new(),
             brotli: OnceLock::new(),
+            own_turn: Arc::new(Semaphore::new(1)),
+            shared_turn,
         }
     }
 
@@ -214,22 +234,46 @@ impl Document {
         }
     }
 
-    /// Returns the content in a coding, if it is already encoded.
-    pub(crate) fn ready(&self, encoding: Encoding) -> Option<Bytes> {
-        match (encoding, &self.content) {
-            (Encoding::Identity, Content::Whole(text)) => Some(text.clone()),
-            (Encoding::Identity, Content::Written(_)) => None,
-            (Encoding::Gzip, _) => self.gzip.get().cloned(),
-            (Encoding::Brotli, _) => self.brotli.get().cloned(),
+    /// Returns the content in a coding. Compresses it first if necessary, on another thread. Returns none if the content
+    /// is to be sent as it is, because another document has the shared turn: whoever has an SDK key can ask for any
+    /// number of different documents.
+    pub(crate) async fn encoded(self: &Arc<Self>, encoding: Encoding) -> Option<Bytes> {
+        if encoding == Encoding::Identity {
+            return None;
+        }
+        if let Some(ready) = self.ready(encoding) {
+            return Some(ready);
+        }
+        let own_turn = Arc::clone(&self.own_turn).acquire_owned().await.ok()?;
+        if let Some(ready) = self.ready(encoding) {
+            return Some(ready);
+        }
+        let shared_turn = match &self.shared_turn {
+            Some(turn) => Some(Arc::clone(turn).try_acquire_owned().ok()?),
+            None => None,
+        };
+        let document = Arc::clone(self);
+        // The turns last until the work is done, even if the caller is canceled.
+        let compress = move || {
+            let _turns = (own_turn, shared_turn);
+            document.compressed(encoding)
+        };
+        tokio::task::spawn_blocking(compress).await.ok()?
+    }
+
+    fn ready(&self, encoding: Encoding) -> Option<Bytes> {
+        match encoding {
+            Encoding::Identity => None,
+            Encoding::Gzip => self.gzip.get().cloned(),
+            Encoding::Brotli => self.brotli.get().cloned(),
         }
     }
 
-    /// Returns the content in a coding, and encodes it first if necessary, which may take many milliseconds.
-    pub(crate) fn encoded(&self, encoding: Encoding) -> Bytes {
+    fn compressed(&self, encoding: Encoding) -> Option<Bytes> {
         match encoding {
-            Encoding::Identity => self.content.text(),
-            Encoding::Gzip => self.gzip.get_or_init(|| gzip(&self.content)).clone(),
-            Encoding::Brotli => self.brotli.get_or_init(|| brotli(&self.content)).clone(),
+            Encoding::Identity => None,
+            Encoding::Gzip => Some(self.gzip.get_or_init(|| gzip(&self.content)).clone()),
+            Encoding::Brotli => Some(self.brotli.get_or_init(|| brotli(&self.content)).clone()),
         }
     }
 }

@@ -150,13 +150,12 @@ impl EnvironmentSnapshot {
             .iter()
             .filter_map(|key| self.flags.get_key_value(&**key));
         let flags = by_key(found);
-        if let Some(document) = self.filtered.get(&flags) {
-            return document;
-        }
-        let (secret, of) = (self.document_secret(), Arc::clone(&flags));
-        let document = built(move || Document::written(Arc::clone(&of), secret)).await;
-        self.filtered.remember(flags, Arc::clone(&document));
-        document
+        self.filtered.document(flags, self.document_secret()).await
+    }
+
+    #[cfg(test)]
+    pub(super) fn filtered(&self) -> &Filtered {
+        &self.filtered
     }
 
     /// Returns the secret of the entity tags of documents, if the SDK key does not reveal rules.
@@ -255,7 +254,7 @@ impl EnvironmentSnapshot {
 }
 
 /// Builds a document outside the threads that serve requests.
-async fn built(make: impl Fn() -> Document + Clone + Send + 'static) -> Arc<Document> {
+pub(super) async fn built(make: impl Fn() -> Document + Clone + Send + 'static) -> Arc<Document> {
     let built = tokio::task::spawn_blocking(make.clone()).await;
     // An error means that the runtime is shutting down, so blocking this thread does no harm.
     Arc::new(built.unwrap_or_else(|_| make()))

@@ -4,22 +4,63 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use tokio::sync::Semaphore;
 
-use super::document::Document;
-use super::environment::ActiveFlags;
+use super::document::{Document, TagSecret};
+use super::environment::{ActiveFlags, built};
 
 /// The number of filters to remember. Applications repeat the same few filters.
 const MOST: usize = 8;
 
 /// The documents of the most recent filters of a snapshot, so that the server does not hash and compress them for each
-/// request.
-#[derive(Default)]
-pub(super) struct Filtered(Mutex<VecDeque<(ActiveFlags, Arc<Document>)>>);
+/// request. Whoever has an SDK key can ask for any number of others, so one is built and one is compressed at a time.
+pub(super) struct Filtered {
+    remembered: Mutex<VecDeque<(ActiveFlags, Arc<Document>)>>,
+    building: Arc<Semaphore>,
+    compressing: Arc<Semaphore>,
+}
+
+impl Default for Filtered {
+    fn default() -> Self {
+        let turn = || Arc::new(Semaphore::new(1));
+        Self {
+            remembered: Mutex::default(),
+            building: turn(),
+            compressing: turn(),
+        }
+    }
+}
 
 impl Filtered {
+    /// Returns the document of these flags, and builds it first if it is not remembered.
+    pub(super) async fn document(
+        &self,
+        flags: ActiveFlags,
+        secret: Option<TagSecret>,
+    ) -> Arc<Document> {
+        if let Some(document) = self.get(&flags) {
+            return document;
+        }
+        let turn = Arc::new(Arc::clone(&self.building).acquire_owned().await);
+        if let Some(document) = self.get(&flags) {
+            return document;
+        }
+        // If the caller is canceled, the turn still lasts until the document is built.
+        let (of, held) = (Arc::clone(&flags), Arc::clone(&turn));
+        let compressing = Arc::clone(&self.compressing);
+        let make = move || {
+            let _held = &held;
+            Document::written(Arc::clone(&of), secret, Arc::clone(&compressing))
+        };
+        let document = built(make).await;
+        self.remember(flags, Arc::clone(&document));
+        drop(turn);
+        document
+    }
+
     /// Returns the document of these flags, if it is remembered.
-    pub(super) fn get(&self, flags: &ActiveFlags) -> Option<Arc<Document>> {
-        let mut remembered = self.0.lock();
+    fn get(&self, flags: &ActiveFlags) -> Option<Arc<Document>> {
+        let mut remembered = self.remembered.lock();
         let position = remembered
             .iter()
             .position(|(of, _)| keys(of).eq(keys(flags)))?;
@@ -30,8 +71,8 @@ impl Filtered {
     }
 
     /// Remembers the document of these flags, and forgets the one that was not asked for the longest.
-    pub(super) fn remember(&self, flags: ActiveFlags, document: Arc<Document>) {
-        let mut remembered = self.0.lock();
+    fn remember(&self, flags: ActiveFlags, document: Arc<Document>) {
+        let mut remembered = self.remembered.lock();
         remembered.truncate(MOST - 1);
         remembered.push_front((flags, document));
     }
@@ -43,6 +84,7 @@ fn keys(flags: &ActiveFlags) -> impl Iterator<Item = &Arc<str>> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
     use pennon_model::id::{EnvironmentId, FlagId};
     use uuid::Uuid;
 
@@ -99,8 +141,38 @@ mod tests {
         let filtered = snapshot.filtered_document(&keys).await;
         let whole = snapshot.document().await;
         assert_eq!(filtered.etag(), whole.etag());
-        let plain = Encoding::Identity;
-        assert_eq!(filtered.encoded(plain), whole.encoded(plain));
-        assert_eq!(whole.ready(plain), Some(whole.encoded(plain)));
+        assert_eq!(filtered.content().text(), whole.content().text());
+        let brotli = Encoding::Brotli;
+        assert_eq!(filtered.encoded(brotli).await, whole.encoded(brotli).await);
+    }
+
+    #[tokio::test]
+    async fn callers_of_the_same_filter_wait_for_one_document() {
+        let snapshot = snapshot();
+        let (one, other) = tokio::join!(get(&snapshot, 0), get(&snapshot, 0));
+        assert!(Arc::ptr_eq(&one, &other));
+    }
+
+    #[tokio::test]
+    async fn one_document_is_built_at_a_time() {
+        let snapshot = snapshot();
+        let turn = snapshot.filtered().building.acquire().await;
+        let mut waiting = Box::pin(get(&snapshot, 0));
+        assert!((&mut waiting).now_or_never().is_none());
+        drop(turn);
+        waiting.await;
+    }
+
+    #[tokio::test]
+    async fn while_another_document_is_compressed_one_is_sent_as_it_is() {
+        let snapshot = snapshot();
+        let document = get(&snapshot, 0).await;
+        let turn = snapshot.filtered().compressing.acquire().await;
+        assert_eq!(document.encoded(Encoding::Gzip).await, None);
+        drop(turn);
+        let compressed = document.encoded(Encoding::Gzip).await;
+        assert!(compressed.is_some());
+        let _turn = snapshot.filtered().compressing.acquire().await;
+        assert_eq!(document.encoded(Encoding::Gzip).await, compressed);
     }
 }

@@ -85,14 +85,10 @@ impl Wanted {
                 (StatusCode::NOT_MODIFIED, caching, nothing(&self.method)).into_response(),
             ));
         }
-        let encoding = document.worthwhile(self.accepted);
-        let (length, body) = if let Content::Written(text) = document.content()
-            && encoding == Encoding::Identity
-        {
-            (document.length(), in_parts(text.clone()))
-        } else {
-            let body = encoded(document, encoding).await?;
-            (body.len(), body.into())
+        let worthwhile = document.worthwhile(self.accepted);
+        let (encoding, length, body) = match document.encoded(worthwhile).await {
+            Some(encoded) => (worthwhile, encoded.len(), encoded.into()),
+            None => (Encoding::Identity, document.length(), plain(&document)),
         };
         let about = [
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
@@ -200,14 +196,11 @@ fn is_keys(name: &str) -> bool {
     rest.is_empty() || index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the document in the coding. Compression runs outside the threads that serve requests.
-async fn encoded(document: Arc<Document>, encoding: Encoding) -> Result<Bytes, Error> {
-    if let Some(body) = document.ready(encoding) {
-        return Ok(body);
+fn plain(document: &Document) -> Body {
+    match document.content() {
+        Content::Whole(text) => text.clone().into(),
+        Content::Written(text) => in_parts(text.clone()),
     }
-    tokio::task::spawn_blocking(move || document.encoded(encoding))
-        .await
-        .map_err(|error| Error::Internal(format!("the compression was aborted: {error}")))
 }
 
 fn content_encoding(encoding: Encoding) -> Option<[(HeaderName, HeaderValue); 1]> {
