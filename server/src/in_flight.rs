@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The limits of the service.
-#[derive(Default)]
 pub(crate) struct InFlightLimits {
     /// Connections to the port of the API.
     pub(crate) connections: InFlight,
@@ -12,8 +11,22 @@ pub(crate) struct InFlightLimits {
     pub(crate) requests: InFlight,
     /// Bytes of request bodies from callers who are not authenticated yet, and of the pages that answer them.
     pub(crate) unauthenticated: Budget,
+    /// Bytes of request bodies of which the rest has not arrived yet.
+    pub(crate) incomplete: Budget,
     /// Pages that show live evaluations.
     pub(crate) live_evaluations: InFlight,
+}
+
+impl Default for InFlightLimits {
+    fn default() -> Self {
+        Self {
+            connections: InFlight::default(),
+            requests: InFlight::default(),
+            unauthenticated: Budget::new(UNAUTHENTICATED_BYTES),
+            incomplete: Budget::new(INCOMPLETE_BYTES),
+            live_evaluations: InFlight::default(),
+        }
+    }
 }
 
 /// The number of permits in use.
@@ -62,13 +75,19 @@ impl Drop for SuspendedPermit {
 /// The limit on the bytes that callers who are not authenticated yet use together.
 const UNAUTHENTICATED_BYTES: usize = 32 * 1024 * 1024;
 
+/// The limit on the bytes of all bodies of which the rest has not arrived yet.
+const INCOMPLETE_BYTES: usize = 128 * 1024 * 1024;
+
 /// The maximum size of a body that can use the whole limit. Larger bodies share half of it, so that they cannot
-/// displace sign-ins.
+/// displace sign-ins and most evaluations.
 const SMALL_BODY: usize = 8 * 1024;
 
 /// A limit on bytes in memory.
-#[derive(Clone, Default)]
-pub(crate) struct Budget(Arc<AtomicUsize>);
+#[derive(Clone)]
+pub(crate) struct Budget {
+    bytes: Arc<AtomicUsize>,
+    most: usize,
+}
 
 /// The bytes of one body. Dropping it releases them.
 pub(crate) struct Held {
@@ -77,6 +96,14 @@ pub(crate) struct Held {
 }
 
 impl Budget {
+    /// Creates a limit of `most` bytes.
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            bytes: Arc::default(),
+            most,
+        }
+    }
+
     /// Starts counting a body, at zero bytes.
     pub(crate) fn hold(&self) -> Held {
         Held {
@@ -96,11 +123,11 @@ impl Held {
     pub(crate) fn grow(&mut self, more: usize) -> bool {
         let bytes = self.bytes.saturating_add(more);
         let most = match bytes {
-            ..=SMALL_BODY => UNAUTHENTICATED_BYTES,
-            _ => UNAUTHENTICATED_BYTES / 2,
+            ..=SMALL_BODY => self.budget.most,
+            _ => self.budget.most / 2,
         };
         let add = |all: usize| all.checked_add(more).filter(|all| *all <= most);
-        let all = &self.budget.0;
+        let all = &self.budget.bytes;
         let grown = all.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
         if grown.is_ok() {
             self.bytes = bytes;
@@ -111,7 +138,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.budget.0.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.budget.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -121,7 +148,7 @@ mod tests {
 
     #[test]
     fn large_bodies_leave_half_of_the_budget_to_small_ones() {
-        let budget = Budget::default();
+        let budget = Budget::new(UNAUTHENTICATED_BYTES);
         let mut large = budget.hold();
         assert!(large.grow(UNAUTHENTICATED_BYTES / 2) && !large.grow(1));
         let mut small = Vec::new();

@@ -1,5 +1,6 @@
 //! Limits the number of requests in flight.
 
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -10,7 +11,7 @@ use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 
 use crate::error::Error;
-use crate::in_flight::{InFlight, Permit, SuspendedPermit};
+use crate::in_flight::{Held, InFlight, InFlightLimits, Permit, SuspendedPermit};
 use crate::state::Service;
 
 /// Marks the requests of a spare connection, on which only health checks are admitted.
@@ -31,8 +32,8 @@ pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Per
     } else {
         usize::try_from(service.runtime.settings.max_in_flight).unwrap_or(usize::MAX)
     };
-    let in_flight = &service.runtime.in_flight.requests;
-    let present = in_flight.try_acquire(most)?;
+    let in_flight = &service.runtime.in_flight;
+    let present = in_flight.requests.try_acquire(most)?;
     Some((
         request.map(|body| PausableBody::of(body, in_flight, most)),
         present,
@@ -47,29 +48,35 @@ pub(super) fn refused(service: &Service) -> Response {
     Error::Overloaded.into_response()
 }
 
-/// A body whose request does not count as in flight while it waits for the peer.
+/// A body whose request does not count as in flight while it waits for the peer. Instead, the bytes that have arrived
+/// count.
 struct PausableBody {
     body: Body,
     in_flight: InFlight,
     most: usize,
     waiting: Option<SuspendedPermit>,
+    /// The number of bytes that have arrived and are not held yet.
+    arrived: usize,
+    held: Held,
 }
 
-/// The limit was reached when the peer sent the rest of its request.
+/// A limit was reached when the peer sent the rest of its request, or before.
 #[derive(Debug, thiserror::Error)]
 #[error("too many requests are in progress")]
 pub(super) struct InFlightLimitReached;
 
 impl PausableBody {
-    fn of(body: Body, in_flight: &InFlight, most: usize) -> Body {
+    fn of(body: Body, in_flight: &InFlightLimits, most: usize) -> Body {
         if body.is_end_stream() {
             return body;
         }
         Body::new(Self {
             body,
-            in_flight: in_flight.clone(),
+            in_flight: in_flight.requests.clone(),
             most,
             waiting: None,
+            arrived: 0,
+            held: in_flight.incomplete.hold(),
         })
     }
 }
@@ -84,13 +91,21 @@ impl HttpBody for PausableBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = self.get_mut();
         let frame = Pin::new(&mut this.body).poll_frame(context);
+        let refused = || Poll::Ready(Some(Err(axum::Error::new(InFlightLimitReached))));
         if frame.is_pending() {
+            if !this.held.grow(mem::take(&mut this.arrived)) {
+                return refused();
+            }
             this.waiting.get_or_insert_with(|| this.in_flight.suspend());
             return Poll::Pending;
         }
         let is_back = this.waiting.take().is_some();
         if is_back && this.in_flight.count() > this.most {
-            return Poll::Ready(Some(Err(axum::Error::new(InFlightLimitReached))));
+            return refused();
+        }
+        if let Poll::Ready(Some(Ok(frame))) = &frame {
+            let bytes = frame.data_ref().map_or(0, Bytes::len);
+            this.arrived = this.arrived.saturating_add(bytes);
         }
         frame
     }
@@ -106,10 +121,11 @@ impl HttpBody for PausableBody {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
     use std::time::Duration;
 
     use axum::body::to_bytes;
-    use futures_util::stream;
+    use futures_util::{FutureExt as _, StreamExt as _, stream};
     use tokio::sync::oneshot;
     use tokio::time::timeout;
 
@@ -128,11 +144,12 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_for_a_body_leaves_room_for_others_and_comes_back_if_there_is_any() {
-        let in_flight = InFlight::default();
+        let limits = InFlightLimits::default();
+        let in_flight = &limits.requests;
         for is_full in [false, true] {
             let (body, rest) = slow();
             let present = in_flight.try_acquire(1).unwrap();
-            let mut reading = Box::pin(to_bytes(PausableBody::of(body, &in_flight, 1), 100));
+            let mut reading = Box::pin(to_bytes(PausableBody::of(body, &limits, 1), 100));
             assert!(is_idle(&mut reading).await);
             assert_eq!(in_flight.count(), 0);
             let other = is_full.then(|| in_flight.try_acquire(1).unwrap());
@@ -152,14 +169,42 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_that_is_given_up_leaves_the_count_right() {
-        let in_flight = InFlight::default();
+        let limits = InFlightLimits::default();
+        let in_flight = &limits.requests;
         let (body, _rest) = slow();
         let present = in_flight.try_acquire(1).unwrap();
-        let mut reading = Box::pin(to_bytes(PausableBody::of(body, &in_flight, 1), 100));
+        let mut reading = Box::pin(to_bytes(PausableBody::of(body, &limits, 1), 100));
         assert!(is_idle(&mut reading).await);
         drop(reading);
         assert_eq!(in_flight.count(), 1);
         drop(present);
         assert_eq!(in_flight.count(), 0);
+    }
+
+    #[tokio::test]
+    async fn parts_of_incomplete_bodies_may_take_only_so_much_memory() {
+        const PART: usize = 1024 * 1024;
+        let limits = InFlightLimits::default();
+        // A part of a body, whose rest does not arrive.
+        let begun = || {
+            let part = Ok::<_, Infallible>(Bytes::from(vec![0; PART]));
+            let body = stream::iter([part]).chain(stream::pending());
+            let body = PausableBody::of(Body::from_stream(body), &limits, 1);
+            Box::pin(to_bytes(body, 2 * PART))
+        };
+        let mut waiting = Vec::new();
+        let refused = loop {
+            let mut reading = begun();
+            match (&mut reading).now_or_never() {
+                None => waiting.push(reading),
+                Some(read) => break read.unwrap_err(),
+            }
+        };
+        assert!(super::super::body::is_caused_by::<InFlightLimitReached>(
+            &refused
+        ));
+        assert_eq!(waiting.len(), 64, "half of 128 MiB");
+        waiting.pop();
+        assert!(begun().now_or_never().is_none());
     }
 }
