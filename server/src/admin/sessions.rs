@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use pennon_model::id::SessionId;
+use pennon_model::id::{SessionId, UserId};
 use pennon_model::secret::{Secret, SecretHash};
 use pennon_model::time::Timestamp;
 use pennon_model::user::{Account, User};
@@ -62,11 +62,9 @@ pub(crate) async fn sign_in(
     let account = if email.contains('\0') {
         None
     } else {
-        store::users::by_email(&mut admin.db.read().await?, &email).await?
+        store::users::password_by_email(&mut admin.db.read().await?, &email).await?
     };
-    let hash = account
-        .as_ref()
-        .map(|account| account.password_hash.as_str());
+    let hash = account.as_ref().map(|(_, hash)| hash.as_str());
     let turn = queued.turn().await?;
     let now = admin.clock.now();
     let admitted = admin.auth.throttle.admit(&attempt, now)?;
@@ -84,15 +82,15 @@ pub(crate) async fn sign_in(
 
 async fn begin(
     admin: &Admin,
-    verified: Account,
+    (user, verified): (UserId, String),
     kind: SessionKind,
     now: Timestamp,
 ) -> Result<SignedIn, Error> {
     let mut tx = admin.db.write().await?;
     // The password may have been changed, or the account deleted, while the password was being verified.
-    let account = store::users::account(&mut tx, verified.user.id).await?;
+    let account = store::users::account(&mut tx, user).await?;
     let Account { user, .. } = account
-        .filter(|account| account.password_hash == verified.password_hash)
+        .filter(|account| account.password_hash == verified)
         .ok_or(Error::WrongPassword)?;
     let secret = secret::generate(&admin.entropy);
     let hash = SecretHash::of(secret.expose());

@@ -211,10 +211,8 @@ pub(crate) async fn by_email(
     _actor: &Administrator,
     email: &str,
 ) -> Result<User, Error> {
-    let account = store::users::by_email(&mut admin.db.read().await?, email).await?;
-    account
-        .map(|account| account.user)
-        .ok_or(Error::NotFound(Entity::User))
+    let user = store::users::by_email(&mut admin.db.read().await?, email).await?;
+    user.ok_or(Error::NotFound(Entity::User))
 }
 
 /// Changes the role, the grants or the password of a user. New rights apply from the next request; a new password ends

@@ -32,6 +32,13 @@ macro_rules! user_columns {
 }
 pub(super) use user_columns;
 
+/// The rest of a query of the user with the e-mail address `$1`, which is `$2` in lower case.
+macro_rules! by_email {
+    () => {
+        " from users where lower(email) = $2 order by email = $1 desc, created_at, id limit 1"
+    };
+}
+
 #[derive(sqlx::FromRow)]
 struct AccountRow {
     #[sqlx(flatten)]
@@ -176,23 +183,6 @@ pub(crate) async fn account(tx: &mut Tx, id: UserId) -> Result<Option<Account>, 
     let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "select ", user_columns!(), ", password_hash from users where id = $1",
     )).bind(id.uuid()).fetch_optional(conn).await)?;
-    with_password_hash(tx, row).await
-}
-
-/// Returns the account of an e-mail address: the one with exactly this address, or else the oldest one with the address
-/// in another case. Addresses are ASCII, so both databases ignore case in the same way.
-pub(crate) async fn by_email(tx: &mut Tx, email: &str) -> Result<Option<Account>, Error> {
-    let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
-        "select ", user_columns!(), ", password_hash from users
-         where lower(email) = $2 order by email = $1 desc, created_at, id limit 1",
-    )).bind(email).bind(email.to_ascii_lowercase()).fetch_optional(conn).await)?;
-    with_password_hash(tx, row).await
-}
-
-async fn with_password_hash(
-    tx: &mut Tx,
-    row: Option<AccountRow>,
-) -> Result<Option<Account>, Error> {
     let Some(AccountRow {
         user,
         password_hash,
@@ -205,6 +195,27 @@ async fn with_password_hash(
         user,
         password_hash,
     }))
+}
+
+/// Returns the user with an e-mail address: the one with exactly this address, or else the oldest one with the address
+/// in another case. Addresses are ASCII, so both databases ignore case in the same way.
+pub(crate) async fn by_email(tx: &mut Tx, email: &str) -> Result<Option<User>, Error> {
+    let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", user_columns!(), by_email!(),
+    )).bind(email).bind(email.to_ascii_lowercase()).fetch_optional(conn).await)?;
+    with_grants(tx, row).await
+}
+
+/// Returns the ID of the user with an e-mail address, as [`by_email`] does, and the hash of the password. Makes one
+/// query whether there is such a user or not, so that the time does not reveal it.
+pub(crate) async fn password_by_email(
+    tx: &mut Tx,
+    email: &str,
+) -> Result<Option<(UserId, String)>, Error> {
+    let row: Option<(Uuid, String)> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select id, password_hash", by_email!(),
+    )).bind(email).bind(email.to_ascii_lowercase()).fetch_optional(conn).await)?;
+    Ok(row.map(|(id, hash)| (UserId::new(id), hash)))
 }
 
 /// Reads the grants of users, and returns the users.
