@@ -8,7 +8,11 @@ use crate::dashboard::{Browser, html};
 
 /// Returns the ids of the newest audit entries, newest first.
 async fn newest(caller: &Caller<'_>, count: usize) -> Vec<String> {
-    let log = caller.get(&format!("/audit?limit={count}")).await;
+    listed(caller, &format!("/audit?limit={count}")).await
+}
+
+async fn listed(caller: &Caller<'_>, address: &str) -> Vec<String> {
+    let log = caller.get(address).await;
     let log = log.expect(StatusCode::OK).json();
     let items = log["items"].as_array().expect("a list has items").iter();
     let ids = items.map(|entry| entry["id"].as_str().unwrap_or_default().to_owned());
@@ -222,6 +226,26 @@ async fn an_action_that_cannot_be_reverted_is_named_and_the_others_are_reverted(
     assert!(preview.contains("The creation of an environment cannot be reverted"));
     assert!(preview.contains("Revert 1 change in prod"));
     assert_eq!(is_enabled(&admin, &checkout.path).await, false);
+}
+
+#[tokio::test]
+async fn changes_of_accounts_are_not_reverted_together_with_others() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let user = admin.user("eve@example.com", "editor").await;
+    let user = format!("/users/{user}");
+    let promoted = admin.patch(&user, json!({ "role": "admin" })).await;
+    promoted.expect(StatusCode::OK);
+    admin
+        .switch(&checkout.flag, &checkout.environment, true)
+        .await;
+    let entries = listed(&admin, "/audit?limit=2&include=accounts").await;
+    let browser = Browser::signed_in(&app).await;
+    let preview = revert(&browser, &entries).await;
+    assert!(preview.contains("Changes of accounts cannot be reverted together with others"));
+    assert_eq!(is_enabled(&admin, &checkout.path).await, false);
+    assert_eq!(admin.get(&user).await.text("/role"), "admin");
 }
 
 #[tokio::test]

@@ -42,6 +42,10 @@ pub(crate) enum Obstacle {
     KeyGone,
     #[error("the environments have been moved again since; move them on their page instead")]
     Order,
+    #[error(
+        "changes of accounts cannot be reverted together with others; revert them in the audit log"
+    )]
+    Account,
     #[error("this change is already reverted")]
     AlreadyReverted,
     #[error("the changed object no longer exists")]
@@ -104,6 +108,7 @@ impl From<Obstacle> for Conflict {
             Obstacle::Never
             | Obstacle::NewEnvironment
             | Obstacle::Order
+            | Obstacle::Account
             | Obstacle::KeyGone
             | Obstacle::Gone
             | Obstacle::OutOfScope

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pennon_model::audit::AuditRecord;
+use pennon_model::audit::{AuditAction, AuditRecord};
 use pennon_model::id::AuditId;
 use pennon_model::plan::Plan;
 use sha2::{Digest, Sha256};
@@ -83,12 +83,12 @@ async fn selected(
             continue;
         }
         let entries = entries_of(tx, group).await?;
-        let is_too_long = entries.len() > MAX_ENTRIES;
-        if !is_too_long {
+        let obstacle = selection_obstacle(&entries);
+        if obstacle.is_none() {
             count = count.saturating_add(entries.len());
         }
         actions.push(SelectedAction {
-            omitted: is_too_long.then(|| Obstacle::TooMany.to_string()),
+            omitted: obstacle.map(|obstacle| obstacle.to_string()),
             entries,
         });
     }
@@ -98,6 +98,18 @@ async fn selected(
     };
     actions.sort_by_key(|action| std::cmp::Reverse(newest(action)));
     Ok(actions)
+}
+
+/// Returns the reason that an action is never reverted together with others. A reader of one entry may read its whole
+/// group, and only administrators may read about accounts, so no group of entries has both.
+fn selection_obstacle(entries: &[AuditRecord]) -> Option<Obstacle> {
+    if entries.len() > MAX_ENTRIES {
+        return Some(Obstacle::TooMany);
+    }
+    let mut actions = entries.iter().map(|recorded| recorded.entry.action);
+    actions
+        .any(AuditAction::is_about_accounts)
+        .then_some(Obstacle::Account)
 }
 
 /// Undoes the actions, newest first, so the oldest of several values is restored. An action that cannot be undone is
