@@ -63,17 +63,17 @@ fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
 
 /// Returns the entries of `X-Forwarded-For`, last first. An entry that is not an address is none.
 fn forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
-    let values: Vec<&str> = headers
+    let values: Vec<&[u8]> = headers
         .get_all("x-forwarded-for")
         .iter()
-        .flat_map(|value| value.to_str().unwrap_or_default().split(','))
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
         .collect();
     values.into_iter().rev().map(address)
 }
 
 /// Returns the address in an entry of `X-Forwarded-For`. Some proxies add the port, and some put IPv6 into brackets.
-fn address(entry: &str) -> Option<IpAddr> {
-    let entry = entry.trim();
+fn address(entry: &[u8]) -> Option<IpAddr> {
+    let entry = std::str::from_utf8(entry).ok()?.trim();
     let bracketed = entry
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'));
@@ -87,6 +87,7 @@ mod tests {
     use super::*;
 
     fn parts(peer: &str, header: &str, value: &str) -> Parts {
+        let value = value.as_bytes();
         let request = http::Request::builder().header(header, value).body(());
         let (mut parts, ()) = request.unwrap().into_parts();
         parts
@@ -117,6 +118,7 @@ mod tests {
             "2001:db8::1"
         );
         assert_eq!(address("10.0.0.1", "nonsense"), "10.0.0.1");
+        assert_eq!(address("10.0.0.1", "é, 198.51.100.1"), "198.51.100.1");
         assert_eq!(address("10.0.0.1", ""), "10.0.0.1");
     }
 
