@@ -30,6 +30,9 @@ pub trait Subject {
 /// all strings of a context together.
 pub const MAX_CONTEXT_BYTES: usize = 64 * 1024;
 
+/// The maximum size of a string in the explanation of a condition, in bytes.
+pub const MAX_SHOWN_BYTES: usize = 1024;
+
 /// An evaluation context: built-in attributes, and custom attributes, which never replace built-in ones. It serializes
 /// as the API takes it.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -113,16 +116,30 @@ impl Subject for Context<'_> {
 }
 
 impl Value<'_> {
-    /// Copies a string, so that the value owns its data.
-    pub fn into_owned(self) -> CustomValue<'static> {
+    /// Copies the value for an explanation, which contains it once for each condition. Of a string of more than
+    /// [`MAX_SHOWN_BYTES`], copies the beginning, followed by `…`.
+    pub fn shown(self) -> CustomValue<'static> {
         match self {
-            Self::String(text) => {
-                CustomValue::String(Cow::Owned(String::from_utf8_lossy(text).into_owned()))
-            }
+            Self::String(text) => CustomValue::String(Cow::Owned(beginning(text))),
             Self::Number(number) => CustomValue::Number(number),
             Self::Boolean(boolean) => CustomValue::Boolean(boolean),
         }
     }
+}
+
+/// Returns a text, or the beginning of a long one, without a part of a character.
+fn beginning(text: &[u8]) -> String {
+    let is_within = |byte: Option<&u8>| byte.is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000);
+    if text.len() <= MAX_SHOWN_BYTES {
+        return String::from_utf8_lossy(text).into_owned();
+    }
+    let mut end = MAX_SHOWN_BYTES;
+    while end > 0 && is_within(text.get(end)) {
+        end -= 1;
+    }
+    let mut shown = String::from_utf8_lossy(text.get(..end).unwrap_or_default()).into_owned();
+    shown.push('…');
+    shown
 }
 
 impl<'a> From<&'a CustomValue<'_>> for Value<'a> {

@@ -105,7 +105,7 @@ pub struct ConditionTrace {
     /// The condition.
     #[serde(flatten)]
     pub condition: Condition,
-    /// The attribute's value in the context, with its JSON type.
+    /// The attribute's value in the context, with its JSON type. Long strings are [cut](Value::shown).
     pub actual: Option<CustomValue<'static>>,
     /// The outcome of the comparison.
     pub outcome: Outcome,
@@ -328,7 +328,7 @@ impl Observer for TraceRecorder {
         if let Some(rule) = self.rules.last_mut() {
             rule.conditions.push(ConditionTrace {
                 condition,
-                actual: actual.map(Value::into_owned),
+                actual: actual.map(Value::shown),
                 outcome,
             });
         }

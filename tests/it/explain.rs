@@ -94,6 +94,23 @@ async fn applications_and_administrators_get_the_same_explanation() {
 }
 
 #[tokio::test]
+async fn long_values_are_cut_because_each_condition_repeats_them() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (checkout, _) = targeted(&admin).await;
+    let path = format!("{}/explain", checkout.path);
+    let actual = async |country: &str| {
+        let question = json!({ "context": { "country": country } });
+        let explanation = admin.post(&path, question).await.expect(StatusCode::OK);
+        explanation.text("/rules/0/conditions/1/actual")
+    };
+    let longest = "a".repeat(1024);
+    assert_eq!(actual(&longest).await, longest);
+    let cut = actual(&format!("a{}", "é".repeat(600))).await;
+    assert_eq!(cut, format!("a{}…", "é".repeat(511)));
+}
+
+#[tokio::test]
 async fn empty_contexts_and_disabled_or_archived_flags_are_explained() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
