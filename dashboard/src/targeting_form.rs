@@ -50,7 +50,8 @@ pub struct RolloutForm {
 }
 
 impl RuleForm {
-    /// Reads the fields of a form; `field` returns all values for a name.
+    /// Reads the fields of a form; `field` returns all values for a name. Of too many conditions, only enough remain to
+    /// report that.
     pub fn read(field: impl Fn(&str) -> Vec<String>) -> Self {
         let first = |name: &str| field(name).into_iter().next().unwrap_or_default();
         let [mut operators, mut types, mut operands] =
@@ -64,7 +65,11 @@ impl RuleForm {
         Self {
             value: first("value"),
             logic: first("logic"),
-            conditions: field("attribute").into_iter().map(condition).collect(),
+            conditions: field("attribute")
+                .into_iter()
+                .take(MAX_CONDITIONS.saturating_add(1))
+                .map(condition)
+                .collect(),
         }
     }
 
@@ -171,7 +176,8 @@ impl From<&Condition> for ConditionForm {
 }
 
 impl RolloutForm {
-    /// Reads the fields of a form; `field` returns all values for a name.
+    /// Reads the fields of a form; `field` returns all values for a name. Of too many conditions, only enough remain to
+    /// report that.
     pub fn read(field: impl Fn(&str) -> Vec<String>) -> Self {
         let first = |name: &str| field(name).into_iter().next().unwrap_or_default();
         Self {
@@ -259,6 +265,14 @@ mod tests {
         ]);
         let rule = form.rule(first()).expect("a rule");
         assert_eq!(RuleForm::from(&rule), form);
+    }
+
+    #[test]
+    fn of_too_many_conditions_only_the_first_are_read() {
+        let form = input(&[("attribute", "country"); 100]);
+        assert_eq!(form.conditions.len(), MAX_CONDITIONS + 1);
+        let errors = form.rule(first()).expect_err("too many conditions");
+        assert!(errors.iter().any(|error| error.field == "conditions"));
     }
 
     #[test]

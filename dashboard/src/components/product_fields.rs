@@ -33,12 +33,15 @@ pub struct ProductForm {
 }
 
 impl ProductForm {
-    /// Reads the fields of a form; none if it had no such fields, because there was nothing to choose.
+    /// Reads the fields of a form; none if it had no such fields, because there was nothing to choose. Of too many
+    /// products, only enough remain to report that.
     pub fn read(form: &Form) -> Option<Self> {
         let scope = form.text("scope");
+        let mut chosen = form.texts(FIELD);
+        chosen.truncate(FlagProducts::MAX.saturating_add(1));
         (!scope.is_empty()).then(|| Self {
             is_limited: scope == "some",
-            chosen: form.texts(FIELD),
+            chosen,
             other: form.text("other-product").trim().to_owned(),
         })
     }
