@@ -28,6 +28,9 @@ pub(crate) const MAX_CONTEXTS: usize = 1_000;
 /// requests. Together they then use one core at most.
 static TURN: Semaphore = Semaphore::const_new(1);
 
+/// The places of previews that are in progress or wait for their turn. The contexts of one take up to 16 MB.
+static PLACES: Semaphore = Semaphore::const_new(8);
+
 /// A proposed configuration of a flag in an environment, and a sample of contexts.
 pub(crate) struct Proposal {
     pub(crate) switch: ConfigurationPatch,
@@ -71,13 +74,14 @@ struct PreviewedContext {
 }
 
 /// Returns the effect of a proposed configuration, without storing or counting anything. This also works in revoked
-/// environments and for archived flags.
+/// environments and for archived flags. Fails if too many other previews are waiting.
 pub(crate) async fn preview(
     admin: &Admin,
     actor: &Actor,
     id: FlagEnvironmentId,
     proposal: Proposal,
 ) -> Result<Preview, Error> {
+    let _place = PLACES.try_acquire().map_err(|_| Error::Overloaded)?;
     let current = find_with_targeting(&mut admin.db.read().await?, id).await?;
     let wanted = proposed(&current, &proposal)?;
     let steps = steps_to_content(admin, &current, &wanted);
