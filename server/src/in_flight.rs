@@ -1,5 +1,6 @@
 //! Limits on requests, connections and bytes in progress.
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,8 +12,10 @@ pub(crate) struct InFlightLimits {
     pub(crate) requests: InFlight,
     /// Bytes of request bodies from callers who are not authenticated yet, and of the pages that answer them.
     pub(crate) unauthenticated: Budget,
-    /// Bytes of request bodies of which the rest has not arrived yet.
-    pub(crate) incomplete: Budget,
+    /// Bytes of request heads of which the rest has not arrived yet.
+    pub(crate) incomplete_heads: Budget,
+    /// The same for bodies.
+    pub(crate) incomplete_bodies: Budget,
     /// Pages that show live evaluations.
     pub(crate) live_evaluations: InFlight,
 }
@@ -23,7 +26,8 @@ impl Default for InFlightLimits {
             connections: InFlight::default(),
             requests: InFlight::default(),
             unauthenticated: Budget::new(UNAUTHENTICATED_BYTES),
-            incomplete: Budget::new(INCOMPLETE_BYTES),
+            incomplete_heads: Budget::new(INCOMPLETE_HEAD_BYTES),
+            incomplete_bodies: Budget::new(INCOMPLETE_BODY_BYTES),
             live_evaluations: InFlight::default(),
         }
     }
@@ -75,12 +79,15 @@ impl Drop for SuspendedPermit {
 /// The limit on the bytes that callers who are not authenticated yet use together.
 const UNAUTHENTICATED_BYTES: usize = 32 * 1024 * 1024;
 
-/// The limit on the bytes of all bodies of which the rest has not arrived yet.
-const INCOMPLETE_BYTES: usize = 128 * 1024 * 1024;
+/// The limit on the bytes of all heads of which the rest has not arrived yet.
+const INCOMPLETE_HEAD_BYTES: usize = 64 * 1024 * 1024;
 
-/// The maximum size of a body that can use the whole limit. Larger bodies share half of it, so that they cannot
+/// The limit on the bytes of all bodies of which the rest has not arrived yet.
+const INCOMPLETE_BODY_BYTES: usize = 128 * 1024 * 1024;
+
+/// The maximum size of a head or body that can use the whole limit. Larger ones share half of it, so that they cannot
 /// displace sign-ins and most evaluations.
-const SMALL_BODY: usize = 8 * 1024;
+const SMALL: usize = 8 * 1024;
 
 /// A limit on bytes in memory.
 #[derive(Clone)]
@@ -89,10 +96,17 @@ pub(crate) struct Budget {
     most: usize,
 }
 
-/// The bytes of one body. Dropping it releases them.
+/// The bytes of one head or body. Dropping it releases them.
 pub(crate) struct Held {
     budget: Budget,
     bytes: usize,
+}
+
+/// A head or body that arrives. Its bytes are only held while the server waits for the rest, so most never are.
+pub(crate) struct Arriving {
+    held: Held,
+    /// The number of bytes that have arrived and are not held.
+    arrived: usize,
 }
 
 impl Budget {
@@ -119,11 +133,18 @@ impl Held {
         self.bytes == 0
     }
 
-    /// Adds bytes of the body. Returns false if that exceeds the limit.
+    fn release(&mut self) {
+        let bytes = mem::take(&mut self.bytes);
+        if bytes > 0 {
+            self.budget.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds bytes. Returns false if that exceeds the limit.
     pub(crate) fn grow(&mut self, more: usize) -> bool {
         let bytes = self.bytes.saturating_add(more);
         let most = match bytes {
-            ..=SMALL_BODY => self.budget.most,
+            ..=SMALL => self.budget.most,
             _ => self.budget.most / 2,
         };
         let add = |all: usize| all.checked_add(more).filter(|all| *all <= most);
@@ -136,15 +157,41 @@ impl Held {
     }
 }
 
+impl Arriving {
+    /// Begins with the limit that applies while the rest has not arrived.
+    pub(crate) fn new(budget: &Budget) -> Self {
+        Self {
+            held: budget.hold(),
+            arrived: 0,
+        }
+    }
+
+    /// Adds bytes that have arrived.
+    pub(crate) fn add(&mut self, bytes: usize) {
+        self.arrived = self.arrived.saturating_add(bytes);
+    }
+
+    /// Holds what has arrived. Returns false if that exceeds the limit.
+    pub(crate) fn wait(&mut self) -> bool {
+        self.arrived == 0 || self.held.grow(mem::take(&mut self.arrived))
+    }
+
+    /// Begins again, with another head or body.
+    pub(crate) fn restart(&mut self) {
+        self.held.release();
+        self.arrived = 0;
+    }
+}
+
 impl Drop for Held {
     fn drop(&mut self) {
-        self.budget.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.release();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, InFlight, SMALL_BODY, UNAUTHENTICATED_BYTES};
+    use super::{Arriving, Budget, InFlight, SMALL, UNAUTHENTICATED_BYTES};
 
     #[test]
     fn large_bodies_leave_half_of_the_budget_to_small_ones() {
@@ -153,17 +200,35 @@ mod tests {
         assert!(large.grow(UNAUTHENTICATED_BYTES / 2) && !large.grow(1));
         let mut small = Vec::new();
         while let mut held = budget.hold()
-            && held.grow(SMALL_BODY)
+            && held.grow(SMALL)
         {
             assert!(!held.grow(1));
             small.push(held);
         }
-        assert_eq!(small.len() * SMALL_BODY, UNAUTHENTICATED_BYTES / 2);
+        assert_eq!(small.len() * SMALL, UNAUTHENTICATED_BYTES / 2);
         drop(large);
-        assert!(budget.hold().grow(SMALL_BODY));
-        assert!(!budget.hold().grow(SMALL_BODY + 1));
+        assert!(budget.hold().grow(SMALL));
+        assert!(!budget.hold().grow(SMALL + 1));
         drop(small);
-        assert!(budget.hold().grow(SMALL_BODY + 1));
+        assert!(budget.hold().grow(SMALL + 1));
+    }
+
+    #[test]
+    fn what_arrives_is_held_only_while_the_rest_is_missing() {
+        let budget = Budget::new(100);
+        let mut one = Arriving::new(&budget);
+        one.add(60);
+        let mut other = Arriving::new(&budget);
+        other.add(60);
+        assert!(one.wait() && one.wait() && !other.wait());
+        one.restart();
+        other.add(60);
+        assert!(one.wait() && other.wait());
+        one.add(60);
+        assert!(!one.wait());
+        drop(other);
+        one.add(60);
+        assert!(one.wait());
     }
 
     #[test]

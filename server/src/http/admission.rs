@@ -1,6 +1,5 @@
 //! Limits the number of requests in flight.
 
-use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -11,7 +10,7 @@ use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 
 use crate::error::Error;
-use crate::in_flight::{Held, InFlight, InFlightLimits, Permit, SuspendedPermit};
+use crate::in_flight::{Arriving, InFlight, InFlightLimits, Permit, SuspendedPermit};
 use crate::state::Service;
 
 /// Marks the requests of a spare connection, on which only health checks are admitted.
@@ -55,9 +54,7 @@ struct PausableBody {
     in_flight: InFlight,
     most: usize,
     waiting: Option<SuspendedPermit>,
-    /// The number of bytes that have arrived and are not held yet.
-    arrived: usize,
-    held: Held,
+    arriving: Arriving,
 }
 
 /// A limit was reached when the peer sent the rest of its request, or before.
@@ -75,8 +72,7 @@ impl PausableBody {
             in_flight: in_flight.requests.clone(),
             most,
             waiting: None,
-            arrived: 0,
-            held: in_flight.incomplete.hold(),
+            arriving: Arriving::new(&in_flight.incomplete_bodies),
         })
     }
 }
@@ -93,7 +89,7 @@ impl HttpBody for PausableBody {
         let frame = Pin::new(&mut this.body).poll_frame(context);
         let refused = || Poll::Ready(Some(Err(axum::Error::new(InFlightLimitReached))));
         if frame.is_pending() {
-            if !this.held.grow(mem::take(&mut this.arrived)) {
+            if !this.arriving.wait() {
                 return refused();
             }
             this.waiting.get_or_insert_with(|| this.in_flight.suspend());
@@ -104,8 +100,7 @@ impl HttpBody for PausableBody {
             return refused();
         }
         if let Poll::Ready(Some(Ok(frame))) = &frame {
-            let bytes = frame.data_ref().map_or(0, Bytes::len);
-            this.arrived = this.arrived.saturating_add(bytes);
+            this.arriving.add(frame.data_ref().map_or(0, Bytes::len));
         }
         frame
     }

@@ -18,6 +18,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::connection::{HEAD_LIMIT, UNWANTED_BYTES, UNWANTED_TIME};
 use crate::http::refusal_of_head;
+use crate::in_flight::Arriving;
 use crate::state::Service;
 
 /// The maximum size of one read. hyper's buffer for each connection grows with the size of previous reads.
@@ -101,6 +102,8 @@ pub(super) struct Refusing<S> {
     refusal: Option<Refusal>,
     /// The input to discard until the peer has read the refusal.
     unwanted: Option<Unwanted>,
+    /// The head of the next request.
+    head: Arriving,
 }
 
 struct Refusal {
@@ -117,12 +120,14 @@ struct Unwanted {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Refusing<S> {
     pub(super) fn new(stream: S, progress: ResponseProgress, service: Service) -> Self {
+        let head = Arriving::new(&service.runtime.in_flight.incomplete_heads);
         Self {
             stream,
             progress,
             service,
             refusal: None,
             unwanted: None,
+            head,
         }
     }
 
@@ -165,6 +170,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Refusing<S> {
         Poll::Ready(Ok(refusal.replaces))
     }
 
+    fn poll_part(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if buffer.remaining() < READ_BYTES {
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        }
+        // Fill one byte less than hyper offers, because hyper offers more after a read that fills its buffer.
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(READ_BYTES - 1));
+        ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
+        let read = part.filled().len();
+        buffer.advance(read);
+        Poll::Ready(Ok(()))
+    }
+
     /// Reads and discards the peer's remaining input for a while. If the connection were closed immediately, the peer's
     /// system would discard the refusal.
     fn poll_unwanted(&mut self, context: &mut Context<'_>) -> Poll<()> {
@@ -189,19 +210,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Refusing<S> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Refusing<S> {
     fn poll_read(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if buffer.remaining() < READ_BYTES {
-            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        let read = this.poll_part(context, buffer);
+        if !this.progress.is_idle() {
+            this.head.restart();
+            return read;
         }
-        // Fill one byte less than hyper offers, because hyper offers more after a read that fills its buffer.
-        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(READ_BYTES - 1));
-        ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
-        let read = part.filled().len();
-        buffer.advance(read);
-        Poll::Ready(Ok(()))
+        let more = buffer.filled().len().saturating_sub(before);
+        this.head.add(more);
+        if read.is_pending() && !this.head.wait() {
+            let error = io::Error::other("too many requests arrive slowly");
+            return Poll::Ready(Err(error));
+        }
+        read
     }
 }
 
