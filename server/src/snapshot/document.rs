@@ -65,9 +65,25 @@ impl TagSecret {
         }))
     }
 
-    fn hash(&self, content: &Content) -> [u8; 32] {
-        authenticated_hash(&self.0, |hash| content.read(|piece| hash.update(piece)))
+    fn hash(&self, flags: &ActiveFlags) -> [u8; 32] {
+        authenticated_hash(&self.0, |hash| {
+            identify(flags, |part| Mac::update(hash, part));
+        })
     }
+}
+
+/// Passes to `update` what identifies the content of a document: the hashes of its flags, which exist before it does.
+fn identify(flags: &ActiveFlags, mut update: impl FnMut(&[u8])) {
+    update(&FORMAT.to_be_bytes());
+    for (_, flag) in flags.iter() {
+        update(flag.entry_hash());
+    }
+}
+
+fn sha256(flags: &ActiveFlags) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    identify(flags, |part| Digest::update(&mut hash, part));
+    hash.finalize().into()
 }
 
 /// Returns the HMAC-SHA256 (RFC 2104) of the text with which `update` updates it.
@@ -88,9 +104,24 @@ pub(crate) enum Encoding {
     Brotli,
 }
 
+/// The text after the last flag.
+const END: &str = "]}";
+
+/// Returns the text before the first flag.
+fn beginning() -> String {
+    format!(r#"{{"format":{FORMAT},"flags":["#)
+}
+
 impl DocumentText {
     fn of(flags: ActiveFlags) -> Self {
         Self { flags, written: 0 }
+    }
+
+    /// Returns the length of the whole text, in bytes.
+    fn length(&self) -> usize {
+        let entries = self.flags.iter().map(|(_, flag)| flag.entry().len());
+        let commas = self.flags.len().saturating_sub(1);
+        beginning().len() + entries.sum::<usize>() + commas + END.len()
     }
 
     /// Appends the next piece to the text. Returns its length in bytes; none at the end of the text.
@@ -98,7 +129,7 @@ impl DocumentText {
         let length = text.len();
         match self.written.checked_sub(1) {
             // Writing to memory does not fail.
-            None => _ = write!(text, r#"{{"format":{FORMAT},"flags":["#),
+            None => text.extend_from_slice(beginning().as_bytes()),
             Some(position) => match self.flags.get(position) {
                 Some((_, flag)) => {
                     if position > 0 {
@@ -106,7 +137,7 @@ impl DocumentText {
                     }
                     text.extend_from_slice(flag.entry().as_bytes());
                 }
-                None if position == self.flags.len() => text.extend_from_slice(b"]}"),
+                None if position == self.flags.len() => text.extend_from_slice(END.as_bytes()),
                 None => return None,
             },
         }
@@ -142,12 +173,6 @@ impl Content {
         }
     }
 
-    fn sha256(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        self.read(|piece| Digest::update(&mut hash, piece));
-        hash.finalize().into()
-    }
-
     /// Passes the text to an encoder.
     fn encode(&self, encoder: &mut impl Write) -> io::Result<()> {
         let mut result = Ok(());
@@ -164,8 +189,9 @@ impl Document {
     /// Builds the document of these flags, with its text in memory. A `secret` keeps the entity tag from revealing the
     /// content of a document that its clients cannot read: without the secret, nobody can compute the tag of a guess.
     pub(super) fn whole(flags: ActiveFlags, secret: Option<TagSecret>) -> Self {
+        let etag = etag(&flags, secret);
         let text = Content::Written(DocumentText::of(flags)).text();
-        Self::new(Content::Whole(text), secret, None)
+        Self::new(text.len(), Content::Whole(text), etag, None)
     }
 
     /// Like [`whole`](Self::whole), but the document takes no memory for its text, and of all documents with the same
@@ -175,28 +201,21 @@ impl Document {
         secret: Option<TagSecret>,
         turn: Arc<Semaphore>,
     ) -> Self {
-        Self::new(
-            Content::Written(DocumentText::of(flags)),
-            secret,
-            Some(turn),
-        )
+        let etag = etag(&flags, secret);
+        let text = DocumentText::of(flags);
+        Self::new(text.length(), Content::Written(text), etag, Some(turn))
     }
 
     fn new(
+        length: usize,
         content: Content,
-        secret: Option<TagSecret>,
+        etag: String,
         shared_turn: Option<Arc<Semaphore>>,
     ) -> Self {
-        let hash = match secret {
-            Some(secret) => secret.hash(&content),
-            None => content.sha256(),
-        };
-        let mut length = 0;
-        content.read(|piece| length += piece.len());
         Self {
             content,
             length,
-            etag: format!("W/\"{}\"", BASE64_URL_SAFE_NO_PAD.encode(hash)),
+            etag,
             gzip: OnceLock::new(),
             brotli: OnceLock::new(),
             own_turn: Arc::new(Semaphore::new(1)),
@@ -204,8 +223,8 @@ impl Document {
         }
     }
 
-    /// Returns the entity tag: a hash of the plain content, which is the same for every coding and instance, and after
-    /// a restart.
+    /// Returns the entity tag: a hash of the flags, which is the same for every coding and instance, and after a
+    /// restart.
     pub(crate) fn etag(&self) -> &str {
         &self.etag
     }
@@ -276,6 +295,14 @@ impl Document {
             Encoding::Brotli => Some(self.brotli.get_or_init(|| brotli(&self.content)).clone()),
         }
     }
+}
+
+fn etag(flags: &ActiveFlags, secret: Option<TagSecret>) -> String {
+    let hash = match secret {
+        Some(secret) => secret.hash(flags),
+        None => sha256(flags),
+    };
+    format!("W/\"{}\"", BASE64_URL_SAFE_NO_PAD.encode(hash))
 }
 
 fn gzip(content: &Content) -> Bytes {

@@ -11,7 +11,8 @@ use pennon_core::{
 use pennon_model::environment::ClientRules;
 use pennon_model::id::RuleId;
 use pennon_model::usage::Outcome;
-use tokio::sync::OnceCell;
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::document::{Document, TagSecret};
@@ -31,7 +32,9 @@ pub(crate) struct EnvironmentSnapshot {
     /// The flags with an unreadable row, by key. They are served in their last readable state.
     unreadable: HashMap<Arc<str>, UnreadableFlag>,
     active: OnceLock<ActiveFlags>,
-    document: OnceCell<Arc<Document>>,
+    document: OnceLock<Arc<Document>>,
+    /// Held while the document is built.
+    building: Arc<Semaphore>,
     filtered: Filtered,
 }
 
@@ -53,13 +56,19 @@ struct UnreadableFlag {
     error: Arc<str>,
 }
 
+/// The JSON of a flag in config documents, and its SHA-256.
+struct Entry {
+    json: Box<str>,
+    hash: [u8; 32],
+}
+
 /// A flag in the forms in which it is evaluated and sent.
 pub(crate) struct ServedFlag {
     compiled: CompiledFlag,
     /// The IDs of the rules by ascending priority, the order of evaluation.
     rule_ids: Box<[RuleId]>,
     /// The flag's entry in the config document; none if the flag is archived.
-    entry: Option<Box<str>>,
+    entry: Option<Entry>,
     ttl: Option<Ttl>,
     /// Shared by all versions of the flag in this environment.
     usage: Arc<FlagCounters>,
@@ -81,7 +90,8 @@ impl EnvironmentSnapshot {
             flags: HashMap::new(),
             unreadable: HashMap::new(),
             active: OnceLock::new(),
-            document: OnceCell::new(),
+            document: OnceLock::new(),
+            building: Arc::new(Semaphore::new(1)),
             filtered: Filtered::default(),
         }
     }
@@ -138,19 +148,36 @@ impl EnvironmentSnapshot {
     /// Returns the config document of all active flags. The first caller builds it, concurrent callers wait for it, and
     /// all later ones get the same bytes.
     pub(crate) async fn document(self: &Arc<Self>) -> Arc<Document> {
+        if let Some(document) = self.document.get() {
+            return Arc::clone(document);
+        }
+        let turn = Arc::clone(&self.building).acquire_owned().await;
+        if let Some(document) = self.document.get() {
+            return Arc::clone(document);
+        }
         let snapshot = Arc::clone(self);
-        let make = move || Document::whole(snapshot.active_flags(), snapshot.document_secret());
-        let document = self.document.get_or_init(|| built(make));
-        Arc::clone(document.await)
+        // The turn lasts until the document is built, even if the caller is canceled.
+        let build = move || {
+            let _turn = turn;
+            snapshot.built()
+        };
+        let document = tokio::task::spawn_blocking(build).await;
+        // An error means that the runtime is shutting down, so blocking this thread does no harm.
+        document.unwrap_or_else(|_| self.built())
+    }
+
+    fn built(&self) -> Arc<Document> {
+        let build = || Arc::new(Document::whole(self.active_flags(), self.document_secret()));
+        Arc::clone(self.document.get_or_init(build))
     }
 
     /// Returns the config document of the active flags among `keys`.
-    pub(crate) async fn filtered_document(&self, keys: &[String]) -> Arc<Document> {
+    pub(crate) fn filtered_document(&self, keys: &[String]) -> Arc<Document> {
         let found = keys
             .iter()
             .filter_map(|key| self.flags.get_key_value(&**key));
-        let flags = by_key(found);
-        self.filtered.document(flags, self.document_secret()).await
+        self.filtered
+            .document(by_key(found), self.document_secret())
     }
 
     #[cfg(test)]
@@ -247,17 +274,11 @@ impl EnvironmentSnapshot {
             flags,
             unreadable,
             active: OnceLock::new(),
-            document: OnceCell::new(),
+            document: OnceLock::new(),
+            building: Arc::new(Semaphore::new(1)),
             filtered: Filtered::default(),
         }
     }
-}
-
-/// Builds a document outside the threads that serve requests.
-pub(super) async fn built(make: impl Fn() -> Document + Clone + Send + 'static) -> Arc<Document> {
-    let built = tokio::task::spawn_blocking(make.clone()).await;
-    // An error means that the runtime is shutting down, so blocking this thread does no harm.
-    Arc::new(built.unwrap_or_else(|_| make()))
 }
 
 /// Returns the active ones of these flags, by key.
@@ -269,6 +290,15 @@ fn by_key<'f>(flags: impl Iterator<Item = (&'f Arc<str>, &'f Arc<ServedFlag>)>) 
     active.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     active.dedup_by(|(one, _), (other, _)| one == other);
     active.into()
+}
+
+impl From<String> for Entry {
+    fn from(json: String) -> Self {
+        Self {
+            hash: Sha256::digest(&json).into(),
+            json: json.into(),
+        }
+    }
 }
 
 impl ServedFlag {
@@ -283,7 +313,7 @@ impl ServedFlag {
         Self {
             compiled: config.into(),
             rule_ids: rule_ids.into(),
-            entry: entry.map(String::into_boxed_str),
+            entry: entry.map(Entry::from),
             ttl,
             usage,
         }
@@ -313,7 +343,12 @@ impl ServedFlag {
 
     /// Returns the flag's entry in the config document, which is empty if the flag is archived.
     pub(crate) fn entry(&self) -> &str {
-        self.entry.as_deref().unwrap_or_default()
+        self.entry.as_ref().map_or("", |entry| &entry.json)
+    }
+
+    /// Returns the hash of the flag's entry, which is empty if the flag is archived.
+    pub(super) fn entry_hash(&self) -> &[u8] {
+        self.entry.as_ref().map_or(&[], |entry| &entry.hash)
     }
 
     /// Returns the TTL override.

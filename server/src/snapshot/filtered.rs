@@ -7,54 +7,36 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::document::{Document, TagSecret};
-use super::environment::{ActiveFlags, built};
+use super::environment::ActiveFlags;
 
 /// The number of filters to remember. Applications repeat the same few filters.
 const MOST: usize = 8;
 
-/// The documents of the most recent filters of a snapshot, so that the server does not hash and compress them for each
-/// request. Whoever has an SDK key can ask for any number of others, so one is built and one is compressed at a time.
+/// The documents of the most recent filters of a snapshot, so that the server does not compress them for each request.
+/// Whoever has an SDK key can ask for any number of others, so one is compressed at a time.
 pub(super) struct Filtered {
     remembered: Mutex<VecDeque<(ActiveFlags, Arc<Document>)>>,
-    building: Arc<Semaphore>,
     compressing: Arc<Semaphore>,
 }
 
 impl Default for Filtered {
     fn default() -> Self {
-        let turn = || Arc::new(Semaphore::new(1));
         Self {
             remembered: Mutex::default(),
-            building: turn(),
-            compressing: turn(),
+            compressing: Arc::new(Semaphore::new(1)),
         }
     }
 }
 
 impl Filtered {
-    /// Returns the document of these flags, and builds it first if it is not remembered.
-    pub(super) async fn document(
-        &self,
-        flags: ActiveFlags,
-        secret: Option<TagSecret>,
-    ) -> Arc<Document> {
+    /// Returns the document of these flags.
+    pub(super) fn document(&self, flags: ActiveFlags, secret: Option<TagSecret>) -> Arc<Document> {
         if let Some(document) = self.get(&flags) {
             return document;
         }
-        let turn = Arc::new(Arc::clone(&self.building).acquire_owned().await);
-        if let Some(document) = self.get(&flags) {
-            return document;
-        }
-        // If the caller is canceled, the turn still lasts until the document is built.
-        let (of, held) = (Arc::clone(&flags), Arc::clone(&turn));
-        let compressing = Arc::clone(&self.compressing);
-        let make = move || {
-            let _held = &held;
-            Document::written(Arc::clone(&of), secret, Arc::clone(&compressing))
-        };
-        let document = built(make).await;
+        let turn = Arc::clone(&self.compressing);
+        let document = Arc::new(Document::written(Arc::clone(&flags), secret, turn));
         self.remember(flags, Arc::clone(&document));
-        drop(turn);
         document
     }
 
@@ -84,7 +66,6 @@ fn keys(flags: &ActiveFlags) -> impl Iterator<Item = &Arc<str>> {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::FutureExt as _;
     use pennon_model::id::{EnvironmentId, FlagId};
     use uuid::Uuid;
 
@@ -113,24 +94,24 @@ mod tests {
         EnvironmentSnapshot::empty(usage, TagSecret::default()).with(flags, 1)
     }
 
-    async fn get(snapshot: &EnvironmentSnapshot, key: usize) -> Arc<Document> {
-        snapshot.filtered_document(&[key.to_string()]).await
+    fn get(snapshot: &EnvironmentSnapshot, key: usize) -> Arc<Document> {
+        snapshot.filtered_document(&[key.to_string()])
     }
 
-    #[tokio::test]
-    async fn filters_that_are_asked_for_again_are_remembered_and_only_so_many() {
+    #[test]
+    fn filters_that_are_asked_for_again_are_remembered_and_only_so_many() {
         let snapshot = snapshot();
-        let first = get(&snapshot, 0).await;
-        let second = get(&snapshot, 1).await;
+        let first = get(&snapshot, 0);
+        let second = get(&snapshot, 1);
         assert_ne!(first.etag(), second.etag());
         for key in 2..MOST {
-            get(&snapshot, key).await;
+            get(&snapshot, key);
         }
-        assert!(Arc::ptr_eq(&first, &get(&snapshot, 0).await));
+        assert!(Arc::ptr_eq(&first, &get(&snapshot, 0)));
         // The second filter is now the least recent.
-        get(&snapshot, MOST).await;
-        assert!(Arc::ptr_eq(&first, &get(&snapshot, 0).await));
-        let anew = get(&snapshot, 1).await;
+        get(&snapshot, MOST);
+        assert!(Arc::ptr_eq(&first, &get(&snapshot, 0)));
+        let anew = get(&snapshot, 1);
         assert!(!Arc::ptr_eq(&second, &anew) && second.etag() == anew.etag());
     }
 
@@ -138,35 +119,19 @@ mod tests {
     async fn a_filter_of_all_flags_has_the_document_of_the_whole_environment() {
         let snapshot = Arc::new(snapshot());
         let keys: Vec<String> = (0..=MOST).map(|key| key.to_string()).collect();
-        let filtered = snapshot.filtered_document(&keys).await;
+        let filtered = snapshot.filtered_document(&keys);
         let whole = snapshot.document().await;
         assert_eq!(filtered.etag(), whole.etag());
+        assert_eq!(filtered.length(), whole.length());
         assert_eq!(filtered.content().text(), whole.content().text());
         let brotli = Encoding::Brotli;
         assert_eq!(filtered.encoded(brotli).await, whole.encoded(brotli).await);
     }
 
     #[tokio::test]
-    async fn callers_of_the_same_filter_wait_for_one_document() {
-        let snapshot = snapshot();
-        let (one, other) = tokio::join!(get(&snapshot, 0), get(&snapshot, 0));
-        assert!(Arc::ptr_eq(&one, &other));
-    }
-
-    #[tokio::test]
-    async fn one_document_is_built_at_a_time() {
-        let snapshot = snapshot();
-        let turn = snapshot.filtered().building.acquire().await;
-        let mut waiting = Box::pin(get(&snapshot, 0));
-        assert!((&mut waiting).now_or_never().is_none());
-        drop(turn);
-        waiting.await;
-    }
-
-    #[tokio::test]
     async fn while_another_document_is_compressed_one_is_sent_as_it_is() {
         let snapshot = snapshot();
-        let document = get(&snapshot, 0).await;
+        let document = get(&snapshot, 0);
         let turn = snapshot.filtered().compressing.acquire().await;
         assert_eq!(document.encoded(Encoding::Gzip).await, None);
         drop(turn);

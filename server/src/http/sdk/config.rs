@@ -62,7 +62,7 @@ pub(super) struct Wanted {
 impl Wanted {
     pub(super) async fn document(&self, environment: &RevealedEnvironment) -> Arc<Document> {
         match &self.keys {
-            Some(keys) => environment.snapshot().filtered_document(keys).await,
+            Some(keys) => environment.snapshot().filtered_document(keys),
             None => environment.snapshot().document().await,
         }
     }
