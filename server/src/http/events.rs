@@ -20,8 +20,9 @@ use crate::admin::audit::newest;
 use crate::auth::actor::Person;
 use crate::state::Service;
 
-/// The delay before a browser reconnects after the end of the stream.
-const RETRY: Duration = Duration::from_secs(1);
+/// The minimum delay before a browser reconnects after the end of the stream. The maximum is twice as long, so that not
+/// all pages return to a server at the moment of its restart.
+const MIN_RETRY: Duration = Duration::from_secs(1);
 
 /// The stream for one browser. It ends with the session, after a change of the role, and when the service stops.
 pub(super) struct Events {
@@ -90,10 +91,11 @@ impl Events {
         let position = StreamPosition {
             at: newest.map(Timestamp::millis),
         };
+        let [random] = self.service.admin.entropy.bytes();
         Some(
             Event::default()
                 .event("position")
-                .retry(RETRY)
+                .retry(MIN_RETRY + MIN_RETRY * u32::from(random) / 255)
                 .json_data(position),
         )
     }

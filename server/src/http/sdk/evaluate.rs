@@ -1,12 +1,14 @@
 //! Evaluates one flag or a batch.
 
 use std::borrow::Cow;
+use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use pennon_core::context::MAX_CONTEXT_BYTES;
 use pennon_core::{Context, Evaluation};
 use pennon_model::json::Json as Input;
 use serde::Serialize;
+use tokio::task::yield_now;
 use utoipa::ToSchema;
 
 use super::items;
@@ -25,6 +27,9 @@ const BATCH_LIMIT: usize = 1024 * 1024;
 
 /// The allowed number of evaluations in a batch.
 pub(super) const BATCH_ITEMS: std::ops::RangeInclusive<usize> = 1..=100;
+
+/// The time after which a batch lets other requests use its thread.
+const TURN: Duration = Duration::from_millis(1);
 
 /// Evaluates a flag for a context.
 ///
@@ -65,10 +70,18 @@ pub(super) async fn batch(key: SdkKey, body: Body<Questions>) -> Result<Json<Eva
     let list = object(&bytes)?.take("evaluations");
     let questions = items(list, "/evaluations", &BATCH_ITEMS, &mut faults, question);
     no_faults(faults)?;
-    let answer = |(key, context): &(Cow<'_, str>, Context<'_>)| {
-        evaluation::evaluate_leniently(&environment, key, context)
-    };
-    Ok(Json(Evaluations(questions.iter().map(answer).collect())))
+    let mut evaluations = Vec::with_capacity(questions.len());
+    let mut turn = Instant::now();
+    for (key, context) in &questions {
+        // Flags with thousands of conditions take long.
+        if turn.elapsed() > TURN {
+            yield_now().await;
+            turn = Instant::now();
+        }
+        let evaluation = evaluation::evaluate_leniently(&environment, key, context);
+        evaluations.push(evaluation);
+    }
+    Ok(Json(Evaluations(evaluations)))
 }
 
 /// Evaluates a flag for a context, and explains every step.
