@@ -215,7 +215,7 @@ async fn entries_can_be_filtered_by_actor_and_action() {
     let exported = admin
         .get("/audit/export?action=FLAG_ENVIRONMENT_UPDATED")
         .await;
-    let exported = String::from_utf8_lossy(&exported.expect(StatusCode::OK).bytes).into_owned();
+    let exported = exported.expect(StatusCode::OK).body();
     assert_eq!(exported.lines().count(), 1);
     let refused = admin.get("/audit?action=flag_created&actor=").await;
     let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");

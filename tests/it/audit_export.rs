@@ -1,10 +1,8 @@
 //! The export of the audit log through the API.
 
-use pennon_tests::{Caller, TestApp};
+use pennon_tests::{Browser, Caller, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
-
-use crate::dashboard::Browser;
 
 /// Returns the exported entries.
 async fn exported(caller: &Caller<'_>, query: &str) -> Vec<Value> {

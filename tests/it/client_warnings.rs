@@ -1,11 +1,10 @@
 //! Warnings about features that clients in use cannot read.
 
-use pennon_tests::{Caller, TestApp};
+use pennon_tests::{Browser, Caller, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::clients::poll;
-use crate::dashboard::{Browser, html};
 
 /// A client version older than the first release. It cannot read any feature.
 const OLD: &str = "@pennon/core/0.0.1";
@@ -216,7 +215,7 @@ async fn the_dashboard_warns_about_clients_in_use_before_saving() {
             browser.get(&copy).await,
             browser.get(&revert).await,
         ];
-        pages.map(|page| html(&page.expect(StatusCode::OK)))
+        pages.map(|page| page.expect(StatusCode::OK).body())
     };
     let warns = |page: &String| {
         page.contains("<code>@pennon/core/0.0.1</code>") && page.contains("it cannot read")

@@ -1,90 +1,26 @@
 //! The event stream of the dashboard's pages.
 
-use std::time::Duration;
-
-use pennon_tests::TestApp;
-use reqwest::{Method, Response, StatusCode};
+use pennon_tests::{Browser, PageStream, TestApp};
+use reqwest::{Method, StatusCode};
 use serde_json::json;
-use tokio::time::timeout;
-
-use crate::dashboard::Browser;
-
-/// The time limit for an expected event.
-const TIMEOUT: Duration = Duration::from_secs(20);
-
-/// An open event stream of a browser.
-pub(crate) struct Listener {
-    response: Response,
-    pub(crate) received: String,
-}
-
-impl Listener {
-    /// Opens the stream of changes.
-    async fn open(browser: &Browser<'_>) -> Self {
-        let mut listener = Self::open_at(browser, "/dashboard/events").await;
-        listener.until("event: position").await;
-        listener
-    }
-
-    /// Opens the stream at a path.
-    pub(crate) async fn open_at(browser: &Browser<'_>, path: &str) -> Self {
-        let response = browser.listen(path).await;
-        assert_eq!(response.status(), StatusCode::OK);
-        Self {
-            response,
-            received: String::new(),
-        }
-    }
-
-    /// Reads until the stream has contained a text.
-    pub(crate) async fn until(&mut self, text: &str) {
-        let received = timeout(TIMEOUT, async {
-            while !self.received.contains(text) {
-                assert!(
-                    self.read_chunk().await,
-                    "the stream ends after {}",
-                    self.received
-                );
-            }
-        });
-        assert!(received.await.is_ok(), "{text} never arrives");
-    }
-
-    /// Reads until the stream ends.
-    pub(crate) async fn until_the_end(&mut self) {
-        let ended = timeout(TIMEOUT, async { while self.read_chunk().await {} });
-        assert!(ended.await.is_ok(), "the stream does not end");
-    }
-
-    async fn read_chunk(&mut self) -> bool {
-        let chunk = timeout(TIMEOUT, self.response.chunk()).await;
-        let chunk = chunk.expect("data arrives in time");
-        let Some(bytes) = chunk.expect("the stream is well formed") else {
-            return false;
-        };
-        let text = std::str::from_utf8(&bytes).expect("the stream is text");
-        self.received.push_str(text);
-        true
-    }
-}
 
 #[tokio::test]
 async fn changes_by_other_instances_arrive_with_their_actor() {
     let app = TestApp::start().await;
     app.run_change_feed();
     let other = app.beside().await;
-    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    let mut stream = PageStream::open(&Browser::signed_in(&app).await).await;
     let checkout = other.admin().await.flag_environment().await;
-    listener.until("\"action\":\"FLAG_CREATED\"").await;
+    stream.until("\"action\":\"FLAG_CREATED\"").await;
     other
         .admin()
         .await
         .switch(&checkout.flag, &checkout.environment, true)
         .await;
-    listener
+    stream
         .until(&format!("\"environment\":\"{}\"", checkout.environment))
         .await;
-    listener.until("\"by\":\"ana@example.com\"").await;
+    stream.until("\"by\":\"ana@example.com\"").await;
 }
 
 #[tokio::test]
@@ -92,7 +28,7 @@ async fn a_bulk_change_is_few_events_and_does_not_stop_later_ones() {
     let app = TestApp::start().await;
     app.run_change_feed();
     let admin = app.admin().await;
-    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    let mut stream = PageStream::open(&Browser::signed_in(&app).await).await;
     app.advance(1);
     // Their IDs are lower than all later ones.
     let thousands = if app.database().is_postgres() {
@@ -110,11 +46,11 @@ async fn a_bulk_change_is_few_events_and_does_not_stop_later_ones() {
     for key in ["later", "last"] {
         app.advance(6);
         admin.flag(key).await;
-        listener.until(&format!("\"flag\":\"{key}\"")).await;
+        stream.until(&format!("\"flag\":\"{key}\"")).await;
     }
     // One event concerns the flags that have none.
-    assert_eq!(listener.received.matches("changed a flag\"").count(), 1);
-    assert!(listener.received.matches("event: change").count() <= 256);
+    assert_eq!(stream.received.matches("changed a flag\"").count(), 1);
+    assert!(stream.received.matches("event: change").count() <= 256);
 }
 
 #[tokio::test]
@@ -122,10 +58,10 @@ async fn a_change_dated_ahead_does_not_hide_later_ones() {
     let app = TestApp::start().await;
     app.run_change_feed();
     let admin = app.admin().await;
-    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    let mut stream = PageStream::open(&Browser::signed_in(&app).await).await;
     for key in ["ahead", "next", "last"] {
         admin.flag(key).await;
-        listener.until(&format!("\"flag\":\"{key}\"")).await;
+        stream.until(&format!("\"flag\":\"{key}\"")).await;
         app.tamper(
             "update audit_entries set occurred_at = occurred_at + 600000 where flag_key = 'ahead'",
         )
@@ -138,12 +74,12 @@ async fn an_event_has_the_id_of_the_request_that_caused_it() {
     let app = TestApp::start().await;
     app.run_change_feed();
     let admin = app.admin().await;
-    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    let mut stream = PageStream::open(&Browser::signed_in(&app).await).await;
     let flag = json!({ "key": "checkout", "name": "Checkout", "type": "boolean" });
     let request = admin.request(Method::POST, "/flags").json(&flag);
     let request = request.header("X-Request-Id", "deploy-4711");
     admin.send(request).await.expect(StatusCode::CREATED);
-    listener.until("\"request\":\"deploy-4711\"").await;
+    stream.until("\"request\":\"deploy-4711\"").await;
 }
 
 #[tokio::test]
@@ -152,7 +88,7 @@ async fn every_change_of_an_environment_is_described_as_one() {
     app.run_change_feed();
     let admin = app.admin().await;
     let (environment, _) = admin.environment("shop", "prod").await;
-    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    let mut stream = PageStream::open(&Browser::signed_in(&app).await).await;
     for (change, description) in [
         (json!({ "protected": true }), "changed prod"),
         (json!({ "name": "live" }), "changed live"),
@@ -161,7 +97,7 @@ async fn every_change_of_an_environment_is_described_as_one() {
         let changed = admin.patch(&path, change).await;
         changed.expect(StatusCode::OK);
         let description = format!("\"what\":\"{description}\"");
-        listener.until(&description).await;
+        stream.until(&description).await;
     }
 }
 
@@ -172,19 +108,19 @@ async fn only_administrators_get_changes_of_accounts() {
     let admin = app.admin().await;
     admin.user("eve@example.com", "editor").await;
     let browser = Browser::signed_in(&app).await;
-    let mut administrator = Listener::open(&browser).await;
+    let mut administrator = PageStream::open(&browser).await;
     let browser = Browser::signed_in_as(&app, "eve@example.com").await;
-    let mut editor = Listener::open(&browser).await;
+    let mut editor = PageStream::open(&browser).await;
     admin.user("vic@example.com", "viewer").await;
     admin.flag("checkout").await;
-    for listener in [&mut administrator, &mut editor] {
-        listener.until("created checkout").await;
+    for stream in [&mut administrator, &mut editor] {
+        stream.until("created checkout").await;
     }
     assert!(administrator.received.contains("USER_CREATED"));
     assert!(!editor.received.contains("USER_CREATED"));
     app.advance(60);
     app.admin().await.user("kim@example.com", "viewer").await;
-    let later = Listener::open(&browser).await;
+    let later = PageStream::open(&browser).await;
     // The last change that an editor may see is the flag, a minute before.
     let received = later.received;
     assert!(received.contains("\"at\":17723574000"), "{received}");
@@ -195,30 +131,30 @@ async fn the_stream_ends_when_the_user_signs_out() {
     let app = TestApp::start().await;
     app.run_change_feed();
     let browser = Browser::signed_in(&app).await;
-    let mut listener = Listener::open(&browser).await;
+    let mut stream = PageStream::open(&browser).await;
     browser.post("/dashboard/api/sign-out", "").await;
-    listener.until_the_end().await;
+    stream.until_the_end().await;
 }
 
 #[tokio::test]
 async fn the_stream_ends_when_the_session_expires() {
     let app = TestApp::start().await;
     app.run_change_feed();
-    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    let mut stream = PageStream::open(&Browser::signed_in(&app).await).await;
     app.advance(30 * 24 * 60 * 60);
     // Every sign-out makes all streams check their sessions.
     let another = Browser::signed_in(&app).await;
     another.post("/dashboard/api/sign-out", "").await;
-    listener.until_the_end().await;
+    stream.until_the_end().await;
 }
 
 #[tokio::test]
 async fn the_stream_ends_when_the_service_stops() {
     let app = TestApp::start().await;
     app.run_change_feed();
-    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    let mut stream = PageStream::open(&Browser::signed_in(&app).await).await;
     app.drain();
-    listener.until_the_end().await;
+    stream.until_the_end().await;
 }
 
 #[tokio::test]
@@ -227,9 +163,9 @@ async fn a_change_whose_transaction_took_long_arrives_although_later_ones_arrive
     app.run_change_feed();
     app.advance(40);
     let admin = app.admin().await;
-    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    let mut stream = PageStream::open(&Browser::signed_in(&app).await).await;
     admin.flag("short").await;
-    listener.until("\"flag\":\"short\"").await;
+    stream.until("\"flag\":\"short\"").await;
     // Its entry has the time of the start of the test, 40 seconds ago.
     app.tamper(if app.database().is_postgres() {
         "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key)
@@ -240,10 +176,10 @@ async fn a_change_whose_transaction_took_long_arrives_although_later_ones_arrive
     })
     .await;
     app.advance(10);
-    listener.until("\"flag\":\"long\"").await;
-    let event = listener.received.lines().find(|line| line.contains("long"));
+    stream.until("\"flag\":\"long\"").await;
+    let event = stream.received.lines().find(|line| line.contains("long"));
     // A page that was rendered before the change became visible must not take it for an older one.
     let at = 1_772_357_400_000_i64 + 50_000;
     assert!(event.is_some_and(|event| event.contains(&format!("\"at\":{at}"))));
-    assert_eq!(listener.received.matches("\"flag\":\"long\"").count(), 1);
+    assert_eq!(stream.received.matches("\"flag\":\"long\"").count(), 1);
 }

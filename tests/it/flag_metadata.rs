@@ -1,11 +1,8 @@
 //! The metadata of flags: tags, owner, kind and expiry.
 
-use pennon_tests::{Caller, TestApp};
+use pennon_tests::{Browser, Caller, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-
-use super::dashboard::Browser;
-use super::products::revert_newest;
 
 const DAY: i64 = 24 * 60 * 60;
 
@@ -77,7 +74,7 @@ async fn metadata_is_set_changed_and_removed() {
 
     let same = admin.patch(&path, json!({ "tags": ["ops", "ops"] })).await;
     same.expect(StatusCode::OK);
-    let newest = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let newest = admin.newest_entry().await;
     assert_eq!(newest, entry["id"], "nothing has changed");
 
     let cleared = json!({ "tags": [], "owner": null, "kind": null, "expiresAt": null });
@@ -191,16 +188,17 @@ async fn a_revert_restores_metadata() {
     let admin = app.admin().await;
     let flag = create(&admin, "a", full()).await;
     let path = format!("/flags/{flag}");
+    let browser = Browser::signed_in(&app).await;
     let change = json!({ "tags": ["ops"], "owner": null, "kind": "release", "expiresAt": null });
     admin.patch(&path, change).await.expect(StatusCode::OK);
-    let reverted = revert_newest(&app, &admin).await;
+    let reverted = browser.revert_newest(&admin).await;
     reverted.expect(StatusCode::SEE_OTHER);
     assert_eq!(metadata(&admin, &flag).await, full());
 
     let plain = create(&admin, "b", json!({})).await;
     let path = format!("/flags/{plain}");
     admin.patch(&path, full()).await.expect(StatusCode::OK);
-    let reverted = revert_newest(&app, &admin).await;
+    let reverted = browser.revert_newest(&admin).await;
     reverted.expect(StatusCode::SEE_OTHER);
     assert_eq!(metadata(&admin, &plain).await, json!({}));
 }
@@ -251,10 +249,7 @@ async fn metadata_is_edited_and_filtered_in_the_dashboard() {
     create(&admin, "plain", json!({})).await;
     let listed = admin.get("/flags?key=a").await.json();
     assert_eq!(metadata_of(&listed["items"][0]), full());
-    let page = async |path: &str| {
-        let page = browser.get(path).await.expect(StatusCode::OK);
-        String::from_utf8_lossy(&page.bytes).into_owned()
-    };
+    let page = async |path: &str| browser.page(path).await;
     let shown = page("/dashboard/flags/a").await;
     for text in [
         "Team Payments",

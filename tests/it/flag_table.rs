@@ -1,18 +1,15 @@
 //! The flag list of the dashboard: filters, order, charts, and stale flags.
 
-use pennon_tests::{Caller, TestApp};
+use pennon_tests::{Browser, Caller, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-
-use crate::dashboard::{Browser, html};
 
 const DAY: i64 = 24 * 60 * 60;
 
 /// Returns the keys in a list, in order.
 async fn keys(app: &TestApp, query: &str) -> Vec<String> {
     let browser = Browser::signed_in(app).await;
-    let page = browser.get(&format!("/dashboard/flags?{query}")).await;
-    let page = html(&page.expect(StatusCode::OK));
+    let page = browser.page(&format!("/dashboard/flags?{query}")).await;
     let keys = page.split("data-copy=\"").skip(1);
     keys.filter_map(|rest| rest.split('"').next().map(str::to_owned))
         .collect()
@@ -26,7 +23,7 @@ async fn evaluate(sdk: &Caller<'_>, key: &str) {
 /// Returns the title of the chart that shows the only flag's last day.
 async fn chart_title(app: &TestApp, query: &str) -> String {
     let browser = Browser::signed_in(app).await;
-    let page = html(&browser.get(&format!("/dashboard/flags{query}")).await);
+    let page = browser.page(&format!("/dashboard/flags{query}")).await;
     let title = page.split("<title>").nth(2).unwrap_or_default();
     title
         .split("</title>")
@@ -85,8 +82,7 @@ async fn every_page_of_a_filtered_list_shows_the_total() {
         ("page=2", "31 to 60 of 61"),
         ("q=off_1&page=2", "Page 2 is past the end of 11"),
     ] {
-        let page = browser.get(&format!("/dashboard/flags?{query}")).await;
-        let page = html(&page.expect(StatusCode::OK));
+        let page = browser.page(&format!("/dashboard/flags?{query}")).await;
         assert!(page.contains(shown), "{query}: {page}");
     }
 }
@@ -222,7 +218,7 @@ async fn an_unchanged_flag_is_stale_if_it_is_unused_or_constant() {
     assert_eq!(stale, ["always", "never", "unasked"]);
 
     let browser = Browser::signed_in(&app).await;
-    let page = html(&browser.get("/dashboard/flags").await);
+    let page = browser.page("/dashboard/flags").await;
     assert!(page.contains("not evaluated for 14 days\""));
     assert!(page.contains("the same for everyone in every environment\""));
     assert_eq!(page.matches(">Stale<").count(), 3);

@@ -1,10 +1,8 @@
 //! Grants: roles in single products and environments.
 
-use pennon_tests::{Answer, Caller, TestApp};
+use pennon_tests::{Answer, Browser, Caller, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-
-use crate::dashboard::{Browser, html};
 
 /// An ID that no object has.
 const NOWHERE: &str = "0190a000-0000-7000-8000-000000000000";
@@ -225,7 +223,7 @@ async fn a_flag_requires_the_role_in_its_products_before_and_after() {
     let path = format!("/flags/{}", scene.flag);
     let changed = user.patch(&path, json!({ "products": ["Blog"] })).await;
     changed.expect(StatusCode::OK);
-    let newest = async || admin.get("/audit?limit=1").await.text("/items/0/id");
+    let newest = async || admin.newest_entry().await;
     let revert = async |entry: &str, query: &str| {
         let path = format!("/audit/{entry}/revert{query}");
         user.post(&path, json!({})).await
@@ -274,7 +272,7 @@ async fn a_revert_and_its_dry_run_require_the_role_for_their_subject() {
     ] {
         let changed = admin.request(method, &path).json(&change);
         assert!(admin.send(changed).await.status.is_success(), "{path}");
-        let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+        let entry = admin.newest_entry().await;
         for query in ["", "?dryRun=true"] {
             let revert = format!("/audit/{entry}/revert{query}");
             let refused = user.post(&revert, json!({})).await;
@@ -465,7 +463,7 @@ async fn the_dashboard_offers_to_revert_only_what_the_role_allows() {
     give(&admin, &eve, &grants).await;
 
     let browser = Browser::signed_in_as(&app, "eve@example.com").await;
-    let page = html(&browser.get("/dashboard/audit").await);
+    let page = browser.page("/dashboard/audit").await;
     let log = admin.get("/audit").await.json();
     let entries = log["items"].as_array().expect("entries").iter();
     let offered = entries.filter(|entry| {

@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use pennon_tests::{
-    Answer, EMAIL, FlagEnvironment, PASSWORD, Process, TestApp, TestDatabase, Wire, WireAnswer,
-    eventually,
+    Answer, Browser, EMAIL, FlagEnvironment, PASSWORD, Process, TestApp, TestDatabase, Wire,
+    WireAnswer, eventually,
 };
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-
-use crate::dashboard::{Browser, html};
 
 const EVALUATE: &str = "/sdk/v1/evaluate";
 const QUESTION: &str = r#"{"flagKey":"checkout"}"#;
@@ -202,7 +200,7 @@ async fn the_sign_in_page_keeps_a_long_form_but_not_one_of_countless_fields() {
     for (fields, is_kept) in [(1_000, true), (1_001, false)] {
         let form = vec!["a=1"; fields].join("&");
         let answer = Browser::new(&app).post("/dashboard/login", &form).await;
-        let page = html(&answer.expect(StatusCode::UNAUTHORIZED));
+        let page = answer.expect(StatusCode::UNAUTHORIZED).body();
         assert_eq!(page.matches("type=\"hidden\"").count() == fields, is_kept);
         assert_eq!(page.contains("too large to be kept"), !is_kept);
     }

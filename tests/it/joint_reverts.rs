@@ -1,10 +1,8 @@
 //! Reverting several actions as one, on the page for an incident.
 
-use pennon_tests::{Answer, Caller, EMAIL, TestApp};
+use pennon_tests::{Browser, Caller, EMAIL, TestApp, fingerprint};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-
-use crate::dashboard::{Browser, html};
 
 /// Returns the ids of the newest audit entries, newest first.
 async fn newest(caller: &Caller<'_>, count: usize) -> Vec<String> {
@@ -26,23 +24,19 @@ fn address(entries: &[String]) -> String {
 }
 
 /// Returns the body of the form of a preview.
-fn form(preview: &Answer) -> String {
-    let html = html(preview);
-    let (_, rest) = html
-        .split_once("name=\"fingerprint\" value=\"")
-        .expect("the preview has a form");
-    let fingerprint = rest.split('"').next().unwrap_or_default();
+fn form(preview: &str) -> String {
+    let fingerprint = fingerprint(preview).expect("the preview has a form");
     format!("fingerprint={fingerprint}&confirmed=yes")
 }
 
 /// Reverts the actions of these entries as previewed, and returns the preview.
 async fn revert(browser: &Browser<'_>, entries: &[String]) -> String {
     let address = address(entries);
-    let preview = browser.get(&address).await.expect(StatusCode::OK);
+    let preview = browser.page(&address).await;
     let reverted = browser.post(&address, &form(&preview)).await;
     let reverted = reverted.expect(StatusCode::SEE_OTHER);
     assert_eq!(reverted.header("location"), "/dashboard/incident");
-    html(&preview)
+    preview
 }
 
 async fn set_rollout(caller: &Caller<'_>, path: &str, percentage: u8) {
@@ -113,7 +107,7 @@ async fn changes_and_their_revert_leave_nothing_to_revert() {
         .await;
     let entries = newest(&admin, 2).await;
     let browser = Browser::signed_in(&app).await;
-    let preview = html(&browser.get(&address(&entries)).await.expect(StatusCode::OK));
+    let preview = browser.page(&address(&entries)).await;
     assert!(preview.contains("These changes are already reverted."));
     assert!(!preview.contains("name=\"fingerprint\""));
     let refused = browser.post(&address(&entries), "fingerprint=x").await;
@@ -181,7 +175,7 @@ async fn a_flag_leaves_the_environments_in_which_it_was_turned_on() {
     let browser = Browser::signed_in(&app).await;
     // Without the switch, the flag would still be on where it is taken out.
     let alone = browser.get(&address(std::slice::from_ref(&widened))).await;
-    let alone = html(&alone.expect(StatusCode::OK));
+    let alone = alone.expect(StatusCode::OK).body();
     assert!(alone.contains("The flag is still enabled in blog/prod; disable it there first."));
     revert(&browser, &[switched, widened]).await;
     assert_eq!(admin.get(&path).await.json()["products"], json!(["shop"]));
@@ -199,8 +193,7 @@ async fn environments_that_are_written_alike_are_distinguished() {
     let entries = newest(&admin, 3).await;
     let browser = Browser::signed_in(&app).await;
     // The flag would be archived while it is on in the other environment.
-    let preview = browser.get(&address(&entries[1..])).await;
-    let preview = html(&preview.expect(StatusCode::OK));
+    let preview = browser.page(&address(&entries[1..])).await;
     assert!(preview.contains("The flag is still enabled in a/b/c; disable it there first."));
 }
 
@@ -259,14 +252,15 @@ async fn changes_since_the_preview_are_not_overwritten() {
     admin.switch(&other, &checkout.environment, true).await;
     let address = address(&newest(&admin, 2).await);
     let browser = Browser::signed_in(&app).await;
-    let seen = form(&browser.get(&address).await);
+    let seen = form(&browser.page(&address).await);
     set_rollout(&admin, &checkout.path, 55).await;
     let stale = browser
         .post(&address, &seen)
         .await
-        .expect(StatusCode::CONFLICT);
-    assert!(html(&stale).contains("Somebody else changed this first."));
-    assert!(html(&stale).contains("It has been changed again since."));
+        .expect(StatusCode::CONFLICT)
+        .body();
+    assert!(stale.contains("Somebody else changed this first."));
+    assert!(stale.contains("It has been changed again since."));
     assert_eq!(percentage(&admin, &checkout.path).await, 55);
     assert_eq!(is_enabled(&admin, &path).await, true);
     // The refused page shows the current plan.
@@ -287,8 +281,8 @@ async fn an_action_that_becomes_revertible_is_not_reverted_without_a_preview() {
     // Everything but the creation and the archiving.
     let address = address(&[entries[0].clone(), entries[3].clone()]);
     let browser = Browser::signed_in(&app).await;
-    let preview = browser.get(&address).await.expect(StatusCode::OK);
-    assert!(html(&preview).contains("Revert 1 change in prod"));
+    let preview = browser.page(&address).await;
+    assert!(preview.contains("Revert 1 change in prod"));
     let restored = admin
         .send(admin.request(
             reqwest::Method::POST,
@@ -298,7 +292,7 @@ async fn an_action_that_becomes_revertible_is_not_reverted_without_a_preview() {
     restored.expect(StatusCode::OK);
     let stale = browser.post(&address, &form(&preview)).await;
     let stale = stale.expect(StatusCode::CONFLICT);
-    assert!(html(&stale).contains("Revert 2 changes"));
+    assert!(stale.body().contains("Revert 2 changes"));
 }
 
 #[tokio::test]
@@ -322,12 +316,7 @@ async fn a_joint_revert_needs_the_roles_of_its_changes() {
     let refused = viewer.post(&address, "fingerprint=x&confirmed=yes").await;
     refused.expect(StatusCode::FORBIDDEN);
     assert_eq!(is_enabled(&admin, &checkout.path).await, true);
-    let listed = html(
-        &viewer
-            .get("/dashboard/incident")
-            .await
-            .expect(StatusCode::OK),
-    );
+    let listed = viewer.page("/dashboard/incident").await;
     assert!(listed.contains("checkout") && !listed.contains("Revert"));
 
     let editor = Browser::signed_in_as(&app, "eve@example.com").await;
@@ -355,11 +344,11 @@ async fn protected_environments_and_reasons_hold_for_several_actions() {
     let guarded = admin.patch(&environment, safeguards);
     guarded.await.expect(StatusCode::OK);
     let browser = Browser::signed_in(&app).await;
-    let preview = browser.get(&address).await.expect(StatusCode::OK);
-    assert!(html(&preview).contains("name=\"reason\""));
+    let preview = browser.page(&address).await;
+    assert!(preview.contains("name=\"reason\""));
     let fields = form(&preview);
     let asked = browser.post(&address, &fields).await;
-    assert!(html(&asked).contains("A change in prod requires a reason."));
+    assert!(asked.body().contains("A change in prod requires a reason."));
     assert_eq!(is_enabled(&admin, &checkout.path).await, true);
     let reverted = browser
         .post(&address, &format!("{fields}&reason=Payments+fail"))
@@ -381,14 +370,9 @@ async fn at_most_fifty_actions_are_reverted_together() {
     }
     let entries = newest(&admin, 51).await;
     let browser = Browser::signed_in(&app).await;
-    let preview = browser.get(&address(&entries)).await.expect(StatusCode::OK);
-    assert!(html(&preview).contains("At most 50 actions can be reverted together"));
-    let listed = html(
-        &browser
-            .get("/dashboard/incident")
-            .await
-            .expect(StatusCode::OK),
-    );
+    let preview = browser.page(&address(&entries)).await;
+    assert!(preview.contains("At most 50 actions can be reverted together"));
+    let listed = browser.page("/dashboard/incident").await;
     assert!(listed.contains("These are the newest 50 actions."));
     revert(&browser, &entries[..50]).await;
     assert_eq!(percentage(&admin, &checkout.path).await, 0);

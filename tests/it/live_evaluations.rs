@@ -2,19 +2,16 @@
 
 use std::time::Duration;
 
-use pennon_tests::TestApp;
+use pennon_tests::{Browser, PageStream, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::time::timeout;
-
-use crate::dashboard::Browser;
-use crate::events::Listener;
 
 /// The time limit for an expected change.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Returns the address of the stream of an environment.
-fn stream(environment: &str) -> String {
+fn address(environment: &str) -> String {
     format!("/dashboard/events/evaluations?environment={environment}")
 }
 
@@ -29,9 +26,9 @@ fn context() -> Value {
 }
 
 /// Checks that a stream has contained nothing of that context.
-fn assert_secret(listener: &Listener, path: &str) {
+fn assert_secret(stream: &PageStream, path: &str) {
     for value in ["secret", "47114711"] {
-        assert!(!listener.received.contains(value), "{path}");
+        assert!(!stream.received.contains(value), "{path}");
     }
 }
 
@@ -60,7 +57,7 @@ async fn an_editor_gets_every_remote_evaluation_without_a_value() {
         .await;
     app.user("eve@example.com", "editor").await;
     let browser = Browser::signed_in_as(&app, "eve@example.com").await;
-    let mut listener = Listener::open_at(&browser, &stream(&checkout.environment)).await;
+    let mut stream = PageStream::open_at(&browser, &address(&checkout.environment)).await;
     let sdk = app.sdk(&checkout.sdk_key);
     let question = json!({ "flagKey": "checkout", "context": context() });
     for (path, question) in [
@@ -76,9 +73,9 @@ async fn an_editor_gets_every_remote_evaluation_without_a_value() {
         sdk.post(path, question).await.expect(StatusCode::OK);
         let expected = "\"flag\":\"checkout\",\"enabled\":true,\"reason\":\"flag_enabled\",\
              \"attributes\":[\"userId\",\"email\",\"country\"],\"customAttributes\":3}],\"skipped\":0}";
-        listener.until(expected).await;
-        assert_secret(&listener, path);
-        listener.received.clear();
+        stream.until(expected).await;
+        assert_secret(&stream, path);
+        stream.received.clear();
     }
     // OpenFeature's context is flat: the targeting key is the user, and all other members are attributes.
     let flat =
@@ -89,11 +86,11 @@ async fn an_editor_gets_every_remote_evaluation_without_a_value() {
     ] {
         let answer = sdk.post(path, json!({ "context": flat })).await;
         answer.expect(StatusCode::OK);
-        listener
+        stream
             .until("\"attributes\":[\"userId\",\"country\"],\"customAttributes\":1")
             .await;
-        assert_secret(&listener, path);
-        listener.received.clear();
+        assert_secret(&stream, path);
+        stream.received.clear();
     }
 }
 
@@ -102,7 +99,7 @@ async fn requests_for_flags_that_do_not_exist_are_left_out() {
     let app = TestApp::start().await;
     let checkout = app.admin().await.flag_environment().await;
     let browser = Browser::signed_in(&app).await;
-    let mut listener = Listener::open_at(&browser, &stream(&checkout.environment)).await;
+    let mut stream = PageStream::open_at(&browser, &address(&checkout.environment)).await;
     let question = json!({ "flagKey": "secret", "context": context() });
     let sdk = app.sdk(&checkout.sdk_key);
     let answer = sdk.post("/sdk/v1/evaluate", question.clone()).await;
@@ -111,10 +108,10 @@ async fn requests_for_flags_that_do_not_exist_are_left_out() {
     let answer = sdk.post("/sdk/v1/evaluate/batch", batch).await;
     answer.expect(StatusCode::OK);
     evaluate(&app, &checkout.sdk_key, "checkout", &Value::Null).await;
-    listener
+    stream
         .until("\"attributes\":[],\"customAttributes\":0")
         .await;
-    assert_secret(&listener, "/sdk/v1/evaluate");
+    assert_secret(&stream, "/sdk/v1/evaluate");
 }
 
 #[tokio::test]
@@ -125,14 +122,14 @@ async fn a_watch_can_be_limited_to_a_flag_and_has_one_environment() {
     admin.flag("banner").await;
     let (_, other_key) = admin.environment("shop", "staging").await;
     let browser = Browser::signed_in(&app).await;
-    let path = format!("{}&flag=banner", stream(&checkout.environment));
-    let mut listener = Listener::open_at(&browser, &path).await;
+    let path = format!("{}&flag=banner", address(&checkout.environment));
+    let mut stream = PageStream::open_at(&browser, &path).await;
     evaluate(&app, &checkout.sdk_key, "checkout", &Value::Null).await;
     evaluate(&app, &other_key, "banner", &context()).await;
     evaluate(&app, &checkout.sdk_key, "banner", &Value::Null).await;
-    listener.until("\"flag\":\"banner\"").await;
-    assert!(!listener.received.contains("checkout"));
-    assert!(!listener.received.contains("userId"));
+    stream.until("\"flag\":\"banner\"").await;
+    assert!(!stream.received.contains("checkout"));
+    assert!(!stream.received.contains("userId"));
 }
 
 #[tokio::test]
@@ -144,15 +141,15 @@ async fn evaluations_beyond_the_limit_are_counted() {
         admin.flag(&format!("flag_{number}")).await;
     }
     let browser = Browser::signed_in(&app).await;
-    let mut listener = Listener::open_at(&browser, &stream(&checkout.environment)).await;
+    let mut stream = PageStream::open_at(&browser, &address(&checkout.environment)).await;
     let sdk = app.sdk(&checkout.sdk_key);
     let answer = sdk.post("/sdk/v1/evaluate/all", json!({})).await;
     answer.expect(StatusCode::OK);
-    listener.until("\"skipped\":10}").await;
-    assert_eq!(listener.received.matches("\"reason\":").count(), 20);
-    listener.received.clear();
+    stream.until("\"skipped\":10}").await;
+    assert_eq!(stream.received.matches("\"reason\":").count(), 20);
+    stream.received.clear();
     evaluate(&app, &checkout.sdk_key, "checkout", &Value::Null).await;
-    listener.until("\"skipped\":0}").await;
+    stream.until("\"skipped\":0}").await;
 }
 
 #[tokio::test]
@@ -181,13 +178,13 @@ async fn only_editors_of_an_active_environment_may_watch() {
         (&editor, nowhere, StatusCode::NOT_FOUND),
         (&editor, "", StatusCode::NOT_FOUND),
     ] {
-        let response = browser.listen(&stream(environment)).await;
+        let response = browser.listen(&address(environment)).await;
         assert_eq!(response.status(), status, "{environment}");
     }
     let revoked = format!("/environments/{other}/revoke");
     let revoked = admin.send(admin.request(Method::POST, &revoked)).await;
     revoked.expect(StatusCode::OK);
-    let response = editor.listen(&stream(&other)).await;
+    let response = editor.listen(&address(&other)).await;
     assert_eq!(response.status(), StatusCode::NOT_FOUND);
 }
 
@@ -196,16 +193,16 @@ async fn a_ninth_watcher_is_refused_until_another_one_stops() {
     let app = TestApp::start().await;
     let checkout = app.admin().await.flag_environment().await;
     let browser = Browser::signed_in(&app).await;
-    let path = stream(&checkout.environment);
-    let mut listeners = Vec::new();
+    let path = address(&checkout.environment);
+    let mut streams = Vec::new();
     for _ in 0..8 {
-        listeners.push(Listener::open_at(&browser, &path).await);
+        streams.push(PageStream::open_at(&browser, &path).await);
     }
     let refused = browser.listen(&path).await;
     assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
     let text = refused.text().await.expect("a text");
     assert!(text.starts_with("Eight pages show live evaluations"));
-    drop(listeners.pop());
+    drop(streams.pop());
     until_status(&browser, &path, StatusCode::OK).await;
 }
 
@@ -214,14 +211,14 @@ async fn a_watch_ends_after_ten_minutes() {
     let app = TestApp::start().await;
     let checkout = app.admin().await.flag_environment().await;
     let browser = Browser::signed_in(&app).await;
-    let mut listener = Listener::open_at(&browser, &stream(&checkout.environment)).await;
+    let mut stream = PageStream::open_at(&browser, &address(&checkout.environment)).await;
     app.advance(599);
     evaluate(&app, &checkout.sdk_key, "checkout", &Value::Null).await;
-    listener.until("\"at\":\"2026-03-01T09:39:59").await;
-    assert!(!listener.received.contains("event: ended"));
+    stream.until("\"at\":\"2026-03-01T09:39:59").await;
+    assert!(!stream.received.contains("event: ended"));
     app.advance(1);
-    listener.until("event: ended").await;
-    listener.until_the_end().await;
+    stream.until("event: ended").await;
+    stream.until_the_end().await;
 }
 
 #[tokio::test]
@@ -235,28 +232,28 @@ async fn a_watch_ends_with_the_session_the_rights_the_environment_and_the_servic
     let editor = Browser::signed_in_as(&app, "eve@example.com").await;
     let browser = Browser::signed_in(&app).await;
     let leaving = Browser::signed_in(&app).await;
-    let path = stream(&checkout.environment);
+    let path = address(&checkout.environment);
 
-    let mut listener = Listener::open_at(&leaving, &path).await;
+    let mut stream = PageStream::open_at(&leaving, &path).await;
     leaving.post("/dashboard/api/sign-out", "").await;
-    listener.until_the_end().await;
+    stream.until_the_end().await;
 
     let granted = json!({ "grants": [{ "product": "shop", "role": "admin" }] });
     for change in [granted, json!({ "role": "viewer" })] {
-        let mut listener = Listener::open_at(&editor, &path).await;
+        let mut stream = PageStream::open_at(&editor, &path).await;
         let changed = admin.patch(&format!("/users/{eve}"), change).await;
         changed.expect(StatusCode::OK);
-        listener.until_the_end().await;
+        stream.until_the_end().await;
     }
 
-    let mut listener = Listener::open_at(&browser, &path).await;
+    let mut stream = PageStream::open_at(&browser, &path).await;
     let rotated = format!("/environments/{}/rotate-key", checkout.environment);
     let rotated = admin.send(admin.request(Method::POST, &rotated)).await;
     rotated.expect(StatusCode::CREATED);
-    listener.until_the_end().await;
+    stream.until_the_end().await;
 
-    let mut listener = Listener::open_at(&browser, &stream(&staging)).await;
+    let mut stream = PageStream::open_at(&browser, &address(&staging)).await;
     app.drain();
-    listener.until_the_end().await;
-    assert!(!listener.received.contains("event: ended"));
+    stream.until_the_end().await;
+    assert!(!stream.received.contains("event: ended"));
 }

@@ -1,12 +1,11 @@
 //! Rotations after which the previous key keeps working for some time.
 
-use pennon_tests::{Answer, Caller, TestApp, eventually};
+use pennon_tests::{Answer, Caller, ConfigStream, TestApp, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::clients::poll;
 use crate::instances::{is_on, is_refused};
-use crate::stream::Stream;
 
 /// An environment after a rotation.
 struct Rotated {
@@ -63,8 +62,8 @@ async fn the_previous_key_gives_access_to_the_new_environment_until_its_end() {
     assert_eq!(entry["newValue"]["previousKey"], shown);
     assert_eq!(entry["oldValue"]["previousKey"], Value::Null);
     let mut streams = [
-        Stream::open(&app.sdk(&checkout.sdk_key)).await,
-        Stream::open(&app.sdk(&key)).await,
+        ConfigStream::open(&app.sdk(&checkout.sdk_key)).await,
+        ConfigStream::open(&app.sdk(&key)).await,
     ];
     for stream in &mut streams {
         stream.tag().await.expect("the first event");
@@ -109,7 +108,7 @@ async fn without_an_overlap_nothing_is_new_and_invalid_overlaps_change_nothing()
         assert_eq!(refused.json()["errors"][0]["detail"], fault, "{query}");
     }
     assert!(!is_refused(&app, &old_key).await);
-    let mut stream = Stream::open(&app.sdk(&old_key)).await;
+    let mut stream = ConfigStream::open(&app.sdk(&old_key)).await;
     stream.tag().await.expect("the first event");
     let rotated = rotate(&admin, &id, "?overlapSeconds=0").await;
     let rotated = rotated.expect(StatusCode::CREATED);
@@ -132,7 +131,7 @@ async fn an_overlap_ends_early_by_request_and_is_audited_and_never_reverted() {
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
     let Rotated { id, key } = overlap(&admin, &checkout.environment).await;
-    let mut stream = Stream::open(&app.sdk(&checkout.sdk_key)).await;
+    let mut stream = ConfigStream::open(&app.sdk(&checkout.sdk_key)).await;
     stream.tag().await.expect("the first event");
     let path = previous_key(&id);
     let request = admin.request(Method::DELETE, &path);
@@ -252,7 +251,7 @@ async fn the_end_holds_while_the_database_is_down() {
         .switch(&checkout.flag, &checkout.environment, true)
         .await;
     let Rotated { key, .. } = overlap(&admin, &checkout.environment).await;
-    let mut stream = Stream::open(&app.sdk(&checkout.sdk_key)).await;
+    let mut stream = ConfigStream::open(&app.sdk(&checkout.sdk_key)).await;
     stream.tag().await.expect("the first event");
     app.lose_database().await;
     assert!(works(&app, [&checkout.sdk_key, &key]).await);
@@ -285,7 +284,7 @@ async fn the_use_of_the_previous_key_is_shown_by_client() {
     let question = json!({ "flagKey": "checkout" });
     sdk.post("/sdk/v1/evaluate", question).await;
     app.flush_usage().await;
-    let mut stream = Stream::open(&sdk).await;
+    let mut stream = ConfigStream::open(&sdk).await;
     stream.tag().await.expect("the first event");
     app.advance(60);
     app.flush_usage().await;

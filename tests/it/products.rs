@@ -1,10 +1,8 @@
 //! The products of flags: a flag exists only in the environments of its products.
 
-use pennon_tests::{Answer, Caller, TestApp, eventually};
+use pennon_tests::{Answer, Browser, Caller, TestApp, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-
-use super::dashboard::Browser;
 
 /// An application with the environments `Shop`/`prod` and `Blog`/`prod`, and a flag.
 struct Scene {
@@ -323,7 +321,8 @@ async fn a_revert_restores_the_products_and_the_switch() {
     let forced = json!({ "products": ["Blog"], "force": true });
     let forced = admin.patch(&scene.path(), forced).await;
     forced.expect(StatusCode::OK);
-    let limited = revert_newest(&app, &admin).await;
+    let browser = Browser::signed_in(&app).await;
+    let limited = browser.revert_newest(&admin).await;
     limited.expect(StatusCode::SEE_OTHER);
     let flag = admin.get(&scene.path()).await.json();
     assert_eq!(flag["products"], json!(null));
@@ -338,27 +337,10 @@ async fn a_revert_restores_the_products_and_the_switch() {
     assert_eq!(answer.json()["reason"], "targeting_rule");
 
     // The revert is an action that can be reverted. The flag is turned off before it leaves.
-    let again = revert_newest(&app, &admin).await;
+    let again = browser.revert_newest(&admin).await;
     again.expect(StatusCode::SEE_OTHER);
     let flag = admin.get(&scene.path()).await.json();
     assert_eq!(flag["products"], json!(["Blog"]));
-}
-
-/// Reverts the newest action in the dashboard.
-pub(super) async fn revert_newest(app: &TestApp, admin: &Caller<'_>) -> Answer {
-    let newest = admin.get("/audit?limit=1").await.text("/items/0/id");
-    revert(app, &newest).await
-}
-
-async fn revert(app: &TestApp, entry: &str) -> Answer {
-    let browser = Browser::signed_in(app).await;
-    let path = format!("/dashboard/audit/{entry}");
-    let page = browser.get(&path).await.expect(StatusCode::OK);
-    let page = String::from_utf8_lossy(&page.bytes).into_owned();
-    let fingerprint = page.split("name=\"fingerprint\" value=\"").nth(1);
-    let fingerprint = fingerprint.and_then(|rest| rest.split('"').next());
-    let form = format!("fingerprint={}", fingerprint.unwrap_or_default());
-    browser.post(&path, &form).await
 }
 
 #[tokio::test]
@@ -369,26 +351,25 @@ async fn a_change_in_an_environment_that_the_flag_has_left_cannot_be_reverted() 
     admin
         .switch(&scene.flag, &scene.shop.environment, true)
         .await;
-    let switch = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let switch = admin.newest_entry().await;
     admin
         .switch(&scene.flag, &scene.shop.environment, false)
         .await;
-    let off = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let off = admin.newest_entry().await;
     scene
         .limit(&admin, json!(["Blog"]))
         .await
         .expect(StatusCode::OK);
     let browser = Browser::signed_in(&app).await;
-    let page = browser.get(&format!("/dashboard/audit/{off}")).await;
-    let page = String::from_utf8_lossy(&page.expect(StatusCode::OK).bytes).into_owned();
+    let page = browser.page(&format!("/dashboard/audit/{off}")).await;
     assert!(
         page.contains("no longer configured in this environment"),
         "{page}"
     );
-    let refused = revert(&app, &off).await;
+    let refused = browser.revert(&off).await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
     // It is already off, so this changes nothing.
-    let refused = revert(&app, &switch).await;
+    let refused = browser.revert(&switch).await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
 }
 

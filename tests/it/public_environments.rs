@@ -1,10 +1,8 @@
 //! Public environments: only public flags exist in them, and their SDK keys need not reveal rules.
 
-use pennon_tests::{Answer, Caller, TestApp, description, eventually};
+use pennon_tests::{Answer, Browser, Caller, TestApp, description, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-
-use super::products::revert_newest;
 
 /// An application with a public environment and a server environment of one product, and two flags that are on.
 struct Scene {
@@ -115,7 +113,7 @@ async fn a_public_environment_has_a_key_of_its_own_kind() {
     );
     let audit = admin.get("/audit").await;
     assert_eq!(audit.json()["items"][0]["newValue"]["visibility"], "public");
-    assert!(!String::from_utf8_lossy(&audit.bytes).contains(&key));
+    assert!(!audit.body().contains(&key));
     admin.environment("Shop", "api").await;
     for (visibility, name) in [("public", "web"), ("server", "api")] {
         let list = admin
@@ -179,7 +177,7 @@ async fn a_flag_that_is_not_public_does_not_exist_in_a_public_environment() {
     assert_eq!(keys(&app, &scene.web).await, ["banner"]);
     assert_eq!(keys(&app, &scene.server).await, ["banner", "secret"]);
     let config = sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
-    assert!(!String::from_utf8_lossy(&config.bytes).contains("secret"));
+    assert!(!config.body().contains("secret"));
     let question = json!({ "flagKey": "secret" });
     for path in ["/sdk/v1/evaluate", "/sdk/v1/explain"] {
         let answer = sdk.post(path, question.clone()).await;
@@ -246,7 +244,8 @@ async fn a_revert_makes_a_flag_public_again_and_restores_its_switch() {
         .patch(&format!("/flags/{}", scene.banner), forced)
         .await;
     forced.expect(StatusCode::OK);
-    let reverted = revert_newest(&app, &admin).await;
+    let browser = Browser::signed_in(&app).await;
+    let reverted = browser.revert_newest(&admin).await;
     reverted.expect(StatusCode::SEE_OTHER);
     let configuration = admin.get(&within(&scene.banner, &scene.web)).await;
     assert_eq!(configuration.json()["isEnabled"], true);
@@ -345,7 +344,7 @@ async fn no_route_shows_rules_to_a_key_that_gives_access_to_answers() {
                 Expected::Results(body) => {
                     let answer = sdk.send(request(&body)).await;
                     assert!(answer.status.is_success(), "{path}: {}", answer.status);
-                    let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+                    let text = answer.body();
                     for hidden in [TENANT, "37", "ruleId", "conditions", "bucket", "percentage"] {
                         assert!(!text.contains(hidden), "{path}: {text}");
                     }
@@ -409,7 +408,8 @@ async fn changed_client_rules_take_effect_at_once_and_can_be_reverted() {
     let full = admin.patch(&path, json!({ "clientRules": "full" })).await;
     full.expect(StatusCode::OK);
     assert_eq!(config(&app).await, StatusCode::OK);
-    let reverted = revert_newest(&app, &admin).await;
+    let browser = Browser::signed_in(&app).await;
+    let reverted = browser.revert_newest(&admin).await;
     reverted.expect(StatusCode::SEE_OTHER);
     assert_eq!(config(&app).await, StatusCode::FORBIDDEN);
 }

@@ -1,10 +1,8 @@
 //! Protected environments, and reasons for changes.
 
-use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp};
+use pennon_tests::{Answer, Browser, Caller, FlagEnvironment, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-
-use crate::dashboard::Browser;
 
 /// The header with the reason.
 const HEADER: &str = "x-change-reason";
@@ -23,10 +21,6 @@ async fn guarded(admin: &Caller<'_>) -> FlagEnvironment {
 
 fn environment_path(checkout: &FlagEnvironment) -> String {
     format!("/environments/{}", checkout.environment)
-}
-
-fn text_of(answer: &Answer) -> String {
-    String::from_utf8_lossy(&answer.bytes).into_owned()
 }
 
 /// Sends a change with a reason in the header.
@@ -120,7 +114,7 @@ async fn every_change_in_an_environment_needs_the_reason_that_it_requires() {
         assert!(refused.text("/detail").contains("shop/"), "{what}");
         assert_eq!(admin.audited().await, before, "{what}");
         let done = send(&admin, method, &path, &body, Some("INC-1")).await;
-        assert!(done.status.is_success(), "{what}: {}", text_of(&done));
+        assert!(done.status.is_success(), "{what}: {}", done.body());
         assert_ne!(admin.audited().await, before, "{what}");
         assert_eq!(reasons(&admin).await[0], "INC-1", "{what}");
     };
@@ -367,7 +361,7 @@ async fn imports_and_reverts_take_one_reason_for_all_their_changes() {
     let on = admin.get(&checkout.path).await.json();
     assert_eq!(on["isEnabled"], true);
 
-    let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let entry = admin.newest_entry().await;
     let revert = format!("/audit/{entry}/revert");
     let dry = admin
         .post(&format!("{revert}?dryRun=true"), json!({}))
@@ -447,7 +441,7 @@ async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
     );
     let off = format!("{form}&revision={revision}&enabled=false");
     let asked = browser.post(&page, &off).await.expect(StatusCode::OK);
-    let question = text_of(&asked);
+    let question = asked.body();
     assert!(
         question.contains("Turn off checkout in prod?"),
         "{question}"
@@ -474,7 +468,7 @@ async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
     let revision = revision.header("etag").trim_matches('"').to_owned();
     let form = format!("{form}&enabled=true&revision={revision}");
     let asked = browser.post(&page, &form).await;
-    let question = text_of(&asked.expect(StatusCode::OK));
+    let question = asked.expect(StatusCode::OK).body();
     assert!(question.contains(" required"), "{question}");
 }
 

@@ -2,83 +2,15 @@
 
 use std::time::Duration;
 
-use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp};
+use pennon_tests::{Answer, Caller, ConfigStream, FlagEnvironment, TestApp};
 use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// The time limit for an expected event.
 const TIMEOUT: Duration = Duration::from_secs(20);
-
-/// The open stream of a client.
-pub(crate) struct Stream {
-    response: reqwest::Response,
-    read: String,
-}
-
-impl Stream {
-    pub(crate) async fn open(caller: &Caller<'_>) -> Self {
-        Self::open_after(caller, None).await
-    }
-
-    /// Opens the stream with the ID of the last event that the client received.
-    async fn open_after(caller: &Caller<'_>, last: Option<&str>) -> Self {
-        let mut request = caller.request(Method::GET, "/sdk/v1/stream");
-        if let Some(last) = last {
-            request = request.header("last-event-id", last);
-        }
-        let response = request.send().await.expect("an answer");
-        assert_eq!(response.status(), StatusCode::OK);
-        let read = String::new();
-        Self { response, read }
-    }
-
-    /// Reads up to the next blank line. Returns `None` at the end.
-    pub(crate) async fn block(&mut self) -> Option<String> {
-        loop {
-            if let Some((block, rest)) = self.read.split_once("\n\n") {
-                let (block, rest) = (block.to_owned(), rest.to_owned());
-                self.read = rest;
-                return Some(block);
-            }
-            let chunk = timeout(TIMEOUT, self.response.chunk()).await;
-            let chunk = chunk.expect("data arrives in time");
-            let Some(bytes) = chunk.expect("the stream is well formed") else {
-                assert_eq!(self.read, "", "the stream ends between two events");
-                return None;
-            };
-            self.read
-                .push_str(std::str::from_utf8(&bytes).expect("the stream is text"));
-        }
-    }
-
-    /// Returns the tag of the next event, or `None` at the end.
-    pub(crate) async fn tag(&mut self) -> Option<String> {
-        loop {
-            let block = self.block().await?;
-            if block != ":" {
-                return Some(tag_of_event(&block));
-            }
-        }
-    }
-}
-
-/// Returns the tag of an event, which contains its identifier.
-fn tag_of_event(event: &str) -> String {
-    let fields: Vec<(&str, &str)> = event
-        .lines()
-        .filter_map(|line| line.split_once(": "))
-        .collect();
-    let [("event", "config"), ("id", id), ("data", data)] = fields[..] else {
-        panic!("an event of another form: {event}");
-    };
-    let data: Value = serde_json::from_str(data).expect("the data is JSON");
-    let tag = format!("W/\"{id}\"");
-    assert_eq!(data, json!({ "etag": tag }));
-    tag
-}
 
 /// Returns the identifier of the event for an `ETag`.
 fn id(tag: &str) -> &str {
@@ -96,9 +28,9 @@ async fn the_first_event_arrives_at_once_with_the_etag_of_the_configuration() {
     let app = TestApp::start().await;
     let key = app.admin().await.flag_environment().await.sdk_key;
     let sdk = app.sdk(&key);
-    let mut stream = Stream::open(&sdk).await;
+    let mut stream = ConfigStream::open(&sdk).await;
     let header = |name: &str| {
-        let value = stream.response.headers().get(name);
+        let value = stream.headers().get(name);
         value.map(|value| value.to_str().expect("text").to_owned())
     };
     let expected = [
@@ -123,9 +55,9 @@ async fn many_clients_are_told_to_spread_their_requests() {
     let sdk = app.sdk(&key);
     let mut streams = Vec::new();
     for _ in 0..501 {
-        streams.push(Stream::open(&sdk).await);
+        streams.push(ConfigStream::open(&sdk).await);
     }
-    let mut last = Stream::open(&sdk).await;
+    let mut last = ConfigStream::open(&sdk).await;
     let event = last.block().await.expect("the first event");
     assert!(event.ends_with(",\"spreadMs\":251}"), "{event}");
 }
@@ -144,9 +76,9 @@ async fn each_change_reaches_all_streams_of_its_environment_and_no_others() {
     let (sdk, other_sdk) = (app.sdk(&sdk_key), app.sdk(&other_key));
     let mut streams = Vec::new();
     for _ in 0..20 {
-        streams.push(Stream::open(&sdk).await);
+        streams.push(ConfigStream::open(&sdk).await);
     }
-    let mut elsewhere = Stream::open(&other_sdk).await;
+    let mut elsewhere = ConfigStream::open(&other_sdk).await;
     elsewhere.tag().await.expect("the first event");
     for enabled in [true, false, true] {
         for stream in &mut streams {
@@ -177,7 +109,7 @@ async fn a_resumed_stream_sends_only_newer_events() {
     // An ETag of `GET /sdk/v1/config` works like the ID of an event.
     let mut up_to_date = Vec::new();
     for known in [id(&before), &before, before.trim_start_matches("W/")] {
-        up_to_date.push(Stream::open_after(&sdk, Some(known)).await);
+        up_to_date.push(ConfigStream::open_after(&sdk, Some(known)).await);
     }
     admin.switch(&flag, &environment, true).await;
     let after = tag(&sdk).await;
@@ -186,7 +118,7 @@ async fn a_resumed_stream_sends_only_newer_events() {
         assert_eq!(stream.tag().await.as_deref(), Some(&*after));
     }
     for last in [id(&before), &before, "", "\"", "no such event"] {
-        let mut stream = Stream::open_after(&sdk, Some(last)).await;
+        let mut stream = ConfigStream::open_after(&sdk, Some(last)).await;
         assert_eq!(stream.tag().await.as_deref(), Some(&*after), "{last}");
     }
 }
@@ -197,7 +129,7 @@ async fn a_change_on_another_instance_is_sent() {
     let key = one.admin().await.flag_environment().await.sdk_key;
     let other = one.beside().await;
     other.follow();
-    let mut stream = Stream::open(&other.sdk(&key)).await;
+    let mut stream = ConfigStream::open(&other.sdk(&key)).await;
     assert_eq!(stream.tag().await, Some(tag(&one.sdk(&key)).await));
     one.admin().await.flag("another").await;
     assert_eq!(stream.tag().await, Some(tag(&one.sdk(&key)).await));
@@ -214,7 +146,7 @@ async fn heartbeats_are_sent_but_no_events_without_a_change_of_content() {
         ..
     } = admin.flag_environment().await;
     let sdk = app.sdk(&sdk_key);
-    let mut stream = Stream::open(&sdk).await;
+    let mut stream = ConfigStream::open(&sdk).await;
     stream.tag().await.expect("the first event");
     app.watch();
     app.tamper("update environments set config_revision = config_revision + 1")
@@ -238,7 +170,7 @@ async fn the_stream_ends_when_its_key_is_revoked_or_rotated() {
     for end in ["revoke", "rotate-key"] {
         let (environment, key) = admin.environment("shop", end).await;
         let sdk = app.sdk(&key);
-        let mut stream = Stream::open(&sdk).await;
+        let mut stream = ConfigStream::open(&sdk).await;
         stream.tag().await.expect("the first event");
         let path = format!("/environments/{environment}/{end}");
         let ended = admin.post(&path, json!({})).await;
@@ -261,7 +193,7 @@ async fn the_stream_ends_when_another_instance_revokes_its_key() {
         sdk.get("/sdk/v1/config").await.status == StatusCode::OK
     })
     .await;
-    let mut stream = Stream::open(&sdk).await;
+    let mut stream = ConfigStream::open(&sdk).await;
     stream.tag().await.expect("the first event");
     let revoke = format!("/environments/{environment}/revoke");
     admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
@@ -272,7 +204,7 @@ async fn the_stream_ends_when_another_instance_revokes_its_key() {
 async fn the_stream_ends_when_the_service_stops() {
     let app = TestApp::start().await;
     let key = app.admin().await.flag_environment().await.sdk_key;
-    let mut stream = Stream::open(&app.sdk(&key)).await;
+    let mut stream = ConfigStream::open(&app.sdk(&key)).await;
     stream.tag().await.expect("the first event");
     app.drain();
     assert_eq!(stream.block().await, None);
@@ -370,7 +302,7 @@ async fn a_client_that_does_not_read_delays_no_other() {
     );
     idle.write_all(request.as_bytes()).await.expect("written");
     let sdk = app.sdk(&sdk_key);
-    let mut stream = Stream::open(&sdk).await;
+    let mut stream = ConfigStream::open(&sdk).await;
     stream.tag().await.expect("the first event");
     for number in 0..50 {
         admin.switch(&flag, &environment, number % 2 == 0).await;

@@ -1,10 +1,8 @@
 //! Counts of evaluations and polls.
 
-use pennon_tests::{Caller, FlagEnvironment, LossyProxy, START, TestApp, TestDatabase};
+use pennon_tests::{Browser, Caller, FlagEnvironment, LossyProxy, START, TestApp, TestDatabase};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-
-use crate::dashboard::{Browser, html};
 
 /// The hour in which every test service starts.
 const HOUR: &str = "2026-03-01T09:00:00.000Z";
@@ -358,8 +356,7 @@ async fn evaluations_are_counted_by_result_as_far_as_it_is_known() {
     assert_eq!(used["environments"][0]["hours"][0], expected);
 
     let browser = Browser::signed_in(&app).await;
-    let page = browser.get("/dashboard/flags/checkout/usage").await;
-    let page = html(&page.expect(StatusCode::OK));
+    let page = browser.page("/dashboard/flags/checkout/usage").await;
     for text in [
         "On: 20,222\nOff: 43\nResult unknown: 2,000\nReported by clients: 22,260",
         "result-unknown",
@@ -443,10 +440,9 @@ async fn the_chart_shows_reported_evaluations_apart() {
     let page = async || {
         app.flush_usage().await;
         let browser = Browser::signed_in(&app).await;
-        let page = browser
-            .get("/dashboard/flags/checkout/usage?by=reason")
-            .await;
-        html(&page.expect(StatusCode::OK))
+        browser
+            .page("/dashboard/flags/checkout/usage?by=reason")
+            .await
     };
     evaluate(&sdk, "checkout", 3).await;
     let before = page().await;

@@ -37,12 +37,7 @@ impl Answer {
     /// Fails the test unless the response has this status.
     #[track_caller]
     pub fn expect(self, status: StatusCode) -> Self {
-        assert_eq!(
-            self.status,
-            status,
-            "{}",
-            String::from_utf8_lossy(&self.bytes)
-        );
+        assert_eq!(self.status, status, "{}", self.body());
         self
     }
 
@@ -66,6 +61,26 @@ impl Answer {
             .as_ref()
             .and_then(|problem| problem["code"].as_str());
         code.unwrap_or_default().to_owned()
+    }
+
+    /// Returns the body as text.
+    pub fn body(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    /// Returns the bytes of the body without their content encoding.
+    #[track_caller]
+    pub fn decompressed(&self) -> Vec<u8> {
+        let (mut encoded, mut plain) = (&*self.bytes, Vec::new());
+        match self.header("content-encoding") {
+            "gzip" => {
+                let mut decoder = flate2::read::GzDecoder::new(encoded);
+                std::io::copy(&mut decoder, &mut plain).expect("it is gzip");
+            }
+            "br" => brotli::BrotliDecompress(&mut encoded, &mut plain).expect("it is brotli"),
+            _ => plain.extend_from_slice(encoded),
+        }
+        plain
     }
 
     /// Parses the body as JSON.

@@ -117,6 +117,12 @@ impl Caller<'_> {
         (created.text("/id"), created.text("/token"))
     }
 
+    /// Returns the ID of the newest audit entry, except those about accounts.
+    pub async fn newest_entry(&self) -> String {
+        let newest = self.get("/audit?limit=1").await.expect(StatusCode::OK);
+        newest.text("/items/0/id")
+    }
+
     /// Returns the actions of the newest audit entries, newest first.
     pub async fn audited(&self) -> Vec<String> {
         self.audited_by("/audit?limit=100").await

@@ -1,10 +1,8 @@
 //! Undo and revert in the dashboard.
 
-use pennon_tests::TestApp;
+use pennon_tests::{Browser, TestApp};
 use reqwest::StatusCode;
 use serde_json::json;
-
-use super::browser::{Browser, html};
 
 #[tokio::test]
 async fn undo_leaves_what_others_and_scripts_with_a_token_of_the_same_user_did() {
@@ -42,7 +40,7 @@ async fn a_change_can_be_undone_for_ten_minutes() {
     app.advance(601);
     let browser = Browser::signed_in(&app).await;
     let late = browser.post("/dashboard/undo", "back=/dashboard").await;
-    let page = html(&late.expect(StatusCode::CONFLICT));
+    let page = late.expect(StatusCode::CONFLICT).body();
     assert!(page.contains("You have changed nothing in the last 10 minutes."));
     let read = admin.get(&checkout.path).await.json();
     assert_eq!(read["isEnabled"], true);
@@ -115,27 +113,21 @@ async fn a_change_of_several_flags_has_one_reason_and_is_reverted_by_editors_of_
             .post("/flags/bulk", change(environment))
             .await
             .expect(StatusCode::OK);
-        let page = html(&eve.get("/dashboard/audit").await.expect(StatusCode::OK));
+        let page = eve.page("/dashboard/audit").await;
         assert_eq!(
             page.matches("href=\"/dashboard/audit/0").count(),
             reverts,
             "{page}"
         );
     }
-    let page = html(&eve.get("/dashboard/audit").await);
+    let page = eve.page("/dashboard/audit").await;
     assert_eq!(page.matches("Launch day").count(), 2, "{page}");
 
-    let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let entry = admin.newest_entry().await;
     let address = format!("/dashboard/audit/{entry}");
-    let page = html(&eve.get(&address).await.expect(StatusCode::OK));
+    let page = eve.page(&address).await;
     assert!(page.contains("One action made these 2 changes; they are reverted together."));
-    let (_, fingerprint) = page
-        .split_once("name=\"fingerprint\" value=\"")
-        .expect("a form");
-    let fingerprint = fingerprint.split('"').next().unwrap_or_default();
-    let reverted = eve
-        .post(&address, &format!("fingerprint={fingerprint}"))
-        .await;
+    let reverted = eve.revert(&entry).await;
     let reverted = reverted.expect(StatusCode::SEE_OTHER);
     // No flag is the only one.
     assert_eq!(reverted.header("location"), "/dashboard/audit");
@@ -159,7 +151,7 @@ async fn a_change_of_flags_of_other_products_too_is_not_for_editors_of_one() {
         app.advance(1);
         let tag = json!({ "flagIds": flags, "action": "tag", "addTags": [tag] });
         admin.post("/flags/bulk", tag).await.expect(StatusCode::OK);
-        let page = html(&eve.get("/dashboard/audit").await.expect(StatusCode::OK));
+        let page = eve.page("/dashboard/audit").await;
         let links = page.matches("href=\"/dashboard/audit/0").count();
         // The creation of her flag could be reverted, too.
         assert_eq!(links, reverts + 1, "{page}");
@@ -175,7 +167,7 @@ async fn the_revert_in_several_environments_requires_a_reason_if_one_does() {
     for (name, guard) in [("staging", "reasonRequired"), ("production", "protected")] {
         let (environment, _) = admin.environment("shop", name).await;
         admin.switch(&flag, &environment, true).await;
-        let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+        let entry = admin.newest_entry().await;
         entries.push(format!("entry={entry}"));
         let guarded = admin
             .patch(
@@ -191,7 +183,7 @@ async fn the_revert_in_several_environments_requires_a_reason_if_one_does() {
         entries.iter().rev().cloned().collect::<Vec<_>>().join("&"),
     ] {
         let address = format!("/dashboard/incident/revert?{entries}");
-        let page = html(&browser.get(&address).await.expect(StatusCode::OK));
+        let page = browser.page(&address).await;
         assert!(
             page.contains("Revert 2 changes in 2 environments"),
             "{page}"
@@ -211,9 +203,9 @@ async fn the_revert_of_a_rule_of_a_flag_that_is_off_says_when_it_takes_effect() 
     let rule = json!({ "priority": 1, "logic": "and", "value": false, "conditions": [condition] });
     let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
     rule.expect(StatusCode::CREATED);
-    let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let entry = admin.newest_entry().await;
     let browser = Browser::signed_in(&app).await;
-    let page = html(&browser.get(&format!("/dashboard/audit/{entry}")).await);
+    let page = browser.page(&format!("/dashboard/audit/{entry}")).await;
     for text in [
         "The flag is off here. This takes effect when you switch it on.",
         "Once switched on, now",
@@ -235,9 +227,9 @@ async fn a_revert_that_turns_a_flag_on_is_a_danger_and_lists_the_ttl() {
     let off = json!({ "isEnabled": false, "ttlOverrideSeconds": 300 });
     let off = admin.put(&checkout.path, off).await;
     off.expect(StatusCode::NO_CONTENT);
-    let entry = admin.get("/audit?limit=1").await.text("/items/0/id");
+    let entry = admin.newest_entry().await;
     let browser = Browser::signed_in(&app).await;
-    let page = html(&browser.get(&format!("/dashboard/audit/{entry}")).await);
+    let page = browser.page(&format!("/dashboard/audit/{entry}")).await;
     let (_, will) = page.split_once("id=\"will\"").expect("a plan");
     for text in [
         "effect-words alarming",

@@ -1,10 +1,8 @@
 //! Forms of the dashboard, and their answers.
 
-use pennon_tests::TestApp;
+use pennon_tests::{Browser, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
-
-use super::browser::{Browser, html};
 
 #[tokio::test]
 async fn a_new_key_is_shown_once_and_works() {
@@ -12,7 +10,7 @@ async fn a_new_key_is_shown_once_and_works() {
     let browser = Browser::signed_in(&app).await;
     let form = "product=shop&name=production";
     let answer = browser.post("/dashboard/environments/new", form).await;
-    let page = html(&answer.expect(StatusCode::OK));
+    let page = answer.expect(StatusCode::OK).body();
     let (_, key) = page
         .split_once("<code tabindex=\"0\">")
         .expect("the key is shown");
@@ -26,12 +24,9 @@ async fn a_new_key_is_shown_once_and_works() {
     let environments = app.admin().await.get("/environments").await.json();
     assert_eq!(environments["items"][0]["protected"], true);
     let again = browser.post("/dashboard/environments/new", form).await;
-    assert!(!html(&again.expect(StatusCode::CONFLICT)).contains(key));
-    let list = browser
-        .get("/dashboard/environments")
-        .await
-        .expect(StatusCode::OK);
-    assert!(!html(&list).contains(key));
+    assert!(!again.expect(StatusCode::CONFLICT).body().contains(key));
+    let list = browser.page("/dashboard/environments").await;
+    assert!(!list.contains(key));
 }
 
 #[tokio::test]
@@ -137,7 +132,7 @@ async fn a_form_of_an_outdated_page_of_a_flag_changes_nothing() {
     let browser = Browser::signed_in(&app).await;
     let page = "/dashboard/flags/checkout";
     let copying = format!("{page}?environment={environment}&edit=copy&to={staging}");
-    let preview = html(&browser.get(&copying).await.expect(StatusCode::OK));
+    let preview = browser.page(&copying).await;
     let (_, preview) = preview
         .split_once("class=\"copy-preview\"")
         .expect("a preview");
@@ -242,7 +237,7 @@ async fn a_form_with_rules_leads_back_to_its_rule_or_gets_another_condition() {
     let condition = "attribute=plan&operator=%3D%3D&valueType=string&operand=pro";
     let form = format!("do=recipe&{here}&recipe=only&{condition}&add=condition");
     let answer = browser.post(page, &form).await;
-    let form = html(&answer.expect(StatusCode::OK));
+    let form = answer.expect(StatusCode::OK).body();
     assert!(form.contains("aria-label=\"Condition 2\""), "{form}");
     assert!(form.contains("value=\"pro\""), "{form}");
 }
@@ -259,7 +254,7 @@ async fn only_environments_where_a_flag_is_on_prevent_archiving() {
     let page = "/dashboard/flags/checkout";
     let form = format!("do=archive&flag={flag}&revision=1");
     let refused = browser.post(page, &form).await.expect(StatusCode::CONFLICT);
-    let text = html(&refused);
+    let text = refused.body();
     let (_, list) = text.split_once("inline-list").expect("a list");
     let (list, _) = list.split_once("</ul>").expect("a list");
     assert!(
@@ -272,9 +267,9 @@ async fn only_environments_where_a_flag_is_on_prevent_archiving() {
     let off = admin.put(&checkout.path, ttl).await;
     off.expect(StatusCode::NO_CONTENT);
     let compare = format!("{page}/compare");
-    assert!(html(&browser.get(&compare).await).contains("Make like"));
+    assert!(browser.page(&compare).await.contains("Make like"));
     let archived = browser.post(page, &form).await;
     archived.expect(StatusCode::SEE_OTHER);
-    let comparison = html(&browser.get(&compare).await);
+    let comparison = browser.page(&compare).await;
     assert!(comparison.contains("5 min") && !comparison.contains("Make like"));
 }

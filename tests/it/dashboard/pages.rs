@@ -1,10 +1,8 @@
 //! The content of pages of the dashboard, and the requests of their islands.
 
-use pennon_tests::TestApp;
+use pennon_tests::{Browser, TestApp};
 use reqwest::StatusCode;
 use serde_json::json;
-
-use super::browser::{Browser, html};
 
 #[tokio::test]
 async fn an_island_gets_the_status_and_code_of_an_error() {
@@ -63,7 +61,7 @@ async fn an_unknown_address_shows_a_page_and_an_unknown_asset_is_empty() {
         .get("/dashboard/nowhere/at/all")
         .await
         .expect(StatusCode::NOT_FOUND);
-    assert!(html(&page).contains("Go to the flags"));
+    assert!(page.body().contains("Go to the flags"));
     let asset = browser
         .get("/dashboard/assets/pennon.js")
         .await
@@ -80,7 +78,7 @@ async fn the_page_of_a_flag_opens_in_a_protected_environment_or_else_in_producti
     admin.flag("checkout").await;
     let browser = Browser::signed_in(&app).await;
     let current = async || {
-        let page = html(&browser.get("/dashboard/flags/checkout").await);
+        let page = browser.page("/dashboard/flags/checkout").await;
         let (before, _) = page
             .split_once("aria-current=\"page\"><span data-state")
             .expect("a tab");
@@ -109,7 +107,7 @@ async fn the_audit_log_is_divided_into_days() {
         .switch(&checkout.flag, &checkout.environment, true)
         .await;
     let browser = Browser::signed_in(&app).await;
-    let page = html(&browser.get("/dashboard/audit").await.expect(StatusCode::OK));
+    let page = browser.page("/dashboard/audit").await;
     let (today, yesterday) = page.split_once("<h2>Yesterday · ").expect("two days");
     assert!(
         today.contains("<h2>Today · ") && today.contains(" on in "),
@@ -131,7 +129,7 @@ async fn the_history_of_a_flag_in_another_product_is_empty_and_does_not_name_its
     let browser = Browser::signed_in(&app).await;
     let history = async |query: &str| {
         let address = format!("/dashboard/flags/checkout/history{query}");
-        html(&browser.get(&address).await.expect(StatusCode::OK))
+        browser.page(&address).await
     };
     assert!(
         history("?product=Blog")
@@ -158,7 +156,7 @@ async fn the_steps_of_a_flag_that_is_off_say_what_comes_once_it_is_on() {
     let browser = Browser::signed_in(&app).await;
     let page = async |query: &str| {
         let address = format!("/dashboard/flags/checkout?{query}");
-        html(&browser.get(&address).await.expect(StatusCode::OK))
+        browser.page(&address).await
     };
     let recipes = page("edit=recipe").await;
     assert!(

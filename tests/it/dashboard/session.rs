@@ -1,11 +1,9 @@
 //! Access to the dashboard: sign-in, the session cookie, and requests from other sites.
 
-use pennon_tests::{EMAIL, TestApp};
+use pennon_tests::{Browser, EMAIL, FETCH_SITE, FORM, TestApp};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, ORIGIN};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
-
-use super::browser::{Browser, FETCH_SITE, FORM, html};
 
 #[tokio::test]
 async fn a_page_without_a_session_redirects_to_the_sign_in() {
@@ -36,7 +34,7 @@ async fn a_page_loads_only_from_its_own_origin() {
     let policy = answer.header("content-security-policy");
     let (_, nonce) = policy.split_once("'nonce-").expect("there is a nonce");
     let nonce = nonce.split('\'').next().unwrap_or_default();
-    assert!(html(&answer).contains(&format!("nonce=\"{nonce}\"")));
+    assert!(answer.body().contains(&format!("nonce=\"{nonce}\"")));
     assert!(policy.contains("frame-ancestors 'none'"));
     assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"));
     assert_eq!(answer.header("referrer-policy"), "same-origin");
@@ -116,15 +114,15 @@ async fn a_wrong_password_shows_an_error_and_sets_no_cookie() {
     let answer = Browser::new(&app).post("/dashboard/login", form).await;
     let answer = answer.expect(StatusCode::UNAUTHORIZED);
     assert_eq!(answer.header("set-cookie"), "");
-    assert!(html(&answer).contains("do not match"));
+    assert!(answer.body().contains("do not match"));
 }
 
 #[tokio::test]
 async fn signing_out_ends_the_session() {
     let app = TestApp::start().await;
     let browser = Browser::signed_in(&app).await;
-    let page = browser.get("/dashboard/flags").await.expect(StatusCode::OK);
-    assert!(html(&page).contains(EMAIL));
+    let page = browser.page("/dashboard/flags").await;
+    assert!(page.contains(EMAIL));
     let answer = browser.post("/dashboard/api/sign-out", "").await;
     let answer = answer.expect(StatusCode::SEE_OTHER);
     assert_eq!(answer.header("location"), "/dashboard/login");
@@ -152,7 +150,7 @@ async fn the_list_of_people_shows_their_last_sign_in() {
     Browser::signed_in(&app).await;
     app.advance(24 * 60 * 60);
     let browser = Browser::signed_in(&app).await;
-    let page = html(&browser.get("/dashboard/people").await);
+    let page = browser.page("/dashboard/people").await;
     assert!(page.contains("2026-03-02T09:30:00"));
 }
 
@@ -202,7 +200,7 @@ async fn without_sec_fetch_site_the_origin_must_be_the_public_url() {
         caller.send(request).await
     };
     let refused = post(format!("http://{}", app.address())).await;
-    let refused = html(&refused.expect(StatusCode::FORBIDDEN));
+    let refused = refused.expect(StatusCode::FORBIDDEN).body();
     assert!(refused.contains("The dashboard is at http://flags.example.com."));
     let read = post("http://flags.example.com".to_owned()).await;
     read.expect(StatusCode::UNAUTHORIZED);
@@ -217,10 +215,10 @@ async fn a_dashboard_session_follows_role_and_password_changes() {
         app.admin().await.get("/users/me").await.text("/id")
     );
     let second = app.user("second@example.com", "admin").await;
-    assert!(html(&ana.get("/dashboard/flags").await).contains("Admin"));
+    assert!(ana.page("/dashboard/flags").await.contains("Admin"));
     let demoted = second.patch(&path, json!({ "role": "viewer" })).await;
     demoted.expect(StatusCode::OK);
-    assert!(html(&ana.get("/dashboard/flags").await).contains("Viewer"));
+    assert!(ana.page("/dashboard/flags").await.contains("Viewer"));
     let refused = ana
         .post("/dashboard/environments/new", "product=shop&name=prod")
         .await;
@@ -254,7 +252,7 @@ async fn the_page_that_refuses_a_password_does_not_contain_it() {
         ),
     ] {
         let refused = admin.post(page, form).await.expect(StatusCode::BAD_REQUEST);
-        let html = html(&refused);
+        let html = refused.body();
         assert!(html.contains("12 to 256 characters"), "{html}");
         assert!(!html.contains("hunter"), "{html}");
     }
@@ -275,6 +273,6 @@ async fn a_form_without_its_password_is_refused() {
         ("/dashboard/account", "do=password"),
     ] {
         let refused = admin.post(page, form).await.expect(StatusCode::BAD_REQUEST);
-        assert!(html(&refused).contains("type it again"));
+        assert!(refused.body().contains("type it again"));
     }
 }
