@@ -4,15 +4,13 @@ use pennon_tests::{Browser, Caller, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::clients::poll;
-
 /// A client version older than the first release. It cannot read any feature.
 const OLD: &str = "@pennon/core/0.0.1";
 
 /// Makes a client count as in use in the environment: it fetches the configuration in two different hours.
 async fn in_use(app: &TestApp, sdk: &Caller<'_>, client: &str) {
     for _ in 0..2 {
-        poll(sdk, client).await;
+        sdk.fetch_as(client).await;
         app.flush_usage().await;
         app.advance(3600);
     }
@@ -110,15 +108,15 @@ async fn a_version_seen_in_two_hours_causes_warnings_for_7_days() {
         warnings(&rollout.json()).len()
     };
     for _ in 0..3 {
-        poll(&sdk, OLD).await;
+        sdk.fetch_as(OLD).await;
     }
     app.flush_usage().await;
     assert_eq!(warned().await, 0);
     app.advance(3600);
-    poll(&sdk, "@pennon/core/0.0.2").await;
+    sdk.fetch_as("@pennon/core/0.0.2").await;
     app.flush_usage().await;
     assert_eq!(warned().await, 0, "two versions in one hour each");
-    poll(&sdk, OLD).await;
+    sdk.fetch_as(OLD).await;
     app.flush_usage().await;
     assert_eq!(warned().await, 1);
     app.advance(7 * 24 * 3600 - 3600);

@@ -11,16 +11,6 @@ use serde_json::{Value, json};
 /// The version of the server and of the packages in the same release.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Fetches the configuration as a client with this header.
-pub(crate) async fn poll(sdk: &Caller<'_>, client: impl TryInto<HeaderValue>) {
-    let Ok(client) = client.try_into() else {
-        panic!("no header has this value");
-    };
-    let request = sdk.request(Method::GET, "/sdk/v1/config");
-    let answer = sdk.send(request.header("x-pennon-client", client)).await;
-    answer.expect(StatusCode::OK);
-}
-
 /// Opens a stream as a client with this header, and waits for the first event.
 async fn listen(sdk: &Caller<'_>, client: &str) -> reqwest::Response {
     let request = sdk.request(Method::GET, "/sdk/v1/stream");
@@ -68,8 +58,8 @@ async fn fetches_and_streams_are_counted_by_client() {
         clients(&admin, &checkout.environment).await,
         [] as [Value; 0]
     );
-    poll(&sdk, "@pennon/core/0.1.0").await;
-    poll(&sdk, "@pennon/core/0.1.0").await;
+    sdk.fetch_as("@pennon/core/0.1.0").await;
+    sdk.fetch_as("@pennon/core/0.1.0").await;
     drop(listen(&sdk, "@pennon/react/0.1.0").await);
     // HEAD requests fetch no configuration, so they are not counted.
     for path in ["/sdk/v1/config", "/sdk/v1/stream"] {
@@ -92,7 +82,7 @@ async fn fetches_and_streams_are_counted_by_client() {
     assert_eq!(clients(&admin, &checkout.environment).await, expected);
     // Later counts are added, and a new key continues them.
     app.advance(3600);
-    poll(&sdk, "@pennon/react/0.1.0").await;
+    sdk.fetch_as("@pennon/react/0.1.0").await;
     app.flush_usage().await;
     let admin = app.admin().await;
     let rotate = format!("/environments/{}/rotate-key", checkout.environment);
@@ -123,7 +113,7 @@ async fn every_published_package_is_counted_by_name() {
                 name.as_str().unwrap_or_default(),
                 version.as_str().unwrap_or_default()
             );
-            poll(&sdk, &*name).await;
+            sdk.fetch_as(&*name).await;
             expected.insert(name, 1);
         }
     }
@@ -138,11 +128,11 @@ async fn all_versions_newer_than_the_server_are_counted_as_newer() {
     let checkout = app.admin().await.flag_environment().await;
     let sdk = app.sdk(&checkout.sdk_key);
     for version in ["99.0.0", "99.0.1-rc.1", "18446744073709551615.0.0"] {
-        poll(&sdk, &*format!("@pennon/nest/{version}")).await;
+        sdk.fetch_as(&*format!("@pennon/nest/{version}")).await;
     }
-    poll(&sdk, &*format!("@pennon/nest/{VERSION}")).await;
-    poll(&sdk, &*format!("@pennon/nest/{VERSION}-rc.1")).await;
-    poll(&sdk, "@pennon/core/99.0.0").await;
+    sdk.fetch_as(&*format!("@pennon/nest/{VERSION}")).await;
+    sdk.fetch_as(&*format!("@pennon/nest/{VERSION}-rc.1")).await;
+    sdk.fetch_as("@pennon/core/99.0.0").await;
     app.flush_usage().await;
     let (this, candidate) = (
         format!("@pennon/nest/{VERSION}"),
@@ -185,16 +175,13 @@ async fn malformed_client_names_are_counted_as_other_and_not_stored() {
     ];
     let mut others = 2;
     for name in hostile {
-        poll(&sdk, name).await;
+        sdk.fetch_as(name).await;
         others += 1;
     }
-    poll(
-        &sdk,
-        HeaderValue::from_bytes(b"@pennon/core/\xff").expect("a header"),
-    )
-    .await;
+    sdk.fetch_as(HeaderValue::from_bytes(b"@pennon/core/\xff").expect("a header"))
+        .await;
     sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
-    poll(&sdk, &long[..64]).await;
+    sdk.fetch_as(&long[..64]).await;
     app.flush_usage().await;
     let expected = [(&long[..64], 1), ("other", others)];
     assert_eq!(polls(&app, &checkout.environment).await, counted(expected));
@@ -213,10 +200,10 @@ async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     let (here, there) = (app.sdk(&checkout.sdk_key), other.sdk(&checkout.sdk_key));
     // The eighty names exceed the limit of fifty. Known names are still counted.
     for name in names(0..30) {
-        poll(&here, &*name).await;
+        here.fetch_as(&*name).await;
     }
     for name in names(20..80) {
-        poll(&there, &*name).await;
+        there.fetch_as(&*name).await;
     }
     app.flush_usage().await;
     other.flush_usage().await;
@@ -225,8 +212,8 @@ async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     assert_eq!(found.values().sum::<i64>(), 90);
     assert_eq!(found["@pennon/core/0.0.1"], 1);
     assert!(found["other"] >= 30, "{found:?}");
-    poll(&here, "@pennon/core/0.0.1").await;
-    poll(&here, "@pennon/react/0.0.1").await;
+    here.fetch_as("@pennon/core/0.0.1").await;
+    here.fetch_as("@pennon/react/0.0.1").await;
     app.flush_usage().await;
     let later = polls(&app, &checkout.environment).await;
     assert_eq!(later.len(), 51);
@@ -234,7 +221,7 @@ async fn all_instances_together_count_at_most_fifty_client_names_per_hour() {
     assert_eq!(later["other"], found["other"] + 1);
     // The limit applies to each hour.
     app.advance(3600);
-    poll(&here, "@pennon/react/0.0.1").await;
+    here.fetch_as("@pennon/react/0.0.1").await;
     app.flush_usage().await;
     assert_eq!(
         polls(&app, &checkout.environment).await["@pennon/react/0.0.1"],
@@ -274,7 +261,9 @@ async fn a_client_is_in_use_while_its_stream_is_open() {
 async fn client_counts_are_deleted_after_31_days() {
     let app = TestApp::start().await;
     let checkout = app.admin().await.flag_environment().await;
-    poll(&app.sdk(&checkout.sdk_key), "@pennon/core/0.1.0").await;
+    app.sdk(&checkout.sdk_key)
+        .fetch_as("@pennon/core/0.1.0")
+        .await;
     app.flush_usage().await;
     app.advance(31 * 24 * 3600);
     app.flush_usage().await;
@@ -295,7 +284,7 @@ async fn viewers_can_page_through_clients() {
     } = app.admin().await.flag_environment().await;
     let sdk = app.sdk(&sdk_key);
     for name in ["@pennon/core/0.0.1", "@pennon/core/0.1.0", "none"] {
-        poll(&sdk, name).await;
+        sdk.fetch_as(name).await;
     }
     app.flush_usage().await;
     let viewer = app.user("vic@example.com", "viewer").await;

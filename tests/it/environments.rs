@@ -401,9 +401,6 @@ async fn a_rotation_revokes_the_old_environment_and_is_recorded_once() {
         .put(&new_path, json!({ "isEnabled": true }))
         .await
         .expect(StatusCode::NO_CONTENT);
-    let answer = app
-        .sdk(&new_key)
-        .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
-        .await;
+    let answer = app.sdk(&new_key).evaluate("checkout").await;
     assert_eq!(answer.json()["reason"], "flag_enabled");
 }

@@ -17,9 +17,7 @@ async fn a_switch_affects_the_next_evaluation() {
     let sdk = app.sdk(&key);
     for enabled in [true, false, true] {
         admin.switch(&flag, &environment, enabled).await;
-        let answer = sdk
-            .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
-            .await;
+        let answer = sdk.evaluate("checkout").await;
         let reason = if enabled {
             "flag_enabled"
         } else {
@@ -269,10 +267,7 @@ async fn a_key_works_only_for_its_own_environment() {
     let flag = admin.flag("checkout").await;
     admin.switch(&flag, &prod, true).await;
     for (key, enabled) in [(prod_key, true), (stage_key, false)] {
-        let answer = app
-            .sdk(&key)
-            .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
-            .await;
+        let answer = app.sdk(&key).evaluate("checkout").await;
         let json: Value = answer.expect(StatusCode::OK).json();
         assert_eq!(json["enabled"], enabled);
     }

@@ -1,6 +1,6 @@
 //! The flag list of the dashboard: filters, order, charts, and stale flags.
 
-use pennon_tests::{Browser, Caller, TestApp};
+use pennon_tests::{Browser, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -13,11 +13,6 @@ async fn keys(app: &TestApp, query: &str) -> Vec<String> {
     let keys = page.split("data-copy=\"").skip(1);
     keys.filter_map(|rest| rest.split('"').next().map(str::to_owned))
         .collect()
-}
-
-async fn evaluate(sdk: &Caller<'_>, key: &str) {
-    let body = json!({ "flagKey": key });
-    sdk.post("/sdk/v1/evaluate", body).await;
 }
 
 /// Returns the title of the chart that shows the only flag's last day.
@@ -105,7 +100,7 @@ async fn flags_can_be_sorted_by_name_or_last_evaluation() {
         ("b", &sdk),
     ];
     for (key, sdk) in evaluations {
-        evaluate(sdk, key).await;
+        sdk.evaluate(key).await;
         app.flush_usage().await;
         app.advance(120);
     }
@@ -127,7 +122,7 @@ async fn the_chart_shows_the_last_day_of_one_or_all_environments() {
 
     for (key, times) in [(&staging_key, 2), (&production_key, 3)] {
         for _ in 0..times {
-            evaluate(&app.sdk(key), "checkout").await;
+            app.sdk(key).evaluate("checkout").await;
         }
         app.flush_usage().await;
         app.advance(3_600);
@@ -155,7 +150,7 @@ async fn the_hourly_sums_include_older_counts() {
     let (_, production) = admin.environment("shop", "production").await;
     admin.flag("checkout").await;
     for key in [&staging, &staging, &production] {
-        evaluate(&app.sdk(key), "checkout").await;
+        app.sdk(key).evaluate("checkout").await;
     }
     app.flush_usage().await;
     app.tamper("drop table flag_hours").await;
@@ -204,7 +199,7 @@ async fn an_unchanged_flag_is_stale_if_it_is_unused_or_constant() {
     let constant = ["always", "never"];
     assert_eq!(stale, constant, "no application has evaluated a flag");
     for key in ["never", "always", "differs", "decided", "changed"] {
-        evaluate(&sdk, key).await;
+        sdk.evaluate(key).await;
     }
     app.flush_usage().await;
     let admin = app.admin().await;
@@ -224,39 +219,6 @@ async fn an_unchanged_flag_is_stale_if_it_is_unused_or_constant() {
     assert_eq!(page.matches(">Stale<").count(), 3);
 }
 
-/// Counts the flags whose states or last evaluation, which triggers maintain, differ from those in the other tables.
-const DIFFERENT_FLAGS: &str = "
-    with states as (
-        select pair.flag_id,
-            case
-                when not pair.is_enabled then 'off'
-                when exists (
-                    select 1 from rules
-                    where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id
-                ) or exists (
-                    select 1 from rollouts
-                    where rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
-                ) then 'partly'
-                else 'on'
-            end as state
-        from flag_environments pair
-        join environments on environments.id = pair.environment_id and environments.status = 'active'
-        where not pair.is_hidden
-    )
-    select count(*) from flags
-    where off_count <> (select count(*) from states where flag_id = flags.id and state = 'off')
-       or partly_count <> (select count(*) from states where flag_id = flags.id and state = 'partly')
-       or on_count <> (select count(*) from states where flag_id = flags.id and state = 'on')
-       or evaluated_at is distinct from (
-           select max(seen.evaluated_at) from flags_last_seen seen where seen.flag_id = flags.id
-       )";
-
-/// Fails if a flag's stored states or last evaluation are wrong after `step`.
-pub(crate) async fn check_stored(app: &TestApp, step: &str) {
-    let different = app.database().count(DIFFERENT_FLAGS).await;
-    assert_eq!(different, 0, "after {step}");
-}
-
 #[tokio::test]
 async fn every_change_updates_the_stored_states() {
     let app = TestApp::start().await;
@@ -268,12 +230,13 @@ async fn every_change_updates_the_stored_states() {
         flags.push(admin.flag(key).await);
     }
     admin.environment("blog", "production").await;
-    check_stored(&app, "the creation of flags and environments").await;
+    app.check_stored_states("the creation of flags and environments")
+        .await;
     for flag in &flags {
         admin.switch(flag, &staging, true).await;
     }
     admin.switch(&flags[0], &production, true).await;
-    check_stored(&app, "the switches").await;
+    app.check_stored_states("the switches").await;
 
     let path = format!("/flags/{}/environments/{production}", flags[0]);
     let rule = json!({
@@ -290,61 +253,63 @@ async fn every_change_updates_the_stored_states() {
         added.expect(StatusCode::CREATED);
     };
     let first = add_rule().await;
-    check_stored(&app, "the creation of a rule").await;
+    app.check_stored_states("the creation of a rule").await;
     let gone = admin.delete(&format!("/rules/{first}")).await;
     gone.expect(StatusCode::NO_CONTENT);
-    check_stored(&app, "the deletion of the only rule").await;
+    app.check_stored_states("the deletion of the only rule")
+        .await;
     add_rollout().await;
-    check_stored(&app, "the creation of a rollout").await;
+    app.check_stored_states("the creation of a rollout").await;
     let rule = add_rule().await;
-    check_stored(&app, "the creation of a rule beside a rollout").await;
+    app.check_stored_states("the creation of a rule beside a rollout")
+        .await;
     let copy = json!({ "name": "copy" });
     let copy = admin
         .post(&format!("/environments/{production}/clone"), copy)
         .await;
     let copy = copy.expect(StatusCode::CREATED).text("/id");
-    check_stored(&app, "a clone").await;
+    app.check_stored_states("a clone").await;
     let gone = admin.delete(&format!("/rules/{rule}")).await;
     gone.expect(StatusCode::NO_CONTENT);
-    check_stored(&app, "the deletion of the rule").await;
+    app.check_stored_states("the deletion of the rule").await;
     let gone = admin.delete(&format!("{path}/rollout")).await;
     gone.expect(StatusCode::NO_CONTENT);
-    check_stored(&app, "the deletion of the rollout").await;
+    app.check_stored_states("the deletion of the rollout").await;
 
     let rotated = format!("/environments/{staging}/rotate-key");
     let rotated = admin.post(&rotated, json!({})).await;
     let staging = rotated.expect(StatusCode::CREATED).text("/id");
-    check_stored(&app, "a rotation").await;
+    app.check_stored_states("a rotation").await;
     let revoked = admin
         .post(&format!("/environments/{copy}/revoke"), json!({}))
         .await;
     revoked.expect(StatusCode::OK);
-    check_stored(&app, "a revocation").await;
+    app.check_stored_states("a revocation").await;
 
     let products = |products: Value| json!({ "products": products, "force": true });
     let flag = format!("/flags/{}", flags[1]);
     for limits in [json!(["blog"]), json!(["shop"]), json!(null)] {
         let limited = admin.patch(&flag, products(limits)).await;
         limited.expect(StatusCode::OK);
-        check_stored(&app, "a change of products").await;
+        app.check_stored_states("a change of products").await;
     }
     let bulk = json!({ "flagIds": flags, "action": "disable", "environmentId": staging });
     let bulk = admin.post("/flags/bulk", bulk).await;
     bulk.expect(StatusCode::OK);
-    check_stored(&app, "changes of several flags").await;
+    app.check_stored_states("changes of several flags").await;
     let archived = admin.delete(&format!("/flags/{}", flags[2])).await;
     archived.expect(StatusCode::NO_CONTENT);
-    check_stored(&app, "archiving").await;
+    app.check_stored_states("archiving").await;
     let restored = admin
         .post(&format!("/flags/{}/restore", flags[2]), json!({}))
         .await;
     restored.expect(StatusCode::OK);
-    check_stored(&app, "restoring").await;
+    app.check_stored_states("restoring").await;
 
     for _ in 0..2 {
-        evaluate(&app.sdk(&key), "a").await;
+        app.sdk(&key).evaluate("a").await;
         app.flush_usage().await;
-        check_stored(&app, "an evaluation").await;
+        app.check_stored_states("an evaluation").await;
         app.advance(120);
     }
     let used = "select count(*) from flags where evaluated_at is not null and on_count > 0";

@@ -295,10 +295,7 @@ async fn a_restored_flag_is_disabled_in_every_active_environment() {
     assert_eq!(restored.json()["archivedAt"], json!(null));
     assert_eq!(admin.audited().await[0], "FLAG_UPDATED");
     for key in [&sdk_key, &later_key] {
-        let answer = app
-            .sdk(key)
-            .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
-            .await;
+        let answer = app.sdk(key).evaluate("checkout").await;
         assert_eq!(
             answer.json(),
             json!({ "enabled": false, "reason": "flag_disabled" })
@@ -310,10 +307,7 @@ async fn a_restored_flag_is_disabled_in_every_active_environment() {
     }
     assert_eq!(admin.get(&path).await.json()["ttlOverrideSeconds"], 9);
     admin.switch(&flag, &later, true).await;
-    let answer = app
-        .sdk(&later_key)
-        .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
-        .await;
+    let answer = app.sdk(&later_key).evaluate("checkout").await;
     assert_eq!(answer.json()["reason"], "flag_enabled");
     admin
         .post("/flags/x/restore", json!({}))

@@ -11,18 +11,6 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::task::JoinSet;
 
-/// Returns true if an instance evaluates the flag `checkout` as on.
-pub(crate) async fn is_on(app: &TestApp, key: &str) -> bool {
-    let question = json!({ "flagKey": "checkout" });
-    let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
-    answer.status == StatusCode::OK && answer.json()["enabled"] == true
-}
-
-/// Returns true if an instance refuses a key.
-pub(crate) async fn is_refused(app: &TestApp, key: &str) -> bool {
-    app.sdk(key).get("/sdk/v1/config").await.status == StatusCode::UNAUTHORIZED
-}
-
 /// Closes the connections on which instances listen, as a network failure or an administrator may.
 async fn cut_off_listeners(app: &TestApp) {
     let cut: i64 = sqlx::query_scalar(
@@ -65,10 +53,10 @@ async fn a_change_on_one_instance_is_served_by_the_others() {
     } = admin.flag_environment().await;
     for enabled in [true, false, true] {
         admin.switch(&flag, &environment, enabled).await;
-        assert_eq!(is_on(&one, &key).await, enabled);
+        assert_eq!(one.sdk(&key).is_on("checkout").await, enabled);
         for other in &others {
             eventually("the other instance serves the change", async || {
-                is_on(other, &key).await == enabled
+                other.sdk(&key).is_on("checkout").await == enabled
             })
             .await;
         }
@@ -85,16 +73,16 @@ async fn a_key_revoked_or_rotated_on_one_instance_is_refused_by_the_others() {
     let (second, second_key) = admin.environment("shop", "second").await;
     for key in [&first_key, &second_key] {
         eventually("the other instance accepts the key", async || {
-            !is_refused(&other, key).await
+            !other.sdk(key).is_refused().await
         })
         .await;
     }
 
     let revoke = format!("/environments/{first}/revoke");
     admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
-    assert!(is_refused(&one, &first_key).await);
+    assert!(one.sdk(&first_key).is_refused().await);
     eventually("the other instance refuses the revoked key", async || {
-        is_refused(&other, &first_key).await
+        other.sdk(&first_key).is_refused().await
     })
     .await;
 
@@ -104,10 +92,10 @@ async fn a_key_revoked_or_rotated_on_one_instance_is_refused_by_the_others() {
         .await
         .expect(StatusCode::CREATED);
     let third_key = rotated.text("/sdkKey");
-    assert!(is_refused(&one, &second_key).await);
-    assert!(!is_refused(&one, &third_key).await);
+    assert!(one.sdk(&second_key).is_refused().await);
+    assert!(!one.sdk(&third_key).is_refused().await);
     eventually("the other instance accepts only the new key", async || {
-        is_refused(&other, &second_key).await && !is_refused(&other, &third_key).await
+        other.sdk(&second_key).is_refused().await && !other.sdk(&third_key).is_refused().await
     })
     .await;
 }
@@ -132,7 +120,7 @@ async fn changes_arrive_after_the_listening_connection_is_closed() {
         cut_off_listeners(&one).await;
         admin.switch(&flag, &environment, enabled).await;
         eventually("the other instance serves the change", async || {
-            is_on(&other, &key).await == enabled
+            other.sdk(&key).is_on("checkout").await == enabled
         })
         .await;
     }
@@ -148,7 +136,7 @@ async fn everything_is_reloaded_after_the_listening_connection_is_replaced() {
     other.follow();
     let key = one.admin().await.flag_environment().await.sdk_key;
     eventually("the other instance accepts the key", async || {
-        !is_refused(&other, &key).await
+        !other.sdk(&key).is_refused().await
     })
     .await;
     // No revision changes, so only a full reload finds it.
@@ -157,10 +145,10 @@ async fn everything_is_reloaded_after_the_listening_connection_is_replaced() {
     wait_until_an_instance_listens(&one).await;
     cut_off_listeners(&one).await;
     eventually("the other instance has reloaded everything", async || {
-        is_on(&other, &key).await
+        other.sdk(&key).is_on("checkout").await
     })
     .await;
-    assert!(!is_on(&one, &key).await);
+    assert!(!one.sdk(&key).is_on("checkout").await);
 }
 
 #[tokio::test]
@@ -182,7 +170,7 @@ async fn a_database_restored_to_an_earlier_state_is_served() {
         .await;
     app.watch();
     eventually("the earlier state is served", async || {
-        !is_on(&app, &key).await
+        !app.sdk(&key).is_on("checkout").await
     })
     .await;
 }
@@ -237,7 +225,7 @@ async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
         ..
     } = admin.flag_environment().await;
     eventually("the other instance accepts the key", async || {
-        !is_refused(&other, &key).await
+        !other.sdk(&key).is_refused().await
     })
     .await;
 
@@ -251,7 +239,10 @@ async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
     let revoke = format!("/environments/{environment}/revoke");
     let revoking = tokio::spawn(Answer::to(admin.request(Method::POST, &revoke)));
     for app in [&one, &other] {
-        eventually("the key is refused", async || is_refused(app, &key).await).await;
+        eventually("the key is refused", async || {
+            app.sdk(&key).is_refused().await
+        })
+        .await;
     }
 
     // This lock is granted after both refills. It proves that they have ended, and it blocks the next ones.
@@ -260,7 +251,7 @@ async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
         drop(rules);
     });
     for app in [&one, &other] {
-        assert!(is_refused(app, &key).await);
+        assert!(app.sdk(&key).is_refused().await);
     }
 
     drop(environments);
@@ -270,7 +261,7 @@ async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
     let revoked = revoked.expect(StatusCode::OK);
     assert_eq!(revoked.text("/status"), "revoked");
     for app in [&one, &other] {
-        assert!(is_refused(app, &key).await);
+        assert!(app.sdk(&key).is_refused().await);
     }
 }
 
@@ -294,7 +285,7 @@ async fn instances_that_start_together_create_one_administrator() {
         .await;
     for app in &apps {
         eventually("the environment is served", async || {
-            !is_refused(app, &key).await
+            !app.sdk(&key).is_refused().await
         })
         .await;
     }
@@ -336,7 +327,7 @@ async fn the_start_waits_for_a_database_without_free_connections() {
     let refused = admin.post("/flags", body.clone()).await;
     let refused = refused.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_UNAVAILABLE");
     assert_eq!(refused.header("retry-after"), "5");
-    assert!(is_on(&app, &key).await);
+    assert!(app.sdk(&key).is_on("checkout").await);
 
     let_in(true).await;
     eventually("flags are created again", async || {

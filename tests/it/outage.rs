@@ -41,9 +41,7 @@ async fn without_the_database_evaluation_continues_and_administration_sends_retr
         .await
         .expect(StatusCode::OK);
 
-    let answer = sdk
-        .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
-        .await;
+    let answer = sdk.evaluate("checkout").await;
     assert_eq!(answer.expect(StatusCode::OK).json()["enabled"], true);
     let document = sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
     assert_eq!(document.header("etag"), tag);
@@ -168,8 +166,7 @@ async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it()
         others.push(admin.environment("shop", name).await.1);
     }
     let is_on = async |key: &str| {
-        let question = json!({ "flagKey": "checkout" });
-        let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
+        let answer = app.sdk(key).evaluate("checkout").await;
         answer.expect(StatusCode::OK).json()["enabled"] == true
     };
     // From now on, the query for this rule fails.

@@ -6,8 +6,6 @@ use pennon_tests::{FlagEnvironment, Pooler, Process, TestApp, TestDatabase, even
 use reqwest::StatusCode;
 use serde_json::json;
 
-use crate::instances::{is_on, is_refused};
-
 /// The maximum time until all instances serve a change.
 const PROPAGATION: Duration = Duration::from_millis(250);
 
@@ -44,7 +42,10 @@ async fn session_pooling_needs_no_parameter() {
         .await
         .switch(&checkout.flag, &checkout.environment, true)
         .await;
-    eventually("the change is announced", async || is_on(&other, key).await).await;
+    eventually("the change is announced", async || {
+        other.sdk(key).is_on("checkout").await
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -62,14 +63,14 @@ async fn a_revoked_key_is_soon_refused_by_the_other_instance() {
     for number in 0..8 {
         let (environment, key) = admin.environment("shop", &format!("number-{number}")).await;
         eventually("the other instance accepts the key", async || {
-            !is_refused(&other, &key).await
+            !other.sdk(&key).is_refused().await
         })
         .await;
         let revoke = format!("/environments/{environment}/revoke");
         admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
         let revoked = Instant::now();
         eventually("the other instance refuses the key", async || {
-            is_refused(&other, &key).await
+            other.sdk(&key).is_refused().await
         })
         .await;
         took.push(revoked.elapsed());
@@ -104,7 +105,7 @@ async fn flag_changes_reach_instances_with_and_without_the_pooler() {
         admin.switch(&flag, &environment, enabled).await;
         for app in [&one, &other, &direct] {
             eventually("the change is served", async || {
-                is_on(app, &key).await == enabled
+                app.sdk(&key).is_on("checkout").await == enabled
             })
             .await;
         }

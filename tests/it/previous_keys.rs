@@ -4,9 +4,6 @@ use pennon_tests::{Answer, Caller, ConfigStream, TestApp, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::clients::poll;
-use crate::instances::{is_on, is_refused};
-
 /// An environment after a rotation.
 struct Rotated {
     id: String,
@@ -34,7 +31,7 @@ fn previous_key(environment: &str) -> String {
 
 /// Evaluates `checkout`, which is on in the environment.
 async fn works(app: &TestApp, keys: [&str; 2]) -> bool {
-    is_on(app, keys[0]).await && is_on(app, keys[1]).await
+    app.sdk(keys[0]).is_on("checkout").await && app.sdk(keys[1]).is_on("checkout").await
 }
 
 #[tokio::test]
@@ -49,7 +46,10 @@ async fn the_previous_key_gives_access_to_the_new_environment_until_its_end() {
     assert!(works(&app, [&checkout.sdk_key, &key]).await);
     // Both keys serve later changes.
     admin.switch(&checkout.flag, &id, false).await;
-    assert!(!is_on(&app, &checkout.sdk_key).await && !is_on(&app, &key).await);
+    assert!(
+        !app.sdk(&checkout.sdk_key).is_on("checkout").await
+            && !app.sdk(&key).is_on("checkout").await
+    );
     admin.switch(&checkout.flag, &id, true).await;
     let prefix = &checkout.sdk_key[..12];
     let shown = json!({ "prefix": prefix, "endsAt": "2026-03-01T10:30:00.000Z" });
@@ -71,8 +71,8 @@ async fn the_previous_key_gives_access_to_the_new_environment_until_its_end() {
     app.advance(3599);
     assert!(works(&app, [&checkout.sdk_key, &key]).await);
     app.advance(1);
-    assert!(is_refused(&app, &checkout.sdk_key).await);
-    assert!(is_on(&app, &key).await);
+    assert!(app.sdk(&checkout.sdk_key).is_refused().await);
+    assert!(app.sdk(&key).is_on("checkout").await);
     let [old, new] = &mut streams;
     assert_eq!(old.block().await, None);
     let admin = app.admin().await;
@@ -107,14 +107,14 @@ async fn without_an_overlap_nothing_is_new_and_invalid_overlaps_change_nothing()
         let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
         assert_eq!(refused.json()["errors"][0]["detail"], fault, "{query}");
     }
-    assert!(!is_refused(&app, &old_key).await);
+    assert!(!app.sdk(&old_key).is_refused().await);
     let mut stream = ConfigStream::open(&app.sdk(&old_key)).await;
     stream.tag().await.expect("the first event");
     let rotated = rotate(&admin, &id, "?overlapSeconds=0").await;
     let rotated = rotated.expect(StatusCode::CREATED);
     assert_eq!(rotated.json().get("previousKey"), None);
     assert_eq!(stream.block().await, None);
-    assert!(is_refused(&app, &old_key).await);
+    assert!(app.sdk(&old_key).is_refused().await);
     let entry = admin.get("/audit").await.json()["items"][0].clone();
     assert_eq!(entry["newValue"].get("previousKey"), None);
     let longest = rotate(&admin, &rotated.text("/id"), "?overlapSeconds=604800").await;
@@ -137,12 +137,12 @@ async fn an_overlap_ends_early_by_request_and_is_audited_and_never_reverted() {
     let request = admin.request(Method::DELETE, &path);
     let stale = admin.send(request.header("if-match", "\"7\"")).await;
     stale.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
-    assert!(!is_refused(&app, &checkout.sdk_key).await);
+    assert!(!app.sdk(&checkout.sdk_key).is_refused().await);
     let request = admin.request(Method::DELETE, &path);
     let ended = admin.send(request.header("if-match", "\"1\"")).await;
     ended.expect(StatusCode::NO_CONTENT);
-    assert!(is_refused(&app, &checkout.sdk_key).await);
-    assert!(!is_refused(&app, &key).await);
+    assert!(app.sdk(&checkout.sdk_key).is_refused().await);
+    assert!(!app.sdk(&key).is_refused().await);
     assert_eq!(stream.block().await, None);
     let environment = admin.get(&format!("/environments/{id}")).await;
     assert_eq!(environment.header("etag"), "\"2\"");
@@ -175,13 +175,13 @@ async fn a_second_rotation_and_a_revocation_end_the_overlap_at_once() {
         .await;
     let second = overlap(&admin, &checkout.environment).await;
     let third = overlap(&admin, &second.id).await;
-    assert!(is_refused(&app, &checkout.sdk_key).await);
+    assert!(app.sdk(&checkout.sdk_key).is_refused().await);
     assert!(works(&app, [&second.key, &third.key]).await);
     let revoke = format!("/environments/{}/revoke", third.id);
     let revoked = admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
     assert_eq!(revoked.json().get("previousKey"), None);
     for key in [&checkout.sdk_key, &second.key, &third.key] {
-        assert!(is_refused(&app, key).await);
+        assert!(app.sdk(key).is_refused().await);
     }
     let stored = "select count(*) from environments where previous_key_hash is not null";
     assert_eq!(app.database().count(stored).await, 0);
@@ -202,21 +202,24 @@ async fn other_instances_accept_the_previous_key_without_a_gap_and_refuse_it_whe
         key: checkout.sdk_key.clone(),
     };
     eventually("the other instance serves the flag", async || {
-        is_on(&other, &current.key).await
+        other.sdk(&current.key).is_on("checkout").await
     })
     .await;
     for _ in 0..3 {
         let next = overlap(&admin, &current.id).await;
         assert!(works(&one, [&current.key, &next.key]).await);
         eventually("the other instance accepts the new key", async || {
-            assert!(is_on(&other, &current.key).await, "the key always works");
-            is_on(&other, &next.key).await
+            assert!(
+                other.sdk(&current.key).is_on("checkout").await,
+                "the key always works"
+            );
+            other.sdk(&next.key).is_on("checkout").await
         })
         .await;
         current = next;
     }
     eventually("the other instance refuses the first key", async || {
-        is_refused(&other, &checkout.sdk_key).await
+        other.sdk(&checkout.sdk_key).is_refused().await
     })
     .await;
     // A start reads the previous keys, too.
@@ -232,13 +235,13 @@ async fn other_instances_accept_the_previous_key_without_a_gap_and_refuse_it_whe
     }
     let ended = admin.delete(&previous_key(&next.id)).await;
     ended.expect(StatusCode::NO_CONTENT);
-    assert!(is_refused(&one, &current.key).await);
+    assert!(one.sdk(&current.key).is_refused().await);
     for app in [&other, &started, &restarted] {
         eventually("all instances refuse the previous key", async || {
-            is_refused(app, &current.key).await
+            app.sdk(&current.key).is_refused().await
         })
         .await;
-        assert!(is_on(app, &next.key).await);
+        assert!(app.sdk(&next.key).is_on("checkout").await);
     }
 }
 
@@ -262,7 +265,7 @@ async fn the_end_holds_while_the_database_is_down() {
     assert_ne!(unknown.status, StatusCode::OK);
     assert_eq!(refused.status, unknown.status);
     assert_eq!(stream.block().await, None);
-    assert!(is_on(&app, &key).await);
+    assert!(app.sdk(&key).is_on("checkout").await);
 }
 
 #[tokio::test]
@@ -270,19 +273,20 @@ async fn the_use_of_the_previous_key_is_shown_by_client() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    poll(&app.sdk(&checkout.sdk_key), "@pennon/core/0.1.0").await;
+    app.sdk(&checkout.sdk_key)
+        .fetch_as("@pennon/core/0.1.0")
+        .await;
     let Rotated { id, key } = overlap(&admin, &checkout.environment).await;
     let path = previous_key(&id);
     let unused = admin.get(&path).await.expect(StatusCode::OK).json();
     assert_eq!(unused["lastUsedAt"], Value::Null);
     assert_eq!(unused["clients"], json!([]));
     app.advance(600);
-    poll(&app.sdk(&key), "@pennon/nest/0.1.0").await;
+    app.sdk(&key).fetch_as("@pennon/nest/0.1.0").await;
     let sdk = app.sdk(&checkout.sdk_key);
-    poll(&sdk, "@pennon/core/0.1.0").await;
-    poll(&sdk, "@pennon/core/0.1.0").await;
-    let question = json!({ "flagKey": "checkout" });
-    sdk.post("/sdk/v1/evaluate", question).await;
+    sdk.fetch_as("@pennon/core/0.1.0").await;
+    sdk.fetch_as("@pennon/core/0.1.0").await;
+    sdk.evaluate("checkout").await;
     app.flush_usage().await;
     let mut stream = ConfigStream::open(&sdk).await;
     stream.tag().await.expect("the first event");

@@ -72,8 +72,7 @@ async fn served(app: &TestApp, place: &Place) -> Vec<String> {
 }
 
 async fn evaluate(app: &TestApp, place: &Place) -> Answer {
-    let body = json!({ "flagKey": "checkout" });
-    app.sdk(&place.sdk_key).post("/sdk/v1/evaluate", body).await
+    app.sdk(&place.sdk_key).evaluate("checkout").await
 }
 
 /// Checks that an environment has no trace of the flag for its applications.

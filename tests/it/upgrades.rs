@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use pennon_tests::{Process, Tables, TestApp, TestDatabase, fixtures, migrations, replay};
 use serde_json::Value;
 
-use crate::flag_table::check_stored;
-
 /// Returns the folders of all fixtures, oldest first.
 fn releases() -> Vec<PathBuf> {
     let folders = std::fs::read_dir(fixtures().join("database")).expect("there are fixtures");
@@ -47,7 +45,7 @@ async fn versions() -> Vec<i64> {
 async fn the_database_of_each_release_gives_the_recorded_responses() {
     for folder in releases() {
         let app = TestApp::over(TestDatabase::restored(&folder).await).await;
-        check_stored(&app, "the upgrade").await;
+        app.check_stored_states("the upgrade").await;
         let differences = replay(&app, &json(&folder, "recording.json")).await;
         assert!(
             differences.is_empty(),

@@ -9,8 +9,7 @@ const HOUR: &str = "2026-03-01T09:00:00.000Z";
 
 async fn evaluate(sdk: &Caller<'_>, key: &str, times: usize) {
     for _ in 0..times {
-        sdk.post("/sdk/v1/evaluate", json!({ "flagKey": key }))
-            .await;
+        sdk.evaluate(key).await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Callers of the service, and the objects that most tests need.
 
-use reqwest::header::AUTHORIZATION;
+use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
@@ -56,6 +56,33 @@ impl Caller<'_> {
     /// Sends a request and reads the whole response.
     pub async fn send(&self, request: RequestBuilder) -> Answer {
         Answer::to(request).await
+    }
+
+    /// Evaluates a flag without a context.
+    pub async fn evaluate(&self, flag_key: &str) -> Answer {
+        let question = json!({ "flagKey": flag_key });
+        self.post("/sdk/v1/evaluate", question).await
+    }
+
+    /// Returns true if a flag is on without a context. A refused caller gets false.
+    pub async fn is_on(&self, flag_key: &str) -> bool {
+        let answer = self.evaluate(flag_key).await;
+        answer.status == StatusCode::OK && answer.json()["enabled"] == true
+    }
+
+    /// Returns true if the SDK key is refused.
+    pub async fn is_refused(&self) -> bool {
+        self.get("/sdk/v1/config").await.status == StatusCode::UNAUTHORIZED
+    }
+
+    /// Fetches the config document as a client with this name, such as `@pennon/core/0.1.0`.
+    pub async fn fetch_as(&self, client: impl TryInto<HeaderValue>) {
+        let Ok(client) = client.try_into() else {
+            panic!("no header has this value");
+        };
+        let request = self.request(Method::GET, "/sdk/v1/config");
+        let answer = self.send(request.header("x-pennon-client", client)).await;
+        answer.expect(StatusCode::OK);
     }
 
     /// Creates an environment and returns its ID and SDK key.

@@ -34,6 +34,7 @@ mod postgres;
 mod process;
 mod proxy;
 mod recording;
+mod stored_states;
 mod streams;
 mod tables;
 pub mod vectors;

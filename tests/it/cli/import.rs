@@ -11,7 +11,6 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use super::transfer::{exported, fill, imported, rule};
-use crate::flag_table::check_stored;
 
 /// Returns an import document with flags that are on, with a rule and a rollout, in these environments of `shop`.
 fn document(flags: usize, environments: &[&str]) -> Value {
@@ -86,8 +85,7 @@ async fn switch_until(
 ) {
     let (admin, sdk) = (app.admin().await, app.sdk(sdk_key));
     let is_on = async || {
-        let question = json!({ "flagKey": "checkout" });
-        let answer = sdk.post("/sdk/v1/evaluate", question).await;
+        let answer = sdk.evaluate("checkout").await;
         answer.expect(StatusCode::OK).json()["enabled"] == true
     };
     let mut expected = is_on().await;
@@ -176,7 +174,7 @@ async fn an_import_raises_each_environment_by_one_revision() {
             flag["environments"][0]["ttlOverrideSeconds"] = json!(60 + round);
         }
         imported(&app, &wanted, &[]).await;
-        check_stored(&app, "an import").await;
+        app.check_stored_states("an import").await;
     }
     let before = revisions(&admin, &prod, &["before".to_owned()]).await;
     let start = number(&before[0]);
@@ -412,7 +410,7 @@ async fn an_import_does_not_count_an_environment_that_was_revoked_while_it_waite
     let wanted = document(2, &["prod"]);
     let (actions, ()) = tokio::join!(imported(&app, &wanted, &[]), wait_and_revoke);
     assert_eq!(actions.len(), 8);
-    check_stored(&app, "an import").await;
+    app.check_stored_states("an import").await;
 }
 
 #[tokio::test]
