@@ -191,8 +191,7 @@ pub(crate) async fn damage(testbed: &Testbed) -> Vec<Figure> {
     let copied = copied.expect("the binary starts");
     assert!(copied.status.success(), "{copied:?}");
     let flags = client.created_flags().await;
-    process.terminate();
-    process.ended().await;
+    process.stop().await;
 
     let (mut served, mut changed, mut slowest) = (0, 0, Duration::ZERO);
     for damage in DAMAGES {

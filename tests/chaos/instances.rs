@@ -170,15 +170,17 @@ pub(crate) async fn skew(testbed: &Testbed) -> Vec<Figure> {
             let refresh = json!({ "refresh_token": token });
             let mut next = Vec::new();
             for process in [first, second] {
-                let answer = process.post("/auth/refresh", &refresh).await;
+                let answer = process
+                    .anonymous()
+                    .post("/auth/refresh", refresh.clone())
+                    .await;
                 let is_ok = answer.status.is_success();
                 next.push(is_ok.then(|| answer.text("/refresh_token")));
             }
             lost += usize::from(next[0].is_none() || next[0] != next[1]);
             refreshes += 1;
         }
-        skewed.terminate();
-        let log = skewed.ended().await.log;
+        let log = skewed.stop().await.log;
         unlogged += usize::from(!log.contains("clock"));
     }
     vec![

@@ -32,8 +32,7 @@ pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
         }
     }
     sleep(LOAD).await;
-    process.terminate();
-    let ended = process.ended().await;
+    let ended = process.stop().await;
     let (mut exchanges, mut broken) = (Vec::new(), 0);
     for (answered, is_broken) in tasks.join_all().await {
         exchanges.extend(answered);

@@ -186,7 +186,7 @@ async fn entries_can_be_filtered_by_actor_and_action() {
     let editor = app.user("eve@example.com", "editor").await;
     let FlagEnvironment { environment, .. } = admin.flag_environment().await;
     let (_, token) = editor.personal_token("deploy", "editor").await;
-    let by_token = app.with_authorization(format!("Bearer {token}"));
+    let by_token = app.with_token(&token);
     // The days of the first entries are over, and counted from then on.
     app.advance(3 * 24 * 60 * 60);
     let flag = app.signed_in("eve@example.com").await.flag("search").await;

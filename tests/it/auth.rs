@@ -148,10 +148,7 @@ async fn a_token_without_a_valid_hs256_signature_is_refused() {
             signature.to_lowercase()
         ),
     ] {
-        let answer = app
-            .with_authorization(format!("Bearer {forged}"))
-            .get("/flags")
-            .await;
+        let answer = app.with_token(&forged).get("/flags").await;
         answer.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
     }
 }
@@ -265,7 +262,7 @@ async fn a_refresh_token_renews_the_session_once() {
         .expect(StatusCode::OK);
     assert_ne!(second.text("/refresh_token"), first.text("/refresh_token"));
     assert_eq!(second.json()["user"], first.json()["user"]);
-    let renewed = app.with_authorization(format!("Bearer {}", second.text("/access_token")));
+    let renewed = app.with_token(&second.text("/access_token"));
     renewed.get("/flags").await.expect(StatusCode::OK);
     // A response can get lost, so a spent token gets the same response again for ten seconds, whatever others do.
     let another = app.sign_in(EMAIL, PASSWORD).await;
@@ -393,7 +390,7 @@ async fn a_refresh_token_ends_with_its_session() {
             .await
     };
     let tokens = sign_in().await;
-    let signed_in = app.with_authorization(format!("Bearer {}", tokens.text("/access_token")));
+    let signed_in = app.with_token(&tokens.text("/access_token"));
     signed_in
         .post("/auth/logout", json!({}))
         .await

@@ -139,7 +139,7 @@ async fn every_request_requires_a_role_for_its_subject() {
         };
         let secret = token(owner, "viewer", &grants).await;
         let secret = secret.expect(StatusCode::CREATED).text("/token");
-        let narrowed = app.with_authorization(format!("Bearer {secret}"));
+        let narrowed = app.with_token(&secret);
         for caller in [&user, &narrowed] {
             for (method, path, sufficient) in scene.requests() {
                 let answer = attempt(caller, method, &path).await;
@@ -319,7 +319,7 @@ async fn grants_stay_with_an_environment_whose_key_is_rotated() {
     give(&admin, &user, &grants).await;
     let secret = token(&user, "viewer", &grants).await;
     let secret = secret.expect(StatusCode::CREATED).text("/token");
-    let script = app.with_authorization(format!("Bearer {secret}"));
+    let script = app.with_token(&secret);
     let path = format!("/users/{}", user.get("/users/me").await.text("/id"));
     let before = admin.get(&path).await.header("etag").to_owned();
     let only_in_a_token = token(&admin, "viewer", &grants).await;

@@ -6,7 +6,7 @@ use pennon_tests::{
     Answer, Browser, EMAIL, FlagEnvironment, PASSWORD, Process, TestApp, TestDatabase, Wire,
     WireAnswer, eventually,
 };
-use reqwest::{Client, Method, StatusCode};
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -401,30 +401,6 @@ async fn slow_senders_do_not_use_up_the_in_flight_limit() {
     }
 }
 
-/// Creates the flag `checkout` and an environment, and returns its SDK key.
-async fn create_flag_and_key(process: &Process) -> String {
-    let token = process.signed_in().await;
-    let post = async |path: &str, body: Value| -> Value {
-        let request = Client::new()
-            .post(format!("{}{path}", process.base_url()))
-            .bearer_auth(&token);
-        let answer = request.json(&body).send().await.expect("an answer");
-        assert_eq!(answer.status(), StatusCode::CREATED);
-        answer.json().await.expect("what was created")
-    };
-    post(
-        "/flags",
-        json!({ "key": "checkout", "name": "Checkout", "type": "boolean" }),
-    )
-    .await;
-    let environment = post(
-        "/environments",
-        json!({ "product": "shop", "name": "prod" }),
-    )
-    .await;
-    environment["sdkKey"].as_str().expect("a key").to_owned()
-}
-
 #[tokio::test]
 async fn idle_connections_do_not_delay_shutdown() {
     let database = TestDatabase::create().await;
@@ -437,8 +413,7 @@ async fn idle_connections_do_not_delay_shutdown() {
     }
     // A connection that has never sent a request.
     idle.push(Wire::to(process.address()).await);
-    process.terminate();
-    let ended = process.ended().await;
+    let ended = process.stop().await;
     assert!(ended.status.success(), "{}", ended.log);
     assert!(ended.after < Duration::from_secs(3), "{:?}", ended.after);
     for wire in &mut idle {
@@ -450,7 +425,7 @@ async fn idle_connections_do_not_delay_shutdown() {
 async fn half_sent_requests_do_not_delay_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
-    let key = create_flag_and_key(&process).await;
+    let key = process.admin().await.flag_environment().await.sdk_key;
     let (part, _) = split_question();
     let mut halves = Vec::new();
     for is_used in [false, true] {
@@ -469,8 +444,7 @@ async fn half_sent_requests_do_not_delay_shutdown() {
     }
     let mut idle = Wire::to(process.address()).await;
     assert_eq!(idle.get("/health").await.status, 200);
-    process.terminate();
-    let ended = process.ended().await;
+    let ended = process.stop().await;
     assert!(ended.status.success(), "{}", ended.log);
     assert!(ended.after < Duration::from_secs(3), "{:?}", ended.after);
     assert!(!ended.log.contains("did not end in time"), "{}", ended.log);
@@ -483,7 +457,7 @@ async fn half_sent_requests_do_not_delay_shutdown() {
 async fn requests_in_flight_complete_during_shutdown() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
-    let key = create_flag_and_key(&process).await;
+    let key = process.admin().await.flag_environment().await.sdk_key;
     let address = process.address();
     let (part, rest) = split_question();
     let mut slow = Vec::new();
@@ -547,18 +521,14 @@ async fn every_line_of_a_json_log_is_valid_and_has_the_request_id() {
         ("RUST_LOG", "info,pennon_server::http=debug"),
     ];
     let process = Process::start(&database, &settings).await;
-    let key = create_flag_and_key(&process).await;
-    let response = Client::new()
-        .get(format!("{}/sdk/v1/config?keys=secret", process.base_url()))
-        .bearer_auth(&key)
+    let key = process.admin().await.flag_environment().await.sdk_key;
+    let sdk = process.sdk(&key);
+    let request = sdk
+        .request(Method::GET, "/sdk/v1/config?keys=secret")
         .header("x-request-id", "from-the-test")
-        .header("x-pennon-client", "@pennon/core/0.1.0/secret")
-        .send()
-        .await
-        .expect("an answer");
-    assert_eq!(response.status(), StatusCode::OK);
-    process.terminate();
-    let ended = process.ended().await;
+        .header("x-pennon-client", "@pennon/core/0.1.0/secret");
+    sdk.send(request).await.expect(StatusCode::OK);
+    let ended = process.stop().await;
     let lines: Vec<Value> = ended
         .log
         .lines()

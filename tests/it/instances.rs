@@ -371,7 +371,7 @@ async fn a_token_is_accepted_by_instances_with_clock_skew() {
     }
     let (_, token) = one.admin().await.personal_token("script", "viewer").await;
     for other in [&ahead, &behind] {
-        let script = other.with_authorization(format!("Bearer {token}"));
+        let script = other.with_token(&token);
         script.get("/flags").await.expect(StatusCode::OK);
     }
     ahead.advance(1);
@@ -399,7 +399,6 @@ async fn a_clock_that_differs_from_the_databases_is_logged() {
     let process = Process::start(&database, &[]).await;
     let differs = "the clock of this machine differs from the database's";
     process.wait_until_it_logs(differs).await;
-    process.terminate();
-    let log = process.ended().await.log;
+    let log = process.stop().await.log;
     assert!(log.contains("ahead_seconds=-"), "{log}");
 }

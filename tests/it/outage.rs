@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use pennon_tests::load::LoadClient;
 use pennon_tests::{FlagEnvironment, LossyProxy, Process, TestApp, TestDatabase, eventually};
-use reqwest::{Client, Method, StatusCode};
-use serde_json::{Value, json};
+use reqwest::{Method, StatusCode};
+use serde_json::json;
 
 #[tokio::test]
 async fn without_the_database_evaluation_continues_and_administration_sends_retry_after() {
@@ -68,7 +68,6 @@ async fn without_the_database_evaluation_continues_and_administration_sends_retr
 #[tokio::test]
 async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_repaired() {
     let app = TestApp::with_settings(&["--metrics-listen", "127.0.0.1:0"]).await;
-    let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
     let FlagEnvironment {
         flag,
@@ -97,7 +96,7 @@ async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_r
         .await
         .expect(StatusCode::NO_CONTENT);
     assert_eq!(reason().await, "targeting_rule");
-    assert_eq!(degraded(&base_url).await, ["UNREADABLE_DATA"]);
+    assert_eq!(degraded(&app).await, ["UNREADABLE_DATA"]);
     let metrics = app.metrics().await;
     assert!(metrics.contains(&"pennon_damaged_data 1".to_owned()));
     let revoke = format!("/environments/{other}/revoke");
@@ -116,7 +115,7 @@ async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_r
     let restarted = restarted.sdk(&sdk_key);
     let answer = restarted.post("/sdk/v1/evaluate", question).await;
     assert_eq!(answer.text("/reason"), "flag_disabled");
-    assert_eq!(degraded(&base_url).await, ["UNREADABLE_DATA"]);
+    assert_eq!(degraded(&app).await, ["UNREADABLE_DATA"]);
 
     app.watch();
     app.tamper(
@@ -128,31 +127,24 @@ async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_r
         reason().await == "targeting_rule"
     })
     .await;
-    assert!(degraded(&base_url).await.is_empty());
+    assert!(degraded(&app).await.is_empty());
 }
 
 /// Returns the reasons why the service is degraded.
-async fn degraded(base_url: &str) -> Vec<String> {
-    let answer = reqwest::get(format!("{base_url}/health")).await;
-    let health: Value = answer.expect("an answer").json().await.expect("JSON");
+async fn degraded(app: &TestApp) -> Vec<String> {
+    let health = app.anonymous().get("/health").await.json();
     serde_json::from_value(health["reasons"].clone()).expect("reasons")
 }
 
 /// Returns the status of the service and the status of its database.
-async fn health(base_url: &str) -> (String, String) {
-    let answer = reqwest::get(format!("{base_url}/health")).await;
-    let health: Value = answer.expect("an answer").json().await.expect("JSON");
-    let text = |pointer| health.pointer(pointer).and_then(Value::as_str);
-    (
-        text("/status").unwrap_or_default().to_owned(),
-        text("/database/status").unwrap_or_default().to_owned(),
-    )
+async fn health(app: &TestApp) -> (String, String) {
+    let health = app.anonymous().get("/health").await;
+    (health.text("/status"), health.text("/database/status"))
 }
 
 #[tokio::test]
 async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it() {
     let app = TestApp::start().await;
-    let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
     let broken = admin.flag_environment().await;
     let rule = json!({
@@ -185,7 +177,7 @@ async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it()
     }
     assert!(!is_on(&broken.sdk_key).await);
     eventually("health reports it", async || {
-        health(&base_url).await == ("degraded".to_owned(), "up".to_owned())
+        health(&app).await == ("degraded".to_owned(), "up".to_owned())
     })
     .await;
     app.tamper("drop view rules").await;
@@ -195,7 +187,7 @@ async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it()
     })
     .await;
     eventually("health reports it", async || {
-        health(&base_url).await == ("ok".to_owned(), "up".to_owned())
+        health(&app).await == ("ok".to_owned(), "up".to_owned())
     })
     .await;
 }
@@ -203,7 +195,6 @@ async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it()
 #[tokio::test]
 async fn an_environment_whose_own_row_is_damaged_keeps_its_keys() {
     let app = TestApp::start().await;
-    let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
     let damaged = admin.flag_environment().await;
     let (_, other_key) = admin.environment("shop", "other").await;
@@ -215,7 +206,7 @@ async fn an_environment_whose_own_row_is_damaged_keeps_its_keys() {
     .await;
     // A creation makes the server compare all environments with the database.
     admin.environment("shop", "new").await;
-    assert_eq!(degraded(&base_url).await, ["UNREADABLE_DATA"]);
+    assert_eq!(degraded(&app).await, ["UNREADABLE_DATA"]);
     for key in [&damaged.sdk_key, &other_key] {
         serves(key).await.expect(StatusCode::OK);
     }
@@ -232,29 +223,20 @@ async fn an_environment_whose_own_row_is_damaged_keeps_its_keys() {
 async fn an_unreadable_environment_is_logged_once() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
-    let (base_url, token) = (process.base_url(), process.signed_in().await);
-    let create = async |product: &str| {
-        let request = Client::new()
-            .post(format!("{base_url}/environments"))
-            .bearer_auth(&token)
-            .json(&json!({ "product": product, "name": "prod" }));
-        let answer = request.send().await.expect("an answer");
-        assert_eq!(answer.status(), StatusCode::CREATED);
-    };
-    create("shop").await;
+    let admin = process.admin().await;
+    admin.environment("shop", "prod").await;
     database
         .execute("update environments set sdk_key_hash = substr(sdk_key_hash, 1, 3)")
         .await;
     eventually("health reports it", async || {
-        health(&base_url).await.0 == "degraded"
+        admin.get("/health").await.text("/status") == "degraded"
     })
     .await;
     // Each creation makes the server compare all environments with the database.
     for product in ["a", "b", "c"] {
-        create(product).await;
+        admin.environment(product, "prod").await;
     }
-    process.terminate();
-    let log = process.ended().await.log;
+    let log = process.stop().await.log;
     assert_eq!(log.matches("cannot read stored data").count(), 1, "{log}");
     assert_eq!(log.matches("ERROR").count(), 1, "{log}");
 }

@@ -78,7 +78,7 @@ async fn the_registry_requires_a_personal_access_token_of_any_role() {
         assert!(error_text(&refused).contains("personal access token"));
     }
     let (_, token) = admin.personal_token("npm", "viewer").await;
-    let reader = app.with_authorization(format!("Bearer {token}"));
+    let reader = app.with_token(&token);
     reader.get(CORE).await.expect(StatusCode::OK);
     let tarball = reader.get(&path).await.expect(StatusCode::OK);
     assert!(tarball.header("cache-control").starts_with("private, "));
@@ -341,7 +341,7 @@ async fn npm_installs_from_a_lock_file_of_the_last_release_after_an_upgrade() {
     app.database().execute(sql).await;
     let upgraded = app.beside().await;
     let (_, token) = app.admin().await.personal_token("npm", "viewer").await;
-    let reader = upgraded.with_authorization(format!("Bearer {token}"));
+    let reader = upgraded.with_token(&token);
     assert_eq!(
         document(&reader).await["dist-tags"],
         json!({ "latest": VERSION })

@@ -16,7 +16,7 @@ async fn a_password_reset_ends_all_sessions_and_keeps_tokens() {
     let admin = app.admin().await;
     let id = admin.user("eve@example.com", "editor").await;
     let tokens = app.sign_in("eve@example.com", PASSWORD).await;
-    let session = app.with_authorization(format!("Bearer {}", tokens.text("/access_token")));
+    let session = app.with_token(&tokens.text("/access_token"));
     let (_, token) = session.personal_token("ci", "editor").await;
     let reset = json!({ "password": OTHER_PASSWORD });
     let user = admin.patch(&format!("/users/{id}"), reset).await;
@@ -38,7 +38,7 @@ async fn a_password_reset_ends_all_sessions_and_keeps_tokens() {
     app.sign_in("eve@example.com", OTHER_PASSWORD)
         .await
         .expect(StatusCode::OK);
-    app.with_authorization(format!("Bearer {token}"))
+    app.with_token(&token)
         .get("/flags")
         .await
         .expect(StatusCode::OK);
@@ -178,7 +178,7 @@ async fn a_sign_in_during_a_password_reset_leaves_no_valid_session() {
         );
         reset.expect(StatusCode::OK);
         if signed_in.status == StatusCode::OK {
-            app.with_authorization(format!("Bearer {}", signed_in.text("/access_token")))
+            app.with_token(&signed_in.text("/access_token"))
                 .get("/flags")
                 .await
                 .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");

@@ -178,10 +178,7 @@ async fn restarting_the_pooler_interrupts_only_administration() {
     };
     let behind = pooler.database(&database, "pgbouncer=true");
     let process = Process::start(&behind, &[]).await;
-    let health = async || {
-        let answer = reqwest::get(format!("{}/health", process.base_url())).await;
-        answer.expect("an answer").text().await.expect("text")
-    };
+    let health = async || process.anonymous().get("/health").await.body();
     pooler.kill();
     eventually("the loss is noticed", async || {
         health().await.contains("degraded")

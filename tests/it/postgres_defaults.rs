@@ -1,8 +1,8 @@
 //! PostgreSQL databases with unusual defaults, locks or encodings.
 
 use pennon_tests::{Process, TestApp, TestDatabase, eventually, fixtures};
-use reqwest::{Client, StatusCode};
-use serde_json::{Value, json};
+use reqwest::StatusCode;
+use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
 /// Changes a setting of all new connections to a database.
@@ -54,12 +54,10 @@ async fn a_read_only_database_with_the_current_schema_is_served() {
     assert!(log.contains("PostgreSQL is read-only"), "{log}");
     set_default(&database, "default_transaction_read_only = off").await;
     let process = Process::start(&database, &[]).await;
-    process.terminate();
-    process.ended().await;
+    process.stop().await;
     set_default(&database, "default_transaction_read_only = on").await;
     let process = Process::start(&database, &[]).await;
-    process.terminate();
-    let log = process.ended().await.log;
+    let log = process.stop().await.log;
     assert!(log.contains("could not be upgraded"), "{log}");
 }
 
@@ -70,20 +68,8 @@ async fn all_connections_are_replaced_after_a_server_was_read_only() {
         return;
     }
     let process = Process::start(&database, &[]).await;
-    let token = process.signed_in().await;
-    let create = async |key: &str| {
-        let flag = json!({ "key": key, "name": key, "type": "boolean" });
-        let url = format!("{}/flags", process.base_url());
-        let request = Client::new().post(url).bearer_auth(&token).json(&flag);
-        let response = request.send().await.expect("a response");
-        let status = response.status();
-        (status, response.json::<Value>().await.expect("JSON"))
-    };
-    let reasons = async || {
-        let health = reqwest::get(format!("{}/health", process.base_url())).await;
-        let health: Value = health.expect("a response").json().await.expect("JSON");
-        health["reasons"].clone()
-    };
+    let admin = process.admin().await;
+    let reasons = async || admin.get("/health").await.json()["reasons"].clone();
     // Connections keep the setting with which they began, like those to a former primary.
     set_default(&database, "default_transaction_read_only = on").await;
     let name = database.name();
@@ -95,21 +81,17 @@ async fn all_connections_are_replaced_after_a_server_was_read_only() {
         reasons().await == json!(["DATABASE_READ_ONLY"])
     })
     .await;
-    let (status, problem) = create("refused").await;
-    assert_eq!(
-        (status, &problem["code"]),
-        (
-            StatusCode::SERVICE_UNAVAILABLE,
-            &json!("DATABASE_UNAVAILABLE")
-        )
-    );
-    let detail = problem["detail"].as_str().expect("a detail");
+    let flag = json!({ "key": "refused", "name": "refused", "type": "boolean" });
+    let refused = admin.post("/flags", flag).await;
+    let detail = refused
+        .expect_problem(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_UNAVAILABLE")
+        .text("/detail");
     assert!(detail.contains("read-only"), "{detail}");
 
     set_default(&database, "default_transaction_read_only = off").await;
     eventually("the server recovers", async || reasons().await == json!([])).await;
     for key in ["first", "second", "third"] {
-        assert_eq!(create(key).await.0, StatusCode::CREATED);
+        admin.flag(key).await;
     }
 }
 
@@ -133,8 +115,7 @@ async fn an_upgrade_waits_for_other_transactions_without_blocking_readers() {
     read.expect("readers wait for a second at most");
     dump.execute("commit").await.expect("the end");
     process.wait_until_ready().await;
-    process.terminate();
-    let log = process.ended().await.log;
+    let log = process.stop().await.log;
     assert!(log.contains("upgrading the schema"), "{log}");
 }
 

@@ -243,8 +243,7 @@ async fn the_log_never_contains_the_key() {
         let text = answer.text().await.expect("a body");
         assert!(!text.contains("MustNotBe"), "{text}");
     }
-    process.terminate();
-    let log = process.ended().await.log;
+    let log = process.stop().await.log;
     assert!(log.contains("/sdk/v1/public/{key}/config"), "{log}");
     assert!(log.contains("/sdk/v1/public/{key}/nothing"), "{log}");
     assert!(!log.contains("MustNotBe"), "{log}");
@@ -254,9 +253,7 @@ async fn the_log_never_contains_the_key() {
 async fn a_server_key_in_a_page_is_logged_once() {
     let database = TestDatabase::create().await;
     let process = Process::start(&database, &[]).await;
-    let http = Client::new();
-    let base = process.base_url();
-    let token = process.signed_in().await;
+    let admin = process.admin().await;
     let mut ids = Vec::new();
     for (name, visibility) in [
         ("unused", "server"),
@@ -264,11 +261,9 @@ async fn a_server_key_in_a_page_is_logged_once() {
         ("web", "public"),
     ] {
         let body = json!({ "product": "Shop", "name": name, "visibility": visibility });
-        let created = http.post(format!("{base}/environments")).json(&body);
-        let created = created.bearer_auth(&token).send().await.expect("an answer");
-        let created: Value = created.json().await.expect("an environment");
-        let key = created["sdkKey"].as_str().expect("a key").to_owned();
-        ids.push(created["id"].as_str().expect("an ID").to_owned());
+        let created = admin.post("/environments", body).await;
+        let sdk = process.sdk(&created.text("/sdkKey"));
+        ids.push(created.text("/id"));
         // A service sends neither of these headers.
         let origins: &[_] = match name {
             "unused" => &[("x-pennon-client", "@pennon/core/0.1.0")],
@@ -279,17 +274,12 @@ async fn a_server_key_in_a_page_is_logged_once() {
             _ => &[("origin", "https://shop.example.com")],
         };
         for (header, value) in origins {
-            let config = http.get(format!("{base}/sdk/v1/config")).bearer_auth(&key);
-            let config = config
-                .header(*header, *value)
-                .send()
-                .await
-                .expect("an answer");
-            assert_eq!(config.status(), StatusCode::OK);
+            let config = sdk.request(Method::GET, "/sdk/v1/config");
+            let config = sdk.send(config.header(*header, *value)).await;
+            config.expect(StatusCode::OK);
         }
     }
-    process.terminate();
-    let log = process.ended().await.log;
+    let log = process.stop().await.log;
     let warnings: Vec<&str> = log
         .lines()
         .filter(|line| line.contains("a web page uses"))

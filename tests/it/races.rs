@@ -283,7 +283,7 @@ async fn a_request_during_the_deletion_of_its_account_succeeds_before_it_or_is_r
         let id = admin.user(&email, "viewer").await;
         let signed_in = other.sign_in(&email, PASSWORD).await;
         let signed_in = signed_in.expect(StatusCode::OK);
-        let eve = other.with_authorization(format!("Bearer {}", signed_in.text("/access_token")));
+        let eve = other.with_token(&signed_in.text("/access_token"));
         let path = format!("/users/{id}");
         let token = json!({ "name": "ci", "role": "viewer" });
         let refresh = json!({ "refresh_token": signed_in.text("/refresh_token") });
@@ -307,7 +307,7 @@ async fn a_request_during_the_deletion_of_its_account_succeeds_before_it_or_is_r
             }
         }
         for secret in secrets {
-            one.with_authorization(format!("Bearer {secret}"))
+            one.with_token(&secret)
                 .get("/flags")
                 .await
                 .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");

@@ -74,7 +74,7 @@ async fn checks_run_in_the_order_authentication_role_existence_body() {
     for role in ["viewer", "editor", "admin"] {
         let person = app.user(&format!("{role}@example.com"), role).await;
         let (_, token) = person.personal_token("script", role).await;
-        let script = app.with_authorization(format!("Bearer {token}"));
+        let script = app.with_token(&token);
         for (method, path, needed) in guarded() {
             // The caller's own account exists, so this request would delete it.
             if path == "/users/me" && role == "admin" {
@@ -114,7 +114,7 @@ async fn every_role_can_read_and_manage_its_own_credentials() {
     let checkout = app.admin().await.flag_environment().await;
     let viewer = app.user("vic@example.com", "viewer").await;
     let (id, token) = viewer.personal_token("script", "viewer").await;
-    let script = app.with_authorization(format!("Bearer {token}"));
+    let script = app.with_token(&token);
     for path in [
         "/environments".to_owned(),
         format!("/environments/{}", checkout.environment),

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use pennon_tests::{EMAIL, PASSWORD, Process, TestDatabase, binary};
-use reqwest::{Client, StatusCode};
-use serde_json::json;
+use reqwest::StatusCode;
 
 const JWT_SECRET: &str = "a signing secret of more than 32 bytes";
 
@@ -24,19 +23,6 @@ fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Output {
     command.output().expect("the binary runs")
 }
 
-async fn signs_in(process: &Process, password: &str) -> bool {
-    let credentials = json!({ "email": EMAIL, "password": password });
-    let url = format!("{}/auth/login", process.base_url());
-    let answer = Client::new().post(url).json(&credentials).send().await;
-    answer.expect("an answer").status() == StatusCode::OK
-}
-
-async fn reads_flags(process: &Process, token: &str) -> StatusCode {
-    let request = Client::new().get(format!("{}/flags", process.base_url()));
-    let answer = request.bearer_auth(token).send().await;
-    answer.expect("an answer").status()
-}
-
 #[tokio::test]
 async fn a_server_reads_its_secrets_from_files() {
     let database = TestDatabase::create().await;
@@ -52,15 +38,16 @@ async fn a_server_reads_its_secrets_from_files() {
     });
     process.wait_until_ready().await;
     // Only the last newline of the file is removed.
-    assert!(signs_in(&process, "a password with a newline\n").await);
-    assert!(!signs_in(&process, "a password with a newline").await);
+    let exact = process.try_sign_in("a password with a newline\n").await;
+    exact.expect(StatusCode::OK);
+    let shorter = process.try_sign_in("a password with a newline").await;
+    shorter.expect(StatusCode::UNAUTHORIZED);
 
     // Commands use the same database.
     let add = ["user", "add", "eve@example.com", "--role", "viewer"];
     let added = run(&add, &[("DATABASE_URL_FILE", &url)]);
     assert!(added.status.success(), "{added:?}");
-    process.terminate();
-    process.ended().await;
+    process.stop().await;
 
     // The same signing secret from an environment variable accepts the same tokens.
     let settings = [("PENNON_JWT_SECRET", JWT_SECRET)];
@@ -69,19 +56,19 @@ async fn a_server_reads_its_secrets_from_files() {
     let reset = database.command_in(Path::new("."), &reset, PASSWORD).await;
     reset.expect_success();
     let token = second.signed_in().await;
-    second.terminate();
-    second.ended().await;
+    second.stop().await;
     let from_file = [("PENNON_JWT_SECRET_FILE", jwt_secret.as_str())];
     let third = Process::start(&database, &from_file).await;
-    assert_eq!(reads_flags(&third, &token).await, StatusCode::OK);
-    third.terminate();
-    third.ended().await;
+    let flags = third.with_token(&token).get("/flags").await;
+    flags.expect(StatusCode::OK);
+    third.stop().await;
     let other = [(
         "PENNON_JWT_SECRET",
         "another signing secret of 32 bytes and more",
     )];
     let fourth = Process::start(&database, &other).await;
-    assert_eq!(reads_flags(&fourth, &token).await, StatusCode::UNAUTHORIZED);
+    let refused = fourth.with_token(&token).get("/flags").await;
+    refused.expect(StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]

@@ -218,8 +218,7 @@ async fn the_error_for_an_unusable_database_file_names_file_and_folder() {
 async fn a_database_file_that_cannot_be_written_is_not_served() {
     let database = TestDatabase::in_file();
     let process = Process::start(&database, &[]).await;
-    process.terminate();
-    let log = process.ended().await.log;
+    let log = process.stop().await.log;
     let opened = format!(
         "opened the database database=\"{}\"",
         database.file().display()
@@ -238,8 +237,7 @@ async fn a_database_file_that_cannot_be_written_is_not_served() {
 async fn a_damaged_database_file_is_named_and_not_changed() {
     let database = TestDatabase::in_file();
     let process = Process::start(&database, &[]).await;
-    process.terminate();
-    process.ended().await;
+    process.stop().await;
     let mut content = std::fs::read(database.file()).expect("the file");
     content.iter_mut().skip(4096).for_each(|byte| *byte = 0x5a);
     std::fs::write(database.file(), &content).expect("the file is written");
@@ -259,8 +257,7 @@ async fn an_unreachable_database_is_logged_at_once_and_the_wait_can_be_interrupt
     process
         .wait_until_it_logs("cannot reach PostgreSQL; retrying")
         .await;
-    process.terminate();
-    let ended = process.ended().await;
+    let ended = process.stop().await;
     assert!(ended.status.success(), "{}", ended.log);
     assert!(
         ended.log.contains("address=\"127.0.0.1:1\""),
@@ -311,8 +308,7 @@ async fn a_second_start_logs_no_database_notices() {
     let database = TestDatabase::create().await;
     for _ in 0..2 {
         let process = Process::start(&database, &[]).await;
-        process.terminate();
-        let log = process.ended().await.log;
+        let log = process.stop().await.log;
         assert!(!log.contains("_sqlx_migrations"), "{log}");
     }
 }

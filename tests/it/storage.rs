@@ -1,8 +1,8 @@
 //! The service while its database cannot write: a full disk, and transactions that the database rolls back itself.
 
 use pennon_tests::{EMAIL, PASSWORD, Process, TestApp, TestDatabase, eventually};
-use reqwest::{Client, Method, RequestBuilder, StatusCode};
-use serde_json::{Value, json};
+use reqwest::StatusCode;
+use serde_json::json;
 
 #[tokio::test]
 async fn writes_succeed_after_sqlite_rolls_back_a_transaction() {
@@ -64,52 +64,34 @@ async fn a_full_disk_stops_only_changes_and_needs_no_restart() {
         return;
     }
     let process = Process::start(&database, &[]).await;
-    let token = process.signed_in().await;
-    let request = |method: Method, path: &str| {
-        let url = format!("{}{path}", process.base_url());
-        Client::new().request(method, url).bearer_auth(&token)
-    };
-    let create = |key: &str| {
+    let admin = process.admin().await;
+    let create = async |key: &str| {
         let flag = json!({ "key": key, "name": key, "type": "boolean" });
-        request(Method::POST, "/flags").json(&flag)
+        admin.post("/flags", flag).await
     };
-    let environment = request(Method::POST, "/environments");
-    let environment = environment.json(&json!({ "product": "shop", "name": "prod" }));
-    let sdk_key = answer(environment).await.1["sdkKey"].clone();
+    let (_, sdk_key) = admin.environment("shop", "prod").await;
     process.limit_files(Some(0));
-    let (status, problem) = answer(create("refused")).await;
+    create("refused")
+        .await
+        .expect_problem(StatusCode::SERVICE_UNAVAILABLE, "STORAGE_FULL");
+    process
+        .try_sign_in(PASSWORD)
+        .await
+        .expect_problem(StatusCode::SERVICE_UNAVAILABLE, "STORAGE_FULL");
+    let health = admin.get("/health").await.expect(StatusCode::OK).json();
     assert_eq!(
-        (status, &problem["code"]),
-        (StatusCode::SERVICE_UNAVAILABLE, &json!("STORAGE_FULL"))
+        (&health["status"], &health["reasons"]),
+        (&json!("degraded"), &json!(["STORAGE_FULL"]))
     );
-    let sign_in = request(Method::POST, "/auth/login");
-    let sign_in = sign_in.json(&json!({ "email": EMAIL, "password": PASSWORD }));
-    let (_, problem) = answer(sign_in).await;
-    assert_eq!(problem["code"], "STORAGE_FULL");
-    let (status, health) = answer(request(Method::GET, "/health")).await;
-    assert_eq!(
-        (status, &health["status"], &health["reasons"]),
-        (StatusCode::OK, &json!("degraded"), &json!(["STORAGE_FULL"]))
-    );
-    let flags = answer(request(Method::GET, "/flags")).await;
-    assert_eq!(
-        (flags.0, &flags.1["pagination"]["total"]),
-        (StatusCode::OK, &json!(0))
-    );
-    let config = Client::new().get(format!("{}/sdk/v1/config", process.base_url()));
-    let config = config.bearer_auth(sdk_key.as_str().expect("a key"));
-    assert_eq!(answer(config).await.0, StatusCode::OK);
+    let flags = admin.get("/flags").await.expect(StatusCode::OK).json();
+    assert_eq!(flags["pagination"]["total"], 0);
+    let config = process.sdk(&sdk_key).get("/sdk/v1/config").await;
+    config.expect(StatusCode::OK);
 
     process.limit_files(None);
-    assert_eq!(answer(create("accepted")).await.0, StatusCode::CREATED);
+    create("accepted").await.expect(StatusCode::CREATED);
     eventually("health is ok", async || {
-        answer(request(Method::GET, "/health")).await.1["status"] == "ok"
+        admin.get("/health").await.text("/status") == "ok"
     })
     .await;
-}
-
-/// Returns the status and the JSON body of the response to a request.
-async fn answer(request: RequestBuilder) -> (StatusCode, Value) {
-    let answer = request.send().await.expect("an answer");
-    (answer.status(), answer.json().await.expect("JSON"))
 }

@@ -1,15 +1,11 @@
 //! Personal access tokens, the credentials of scripts.
 
-use pennon_tests::{Answer, Caller, EMAIL, PASSWORD, TestApp};
+use pennon_tests::{Answer, EMAIL, PASSWORD, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-
-fn script<'a>(app: &'a TestApp, token: &str) -> Caller<'a> {
-    app.with_authorization(format!("Bearer {token}"))
-}
 
 fn flag(key: &str) -> Value {
     json!({ "key": key, "name": key, "type": "boolean" })
@@ -54,7 +50,7 @@ async fn a_token_has_its_role_and_the_audit_log_names_token_and_owner() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, token) = admin.personal_token("nightly build", "editor").await;
-    let ci = script(&app, &token);
+    let ci = app.with_token(&token);
     let created = ci.post("/flags", flag("checkout")).await;
     let name = format!("{EMAIL} (nightly build)");
     assert_eq!(created.expect(StatusCode::CREATED).text("/createdBy"), name);
@@ -90,21 +86,21 @@ async fn a_token_never_has_more_rights_than_its_owner_has_now() {
         answer.expect(StatusCode::OK);
     };
     let create = async |token: &str, key: &str| {
-        let answer = script(&app, token).post("/flags", flag(key)).await;
+        let answer = app.with_token(token).post("/flags", flag(key)).await;
         answer.status
     };
     assert_eq!(create(&editor, "one").await, StatusCode::CREATED);
     assert_eq!(create(&viewer, "two").await, StatusCode::FORBIDDEN);
     set_role("viewer").await;
     assert_eq!(create(&editor, "two").await, StatusCode::FORBIDDEN);
-    script(&app, &editor)
+    app.with_token(&editor)
         .get("/flags")
         .await
         .expect(StatusCode::OK);
     set_role("admin").await;
     assert_eq!(create(&editor, "two").await, StatusCode::CREATED);
     assert_eq!(create(&viewer, "three").await, StatusCode::FORBIDDEN);
-    script(&app, &editor)
+    app.with_token(&editor)
         .get("/users")
         .await
         .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
@@ -122,18 +118,21 @@ async fn a_token_expires_on_time_and_is_listed_until_revoked() {
     let at = create("at the second", "2026-03-01T09:30:10Z").await;
     let after = create("a millisecond later", "2026-03-01T09:30:10.001Z").await;
     app.advance(9);
-    script(&app, &at).get("/flags").await.expect(StatusCode::OK);
-    app.advance(1);
-    script(&app, &at)
-        .get("/flags")
-        .await
-        .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
-    script(&app, &after)
+    app.with_token(&at)
         .get("/flags")
         .await
         .expect(StatusCode::OK);
     app.advance(1);
-    script(&app, &after)
+    app.with_token(&at)
+        .get("/flags")
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    app.with_token(&after)
+        .get("/flags")
+        .await
+        .expect(StatusCode::OK);
+    app.advance(1);
+    app.with_token(&after)
         .get("/flags")
         .await
         .expect(StatusCode::UNAUTHORIZED);
@@ -168,12 +167,12 @@ async fn a_token_is_valid_for_ninety_days_by_default_and_at_most_a_year() {
         assert_eq!(answer.faults(), ["/expiresAt"], "{expires_at}");
     }
     app.advance(90 * 24 * 60 * 60 - 1);
-    script(&app, &token)
+    app.with_token(&token)
         .get("/flags")
         .await
         .expect(StatusCode::OK);
     app.advance(1);
-    script(&app, &token)
+    app.with_token(&token)
         .get("/flags")
         .await
         .expect(StatusCode::UNAUTHORIZED);
@@ -254,7 +253,7 @@ async fn a_user_has_at_most_fifty_tokens() {
 async fn managing_own_credentials_requires_a_session() {
     let app = TestApp::start().await;
     let (_, token) = app.admin().await.personal_token("ci", "admin").await;
-    let ci = script(&app, &token);
+    let ci = app.with_token(&token);
     let change = json!({ "currentPassword": PASSWORD, "newPassword": "another long password" });
     for refused in [
         ci.post(
@@ -304,7 +303,7 @@ async fn a_revoked_token_is_refused_at_once() {
         .delete(&path(&first))
         .await
         .expect_problem(StatusCode::NOT_FOUND, "TOKEN_NOT_FOUND");
-    script(&app, &second_token)
+    app.with_token(&second_token)
         .delete(&path(&first))
         .await
         .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
@@ -312,7 +311,7 @@ async fn a_revoked_token_is_refused_at_once() {
     eve.delete(&path(&first))
         .await
         .expect(StatusCode::NO_CONTENT);
-    script(&app, &second_token)
+    app.with_token(&second_token)
         .delete(&path(&second))
         .await
         .expect(StatusCode::NO_CONTENT);
@@ -321,7 +320,7 @@ async fn a_revoked_token_is_refused_at_once() {
         .await
         .expect(StatusCode::NO_CONTENT);
     for token in [first_token, second_token] {
-        let refused = script(&app, &token).get("/flags").await;
+        let refused = app.with_token(&token).get("/flags").await;
         refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
     }
     for id in [first.as_str(), "x", "%00"] {
@@ -341,7 +340,7 @@ async fn the_evaluation_api_refuses_personal_access_tokens() {
     let refused = refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
     assert_eq!(refused.bytes, unknown.bytes);
     for wrong in ["pnt_", "pnt_x", &format!("{token}x"), &token.to_uppercase()] {
-        let answer = script(&app, wrong).get("/flags").await;
+        let answer = app.with_token(wrong).get("/flags").await;
         answer.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
     }
 }
@@ -355,14 +354,15 @@ async fn requests_during_a_token_revocation_write_all_or_nothing() {
     let mut under_way = JoinSet::new();
     for number in 0..12 {
         let at = if number % 2 == 0 { &app } else { &other };
-        let request = script(at, &token).request(Method::POST, "/flags");
+        let request = at.with_token(&token).request(Method::POST, "/flags");
         under_way.spawn(Answer::to(request.json(&flag(&format!("flag_{number}")))));
     }
     admin
         .delete(&format!("/users/me/tokens/{id}"))
         .await
         .expect(StatusCode::NO_CONTENT);
-    script(&other, &token)
+    other
+        .with_token(&token)
         .get("/flags")
         .await
         .expect(StatusCode::UNAUTHORIZED);
@@ -465,7 +465,7 @@ async fn an_administrators_token_cannot_set_passwords() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, token) = admin.personal_token("script", "admin").await;
-    let script = script(&app, &token);
+    let script = app.with_token(&token);
     let eve = admin.user("eve@example.com", "viewer").await;
     for user in ["me", &eve] {
         let password = json!({ "password": "another long password" });

@@ -61,8 +61,7 @@ async fn the_backup_before_an_upgrade_includes_the_write_ahead_log() {
         .await
         .expect("a row");
     let process = Process::start(&database, &[]).await;
-    process.terminate();
-    let log = process.ended().await.log;
+    let log = process.stop().await.log;
     writer.close().await.expect("it closes");
 
     let newest = migrations(false)

@@ -328,9 +328,9 @@ async fn deleting_a_user_ends_their_sessions_and_tokens_at_once() {
     let admin = app.admin().await;
     let id = admin.user("eve@example.com", "editor").await;
     let tokens = app.sign_in("eve@example.com", PASSWORD).await;
-    let session = app.with_authorization(format!("Bearer {}", tokens.text("/access_token")));
+    let session = app.with_token(&tokens.text("/access_token"));
     let (_, token) = session.personal_token("ci", "editor").await;
-    let script = app.with_authorization(format!("Bearer {token}"));
+    let script = app.with_token(&token);
     script.get("/flags").await.expect(StatusCode::OK);
     admin
         .delete(&format!("/users/{id}"))

@@ -15,14 +15,14 @@ use reqwest::StatusCode;
 use serde_json::json;
 use tokio::task::JoinSet;
 
+use crate::caller::HttpServer;
 use crate::{Answer, Caller, CommandResult, EMAIL, PASSWORD, START, TestDatabase};
 
 /// A running service with its own database.
 pub struct TestApp {
-    pub(crate) base_url: String,
+    server: HttpServer,
     metrics_address: Option<SocketAddr>,
     clock: Arc<TestClock>,
-    pub(crate) http: reqwest::Client,
     service: Service,
     first: Option<FirstAdministrator>,
     database: Arc<TestDatabase>,
@@ -84,15 +84,10 @@ impl TestApp {
         let (service, first) = start(&database, settings, Arc::clone(&clock)).await;
         let metrics_address = listeners.metrics_address();
         tokio::spawn(serve(listeners, service.clone(), std::future::pending()));
-        let http = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .expect("the client is made");
         Self {
-            base_url: format!("http://{address}"),
+            server: HttpServer::at(address),
             metrics_address,
             clock,
-            http,
             service,
             first,
             database,
@@ -172,7 +167,7 @@ impl TestApp {
     /// Returns the lines of the Prometheus metrics. The app needs `--metrics-listen`.
     pub async fn metrics(&self) -> Vec<String> {
         let address = self.metrics_address.expect("the metrics have a port");
-        let answer = Answer::to(self.http.get(format!("http://{address}/metrics"))).await;
+        let answer = Answer::to(self.server.http.get(format!("http://{address}/metrics"))).await;
         let answer = answer.expect(StatusCode::OK);
         assert!(
             answer
@@ -200,23 +195,22 @@ impl TestApp {
 
     /// Returns a caller without a credential.
     pub fn anonymous(&self) -> Caller<'_> {
-        Caller {
-            app: self,
-            authorization: None,
-        }
+        self.server.caller(None)
     }
 
     /// Returns a caller with this value of the `Authorization` header.
     pub fn with_authorization(&self, value: impl Into<String>) -> Caller<'_> {
-        Caller {
-            app: self,
-            authorization: Some(value.into()),
-        }
+        self.server.caller(Some(value.into()))
     }
 
     /// Returns a caller with an SDK key.
     pub fn sdk(&self, key: &str) -> Caller<'_> {
-        self.with_authorization(format!("Bearer {key}"))
+        self.with_token(key)
+    }
+
+    /// Returns a caller with an access token or a personal access token.
+    pub fn with_token(&self, token: &str) -> Caller<'_> {
+        self.with_authorization(format!("Bearer {token}"))
     }
 
     /// Signs in the first administrator.
@@ -239,7 +233,7 @@ impl TestApp {
     /// Signs in a user whose password is [`PASSWORD`].
     pub async fn signed_in(&self, email: &str) -> Caller<'_> {
         let tokens = self.sign_in(email, PASSWORD).await.expect(StatusCode::OK);
-        self.with_authorization(format!("Bearer {}", tokens.text("/access_token")))
+        self.with_token(&tokens.text("/access_token"))
     }
 
     /// Creates a user with [`PASSWORD`], as the first administrator, and signs the user in.
@@ -250,7 +244,7 @@ impl TestApp {
 
     /// Returns the host and port of the service, for tests that use a socket directly.
     pub fn address(&self) -> &str {
-        self.base_url.trim_start_matches("http://")
+        self.server.base_url.trim_start_matches("http://")
     }
 }
 

@@ -1,16 +1,43 @@
 //! Callers of the service, and the objects that most tests need.
 
+use std::net::SocketAddr;
+
 use reqwest::header::{AUTHORIZATION, HeaderValue};
-use reqwest::{Method, RequestBuilder, StatusCode};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
-use crate::{Answer, EMAIL, PASSWORD, TestApp};
+use crate::{Answer, EMAIL, PASSWORD};
 
 /// A caller of the service, with its credential.
 #[derive(Clone)]
 pub struct Caller<'a> {
-    pub(crate) app: &'a TestApp,
+    pub(crate) server: &'a HttpServer,
     pub(crate) authorization: Option<String>,
+}
+
+/// The address of a server, and the client that sends the requests of its callers.
+pub(crate) struct HttpServer {
+    pub(crate) base_url: String,
+    pub(crate) http: Client,
+}
+
+impl HttpServer {
+    pub(crate) fn at(address: SocketAddr) -> Self {
+        let http = Client::builder().redirect(Policy::none()).build();
+        Self {
+            base_url: format!("http://{address}"),
+            http: http.expect("the client is made"),
+        }
+    }
+
+    /// Returns a caller with this value of the `Authorization` header.
+    pub(crate) fn caller(&self, authorization: Option<String>) -> Caller<'_> {
+        Caller {
+            server: self,
+            authorization,
+        }
+    }
 }
 
 impl Caller<'_> {
@@ -43,10 +70,8 @@ impl Caller<'_> {
 
     /// Returns a request with the caller's credential, for tests that need more than the other methods.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let request = self
-            .app
-            .http
-            .request(method, format!("{}{path}", self.app.base_url));
+        let url = format!("{}{path}", self.server.base_url);
+        let request = self.server.http.request(method, url);
         match &self.authorization {
             Some(authorization) => request.header(AUTHORIZATION, authorization),
             None => request,
@@ -115,6 +140,26 @@ impl Caller<'_> {
             sdk_key,
             path,
         }
+    }
+
+    /// Archives a flag.
+    pub async fn archive(&self, flag: &str) {
+        let archived = self.delete(&format!("/flags/{flag}")).await;
+        archived.expect(StatusCode::NO_CONTENT);
+    }
+
+    /// Rotates the SDK key of an environment, and returns the ID and SDK key of the new one.
+    pub async fn rotate_key(&self, environment: &str) -> (String, String) {
+        let path = format!("/environments/{environment}/rotate-key");
+        let rotated = self.post(&path, json!({})).await;
+        let rotated = rotated.expect(StatusCode::CREATED);
+        (rotated.text("/id"), rotated.text("/sdkKey"))
+    }
+
+    /// Revokes an environment.
+    pub async fn revoke(&self, environment: &str) {
+        let path = format!("/environments/{environment}/revoke");
+        self.post(&path, json!({})).await.expect(StatusCode::OK);
     }
 
     /// Enables or disables a flag in an environment.

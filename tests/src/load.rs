@@ -183,7 +183,7 @@ impl LoadClient {
         let http = Client::builder().redirect(Policy::none()).build();
         let mut client = Self {
             http: http.expect("the client is made"),
-            base_url: process.base_url(),
+            base_url: process.base_url().to_owned(),
             token: process.signed_in().await,
             cookie: String::new(),
             key: String::new(),
@@ -314,9 +314,8 @@ impl LoadClient {
 
     /// Returns the same client for another process on the same database.
     pub fn of(&self, process: &Process) -> Self {
-        let base_url = process.base_url();
         Self {
-            base_url,
+            base_url: process.base_url().to_owned(),
             ..self.clone()
         }
     }

@@ -7,16 +7,18 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use reqwest::{Client, StatusCode};
+use reqwest::StatusCode;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::{Answer, EMAIL, PASSWORD, TestDatabase, binary, eventually};
+use crate::caller::HttpServer;
+use crate::{Answer, Caller, EMAIL, PASSWORD, TestDatabase, binary, eventually};
 
 /// The binary, serving a database. Dropping this value kills it.
 pub struct Process {
     child: Child,
     address: SocketAddr,
+    server: HttpServer,
     log: Log,
 }
 
@@ -98,6 +100,7 @@ impl Process {
         Self {
             child,
             address,
+            server: HttpServer::at(address),
             log,
         }
     }
@@ -108,8 +111,28 @@ impl Process {
     }
 
     /// Returns the URL of the server without a path.
-    pub fn base_url(&self) -> String {
-        format!("http://{}", self.address)
+    pub fn base_url(&self) -> &str {
+        &self.server.base_url
+    }
+
+    /// Returns a caller without a credential.
+    pub fn anonymous(&self) -> Caller<'_> {
+        self.server.caller(None)
+    }
+
+    /// Returns a caller with an SDK key.
+    pub fn sdk(&self, key: &str) -> Caller<'_> {
+        self.with_token(key)
+    }
+
+    /// Returns a caller with an access token or a personal access token.
+    pub fn with_token(&self, token: &str) -> Caller<'_> {
+        self.server.caller(Some(format!("Bearer {token}")))
+    }
+
+    /// Signs in the first administrator.
+    pub async fn admin(&self) -> Caller<'_> {
+        self.with_token(&self.signed_in().await)
     }
 
     /// Signs in the first administrator, and returns the access token.
@@ -119,15 +142,20 @@ impl Process {
 
     /// Signs in the first administrator. Returns the response with the tokens.
     pub async fn sign_in(&self) -> Answer {
-        let credentials = json!({ "email": EMAIL, "password": PASSWORD });
-        let answer = self.post("/auth/login", &credentials).await;
+        let answer = self.try_sign_in(PASSWORD).await;
         answer.expect(StatusCode::OK)
     }
 
-    /// Sends a `POST` request without a credential.
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
-        let url = format!("{}{path}", self.base_url());
-        Answer::to(Client::new().post(url).json(body)).await
+    /// Tries to sign in the first administrator, and returns the response.
+    pub async fn try_sign_in(&self, password: &str) -> Answer {
+        let credentials = json!({ "email": EMAIL, "password": password });
+        self.anonymous().post("/auth/login", credentials).await
+    }
+
+    /// Sends SIGTERM, and waits until the process ends.
+    pub async fn stop(self) -> Ended {
+        self.terminate();
+        self.ended().await
     }
 
     /// Sends SIGTERM.

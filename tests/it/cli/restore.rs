@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pennon_tests::{Process, TestDatabase, binary};
-use reqwest::{Client, StatusCode};
-use serde_json::{Value, json};
+use reqwest::StatusCode;
 use tempfile::TempDir;
 
 /// A server with its own folder, one environment, and one flag.
@@ -21,17 +20,15 @@ struct Shop {
 impl Shop {
     async fn open(database: TestDatabase) -> Self {
         let process = Process::start(&database, &[]).await;
-        let environment = json!({ "product": "Web shop", "name": "production" });
-        let environment = post(&process, "/environments", environment).await;
-        let sdk_key = environment["sdkKey"].as_str().expect("a key").to_owned();
-        let shop = Self {
+        let admin = process.admin().await;
+        let (_, sdk_key) = admin.environment("Web shop", "production").await;
+        admin.flag("kept").await;
+        Self {
             process,
             database,
             sdk_key,
             folder: tempfile::tempdir().expect("a folder for the test"),
-        };
-        shop.create_flag("kept").await;
-        shop
+        }
     }
 
     /// Starts a server on SQLite. Returns `None` if the tests run on PostgreSQL, so that these tests do not run twice.
@@ -41,11 +38,6 @@ impl Shop {
             return None;
         }
         Some(Self::open(database).await)
-    }
-
-    async fn create_flag(&self, key: &str) {
-        let flag = json!({ "key": key, "name": key, "type": "boolean" });
-        post(&self.process, "/flags", flag).await;
     }
 
     /// Writes a backup.
@@ -60,33 +52,14 @@ impl Shop {
     /// backup.
     async fn expect_backup_in(&self, database: &TestDatabase) {
         let process = Process::start(database, &[]).await;
-        let config = Client::new()
-            .get(format!("{}/sdk/v1/config", process.base_url()))
-            .bearer_auth(&self.sdk_key)
-            .send()
-            .await
-            .expect("an answer");
-        assert_eq!(config.status(), StatusCode::OK);
-        let config: Value = config.json().await.expect("a document");
+        let config = process.sdk(&self.sdk_key).get("/sdk/v1/config").await;
+        let config = config.expect(StatusCode::OK).json();
         let flags: Vec<_> = config["flags"].as_array().expect("flags").iter().collect();
         assert_eq!(flags.len(), 1, "{flags:?}");
         assert_eq!(flags[0]["key"], "kept");
         // The database also accepts writes.
-        let flag = json!({ "key": "new", "name": "new", "type": "boolean" });
-        post(&process, "/flags", flag).await;
+        process.admin().await.flag("new").await;
     }
-}
-
-async fn post(process: &Process, path: &str, body: Value) -> Value {
-    let answer = Client::new()
-        .post(format!("{}{path}", process.base_url()))
-        .bearer_auth(process.signed_in().await)
-        .json(&body)
-        .send()
-        .await
-        .expect("an answer");
-    assert_eq!(answer.status(), StatusCode::CREATED);
-    answer.json().await.expect("an object")
 }
 
 fn text(path: &Path) -> &str {
@@ -114,7 +87,7 @@ async fn restore_needs_force_and_a_database_that_no_server_uses() {
         return;
     };
     let backup = shop.back_up().await;
-    shop.create_flag("later").await;
+    shop.process.admin().await.flag("later").await;
     let database = &shop.database;
     let restore = ["restore", text(&backup)];
     let by_force = ["restore", "--force", text(&backup)];
@@ -334,7 +307,7 @@ async fn a_postgresql_database_is_restored_with_its_own_tools() {
     if !run_if_installed(&mut pg_dump) {
         return;
     }
-    shop.create_flag("later").await;
+    shop.process.admin().await.flag("later").await;
 
     let new = TestDatabase::create().await;
     let mut pg_restore = Command::new("pg_restore");

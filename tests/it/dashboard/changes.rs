@@ -14,7 +14,7 @@ async fn undo_leaves_what_others_and_scripts_with_a_token_of_the_same_user_did()
     admin.switch(&mine, &environment, true).await;
     app.advance(1);
     let (_, token) = admin.personal_token("deploy", "editor").await;
-    let script = app.with_authorization(format!("Bearer {token}"));
+    let script = app.with_token(&token);
     script.switch(&other, &environment, true).await;
     let eve = app.user("eve@example.com", "editor").await;
     eve.switch(&theirs, &environment, true).await;

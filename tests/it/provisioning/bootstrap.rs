@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use pennon_tests::{Process, TestDatabase, binary};
-use reqwest::{Client, Method, StatusCode};
-use serde_json::{Value, json};
+use reqwest::StatusCode;
+use serde_json::Value;
 use tempfile::TempDir;
 
 pub(super) const APPLIED: &str = "applied the bootstrap file";
@@ -94,43 +94,11 @@ impl Bootstrap {
     }
 }
 
-pub(super) async fn send(
-    process: &Process,
-    method: Method,
-    path: &str,
-    credential: &str,
-    body: Value,
-) -> (StatusCode, Value) {
-    let request = Client::new().request(method, format!("{}{path}", process.base_url()));
-    let request = request.bearer_auth(credential);
-    let request = if body.is_null() {
-        request
-    } else {
-        request.json(&body)
-    };
-    let answer = request.send().await.expect("an answer");
-    let status = answer.status();
-    let body = answer.bytes().await.expect("a body");
-    (status, serde_json::from_slice(&body).unwrap_or_default())
-}
-
-pub(super) async fn get(process: &Process, path: &str, credential: &str) -> (StatusCode, Value) {
-    send(process, Method::GET, path, credential, Value::Null).await
-}
-
 /// Returns the state of the documentation's flag for an SDK key, or `None` if the key is refused.
 pub(super) async fn is_on(process: &Process, key: &str) -> Option<bool> {
-    let question = json!({ "flagKey": "pay_by_invoice" });
-    let (status, answer) = send(process, Method::POST, "/sdk/v1/evaluate", key, question).await;
-    if status == StatusCode::UNAUTHORIZED {
+    let answer = process.sdk(key).evaluate("pay_by_invoice").await;
+    if answer.status == StatusCode::UNAUTHORIZED {
         return None;
     }
-    assert_eq!(status, StatusCode::OK, "{answer}");
-    answer["enabled"].as_bool()
-}
-
-/// Stops a server and returns its log.
-pub(super) async fn stop(process: Process) -> String {
-    process.terminate();
-    process.ended().await.log
+    answer.expect(StatusCode::OK).json()["enabled"].as_bool()
 }

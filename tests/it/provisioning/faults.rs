@@ -6,7 +6,7 @@ use pennon_tests::{EMAIL, Process, TestDatabase};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::bootstrap::{Bootstrap, get, is_on, stop};
+use super::bootstrap::{Bootstrap, is_on};
 
 /// Fails the test unless the start fails with all of these errors, and the log contains no secret.
 async fn expect_refused(
@@ -166,7 +166,7 @@ async fn a_key_must_fit_the_visibility_of_its_environment() {
 async fn a_file_with_a_token_needs_an_administrator() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
-    stop(Process::start(&database, &[]).await).await;
+    Process::start(&database, &[]).await.stop().await;
     // The address of the first administrator belongs to a user who is not one.
     database.execute("update users set role = 'viewer'").await;
     let complaint = "/personalAccessToken: the token needs an administrator";
@@ -174,6 +174,6 @@ async fn a_file_with_a_token_needs_an_administrator() {
     let promote = ["user", "set-role", EMAIL, "admin"];
     database.command(&promote).await.expect_success();
     let process = bootstrap.start(&database).await;
-    let (status, _) = get(&process, "/flags", bootstrap.token()).await;
-    assert_eq!(status, StatusCode::OK);
+    let script = process.with_token(bootstrap.token());
+    script.get("/flags").await.expect(StatusCode::OK);
 }

@@ -5,10 +5,10 @@ mod faults;
 
 use pennon_model::time::Timestamp;
 use pennon_tests::{EMAIL, Process, TestDatabase};
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
+use reqwest::StatusCode;
+use serde_json::json;
 
-use self::bootstrap::{APPLIED, Bootstrap, IGNORED, get, is_on, send, stop};
+use self::bootstrap::{APPLIED, Bootstrap, IGNORED, is_on};
 
 #[tokio::test]
 async fn the_documented_file_creates_environments_flags_and_a_token() {
@@ -19,9 +19,10 @@ async fn the_documented_file_creates_environments_flags_and_a_token() {
     assert_eq!(is_on(&process, bootstrap.sdk_key(1)).await, Some(true));
 
     let token = bootstrap.token();
-    let (status, me) = get(&process, "/users/me", token).await;
-    assert_eq!((status, &me["email"]), (StatusCode::OK, &json!(EMAIL)));
-    let (_, tokens) = get(&process, "/users/me/tokens", token).await;
+    let script = process.with_token(token);
+    let me = script.get("/users/me").await.expect(StatusCode::OK);
+    assert_eq!(me.text("/email"), EMAIL);
+    let tokens = script.get("/users/me/tokens").await.json();
     assert_eq!(tokens.as_array().map(Vec::len), Some(1));
     assert_eq!(tokens[0]["name"], "deploy");
     assert_eq!(tokens[0]["role"], "editor");
@@ -32,17 +33,17 @@ async fn the_documented_file_creates_environments_flags_and_a_token() {
         time.millis() / (24 * 60 * 60 * 1000)
     };
     assert_eq!(days("expiresAt") - days("createdAt"), 30);
-    let (_, environments) = get(&process, "/environments", token).await;
+    let environments = script.get("/environments").await.json();
     assert_eq!(environments["pagination"]["total"], 2);
     let prefix = &bootstrap.sdk_key(1)[..12];
     assert_eq!(environments["items"][0]["sdkKeyPrefix"], prefix);
     // An editor's token has no administrator rights.
     let other = json!({ "product": "Web shop", "name": "other" });
-    let (status, _) = send(&process, Method::POST, "/environments", token, other).await;
-    assert_eq!(status, StatusCode::FORBIDDEN);
+    let refused = script.post("/environments", other).await;
+    refused.expect(StatusCode::FORBIDDEN);
 
-    let admin = process.signed_in().await;
-    let (_, audit) = get(&process, "/audit?include=accounts", &admin).await;
+    let admin = process.admin().await;
+    let audit = admin.get("/audit?include=accounts").await.json();
     bootstrap.expect_hidden(&audit.to_string());
     let entries = audit["items"].as_array().expect("entries");
     let actions: Vec<&str> = entries
@@ -75,7 +76,7 @@ async fn the_documented_file_creates_environments_flags_and_a_token() {
 
     let exported = database.command(&["export"]).await.expect_success();
     bootstrap.expect_hidden(&exported);
-    let log = stop(process).await;
+    let log = process.stop().await.log;
     assert!(log.contains(APPLIED), "{log}");
     bootstrap.expect_hidden(&log);
 }
@@ -92,10 +93,8 @@ async fn a_file_can_create_a_public_environment() {
     bootstrap.write(&bootstrap.content.to_string());
     let process = bootstrap.start(&TestDatabase::create().await).await;
     assert_eq!(is_on(&process, &key).await, Some(true));
-    let (status, refused) = get(&process, "/sdk/v1/config", &key).await;
-    assert_eq!(status, StatusCode::FORBIDDEN);
-    assert_eq!(refused["code"], "CONFIG_NOT_PUBLIC");
-    stop(process).await;
+    let refused = process.sdk(&key).get("/sdk/v1/config").await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "CONFIG_NOT_PUBLIC");
 }
 
 #[tokio::test]
@@ -103,27 +102,21 @@ async fn a_restart_does_not_restore_a_rotated_key_or_revoked_token() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     let process = bootstrap.start(&database).await;
-    let admin = process.signed_in().await;
-    let (_, environments) = get(&process, "/environments?name=staging", &admin).await;
-    let id = environments["items"][0]["id"].as_str().expect("an id");
-    let rotate = format!("/environments/{id}/rotate-key");
-    let (status, rotated) = send(&process, Method::POST, &rotate, &admin, Value::Null).await;
-    assert_eq!(status, StatusCode::CREATED, "{rotated}");
-    let new_key = rotated["sdkKey"].as_str().expect("a key");
-    let (_, tokens) = get(&process, "/users/me/tokens", &admin).await;
-    let token = tokens[0]["id"].as_str().expect("an id");
-    let path = format!("/users/me/tokens/{token}");
-    let (status, _) = send(&process, Method::DELETE, &path, &admin, Value::Null).await;
-    assert_eq!(status, StatusCode::NO_CONTENT);
-    stop(process).await;
+    let admin = process.admin().await;
+    let environments = admin.get("/environments?name=staging").await;
+    let (_, new_key) = admin.rotate_key(&environments.text("/items/0/id")).await;
+    let token = admin.get("/users/me/tokens").await.text("/0/id");
+    let deleted = admin.delete(&format!("/users/me/tokens/{token}")).await;
+    deleted.expect(StatusCode::NO_CONTENT);
+    process.stop().await;
 
     let process = bootstrap.start(&database).await;
     assert_eq!(is_on(&process, bootstrap.sdk_key(1)).await, None);
-    assert_eq!(is_on(&process, new_key).await, Some(true));
+    assert_eq!(is_on(&process, &new_key).await, Some(true));
     assert_eq!(is_on(&process, bootstrap.sdk_key(0)).await, Some(false));
-    let (status, _) = get(&process, "/flags", bootstrap.token()).await;
-    assert_eq!(status, StatusCode::UNAUTHORIZED);
-    let log = stop(process).await;
+    let script = process.with_token(bootstrap.token());
+    script.get("/flags").await.expect(StatusCode::UNAUTHORIZED);
+    let log = process.stop().await.log;
     assert!(log.contains(IGNORED) && !log.contains(APPLIED), "{log}");
 }
 
@@ -132,15 +125,13 @@ async fn the_file_is_ignored_if_the_database_ever_had_an_environment() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     let process = bootstrap.start(&database).await;
-    let admin = process.signed_in().await;
-    let (_, environments) = get(&process, "/environments", &admin).await;
+    let admin = process.admin().await;
+    let environments = admin.get("/environments").await.json();
     for environment in environments["items"].as_array().expect("environments") {
         let id = environment["id"].as_str().expect("an id");
-        let revoke = format!("/environments/{id}/revoke");
-        let (status, _) = send(&process, Method::POST, &revoke, &admin, Value::Null).await;
-        assert_eq!(status, StatusCode::OK);
+        admin.revoke(id).await;
     }
-    stop(process).await;
+    process.stop().await;
 
     let another = Bootstrap::documented();
     let same = bootstrap.content.to_string();
@@ -158,12 +149,12 @@ async fn the_file_is_ignored_if_the_database_ever_had_an_environment() {
         for key in [&bootstrap, &another].map(|file| file.sdk_key(1)) {
             assert_eq!(is_on(&process, key).await, None);
         }
-        let admin = process.signed_in().await;
-        let (_, active) = get(&process, "/environments?status=active", &admin).await;
+        let admin = process.admin().await;
+        let active = admin.get("/environments?status=active").await.json();
         assert_eq!(active["pagination"]["total"], 0);
-        let (status, _) = get(&process, "/flags", another.token()).await;
-        assert_eq!(status, StatusCode::UNAUTHORIZED);
-        let log = stop(process).await;
+        let script = process.with_token(another.token());
+        script.get("/flags").await.expect(StatusCode::UNAUTHORIZED);
+        let log = process.stop().await.log;
         assert_eq!(log.matches(IGNORED).count(), 1, "{log}");
         assert!(!log.contains("ERROR") && !log.contains("WARN"), "{log}");
     }
@@ -181,11 +172,12 @@ async fn servers_that_start_together_apply_the_file_once() {
         server.wait_until_ready().await;
         assert_eq!(is_on(server, bootstrap.sdk_key(1)).await, Some(true));
     }
-    let (_, environments) = get(&servers[0], "/environments", bootstrap.token()).await;
+    let script = servers[0].with_token(bootstrap.token());
+    let environments = script.get("/environments").await.json();
     assert_eq!(environments["pagination"]["total"], 2);
     let mut applied = 0;
     for server in servers {
-        let log = stop(server).await;
+        let log = server.stop().await.log;
         assert_ne!(log.contains(APPLIED), log.contains(IGNORED), "{log}");
         applied += usize::from(log.contains(APPLIED));
     }
@@ -204,21 +196,19 @@ async fn the_token_belongs_to_the_oldest_administrator_of_a_database_without_env
         let add = ["user", "add", email, "--role", role];
         database.command(&add).await.expect_success();
     }
-    let admin = process.signed_in().await;
-    let flag = json!({ "key": "earlier", "name": "Earlier", "type": "boolean" });
-    let (status, _) = send(&process, Method::POST, "/flags", &admin, flag).await;
-    assert_eq!(status, StatusCode::CREATED);
-    stop(process).await;
+    process.admin().await.flag("earlier").await;
+    process.stop().await;
 
     let mut content = bootstrap.content.clone();
     content["personalAccessToken"] =
         json!({ "name": "ci", "role": "admin", "token": bootstrap.token() });
     bootstrap.write(&content.to_string());
     let process = bootstrap.start(&database).await;
-    let (_, me) = get(&process, "/users/me", bootstrap.token()).await;
-    assert_eq!(me["email"], EMAIL);
+    let me = process.with_token(bootstrap.token()).get("/users/me").await;
+    assert_eq!(me.text("/email"), EMAIL);
     // The existing flag is off in the new environments.
-    let (_, config) = get(&process, "/sdk/v1/config", bootstrap.sdk_key(0)).await;
+    let sdk = process.sdk(bootstrap.sdk_key(0));
+    let config = sdk.get("/sdk/v1/config").await.json();
     assert_eq!(config["flags"][0]["key"], "earlier");
     assert_eq!(config["flags"][0]["enabled"], false);
 }
