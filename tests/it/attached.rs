@@ -3,7 +3,7 @@
 //! A rotation creates an environment with another ID, so whatever is attached must move along. A new column or table
 //! that refers to an environment fails this test until its fate is listed here.
 
-use pennon_tests::{Caller, TestApp};
+use pennon_tests::{Caller, TestApp, equals, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
@@ -181,14 +181,8 @@ async fn furnished(app: &TestApp, admin: &Caller<'_>) -> String {
     let id = rotated.expect(StatusCode::CREATED).text("/id");
     let path = format!("/flags/{flag}/environments/{id}");
     admin.switch(&flag, &id, true).await;
-    let rule = json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [{ "attribute": "a", "operator": "==", "valueType": "string", "valueString": "b" }],
-    });
-    created(admin, &format!("{path}/rules"), rule).await;
-    let rollout = json!({ "percentage": 37, "strategy": "per_user" });
-    let rollout = admin.put(&format!("{path}/rollout"), rollout).await;
-    rollout.expect(StatusCode::CREATED);
+    admin.rule(&path, rule(1, equals("a", "b"))).await;
+    admin.rollout(&path, 37).await;
     let sdk = app.sdk(&text(&web, "sdkKey"));
     sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
     let report = json!({

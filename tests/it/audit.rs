@@ -1,6 +1,6 @@
 //! The audit log: recorded entries, filters, and groups.
 
-use pennon_tests::{Caller, EMAIL, FlagEnvironment, START, TestApp};
+use pennon_tests::{Caller, EMAIL, FlagEnvironment, START, TestApp, equals, rollout, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
@@ -44,10 +44,8 @@ async fn an_entry_has_the_rule_or_rollout_before_and_after() {
         (entry["oldValue"].take(), entry["newValue"].take())
     };
     let rule = |value: bool| {
-        json!({
-            "priority": 1, "logic": "and", "value": value,
-            "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
-        })
+        let condition = equals("vip", true);
+        json!({ "priority": 1, "logic": "and", "value": value, "conditions": [condition] })
     };
     let created = admin.post(&format!("{path}/rules"), rule(true)).await;
     let created = created.expect(StatusCode::CREATED).json();
@@ -62,8 +60,7 @@ async fn an_entry_has_the_rule_or_rollout_before_and_after() {
     let rollout_path = format!("{path}/rollout");
     let mut before = Value::Null;
     for percentage in [5, 6] {
-        let rollout = json!({ "percentage": percentage, "strategy": "per_user" });
-        let after = admin.put(&rollout_path, rollout).await.json();
+        let after = admin.put(&rollout_path, rollout(percentage)).await.json();
         assert_eq!(newest().await, (before, after.clone()));
         before = after;
     }
@@ -83,23 +80,13 @@ async fn every_action_is_recorded_once() {
         ..
     } = admin.flag_environment().await;
     admin.switch(&flag, &environment, true).await;
-    let rule = json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
-    });
-    admin
-        .post(&format!("{path}/rules"), rule.clone())
-        .await
-        .expect(StatusCode::CREATED);
+    let rule = rule(1, equals("vip", true));
+    admin.rule(&path, rule.clone()).await;
     admin
         .post(&format!("{path}/rules"), rule)
         .await
         .expect(StatusCode::CONFLICT);
-    let rollout = json!({ "percentage": 5, "strategy": "per_user" });
-    admin
-        .put(&format!("{path}/rollout"), rollout)
-        .await
-        .expect(StatusCode::CREATED);
+    admin.rollout(&path, 5).await;
     admin
         .delete(&format!("/flags/{flag}"))
         .await
@@ -287,9 +274,8 @@ async fn entries_of_one_action_share_a_group() {
     let (prod, _) = admin.environment("shop", "prod").await;
     let flag = admin.flag("checkout").await;
     admin.switch(&flag, &staging, true).await;
-    let rollout = json!({ "percentage": 10, "strategy": "per_user" });
-    let path = format!("/flags/{flag}/environments/{staging}/rollout");
-    admin.put(&path, rollout).await.expect(StatusCode::CREATED);
+    let path = format!("/flags/{flag}/environments/{staging}");
+    admin.rollout(&path, 10).await;
     let path = format!("/flags/{flag}/environments/{prod}/copy-from/{staging}");
     let copied = admin.send(admin.request(Method::POST, &path)).await;
     copied.expect(StatusCode::OK);

@@ -1,23 +1,15 @@
 //! The flags that pages start with.
 
-use pennon_tests::{Caller, FlagEnvironment, TestApp};
+use pennon_tests::{Caller, FlagEnvironment, TestApp, equals};
 use reqwest::header::{CONTENT_TYPE, IF_NONE_MATCH, ORIGIN};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 /// Adds a rule for Germany and a rollout to a flag that is on, and creates an archived flag and one that is off.
 async fn add_targeting(admin: &Caller<'_>, FlagEnvironment { path, .. }: &FlagEnvironment) {
-    let rule = json!({
-        "priority": 1, "logic": "and", "value": false,
-        "conditions": [
-            { "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" },
-        ],
-    });
-    let created = admin.post(&format!("{path}/rules"), rule).await;
-    created.expect(StatusCode::CREATED);
-    let rollout = json!({ "percentage": 100, "strategy": "per_user" });
-    let created = admin.put(&format!("{path}/rollout"), rollout).await;
-    created.expect(StatusCode::CREATED);
+    let rule = json!({ "priority": 1, "logic": "and", "value": false, "conditions": [equals("country", "DE")] });
+    admin.rule(path, rule).await;
+    admin.rollout(path, 100).await;
     let archived = admin.flag("archived").await;
     let archived = admin.delete(&format!("/flags/{archived}")).await;
     archived.expect(StatusCode::NO_CONTENT);

@@ -1,10 +1,8 @@
 //! Changes of several flags at once.
 
-use pennon_tests::{Answer, Caller, TestApp};
+use pennon_tests::{Answer, Caller, TestApp, UNKNOWN_ID};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-
-const UNKNOWN: &str = "0190a000-0000-7000-8000-000000000000";
 
 /// A shop with two environments and three flags, of which the second is limited to another product.
 struct Shop {
@@ -191,7 +189,7 @@ async fn if_one_flag_cannot_change_none_does_and_each_obstacle_is_named() {
     let admin = app.admin().await;
     let shop = Shop::with(&admin).await;
     let [a, b, c] = &shop.flags;
-    let unknown = UNKNOWN.to_owned();
+    let unknown = UNKNOWN_ID.to_owned();
     admin
         .delete(&format!("/flags/{c}"))
         .await
@@ -242,11 +240,8 @@ async fn a_dry_run_changes_nothing_and_its_fingerprint_prevents_surprises() {
 
     let fingerprint = planned["fingerprint"].as_str().unwrap_or_default();
     let query = format!("?fingerprint={fingerprint}");
-    let rollout = format!("/flags/{c}/environments/{}/rollout", shop.production);
-    let rollout = admin
-        .put(&rollout, json!({ "percentage": 5, "strategy": "per_user" }))
-        .await;
-    rollout.expect(StatusCode::CREATED);
+    let path = format!("/flags/{c}/environments/{}", shop.production);
+    admin.rollout(&path, 5).await;
     let stale = bulk_with(&admin, &query, &[a, c], enable.clone()).await;
     stale.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
     assert!(!is_enabled(&admin, a, &shop.production).await);
@@ -289,7 +284,7 @@ async fn the_role_is_required_for_each_flag_or_for_the_environment() {
             refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
         }
     }
-    let unknown = UNKNOWN.to_owned();
+    let unknown = UNKNOWN_ID.to_owned();
     let missing = bulk(&user, &[c], enable(&unknown)).await;
     missing.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
     let revoke = format!("/environments/{}/revoke", shop.production);
@@ -330,7 +325,9 @@ async fn faults_of_the_request_are_reported_together() {
     let admin = app.admin().await;
     let flag = create(&admin, json!({ "key": "a", "tags": numbered(15) })).await;
     let environment = admin.environment("Shop", "staging").await.0;
-    let many: Vec<String> = (0..101).map(|index| format!("{UNKNOWN}{index}")).collect();
+    let many: Vec<String> = (0..101)
+        .map(|index| format!("{UNKNOWN_ID}{index}"))
+        .collect();
     for (body, faults) in [
         (json!({}), vec!["/flagIds", "/action"]),
         (

@@ -1,6 +1,6 @@
 //! Warnings about features that clients in use cannot read.
 
-use pennon_tests::{Browser, Caller, TestApp};
+use pennon_tests::{Browser, Caller, TestApp, rollout};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -99,11 +99,9 @@ async fn a_version_seen_in_two_hours_causes_warnings_for_7_days() {
     let checkout = app.admin().await.flag_environment().await;
     let sdk = app.sdk(&checkout.sdk_key);
     let warned = async || {
-        let rollout = json!({ "percentage": 10, "strategy": "per_user" });
         let admin = app.admin().await;
-        let rollout = admin
-            .put(&format!("{}/rollout", checkout.path), rollout)
-            .await;
+        let path = format!("{}/rollout", checkout.path);
+        let rollout = admin.put(&path, rollout(10)).await;
         assert!(rollout.status.is_success());
         warnings(&rollout.json()).len()
     };
@@ -186,12 +184,8 @@ async fn the_dashboard_warns_about_clients_in_use_before_saving() {
     let checkout = admin.flag_environment().await;
     let (other, _) = admin.environment("shop", "other").await;
     let elsewhere = format!("/flags/{}/environments/{other}", checkout.flag);
-    let created = admin.post(&format!("{elsewhere}/rules"), rule(1)).await;
-    created.expect(StatusCode::CREATED);
-    let created = admin
-        .post(&format!("{}/rules", checkout.path), rule(1))
-        .await;
-    let created = created.expect(StatusCode::CREATED).text("/id");
+    admin.rule(&elsewhere, rule(1)).await;
+    let created = admin.rule(&checkout.path, rule(1)).await;
     let deleted = admin.delete(&format!("/rules/{created}")).await;
     deleted.expect(StatusCode::NO_CONTENT);
     let entries = admin.get("/audit").await.json();

@@ -1,17 +1,8 @@
 //! Clones of environments.
 
-use pennon_tests::{Caller, TestApp};
+use pennon_tests::{Caller, TestApp, equals, rule};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-
-fn rule(priority: i64, country: &str) -> Value {
-    json!({
-        "priority": priority, "logic": "and", "value": true,
-        "conditions": [
-            { "attribute": "country", "operator": "==", "valueType": "string", "valueString": country },
-        ],
-    })
-}
 
 /// Creates an environment with the flag `checkout`, which is on and has two rules and a rollout, and the flag `other`,
 /// and returns the IDs of the environment and of `checkout`.
@@ -23,9 +14,9 @@ async fn original(admin: &Caller<'_>) -> (String, String) {
     let configured = json!({ "isEnabled": true, "ttlOverrideSeconds": 9 });
     let configured = admin.put(&path, configured).await;
     configured.expect(StatusCode::NO_CONTENT);
-    for rule in [rule(7, "AT"), rule(2, "DE")] {
-        let created = admin.post(&format!("{path}/rules"), rule).await;
-        created.expect(StatusCode::CREATED);
+    for (priority, country) in [(7, "AT"), (2, "DE")] {
+        let rule = rule(priority, equals("country", country));
+        admin.rule(&path, rule).await;
     }
     let rollout = json!({ "percentage": 37, "strategy": "per_tenant" });
     let created = admin.put(&format!("{path}/rollout"), rollout).await;

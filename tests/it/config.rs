@@ -1,6 +1,6 @@
 //! The config document: content, filters, entity tags and codings.
 
-use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp};
+use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp, equals, rollout, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -18,23 +18,11 @@ async fn the_document_sorts_active_flags_by_key_and_rules_by_priority() {
     admin.flag("a").await;
     admin.flag("B").await;
     let path = format!("/flags/{b}/environments/{environment}");
-    let rule = |priority: u32| {
-        json!({
-            "priority": priority, "logic": "and", "value": true,
-            "conditions": [{ "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" }],
-        })
-    };
+    let rule = |priority: usize| rule(priority, equals("plan", "pro"));
     for priority in [20, 3] {
-        admin
-            .post(&format!("{path}/rules"), rule(priority))
-            .await
-            .expect(StatusCode::CREATED);
+        admin.rule(&path, rule(priority)).await;
     }
-    let rollout = json!({ "percentage": 25, "strategy": "per_user" });
-    admin
-        .put(&format!("{path}/rollout"), rollout.clone())
-        .await
-        .expect(StatusCode::CREATED);
+    admin.rollout(&path, 25).await;
     admin
         .put(&path, json!({ "isEnabled": true, "ttlOverrideSeconds": 5 }))
         .await
@@ -45,7 +33,7 @@ async fn the_document_sorts_active_flags_by_key_and_rules_by_priority() {
         .expect(StatusCode::NO_CONTENT);
     let off = |key: &str| json!({ "key": key, "enabled": false, "rules": [], "rollout": null, "ttlOverrideSeconds": null });
     let on = json!({
-        "key": "b", "enabled": true, "rules": [rule(3), rule(20)], "rollout": rollout, "ttlOverrideSeconds": 5,
+        "key": "b", "enabled": true, "rules": [rule(3), rule(20)], "rollout": rollout(25), "ttlOverrideSeconds": 5,
     });
     let answer = app
         .sdk(&key)

@@ -1,10 +1,8 @@
 //! Configurations of flags in environments.
 
-use pennon_tests::{FlagEnvironment, TestApp};
+use pennon_tests::{FlagEnvironment, TestApp, UNKNOWN_ID};
 use reqwest::StatusCode;
 use serde_json::json;
-
-const UNKNOWN: &str = "0190a000-0000-7000-8000-000000000000";
 
 #[tokio::test]
 async fn absent_members_keep_their_value_and_null_removes_the_override() {
@@ -93,7 +91,7 @@ async fn a_missing_flag_or_environment_is_named_before_the_body_is_read() {
     } = admin.flag_environment().await;
     for (path, code) in [
         (
-            format!("/flags/{UNKNOWN}/environments/{environment}"),
+            format!("/flags/{UNKNOWN_ID}/environments/{environment}"),
             "FLAG_NOT_FOUND",
         ),
         (
@@ -101,7 +99,7 @@ async fn a_missing_flag_or_environment_is_named_before_the_body_is_read() {
             "FLAG_NOT_FOUND",
         ),
         (
-            format!("/flags/{flag}/environments/{UNKNOWN}"),
+            format!("/flags/{flag}/environments/{UNKNOWN_ID}"),
             "ENVIRONMENT_NOT_FOUND",
         ),
         (

@@ -1,6 +1,6 @@
 //! Conventions of every path: bodies, errors, headers, health.
 
-use pennon_tests::{Caller, FlagEnvironment, TestApp};
+use pennon_tests::{Caller, FlagEnvironment, TestApp, UNKNOWN_ID};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -279,7 +279,7 @@ async fn unknown_query_parameters_are_refused_on_every_path() {
         Method::DELETE,
         Method::PATCH,
     );
-    let rule = unknown_id();
+    let rule = UNKNOWN_ID;
     let requests = [
         (&post, "/auth/login".to_owned()),
         (&post, "/auth/refresh".to_owned()),
@@ -390,9 +390,4 @@ async fn every_path_lists_its_methods() {
         let wrong = anonymous.send(anonymous.request(Method::TRACE, path)).await;
         wrong.expect_problem(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED");
     }
-}
-
-/// Returns a well-formed ID that no object has.
-fn unknown_id() -> String {
-    "01900000-0000-7000-8000-000000000000".to_owned()
 }

@@ -1,16 +1,11 @@
 //! Copying a flag's configuration from one environment to another.
 
-use pennon_tests::{Caller, FlagEnvironment, TestApp};
+use pennon_tests::{Caller, FlagEnvironment, TestApp, UNKNOWN_ID, equals, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-fn rule(priority: u32, country: &str) -> Value {
-    json!({
-        "priority": priority, "logic": "and", "value": true,
-        "conditions": [{
-            "attribute": "country", "operator": "==", "valueType": "string", "valueString": country,
-        }],
-    })
+fn rule_for(priority: usize, country: &str) -> Value {
+    rule(priority, equals("country", country))
 }
 
 /// The same flag in another environment, and that environment's SDK key.
@@ -28,18 +23,19 @@ async fn two_configurations(admin: &Caller<'_>) -> (FlagEnvironment, Other) {
     for (path, rules, percentage) in [
         (
             &checkout.path,
-            [rule(1, "DE"), rule(2, "AT"), rule(4, "CH")],
+            [rule_for(1, "DE"), rule_for(2, "AT"), rule_for(4, "CH")],
             10,
         ),
-        (&path, [rule(1, "DE"), rule(2, "FR"), rule(3, "IT")], 20),
+        (
+            &path,
+            [rule_for(1, "DE"), rule_for(2, "FR"), rule_for(3, "IT")],
+            20,
+        ),
     ] {
         for rule in rules {
-            let created = admin.post(&format!("{path}/rules"), rule).await;
-            created.expect(StatusCode::CREATED);
+            admin.rule(path, rule).await;
         }
-        let rollout = json!({ "percentage": percentage, "strategy": "per_user" });
-        let created = admin.put(&format!("{path}/rollout"), rollout).await;
-        created.expect(StatusCode::CREATED);
+        admin.rollout(path, percentage).await;
     }
     let settings = json!({ "isEnabled": true, "ttlOverrideSeconds": 7 });
     let configured = admin.put(&path, settings).await;
@@ -71,13 +67,13 @@ async fn a_dry_run_lists_the_differences_and_changes_nothing() {
         },
         {
             "action": "RULE_UPDATED", "ruleId": rules[1]["id"],
-            "oldValue": rule(2, "AT"), "newValue": rule(2, "FR"),
+            "oldValue": rule_for(2, "AT"), "newValue": rule_for(2, "FR"),
         },
         {
             "action": "RULE_DELETED", "ruleId": rules[2]["id"],
-            "oldValue": rule(4, "CH"), "newValue": null,
+            "oldValue": rule_for(4, "CH"), "newValue": null,
         },
-        { "action": "RULE_CREATED", "ruleId": null, "oldValue": null, "newValue": rule(3, "IT") },
+        { "action": "RULE_CREATED", "ruleId": null, "oldValue": null, "newValue": rule_for(3, "IT") },
         {
             "action": "ROLLOUT_CONFIGURED", "ruleId": null,
             "oldValue": { "percentage": 10, "strategy": "per_user" },
@@ -180,7 +176,7 @@ async fn a_copy_needs_two_existing_environments_and_a_writable_target() {
     let (checkout, other) = two_configurations(&admin).await;
     let post = async |path: String| admin.send(admin.request(Method::POST, &path)).await;
     let copy = |from: &str| format!("{}/copy-from/{from}", checkout.path);
-    for unknown in ["x", "01900000-0000-7000-8000-000000000000"] {
+    for unknown in ["x", UNKNOWN_ID] {
         let refused = post(copy(unknown)).await;
         refused.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
     }

@@ -1,6 +1,6 @@
 //! Environments: creating, listing, renaming and revoking them, and rotating their keys.
 
-use pennon_tests::{FlagEnvironment, START, TestApp};
+use pennon_tests::{FlagEnvironment, START, TestApp, UNKNOWN_ID, equals, rollout, rule};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -142,7 +142,7 @@ async fn every_invalid_member_is_reported() {
 async fn an_unknown_or_malformed_id_is_not_found() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    for id in ["0190a000-0000-7000-8000-000000000000", "x", "%00"] {
+    for id in [UNKNOWN_ID, "x", "%00"] {
         let answer = admin.get(&format!("/environments/{id}")).await;
         answer.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
     }
@@ -239,10 +239,7 @@ async fn a_revoked_environment_refuses_its_key_at_once_and_cannot_be_changed() {
     let refused = sdk.get("/sdk/v1/config").await;
     let refused = refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
     assert_eq!(refused.bytes, unknown);
-    let rule = json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
-    });
+    let rule = rule(1, equals("vip", true));
     for refused in [
         admin.post(&revoke, json!({})).await,
         admin
@@ -259,12 +256,7 @@ async fn a_revoked_environment_refuses_its_key_at_once_and_cannot_be_changed() {
             .await,
         admin.put(&path, json!({ "isEnabled": false })).await,
         admin.post(&format!("{path}/rules"), rule).await,
-        admin
-            .put(
-                &format!("{path}/rollout"),
-                json!({ "percentage": 1, "strategy": "per_user" }),
-            )
-            .await,
+        admin.put(&format!("{path}/rollout"), rollout(1)).await,
     ] {
         refused.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_REVOKED");
     }
@@ -296,16 +288,9 @@ async fn a_rotation_moves_the_whole_configuration_to_a_new_environment() {
         sdk_key,
         path,
     } = admin.flag_environment().await;
-    let rule = json!({
-        "priority": 7, "logic": "or", "value": false,
-        "conditions": [{ "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" }],
-    });
-    let rule = admin.post(&format!("{path}/rules"), rule).await.text("/id");
-    let rollout = json!({ "percentage": 100, "strategy": "per_user" });
-    admin
-        .put(&format!("{path}/rollout"), rollout)
-        .await
-        .expect(StatusCode::CREATED);
+    let rule = json!({ "priority": 7, "logic": "or", "value": false, "conditions": [equals("country", "DE")] });
+    let rule = admin.rule(&path, rule).await;
+    admin.rollout(&path, 100).await;
     admin
         .put(&path, json!({ "isEnabled": true, "ttlOverrideSeconds": 5 }))
         .await

@@ -27,14 +27,9 @@ async fn targeted(admin: &Caller<'_>) -> (FlagEnvironment, Vec<Value>) {
         let rule = json!({
             "priority": priority, "logic": "and", "value": false, "conditions": conditions,
         });
-        let created = admin.post(&format!("{}/rules", checkout.path), rule).await;
-        created.expect(StatusCode::CREATED);
+        admin.rule(&checkout.path, rule).await;
     }
-    let rollout = json!({ "percentage": 50, "strategy": "per_user" });
-    let created = admin
-        .put(&format!("{}/rollout", checkout.path), rollout)
-        .await;
-    created.expect(StatusCode::CREATED);
+    admin.rollout(&checkout.path, 50).await;
     let rules = admin.get(&format!("{}/rules", checkout.path)).await.json();
     let ids = rules.as_array().cloned().unwrap_or_default();
     let ids = ids.iter().map(|rule| rule["id"].clone()).collect();

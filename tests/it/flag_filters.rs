@@ -1,6 +1,6 @@
 //! Filters of the list of flags by state and by use.
 
-use pennon_tests::{Caller, TestApp};
+use pennon_tests::{Caller, TestApp, UNKNOWN_ID};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -34,9 +34,8 @@ async fn flags_are_filtered_by_state_and_environment() {
             admin.switch(&flag, &staging, true).await;
         }
         if key == "partly" {
-            let rollout = format!("/flags/{flag}/environments/{staging}/rollout");
-            let body = json!({ "percentage": 25, "strategy": "per_user" });
-            admin.put(&rollout, body).await.expect(StatusCode::CREATED);
+            let path = format!("/flags/{flag}/environments/{staging}");
+            admin.rollout(&path, 25).await;
         }
     }
     let shop = json!({ "key": "shop", "name": "Shop", "type": "boolean", "products": ["shop"] });
@@ -74,7 +73,7 @@ async fn flags_are_filtered_by_state_and_environment() {
     admin.post(&revoked, json!({})).await.expect(StatusCode::OK);
     for (query, faults) in [
         (format!("environment={blog}"), vec!["environment"]),
-        (format!("environment={}", app_id()), vec!["environment"]),
+        (format!("environment={UNKNOWN_ID}"), vec!["environment"]),
         (
             "environment=prod&state=maybe&stale=yes&include=all&sort=luck".to_owned(),
             vec!["sort", "environment", "state", "stale", "include"],
@@ -84,11 +83,6 @@ async fn flags_are_filtered_by_state_and_environment() {
         let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
         assert_eq!(refused.faults(), faults, "{query}");
     }
-}
-
-/// Returns an ID that no environment has.
-fn app_id() -> &'static str {
-    "0190a000-0000-7000-8000-000000000000"
 }
 
 #[tokio::test]

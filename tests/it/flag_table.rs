@@ -1,6 +1,6 @@
 //! The flag list of the dashboard: filters, order, charts, and stale flags.
 
-use pennon_tests::{Browser, TestApp};
+use pennon_tests::{Browser, TestApp, equals, rule};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -39,9 +39,8 @@ async fn flags_can_be_filtered_by_status() {
             admin.switch(&flag, &staging, true).await;
         }
         if key == "partly" {
-            let rollout = format!("/flags/{flag}/environments/{staging}/rollout");
-            let body = json!({ "percentage": 25, "strategy": "per_user" });
-            admin.put(&rollout, body).await.expect(StatusCode::CREATED);
+            let path = format!("/flags/{flag}/environments/{staging}");
+            admin.rollout(&path, 25).await;
         }
     }
     assert_eq!(keys(&app, "").await, ["partly", "on", "off"]);
@@ -185,9 +184,8 @@ async fn an_unchanged_flag_is_stale_if_it_is_unused_or_constant() {
         };
         if let Some(environment) = decided_in {
             admin.switch(&flag, &production, true).await;
-            let rollout = format!("/flags/{flag}/environments/{environment}/rollout");
-            let body = json!({ "percentage": 25, "strategy": "per_user" });
-            admin.put(&rollout, body).await.expect(StatusCode::CREATED);
+            let path = format!("/flags/{flag}/environments/{environment}");
+            admin.rollout(&path, 25).await;
         }
     }
     let revoke = format!("/environments/{former}/revoke");
@@ -239,28 +237,16 @@ async fn every_change_updates_the_stored_states() {
     app.check_stored_states("the switches").await;
 
     let path = format!("/flags/{}/environments/{production}", flags[0]);
-    let rule = json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
-    });
-    let rollout = json!({ "percentage": 5, "strategy": "per_user" });
-    let add_rule = async || {
-        let added = admin.post(&format!("{path}/rules"), rule.clone()).await;
-        added.expect(StatusCode::CREATED).text("/id")
-    };
-    let add_rollout = async || {
-        let added = admin.put(&format!("{path}/rollout"), rollout.clone()).await;
-        added.expect(StatusCode::CREATED);
-    };
-    let first = add_rule().await;
+    let vip = rule(1, equals("vip", true));
+    let first = admin.rule(&path, vip.clone()).await;
     app.check_stored_states("the creation of a rule").await;
     let gone = admin.delete(&format!("/rules/{first}")).await;
     gone.expect(StatusCode::NO_CONTENT);
     app.check_stored_states("the deletion of the only rule")
         .await;
-    add_rollout().await;
+    admin.rollout(&path, 5).await;
     app.check_stored_states("the creation of a rollout").await;
-    let rule = add_rule().await;
+    let rule = admin.rule(&path, vip).await;
     app.check_stored_states("the creation of a rule beside a rollout")
         .await;
     let copy = json!({ "name": "copy" });

@@ -1,6 +1,6 @@
 //! Flags: creating, listing, changing, archiving and restoring them.
 
-use pennon_tests::{EMAIL, FlagEnvironment, START, TestApp};
+use pennon_tests::{EMAIL, FlagEnvironment, START, TestApp, equals, rollout, rule};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -193,20 +193,12 @@ async fn an_archived_flag_cannot_be_changed_but_can_be_read() {
         .await
         .expect(StatusCode::NO_CONTENT);
     let path = format!("/flags/{flag}/environments/{environment}");
-    let rule = json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [{ "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" }],
-    });
+    let rule = rule(1, equals("country", "DE"));
     let refusals = [
         admin.delete(&format!("/flags/{flag}")).await,
         admin.put(&path, json!({ "isEnabled": true })).await,
         admin.post(&format!("{path}/rules"), rule).await,
-        admin
-            .put(
-                &format!("{path}/rollout"),
-                json!({ "percentage": 1, "strategy": "per_user" }),
-            )
-            .await,
+        admin.put(&format!("{path}/rollout"), rollout(1)).await,
     ];
     for refused in refusals {
         refused.expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");

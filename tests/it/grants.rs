@@ -1,12 +1,10 @@
 //! Grants: roles in single products and environments.
 
-use pennon_tests::{Answer, Browser, Caller, TestApp};
+use pennon_tests::{Answer, Browser, Caller, TestApp, UNKNOWN_ID, equals, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 /// An ID that no object has.
-const NOWHERE: &str = "0190a000-0000-7000-8000-000000000000";
-
 /// A flag of the product `Shop` with a rule, in the environment `staging` of two.
 struct Scene {
     staging: String,
@@ -22,12 +20,12 @@ impl Scene {
         let flag = flag("checkout", &json!(["Shop"]));
         let flag = admin.post("/flags", flag).await;
         let flag = flag.expect(StatusCode::CREATED).text("/id");
-        let rules = format!("/flags/{flag}/environments/{staging}/rules");
-        let rule = admin.post(&rules, rule()).await;
+        let path = format!("/flags/{flag}/environments/{staging}");
+        let rule = admin.rule(&path, rule(1, equals("country", "DE"))).await;
         Self {
             staging,
             flag,
-            rule: rule.expect(StatusCode::CREATED).text("/id"),
+            rule,
         }
     }
 
@@ -79,15 +77,6 @@ impl Scene {
 
 fn flag(key: &str, products: &Value) -> Value {
     json!({ "key": key, "name": key, "type": "boolean", "products": products })
-}
-
-fn rule() -> Value {
-    json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [
-            { "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" },
-        ],
-    })
 }
 
 /// Sends a request with a malformed body and an outdated precondition, so that it changes nothing.
@@ -152,9 +141,9 @@ async fn every_request_requires_a_role_for_its_subject() {
     let viewer = app.user("viewer@example.com", "viewer").await;
     for (method, path, _) in scene.requests() {
         let missing = path
-            .replace(&scene.flag, NOWHERE)
-            .replace(&scene.staging, NOWHERE)
-            .replace(&scene.rule, NOWHERE);
+            .replace(&scene.flag, UNKNOWN_ID)
+            .replace(&scene.staging, UNKNOWN_ID)
+            .replace(&scene.rule, UNKNOWN_ID);
         let refused = attempt(&viewer, method, &missing).await;
         refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
     }
@@ -174,9 +163,9 @@ async fn a_missing_subject_is_not_found_for_callers_with_a_grant() {
     .await;
     for (method, path, _) in scene.requests() {
         let missing = path
-            .replace(&scene.flag, NOWHERE)
-            .replace(&scene.staging, NOWHERE)
-            .replace(&scene.rule, NOWHERE);
+            .replace(&scene.flag, UNKNOWN_ID)
+            .replace(&scene.staging, UNKNOWN_ID)
+            .replace(&scene.rule, UNKNOWN_ID);
         let answer = attempt(&user, method, &missing).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{method} {missing}");
     }
@@ -394,7 +383,7 @@ async fn invalid_and_excessive_grants_are_refused() {
             "/grants/0/role",
         ),
         (
-            json!([{ "environmentId": NOWHERE, "role": "editor" }]),
+            json!([{ "environmentId": UNKNOWN_ID, "role": "editor" }]),
             "/grants/0/environmentId",
         ),
         (
@@ -420,7 +409,7 @@ async fn invalid_and_excessive_grants_are_refused() {
     give(&admin, &user, &former).await;
     let revoke = format!("/environments/{old}/revoke");
     admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
-    for environment in [NOWHERE, &old] {
+    for environment in [UNKNOWN_ID, &old] {
         let grants = json!([{ "environmentId": environment, "role": "editor" }]);
         let refused = token(&admin, "viewer", &grants).await;
         let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");

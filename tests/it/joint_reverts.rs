@@ -1,6 +1,6 @@
 //! Reverting several actions as one, on the page for an incident.
 
-use pennon_tests::{Browser, Caller, EMAIL, TestApp, fingerprint};
+use pennon_tests::{Browser, Caller, EMAIL, TestApp, equals, fingerprint, rollout, rule};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -40,8 +40,8 @@ async fn revert(browser: &Browser<'_>, entries: &[String]) -> String {
 }
 
 async fn set_rollout(caller: &Caller<'_>, path: &str, percentage: u8) {
-    let rollout = json!({ "percentage": percentage, "strategy": "per_user" });
-    let set = caller.put(&format!("{path}/rollout"), rollout).await;
+    let path = format!("{path}/rollout");
+    let set = caller.put(&path, rollout(percentage)).await;
     assert!(set.status.is_success());
 }
 
@@ -124,18 +124,11 @@ async fn a_mixed_selection_restores_flags_rules_and_environments() {
         let renamed = admin.patch(&environment, json!({ "name": name })).await;
         renamed.expect(StatusCode::OK);
     }
-    let rule = json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
-    });
-    let rules = format!("{}/rules", checkout.path);
-    let added = admin
-        .post(&rules, rule.clone())
-        .await
-        .expect(StatusCode::CREATED);
-    let deleted = admin.delete(&format!("/rules/{}", added.text("/id"))).await;
+    let rule = rule(1, equals("vip", true));
+    let added = admin.rule(&checkout.path, rule.clone()).await;
+    let deleted = admin.delete(&format!("/rules/{added}")).await;
     deleted.expect(StatusCode::NO_CONTENT);
-    admin.post(&rules, rule).await.expect(StatusCode::CREATED);
+    admin.rule(&checkout.path, rule).await;
     rename_and_archive(&admin, &checkout.flag).await;
     let created = admin.flag("search").await;
     admin.switch(&created, &checkout.environment, true).await;
@@ -150,7 +143,8 @@ async fn a_mixed_selection_restores_flags_rules_and_environments() {
         [&flag["name"], &flag["archivedAt"]],
         [&json!("checkout"), &Value::Null]
     );
-    assert_eq!(admin.get(&rules).await.json(), json!([]));
+    let rules = admin.get(&format!("{}/rules", checkout.path)).await;
+    assert_eq!(rules.json(), json!([]));
     let search = admin.get(&format!("/flags/{created}")).await.json();
     assert_ne!(search["archivedAt"], Value::Null);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pennon_tests::{Browser, PageStream, TestApp};
+use pennon_tests::{Browser, PageStream, TestApp, UNKNOWN_ID};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -165,7 +165,6 @@ async fn only_editors_of_an_active_environment_may_watch() {
     given.expect(StatusCode::OK);
     let viewer = Browser::signed_in_as(&app, "vic@example.com").await;
     let editor = Browser::signed_in_as(&app, "eve@example.com").await;
-    let nowhere = "00000000-0000-7000-8000-000000000000";
     for (browser, environment, status) in [
         (
             &Browser::new(&app),
@@ -175,7 +174,7 @@ async fn only_editors_of_an_active_environment_may_watch() {
         (&viewer, &checkout.environment, StatusCode::FORBIDDEN),
         (&editor, &checkout.environment, StatusCode::FORBIDDEN),
         (&editor, &other, StatusCode::OK),
-        (&editor, nowhere, StatusCode::NOT_FOUND),
+        (&editor, UNKNOWN_ID, StatusCode::NOT_FOUND),
         (&editor, "", StatusCode::NOT_FOUND),
     ] {
         let response = browser.listen(&address(environment)).await;

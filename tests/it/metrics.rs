@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use pennon_tests::{Answer, EMAIL, FlagEnvironment, PASSWORD, TestApp, Wire, eventually};
+use pennon_tests::{Answer, EMAIL, FlagEnvironment, PASSWORD, TestApp, Wire, equals, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -163,14 +163,11 @@ async fn few_responses_are_prepared_for_a_peer_that_does_not_read() {
     let app = app().await;
     let admin = app.admin().await;
     let FlagEnvironment { sdk_key, path, .. } = admin.flag_environment().await;
-    let condition = json!({
-        "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "x".repeat(1024),
-    });
+    let condition = equals("plan", "x".repeat(1024));
     for priority in [1, 2] {
         let conditions = vec![&condition; 50];
         let rule = json!({ "priority": priority, "logic": "and", "value": true, "conditions": conditions });
-        let created = admin.post(&format!("{path}/rules"), rule).await;
-        created.expect(StatusCode::CREATED);
+        admin.rule(&path, rule).await;
     }
     let answered = async || {
         let metrics = app.metrics().await;

@@ -1,6 +1,6 @@
 //! The OpenFeature Remote Evaluation Protocol.
 
-use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp};
+use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp, equals, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -13,17 +13,10 @@ async fn targeted(admin: &Caller<'_>) -> (FlagEnvironment, String) {
     admin
         .switch(&checkout.flag, &checkout.environment, true)
         .await;
-    let condition = json!({
-        "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE",
-    });
-    let rule = json!({ "priority": 1, "logic": "and", "value": true, "conditions": [condition] });
-    let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
-    let rule = rule.expect(StatusCode::CREATED).text("/id");
-    let rollout = json!({ "percentage": 64, "strategy": "per_user" });
-    let created = admin
-        .put(&format!("{}/rollout", checkout.path), rollout)
+    let rule = admin
+        .rule(&checkout.path, rule(1, equals("country", "DE")))
         .await;
-    created.expect(StatusCode::CREATED);
+    admin.rollout(&checkout.path, 64).await;
     (checkout, rule)
 }
 
@@ -106,8 +99,7 @@ async fn a_providers_context_becomes_built_in_and_custom_attributes() {
         { "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" },
     ]);
     let rule = json!({ "priority": 1, "logic": "and", "value": false, "conditions": conditions });
-    let created = admin.post(&format!("{}/rules", checkout.path), rule).await;
-    created.expect(StatusCode::CREATED);
+    admin.rule(&checkout.path, rule).await;
     let sdk = app.sdk(&checkout.sdk_key);
     let context = json!({
         "targetingKey": "ada", "email": "a@b.c", "tenantId": "t", "seats": 2.5, "beta": true,

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use pennon_tests::load::LoadClient;
-use pennon_tests::{FlagEnvironment, LossyProxy, Process, TestApp, TestDatabase, eventually};
+use pennon_tests::{
+    FlagEnvironment, LossyProxy, Process, TestApp, TestDatabase, equals, eventually, rule,
+};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -76,12 +78,7 @@ async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_r
         path,
     } = admin.flag_environment().await;
     admin.switch(&flag, &environment, true).await;
-    let rule = json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [{ "attribute": "country", "operator": "==", "valueType": "string", "valueString": "PE" }],
-    });
-    let rule = admin.post(&format!("{path}/rules"), rule).await;
-    rule.expect(StatusCode::CREATED);
+    admin.rule(&path, rule(1, equals("country", "PE"))).await;
     let (other, other_key) = admin.environment("shop", "other").await;
     let reason = async || {
         let question = json!({ "flagKey": "checkout", "context": { "country": "PE" } });
@@ -147,12 +144,8 @@ async fn an_unreadable_environment_does_not_delay_others_and_health_reports_it()
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let broken = admin.flag_environment().await;
-    let rule = json!({
-        "priority": 1, "logic": "and", "value": false,
-        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
-    });
-    let rule = admin.post(&format!("{}/rules", broken.path), rule).await;
-    rule.expect(StatusCode::CREATED);
+    let rule = json!({ "priority": 1, "logic": "and", "value": false, "conditions": [equals("vip", true)] });
+    admin.rule(&broken.path, rule).await;
     let mut others = Vec::new();
     for name in ["a", "b", "c"] {
         others.push(admin.environment("shop", name).await.1);

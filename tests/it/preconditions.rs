@@ -1,6 +1,6 @@
 //! `ETag` and `If-Match`: no write overwrites an unseen change.
 
-use pennon_tests::{Answer, Caller, FlagEnvironment, PASSWORD, TestApp};
+use pennon_tests::{Answer, Caller, FlagEnvironment, PASSWORD, TestApp, equals, rollout, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -13,15 +13,8 @@ struct Objects {
 impl Objects {
     async fn create(admin: &Caller<'_>) -> Self {
         let checkout = admin.flag_environment().await;
-        let rule = admin
-            .post(&format!("{}/rules", checkout.path), rule(1))
-            .await;
-        let rollout = json!({ "percentage": 10, "strategy": "per_user" });
-        admin
-            .put(&format!("{}/rollout", checkout.path), rollout)
-            .await
-            .expect(StatusCode::CREATED);
-        let rule = rule.expect(StatusCode::CREATED).text("/id");
+        let rule = admin.rule(&checkout.path, rule_with(1)).await;
+        admin.rollout(&checkout.path, 10).await;
         Self { checkout, rule }
     }
 
@@ -50,12 +43,8 @@ impl Objects {
                 path.clone(),
                 json!({ "ttlOverrideSeconds": 5 }),
             ),
-            (put.clone(), format!("/rules/{}", self.rule), rule(2)),
-            (
-                put,
-                format!("{path}/rollout"),
-                json!({ "percentage": 20, "strategy": "per_user" }),
-            ),
+            (put.clone(), format!("/rules/{}", self.rule), rule_with(2)),
+            (put, format!("{path}/rollout"), rollout(20)),
         ]
     }
 
@@ -85,11 +74,9 @@ impl Objects {
     }
 }
 
-fn rule(priority: i64) -> Value {
-    let condition = json!({
-        "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE",
-    });
-    json!({ "priority": priority, "logic": "and", "value": true, "conditions": [condition] })
+/// Returns a rule with this priority.
+fn rule_with(priority: usize) -> Value {
+    rule(priority, equals("country", "DE"))
 }
 
 async fn send(caller: &Caller<'_>, method: &Method, path: &str, body: &Value, tag: &str) -> Answer {
@@ -179,7 +166,7 @@ async fn a_missing_rollout_cannot_be_overwritten_and_a_new_one_has_a_new_etag() 
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let path = admin.flag_environment().await.path + "/rollout";
-    let body = json!({ "percentage": 10, "strategy": "per_user" });
+    let body = rollout(10);
     for tag in ["*", "\"1\""] {
         let refused = send(&admin, &Method::PUT, &path, &body, tag).await;
         let refused = refused.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
@@ -216,11 +203,11 @@ async fn a_rule_is_added_only_to_the_rules_that_the_caller_has_read() {
     let path = format!("{}/rules", objects.checkout.path);
     let tag = admin.get(&path).await.header("etag").to_owned();
     let post = Method::POST;
-    let stale = send(&admin, &post, &path, &rule(2), "\"999\"").await;
+    let stale = send(&admin, &post, &path, &rule_with(2), "\"999\"").await;
     stale.expect(StatusCode::PRECONDITION_FAILED);
-    let added = send(&admin, &post, &path, &rule(2), &tag).await;
+    let added = send(&admin, &post, &path, &rule_with(2), &tag).await;
     added.expect(StatusCode::CREATED);
-    let stale = send(&admin, &post, &path, &rule(3), &tag).await;
+    let stale = send(&admin, &post, &path, &rule_with(3), &tag).await;
     stale.expect(StatusCode::PRECONDITION_FAILED);
 
     let (path, put) = ("/users/me/password", Method::PUT);
@@ -253,7 +240,7 @@ async fn the_etag_of_a_rule_is_stale_after_a_key_rotation() {
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
     let created = admin
-        .post(&format!("{}/rules", checkout.path), rule(1))
+        .post(&format!("{}/rules", checkout.path), rule_with(1))
         .await;
     let created = created.expect(StatusCode::CREATED);
     let path = format!("/rules/{}", created.text("/id"));
@@ -264,7 +251,7 @@ async fn the_etag_of_a_rule_is_stale_after_a_key_rotation() {
         &admin,
         &Method::PUT,
         &path,
-        &rule(2),
+        &rule_with(2),
         created.header("etag"),
     )
     .await

@@ -1,15 +1,13 @@
 //! Previews of changes.
 
-use pennon_tests::TestApp;
+use pennon_tests::{TestApp, equals};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 fn rule(priority: u32, country: &str, value: bool) -> Value {
     json!({
         "priority": priority, "logic": "and", "value": value,
-        "conditions": [{
-            "attribute": "country", "operator": "==", "valueType": "string", "valueString": country,
-        }],
+        "conditions": [equals("country", country)],
     })
 }
 
@@ -91,8 +89,7 @@ async fn a_preview_of_nothing_finds_mistakes_in_the_current_configuration() {
         .expect("conditions")
         .push(more);
     for rule in [rule(1, "DE", true), rule(2, "DE", false), never] {
-        let created = admin.post(&format!("{}/rules", checkout.path), rule).await;
-        created.expect(StatusCode::CREATED);
+        admin.rule(&checkout.path, rule).await;
     }
     let preview = format!("{}/preview", checkout.path);
     let previewed = admin.post(&preview, json!({})).await;

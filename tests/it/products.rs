@@ -1,6 +1,6 @@
 //! The products of flags: a flag exists only in the environments of its products.
 
-use pennon_tests::{Answer, Browser, Caller, TestApp, eventually};
+use pennon_tests::{Answer, Browser, Caller, TestApp, equals, eventually, rollout, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -53,13 +53,8 @@ impl Scene {
     }
 }
 
-fn rule() -> Value {
-    json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [
-            { "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" },
-        ],
-    })
+fn rule_for_germany() -> Value {
+    rule(1, equals("country", "DE"))
 }
 
 /// Returns the keys in the config document.
@@ -137,18 +132,14 @@ async fn a_flag_does_not_exist_outside_its_products() {
         (Method::GET, here.clone(), json!(null)),
         (Method::PUT, here.clone(), json!({ "isEnabled": true })),
         (Method::GET, format!("{here}/rules"), json!(null)),
-        (Method::POST, format!("{here}/rules"), rule()),
+        (Method::POST, format!("{here}/rules"), rule_for_germany()),
         (
             Method::PUT,
             format!("{here}/rules/order"),
             json!({ "ruleIds": [] }),
         ),
         (Method::GET, format!("{here}/rollout"), json!(null)),
-        (
-            Method::PUT,
-            format!("{here}/rollout"),
-            json!({ "percentage": 5, "strategy": "per_user" }),
-        ),
+        (Method::PUT, format!("{here}/rollout"), rollout(5)),
         (Method::DELETE, format!("{here}/rollout"), json!(null)),
         (Method::POST, format!("{here}/copy-from/{blog}"), json!({})),
         (Method::POST, format!("{there}/copy-from/{shop}"), json!({})),
@@ -188,11 +179,8 @@ async fn a_flag_that_returns_has_its_configuration_and_is_off() {
     let admin = app.admin().await;
     let scene = Scene::with(&admin, json!(null)).await;
     let path = scene.within(&scene.shop);
-    let created = admin.post(&format!("{path}/rules"), rule()).await;
-    let rule_path = format!("/rules/{}", created.expect(StatusCode::CREATED).text("/id"));
-    let rollout = json!({ "percentage": 30, "strategy": "per_user" });
-    let created = admin.put(&format!("{path}/rollout"), rollout).await;
-    created.expect(StatusCode::CREATED);
+    let rule_path = format!("/rules/{}", admin.rule(&path, rule_for_germany()).await);
+    admin.rollout(&path, 30).await;
     let configured = json!({ "isEnabled": true, "ttlOverrideSeconds": 9 });
     let configured = admin.put(&path, configured).await;
     configured.expect(StatusCode::NO_CONTENT);
@@ -206,7 +194,10 @@ async fn a_flag_that_returns_has_its_configuration_and_is_off() {
     );
     expect_absent(&app, &scene.shop).await;
     assert_eq!(served(&app, &scene.blog).await, ["checkout"]);
-    for (method, body) in [(Method::PUT, rule()), (Method::DELETE, json!(null))] {
+    for (method, body) in [
+        (Method::PUT, rule_for_germany()),
+        (Method::DELETE, json!(null)),
+    ] {
         let request = admin.request(method, &rule_path).json(&body);
         let answer = admin.send(request).await;
         answer.expect_problem(StatusCode::NOT_FOUND, "RULE_NOT_FOUND");
@@ -228,7 +219,10 @@ async fn a_flag_that_returns_has_its_configuration_and_is_off() {
     assert_eq!(rollout["percentage"], 30);
     let off = evaluate(&app, &scene.shop).await.json();
     assert_eq!(off, json!({ "enabled": false, "reason": "flag_disabled" }));
-    admin.put(&rule_path, rule()).await.expect(StatusCode::OK);
+    admin
+        .put(&rule_path, rule_for_germany())
+        .await
+        .expect(StatusCode::OK);
 }
 
 #[tokio::test]
@@ -312,8 +306,7 @@ async fn a_revert_restores_the_products_and_the_switch() {
     let admin = app.admin().await;
     let scene = Scene::with(&admin, json!(null)).await;
     let path = scene.within(&scene.shop);
-    let created = admin.post(&format!("{path}/rules"), rule()).await;
-    created.expect(StatusCode::CREATED);
+    admin.rule(&path, rule_for_germany()).await;
     admin
         .switch(&scene.flag, &scene.shop.environment, true)
         .await;
@@ -516,9 +509,9 @@ async fn a_rotation_keeps_hidden_configurations() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let scene = Scene::with(&admin, json!(null)).await;
-    let rules = format!("{}/rules", scene.within(&scene.shop));
-    let created = admin.post(&rules, rule()).await;
-    created.expect(StatusCode::CREATED);
+    admin
+        .rule(&scene.within(&scene.shop), rule_for_germany())
+        .await;
     let limited = scene.limit(&admin, json!(["Blog"])).await;
     limited.expect(StatusCode::OK);
     let rotate = format!("/environments/{}/rotate-key", scene.shop.environment);

@@ -1,6 +1,6 @@
 //! Public environments: only public flags exist in them, and their SDK keys need not reveal rules.
 
-use pennon_tests::{Answer, Browser, Caller, TestApp, description, eventually};
+use pennon_tests::{Answer, Browser, Caller, TestApp, description, equals, eventually, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -45,22 +45,10 @@ impl Scene {
         admin.switch(&scene.banner, &scene.web.id, true).await;
         admin.switch(&scene.secret, &scene.server.id, true).await;
         let path = within(&scene.banner, &scene.web);
-        let created = admin.post(&format!("{path}/rules"), rule()).await;
-        created.expect(StatusCode::CREATED);
-        let rollout = json!({ "percentage": 37, "strategy": "per_user" });
-        let created = admin.put(&format!("{path}/rollout"), rollout).await;
-        created.expect(StatusCode::CREATED);
+        admin.rule(&path, rule(1, equals("tenantId", TENANT))).await;
+        admin.rollout(&path, 37).await;
         scene
     }
-}
-
-fn rule() -> Value {
-    json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [
-            { "attribute": "tenantId", "operator": "==", "valueType": "string", "valueString": TENANT },
-        ],
-    })
 }
 
 async fn create_environment(admin: &Caller<'_>, body: Value) -> Place {

@@ -2,7 +2,7 @@
 //!
 //! Half of the requests go to one instance, half to another on the same database.
 
-use pennon_tests::{Answer, FlagEnvironment, PASSWORD, TestApp};
+use pennon_tests::{Answer, FlagEnvironment, PASSWORD, TestApp, equals, rollout, rule};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -94,18 +94,14 @@ async fn one_of_many_concurrent_creates_succeeds() {
     let flag = admin.get("/flags").await.text("/items/0/id");
     let environment = admin.get("/environments").await.text("/items/0/id");
     let path = format!("/flags/{flag}/environments/{environment}");
-    let rule = json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
-    });
+    let rule = rule(1, equals("vip", true));
     assert_eq!(
         two.same("POST", &format!("{path}/rules"), rule, 201, 409)
             .await,
         one_wins
     );
-    let rollout = json!({ "percentage": 5, "strategy": "per_user" });
     assert_eq!(
-        two.same("PUT", &format!("{path}/rollout"), rollout, 201, 200)
+        two.same("PUT", &format!("{path}/rollout"), rollout(5), 201, 200)
             .await,
         one_wins
     );
@@ -168,10 +164,7 @@ async fn a_rule_created_during_a_rotation_moves_along_or_is_refused() {
         ..
     } = admin.flag_environment().await;
     for priority in 1..=CALLERS {
-        let rule = json!({
-            "priority": priority, "logic": "and", "value": true,
-            "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
-        });
+        let rule = rule(priority, equals("vip", true));
         let requests = vec![
             (
                 "POST",

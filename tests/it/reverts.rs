@@ -1,6 +1,6 @@
 //! Reverting changes through the API.
 
-use pennon_tests::{Answer, Caller, TestApp};
+use pennon_tests::{Answer, Caller, TestApp, equals, rollout, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -133,7 +133,6 @@ async fn a_revert_tells_whether_it_overwrites_a_later_change() {
     let flag = format!("/flags/{}", checkout.flag);
     let environment = format!("/environments/{}", checkout.environment);
     let user = admin.user("eve@example.com", "viewer").await;
-    let rollout = |percentage| json!({ "percentage": percentage, "strategy": "per_user" });
     let grants = |product| json!({ "grants": [{ "product": product, "role": "editor" }] });
     for (method, path, first, second) in [
         (
@@ -188,13 +187,8 @@ async fn a_revert_tells_whether_it_overwrites_a_later_change() {
         change(&second).await;
         assert_eq!(overwrites(&entry).await, true, "{first}");
     }
-    let mut rule = json!({
-        "priority": 1, "logic": "and", "value": true,
-        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
-    });
-    let rules = format!("{}/rules", checkout.path);
-    let created = admin.post(&rules, rule.clone()).await;
-    let created = created.expect(StatusCode::CREATED).text("/id");
+    let mut rule = rule(1, equals("vip", true));
+    let created = admin.rule(&checkout.path, rule.clone()).await;
     let entry = newest(&admin).await;
     rule["value"] = json!(false);
     let replaced = admin.put(&format!("/rules/{created}"), rule).await;
@@ -209,14 +203,9 @@ async fn a_reverted_deletion_restores_a_rule_once() {
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
     let rules = format!("{}/rules", checkout.path);
-    let rule = |priority: usize| {
-        json!({
-            "priority": priority, "logic": "and", "value": true,
-            "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
-        })
-    };
-    let created = admin.post(&rules, rule(1)).await;
-    let created = created.expect(StatusCode::CREATED).text("/id");
+    let created = admin
+        .rule(&checkout.path, rule(1, equals("vip", true)))
+        .await;
     let deleted = admin.delete(&format!("/rules/{created}")).await;
     deleted.expect(StatusCode::NO_CONTENT);
     let entry = newest(&admin).await;
@@ -227,8 +216,8 @@ async fn a_reverted_deletion_restores_a_rule_once() {
     let deleted = admin.delete(&format!("/rules/{restored}")).await;
     deleted.expect(StatusCode::NO_CONTENT);
     for priority in 2..=101 {
-        let created = admin.post(&rules, rule(priority)).await;
-        created.expect(StatusCode::CREATED);
+        let rule = rule(priority, equals("vip", true));
+        admin.rule(&checkout.path, rule).await;
     }
     let refused = revert(&admin, &entry, "").await;
     refused.expect_problem(StatusCode::CONFLICT, "TOO_MANY_RULES");

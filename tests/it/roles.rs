@@ -1,17 +1,18 @@
 //! Roles, which are checked before everything except authentication.
 
-use pennon_tests::{Caller, TestApp};
+use pennon_tests::{Caller, TestApp, UNKNOWN_ID};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
 /// An ID that no object has. A 403 for its path shows that the role is checked before existence.
-const NOWHERE: &str = "0190a000-0000-7000-8000-000000000000";
-
 /// Returns every request that needs a role, with that role.
 fn guarded() -> Vec<(&'static str, String, &'static str)> {
-    let checkout = format!("/flags/{NOWHERE}/environments/{NOWHERE}");
-    let environment = format!("/environments/{NOWHERE}");
-    let (flag, user) = (format!("/flags/{NOWHERE}"), format!("/users/{NOWHERE}"));
+    let checkout = format!("/flags/{UNKNOWN_ID}/environments/{UNKNOWN_ID}");
+    let environment = format!("/environments/{UNKNOWN_ID}");
+    let (flag, user) = (
+        format!("/flags/{UNKNOWN_ID}"),
+        format!("/users/{UNKNOWN_ID}"),
+    );
     vec![
         ("POST", "/flags".to_owned(), "editor"),
         ("POST", "/flags/bulk".to_owned(), "editor"),
@@ -21,9 +22,13 @@ fn guarded() -> Vec<(&'static str, String, &'static str)> {
         ("PUT", checkout.clone(), "editor"),
         ("POST", format!("{checkout}/rules"), "editor"),
         ("PUT", format!("{checkout}/rules/order"), "editor"),
-        ("POST", format!("{checkout}/copy-from/{NOWHERE}"), "editor"),
-        ("PUT", format!("/rules/{NOWHERE}"), "editor"),
-        ("DELETE", format!("/rules/{NOWHERE}"), "editor"),
+        (
+            "POST",
+            format!("{checkout}/copy-from/{UNKNOWN_ID}"),
+            "editor",
+        ),
+        ("PUT", format!("/rules/{UNKNOWN_ID}"), "editor"),
+        ("DELETE", format!("/rules/{UNKNOWN_ID}"), "editor"),
         ("PUT", format!("{checkout}/rollout"), "editor"),
         ("DELETE", format!("{checkout}/rollout"), "editor"),
         ("POST", "/environments".to_owned(), "admin"),
@@ -41,11 +46,11 @@ fn guarded() -> Vec<(&'static str, String, &'static str)> {
         ("DELETE", user.clone(), "admin"),
         ("DELETE", "/users/me".to_owned(), "admin"),
         ("GET", format!("{user}/tokens"), "admin"),
-        ("GET", format!("{user}/tokens/{NOWHERE}"), "admin"),
-        ("DELETE", format!("{user}/tokens/{NOWHERE}"), "admin"),
+        ("GET", format!("{user}/tokens/{UNKNOWN_ID}"), "admin"),
+        ("DELETE", format!("{user}/tokens/{UNKNOWN_ID}"), "admin"),
         ("GET", "/audit?include=accounts".to_owned(), "admin"),
         ("GET", "/audit/export?include=accounts".to_owned(), "admin"),
-        ("POST", format!("/audit/{NOWHERE}/revert"), "editor"),
+        ("POST", format!("/audit/{UNKNOWN_ID}/revert"), "editor"),
     ]
 }
 
@@ -90,7 +95,7 @@ async fn checks_run_in_the_order_authentication_role_existence_body() {
                         answer.text("/detail"),
                         format!("the role {needed} is required")
                     );
-                } else if path.contains(NOWHERE) {
+                } else if path.contains(UNKNOWN_ID) {
                     assert_eq!(answer.status, StatusCode::NOT_FOUND, "{what}");
                 } else if method == "GET" {
                     assert_eq!(answer.status, StatusCode::OK, "{what}");
@@ -132,7 +137,7 @@ async fn every_role_can_read_and_manage_its_own_credentials() {
         viewer.get(&path).await.expect(StatusCode::OK);
         script.get(&path).await.expect(StatusCode::OK);
     }
-    let missing = viewer.get(&format!("/rules/{NOWHERE}")).await;
+    let missing = viewer.get(&format!("/rules/{UNKNOWN_ID}")).await;
     missing.expect_problem(StatusCode::NOT_FOUND, "RULE_NOT_FOUND");
     let rollout = format!("{}/rollout", checkout.path);
     let missing = viewer.get(&rollout).await;

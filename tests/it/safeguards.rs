@@ -1,6 +1,6 @@
 //! Protected environments, and reasons for changes.
 
-use pennon_tests::{Answer, Browser, Caller, FlagEnvironment, TestApp};
+use pennon_tests::{Answer, Browser, Caller, FlagEnvironment, TestApp, equals, rollout, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -62,13 +62,9 @@ fn with(body: &Value, name: &str, value: Value) -> Value {
     body
 }
 
-fn rule(priority: i64) -> Value {
-    json!({
-        "priority": priority, "logic": "and", "value": true,
-        "conditions": [
-            { "attribute": "country", "operator": "==", "valueType": "string", "valueString": "AT" },
-        ],
-    })
+/// Returns a rule with this priority.
+fn rule_with(priority: usize) -> Value {
+    rule(priority, equals("country", "AT"))
 }
 
 #[tokio::test]
@@ -84,13 +80,12 @@ async fn every_change_in_an_environment_needs_the_reason_that_it_requires() {
     let patch = |path: &str, body| (Method::PATCH, path.to_owned(), body);
     let delete = |path: &str| (Method::DELETE, path.to_owned(), Value::Null);
     let new_flag = json!({ "key": "other", "name": "Other", "type": "boolean" });
-    let rollout = json!({ "percentage": 5, "strategy": "per_user" });
     let elsewhere = json!({ "products": ["blog"], "force": true });
     let changes = [
         put(here, json!({ "isEnabled": true })),
         put(here, json!({ "ttlOverrideSeconds": 5 })),
-        post(&format!("{here}/rules"), rule(1)),
-        put(&format!("{here}/rollout"), rollout),
+        post(&format!("{here}/rules"), rule_with(1)),
+        put(&format!("{here}/rollout"), rollout(5)),
         delete(&format!("{here}/rollout")),
         post(&format!("{here}/copy-from/{other}"), Value::Null),
         post("/flags", new_flag),

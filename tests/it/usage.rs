@@ -320,11 +320,7 @@ async fn evaluations_are_counted_by_result_as_far_as_it_is_known() {
     admin
         .switch(&checkout.flag, &checkout.environment, true)
         .await;
-    let rollout = json!({ "percentage": 100, "strategy": "per_user" });
-    let set = admin
-        .put(&format!("{}/rollout", checkout.path), rollout)
-        .await;
-    set.expect(StatusCode::CREATED);
+    admin.rollout(&checkout.path, 100).await;
     for context in [json!({ "userId": "ada" }), json!({ "userId": "max" })] {
         let question = json!({ "flagKey": "checkout", "context": context });
         sdk.post("/sdk/v1/evaluate", question).await;

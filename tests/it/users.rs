@@ -1,6 +1,6 @@
 //! Users: creating, listing, changing and deleting them.
 
-use pennon_tests::{Answer, EMAIL, PASSWORD, START, TestApp};
+use pennon_tests::{Answer, EMAIL, PASSWORD, START, TestApp, UNKNOWN_ID};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -208,19 +208,14 @@ async fn an_editor_sees_only_their_own_account() {
     let app = TestApp::start().await;
     let eve = app.user("eve@example.com", "editor").await;
     let admin_id = app.admin().await.get("/users/me").await.text("/id");
-    for id in [
-        admin_id.as_str(),
-        "0190a000-0000-7000-8000-000000000000",
-        "x",
-        "%00",
-    ] {
+    for id in [admin_id.as_str(), UNKNOWN_ID, "x", "%00"] {
         for path in [format!("/users/{id}"), format!("/users/{id}/tokens")] {
             let answer = eve.get(&path).await;
             answer.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
         }
     }
     let admin = app.admin().await;
-    for id in ["0190a000-0000-7000-8000-000000000000", "x", "%00", "ME"] {
+    for id in [UNKNOWN_ID, "x", "%00", "ME"] {
         let path = format!("/users/{id}");
         for answer in [
             admin.get(&path).await,

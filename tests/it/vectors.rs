@@ -143,10 +143,7 @@ async fn create(admin: &Caller<'_>, environment: &str, config: &Value) {
         .await;
     let path = format!("/flags/{flag}/environments/{environment}");
     for rule in config["rules"].as_array().expect("a flag has rules") {
-        admin
-            .post(&format!("{path}/rules"), rule.clone())
-            .await
-            .expect(StatusCode::CREATED);
+        admin.rule(&path, rule.clone()).await;
     }
     if !config["rollout"].is_null() {
         let rollout = config["rollout"].clone();

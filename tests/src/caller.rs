@@ -7,7 +7,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
-use crate::{Answer, EMAIL, PASSWORD};
+use crate::{Answer, EMAIL, PASSWORD, rollout};
 
 /// A caller of the service, with its credential.
 #[derive(Clone)]
@@ -160,6 +160,20 @@ impl Caller<'_> {
     pub async fn revoke(&self, environment: &str) {
         let path = format!("/environments/{environment}/revoke");
         self.post(&path, json!({})).await.expect(StatusCode::OK);
+    }
+
+    /// Creates a targeting rule in the configuration of a flag, such as [`FlagEnvironment::path`], and returns its ID.
+    pub async fn rule(&self, path: &str, rule: Value) -> String {
+        let created = self.post(&format!("{path}/rules"), rule).await;
+        created.expect(StatusCode::CREATED).text("/id")
+    }
+
+    /// Creates a rollout to this percentage of users in the configuration of a flag.
+    pub async fn rollout(&self, path: &str, percentage: u8) {
+        let created = self
+            .put(&format!("{path}/rollout"), rollout(percentage))
+            .await;
+        created.expect(StatusCode::CREATED);
     }
 
     /// Enables or disables a flag in an environment.

@@ -21,14 +21,9 @@ async fn app() -> (TestApp, FlagEnvironment) {
                 { "attribute": "plan", "operator": ">=", "valueType": "number", "valueInt": 3 },
             ],
         });
-        let created = admin.post(&format!("{}/rules", checkout.path), rule).await;
-        created.expect(StatusCode::CREATED);
+        admin.rule(&checkout.path, rule).await;
     }
-    let rollout = json!({ "percentage": 50, "strategy": "per_user" });
-    let created = admin
-        .put(&format!("{}/rollout", checkout.path), rollout)
-        .await;
-    created.expect(StatusCode::CREATED);
+    admin.rollout(&checkout.path, 50).await;
     (app, checkout)
 }
 

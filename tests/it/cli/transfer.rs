@@ -21,8 +21,7 @@ pub(super) async fn fill(admin: &Caller<'_>) -> FlagEnvironment {
     let checkout = admin.flag_environment().await;
     let (staging, _) = admin.environment("shop", "staging").await;
     for rule in [rule(1, "DE"), rule(7, "AT")] {
-        let created = admin.post(&format!("{}/rules", checkout.path), rule).await;
-        created.expect(StatusCode::CREATED);
+        admin.rule(&checkout.path, rule).await;
     }
     let rollout = json!({ "percentage": 30, "strategy": "per_tenant" });
     let rollout_path = format!("/flags/{}/environments/{staging}/rollout", checkout.flag);
@@ -152,15 +151,8 @@ async fn an_import_reverts_changes_since_the_export() {
         .await
         .expect(StatusCode::OK);
     admin.delete(&second).await.expect(StatusCode::NO_CONTENT);
-    let added = admin
-        .post(&format!("{}/rules", checkout.path), rule(3, "IT"))
-        .await;
-    added.expect(StatusCode::CREATED);
-    let rollout = json!({ "percentage": 1, "strategy": "per_user" });
-    let added = admin
-        .put(&format!("{}/rollout", checkout.path), rollout)
-        .await;
-    added.expect(StatusCode::CREATED);
+    admin.rule(&checkout.path, rule(3, "IT")).await;
+    admin.rollout(&checkout.path, 1).await;
     admin
         .switch(&checkout.flag, &checkout.environment, false)
         .await;

@@ -1,6 +1,6 @@
 //! Undo and revert in the dashboard.
 
-use pennon_tests::{Browser, TestApp};
+use pennon_tests::{Browser, TestApp, equals};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -199,10 +199,8 @@ async fn the_revert_of_a_rule_of_a_flag_that_is_off_says_when_it_takes_effect() 
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    let condition = json!({ "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" });
-    let rule = json!({ "priority": 1, "logic": "and", "value": false, "conditions": [condition] });
-    let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
-    rule.expect(StatusCode::CREATED);
+    let rule = json!({ "priority": 1, "logic": "and", "value": false, "conditions": [equals("plan", "pro")] });
+    admin.rule(&checkout.path, rule).await;
     let entry = admin.newest_entry().await;
     let browser = Browser::signed_in(&app).await;
     let page = browser.page(&format!("/dashboard/audit/{entry}")).await;

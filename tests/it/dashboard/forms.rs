@@ -1,6 +1,6 @@
 //! Forms of the dashboard, and their answers.
 
-use pennon_tests::{Browser, TestApp};
+use pennon_tests::{Browser, TestApp, equals, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -117,13 +117,10 @@ async fn a_form_of_an_outdated_page_of_a_flag_changes_nothing() {
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
     let (flag, environment) = (&checkout.flag, &checkout.environment);
-    let condition = json!({ "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" });
-    let rule = json!({ "priority": 1, "logic": "and", "value": true, "conditions": [condition] });
-    let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
-    let rule = rule.expect(StatusCode::CREATED).text("/id");
-    let rollout = format!("{}/rollout", checkout.path);
-    let tenth = json!({ "percentage": 10, "strategy": "per_user" });
-    admin.put(&rollout, tenth).await.expect(StatusCode::CREATED);
+    let rule = admin
+        .rule(&checkout.path, rule(1, equals("plan", "pro")))
+        .await;
+    admin.rollout(&checkout.path, 10).await;
     let (staging, _) = admin.environment("shop", "staging").await;
     let archived = admin.flag("archived").await;
     let deletion = admin.delete(&format!("/flags/{archived}")).await;
@@ -214,10 +211,8 @@ async fn a_form_with_rules_leads_back_to_its_rule_or_gets_another_condition() {
     let checkout = admin.flag_environment().await;
     let mut rules = Vec::new();
     for priority in 1..=2 {
-        let condition = json!({ "attribute": "age", "operator": "==", "valueType": "number", "valueInt": priority });
-        let rule = json!({ "priority": priority, "logic": "and", "value": true, "conditions": [condition] });
-        let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
-        rules.push(rule.expect(StatusCode::CREATED).text("/id"));
+        let rule = rule(priority, equals("age", priority));
+        rules.push(admin.rule(&checkout.path, rule).await);
     }
     let browser = Browser::signed_in(&app).await;
     let here = format!(

@@ -1,6 +1,6 @@
 //! The content of pages of the dashboard, and the requests of their islands.
 
-use pennon_tests::{Browser, TestApp};
+use pennon_tests::{Browser, TestApp, UNKNOWN_ID, equals, rule};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -8,8 +8,7 @@ use serde_json::json;
 async fn an_island_gets_the_status_and_code_of_an_error() {
     let app = TestApp::start().await;
     let browser = Browser::signed_in(&app).await;
-    let nowhere = "00000000-0000-7000-8000-000000000000";
-    let form = format!("flag={nowhere}&environment={nowhere}&enabled=true");
+    let form = format!("flag={UNKNOWN_ID}&environment={UNKNOWN_ID}&enabled=true");
     let switch = async |browser: &Browser<'_>, form: &str| {
         let path = "/dashboard/api/set-enabled";
         browser
@@ -149,10 +148,9 @@ async fn the_steps_of_a_flag_that_is_off_say_what_comes_once_it_is_on() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    let condition = json!({ "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" });
-    let rule = json!({ "priority": 1, "logic": "and", "value": true, "conditions": [condition] });
-    let rule = admin.post(&format!("{}/rules", checkout.path), rule).await;
-    let rule = rule.expect(StatusCode::CREATED).text("/id");
+    let rule = admin
+        .rule(&checkout.path, rule(1, equals("plan", "pro")))
+        .await;
     let browser = Browser::signed_in(&app).await;
     let page = async |query: &str| {
         let address = format!("/dashboard/flags/checkout?{query}");
@@ -163,11 +161,7 @@ async fn the_steps_of_a_flag_that_is_off_say_what_comes_once_it_is_on() {
         recipes.contains("A percentage of everyone left"),
         "{recipes}"
     );
-    let nobody = json!({ "percentage": 0, "strategy": "per_user" });
-    let rollout = admin
-        .put(&format!("{}/rollout", checkout.path), nobody)
-        .await;
-    rollout.expect(StatusCode::CREATED);
+    admin.rollout(&checkout.path, 0).await;
     let steps = page("").await;
     assert!(
         steps.contains("<span class=\"step-mark\">else</span>"),
