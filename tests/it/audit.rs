@@ -92,10 +92,7 @@ async fn every_action_is_recorded_once() {
         .await
         .expect(StatusCode::CONFLICT);
     admin.switch(&flag, &environment, false).await;
-    admin
-        .delete(&format!("/flags/{flag}"))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(&flag).await;
     assert_eq!(
         admin.audited().await,
         [

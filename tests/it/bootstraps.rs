@@ -11,8 +11,7 @@ async fn add_targeting(admin: &Caller<'_>, FlagEnvironment { path, .. }: &FlagEn
     admin.rule(path, rule).await;
     admin.rollout(path, 100).await;
     let archived = admin.flag("archived").await;
-    let archived = admin.delete(&format!("/flags/{archived}")).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    admin.archive(&archived).await;
     admin.flag("off").await;
 }
 
@@ -21,9 +20,7 @@ async fn a_bootstrap_has_evaluations_without_and_with_the_context() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     add_targeting(&admin, &checkout).await;
     let sdk = app.sdk(&checkout.sdk_key);
     for (context, enabled, reason) in [
@@ -94,9 +91,7 @@ async fn a_bootstrap_is_sent_again_only_after_a_change() {
     };
     let same = again().await.expect(StatusCode::NOT_MODIFIED);
     assert_eq!(same.header("cache-control"), "private, no-cache");
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     again().await.expect(StatusCode::OK);
 }
 

@@ -190,10 +190,7 @@ async fn if_one_flag_cannot_change_none_does_and_each_obstacle_is_named() {
     let shop = Shop::with(&admin).await;
     let [a, b, c] = &shop.flags;
     let unknown = UNKNOWN_ID.to_owned();
-    admin
-        .delete(&format!("/flags/{c}"))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(c).await;
     let last = newest(&admin, 1).await;
     for (action, code, faults, detail) in [
         (
@@ -287,8 +284,7 @@ async fn the_role_is_required_for_each_flag_or_for_the_environment() {
     let unknown = UNKNOWN_ID.to_owned();
     let missing = bulk(&user, &[c], enable(&unknown)).await;
     missing.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
-    let revoke = format!("/environments/{}/revoke", shop.production);
-    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&shop.production).await;
     for query in ["", "?dryRun=true"] {
         let revoked = bulk_with(&admin, query, &[c], enable(&shop.production)).await;
         revoked.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_REVOKED");

@@ -85,9 +85,7 @@ async fn fetches_and_streams_are_counted_by_client() {
     sdk.fetch_as("@pennon/react/0.1.0").await;
     app.flush_usage().await;
     let admin = app.admin().await;
-    let rotate = format!("/environments/{}/rotate-key", checkout.environment);
-    let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
-    let id = rotated.expect(StatusCode::CREATED).text("/id");
+    let (id, _) = admin.rotate_key(&checkout.environment).await;
     let found = clients(&admin, &id).await;
     assert_eq!(found[0]["package"], "@pennon/react");
     assert_eq!(found[0]["polls"], 1);
@@ -246,10 +244,7 @@ async fn a_client_is_in_use_while_its_stream_is_open() {
     assert_eq!(seen(7200).await, "2026-03-01T11:30:00.000Z");
     drop(stream);
     // The server notices when it next writes to the stream.
-    app.admin()
-        .await
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    app.admin().await.switch_on(&checkout).await;
     eventually("the stream is closed", async || {
         let before = seen(60).await;
         seen(60).await == before

@@ -136,11 +136,7 @@ async fn a_clone_is_recorded_once_and_refused_like_a_new_environment() {
     assert_eq!(newest["items"][0]["action"], "ENVIRONMENT_CREATED");
     assert_eq!(newest["items"][0]["newValue"]["clonedFrom"], environment);
     assert_eq!(newest["items"][1]["action"], before[0]);
-    let revoked = format!("/environments/{environment}/revoke");
-    let revoked = admin
-        .send(admin.request(reqwest::Method::POST, &revoked))
-        .await;
-    revoked.expect(StatusCode::OK);
+    admin.revoke(&environment).await;
     let refused = admin.post(&path, json!({ "name": "prod 3" })).await;
     refused.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_REVOKED");
 }

@@ -1,6 +1,6 @@
 //! The config document: content, filters, entity tags and codings.
 
-use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp, equals, rollout, rule};
+use pennon_tests::{Answer, Caller, TestApp, equals, rollout, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -27,10 +27,7 @@ async fn the_document_sorts_active_flags_by_key_and_rules_by_priority() {
         .put(&path, json!({ "isEnabled": true, "ttlOverrideSeconds": 5 }))
         .await
         .expect(StatusCode::NO_CONTENT);
-    admin
-        .delete(&format!("/flags/{gone}"))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(&gone).await;
     let off = |key: &str| json!({ "key": key, "enabled": false, "rules": [], "rollout": null, "ttlOverrideSeconds": null });
     let on = json!({
         "key": "b", "enabled": true, "rules": [rule(3), rule(20)], "rollout": rollout(25), "ttlOverrideSeconds": 5,
@@ -56,13 +53,8 @@ async fn the_document_sorts_active_flags_by_key_and_rules_by_priority() {
 async fn the_etag_depends_only_on_the_content() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key: key,
-        ..
-    } = admin.flag_environment().await;
-    let sdk = app.sdk(&key);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let first = sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
     let tag = first.header("etag").to_owned();
     assert!(tag.starts_with("W/\"") && tag.ends_with('"'), "{tag}");
@@ -91,12 +83,12 @@ async fn the_etag_depends_only_on_the_content() {
             first.bytes.len().to_string()
         );
     }
-    admin.switch(&flag, &environment, true).await;
+    admin.switch_on(&checkout).await;
     let changed = conditional(&sdk, "/sdk/v1/config", &tag)
         .await
         .expect(StatusCode::OK);
     assert_ne!(changed.header("etag"), tag);
-    admin.switch(&flag, &environment, false).await;
+    admin.switch_off(&checkout).await;
     conditional(&sdk, "/sdk/v1/config", &tag)
         .await
         .expect(StatusCode::NOT_MODIFIED);

@@ -32,21 +32,19 @@ async fn absent_members_keep_their_value_and_null_removes_the_override() {
 async fn a_change_without_effect_is_not_audited() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        path,
-        ..
-    } = admin.flag_environment().await;
+    let checkout = admin.flag_environment().await;
     for body in [
         json!({}),
         json!({ "isEnabled": false }),
         json!({ "ttlOverrideSeconds": null }),
     ] {
-        admin.put(&path, body).await.expect(StatusCode::NO_CONTENT);
+        admin
+            .put(&checkout.path, body)
+            .await
+            .expect(StatusCode::NO_CONTENT);
     }
-    admin.switch(&flag, &environment, true).await;
-    admin.switch(&flag, &environment, true).await;
+    admin.switch_on(&checkout).await;
+    admin.switch_on(&checkout).await;
     assert_eq!(
         admin.audited().await,
         [

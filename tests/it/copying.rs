@@ -181,9 +181,7 @@ async fn a_copy_needs_two_existing_environments_and_a_writable_target() {
         refused.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
     }
     let seen = admin.get(&format!("{}/rules", checkout.path)).await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let stale = admin.request(Method::POST, &copy(&other.id));
     let stale = stale.header("if-match", seen.header("etag"));
     let refused = admin.send(stale).await;
@@ -202,11 +200,8 @@ async fn a_copy_needs_two_existing_environments_and_a_writable_target() {
     let refused = post(format!("{}/copy-from/{}", other.path, checkout.environment)).await;
     refused.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_REVOKED");
     post(copy(&other.id)).await.expect(StatusCode::OK);
-    admin
-        .switch(&checkout.flag, &checkout.environment, false)
-        .await;
-    let archived = admin.delete(&format!("/flags/{}", checkout.flag)).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    admin.switch_off(&checkout).await;
+    admin.archive(&checkout.flag).await;
     let refused = post(copy(&other.id)).await;
     refused.expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
 }

@@ -76,10 +76,7 @@ async fn rotation_keeps_the_place_and_a_clone_comes_last() {
         .await
         .expect(StatusCode::OK);
     app.advance(1);
-    let rotated = admin
-        .post(&format!("/environments/{two}/rotate-key"), json!({}))
-        .await;
-    let two = rotated.expect(StatusCode::CREATED).text("/id");
+    let (two, _) = admin.rotate_key(&two).await;
     let cloned = json!({ "name": "three" });
     let cloned = admin
         .post(&format!("/environments/{two}/clone"), cloned)
@@ -99,10 +96,7 @@ async fn rotation_keeps_the_place_and_a_clone_comes_last() {
     let renamed = json!({ "name": "0" });
     let renamed = admin.patch(&format!("/environments/{one}"), renamed).await;
     renamed.expect(StatusCode::OK);
-    let revoked = admin
-        .post(&format!("/environments/{two}/revoke"), json!({}))
-        .await;
-    revoked.expect(StatusCode::OK);
+    admin.revoke(&two).await;
     assert_eq!(ordered(&admin).await, ["Shop/three", "Shop/0"]);
     let answer = put(&admin, "Shop", &[&one, &three]).await;
     answer.expect(StatusCode::OK);
@@ -117,10 +111,7 @@ async fn an_order_has_every_active_environment_of_the_product_exactly_once() {
     let two = environment(&admin, "Shop", "two").await;
     let gone = environment(&admin, "Shop", "gone").await;
     let other = environment(&admin, "Blog", "one").await;
-    let revoked = admin
-        .post(&format!("/environments/{gone}/revoke"), json!({}))
-        .await;
-    revoked.expect(StatusCode::OK);
+    admin.revoke(&gone).await;
     let before = admin.audited().await;
     for ids in [
         vec![&one],

@@ -267,10 +267,7 @@ async fn a_revoked_environment_refuses_its_key_at_once_and_cannot_be_changed() {
     assert_eq!(admin.audited().await[0], "ENVIRONMENT_REVOKED");
     // The name is free again. The flag can be archived, because it is enabled in no active environment.
     admin.environment("shop", "prod").await;
-    admin
-        .delete(&format!("/flags/{flag}"))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(&flag).await;
 }
 
 #[tokio::test]
@@ -278,10 +275,7 @@ async fn a_rotation_moves_the_whole_configuration_to_a_new_environment() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let archived = admin.flag("archived").await;
-    admin
-        .delete(&format!("/flags/{archived}"))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(&archived).await;
     let FlagEnvironment {
         flag,
         environment,
@@ -355,13 +349,7 @@ async fn a_rotation_revokes_the_old_environment_and_is_recorded_once() {
     let FlagEnvironment {
         flag, environment, ..
     } = admin.flag_environment().await;
-    let rotated = admin
-        .post(
-            &format!("/environments/{environment}/rotate-key"),
-            json!({}),
-        )
-        .await;
-    let (id, new_key) = (rotated.text("/id"), rotated.text("/sdkKey"));
+    let (id, new_key) = admin.rotate_key(&environment).await;
     let new_path = format!("/flags/{flag}/environments/{id}");
     assert_eq!(
         admin

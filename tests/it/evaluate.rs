@@ -1,6 +1,6 @@
 //! Single and batch evaluation.
 
-use pennon_tests::{FlagEnvironment, TestApp};
+use pennon_tests::TestApp;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -8,15 +8,10 @@ use serde_json::{Value, json};
 async fn a_switch_affects_the_next_evaluation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key: key,
-        ..
-    } = admin.flag_environment().await;
-    let sdk = app.sdk(&key);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     for enabled in [true, false, true] {
-        admin.switch(&flag, &environment, enabled).await;
+        admin.switch_to(&checkout, enabled).await;
         let answer = sdk.evaluate("checkout").await;
         let reason = if enabled {
             "flag_enabled"
@@ -113,14 +108,9 @@ async fn all_unusable_keys_get_identical_responses() {
 async fn an_unknown_flag_is_an_error_alone_and_off_in_a_batch() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key: key,
-        ..
-    } = admin.flag_environment().await;
-    admin.switch(&flag, &environment, true).await;
-    let sdk = app.sdk(&key);
+    let checkout = admin.flag_environment().await;
+    admin.switch_on(&checkout).await;
+    let sdk = app.sdk(&checkout.sdk_key);
     for unknown in ["Checkout", "", " checkout", "../x", "\u{0}"] {
         let answer = sdk
             .post("/sdk/v1/evaluate", json!({ "flagKey": unknown }))

@@ -12,11 +12,7 @@ async fn changes_by_other_instances_arrive_with_their_actor() {
     let mut stream = PageStream::open(&Browser::signed_in(&app).await).await;
     let checkout = other.admin().await.flag_environment().await;
     stream.until("\"action\":\"FLAG_CREATED\"").await;
-    other
-        .admin()
-        .await
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    other.admin().await.switch_on(&checkout).await;
     stream
         .until(&format!("\"environment\":\"{}\"", checkout.environment))
         .await;

@@ -11,9 +11,7 @@ fn condition(attribute: &str, operator: &str, value: i64) -> Value {
 /// Creates a flag that is on, with two rules and a rollout. Returns the flag and the IDs of its rules.
 async fn targeted(admin: &Caller<'_>) -> (FlagEnvironment, Vec<Value>) {
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     for (priority, conditions) in [
         (
             8,
@@ -124,14 +122,11 @@ async fn empty_contexts_and_disabled_or_archived_flags_are_explained() {
         assert_eq!(explanation["rollout"]["bucket"], json!(null));
         assert_eq!(explanation["enabled"], false);
     }
-    admin
-        .switch(&checkout.flag, &checkout.environment, false)
-        .await;
+    admin.switch_off(&checkout).await;
     let explanation = admin.post(&path, json!({})).await.json();
     let off = json!({ "enabled": false, "reason": "flag_disabled", "rules": [], "rollout": null });
     assert_eq!(explanation, off);
-    let archived = admin.delete(&format!("/flags/{}", checkout.flag)).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    admin.archive(&checkout.flag).await;
     let explanation = admin.post(&path, json!({})).await.json();
     assert_eq!(explanation["reason"], "flag_archived");
 }

@@ -69,8 +69,7 @@ async fn flags_are_filtered_by_state_and_environment() {
     assert_eq!(page["items"][0]["key"], "on");
     assert_eq!(page["pagination"]["total"], 4);
 
-    let revoked = format!("/environments/{blog}/revoke");
-    admin.post(&revoked, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&blog).await;
     for (query, faults) in [
         (format!("environment={blog}"), vec!["environment"]),
         (format!("environment={UNKNOWN_ID}"), vec!["environment"]),

@@ -188,8 +188,7 @@ async fn an_unchanged_flag_is_stale_if_it_is_unused_or_constant() {
             admin.rollout(&path, 25).await;
         }
     }
-    let revoke = format!("/environments/{former}/revoke");
-    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&former).await;
     assert!(keys(&app, "stale=yes").await.is_empty(), "all are new");
 
     app.advance(31 * DAY);
@@ -262,14 +261,9 @@ async fn every_change_updates_the_stored_states() {
     gone.expect(StatusCode::NO_CONTENT);
     app.check_stored_states("the deletion of the rollout").await;
 
-    let rotated = format!("/environments/{staging}/rotate-key");
-    let rotated = admin.post(&rotated, json!({})).await;
-    let staging = rotated.expect(StatusCode::CREATED).text("/id");
+    let (staging, _) = admin.rotate_key(&staging).await;
     app.check_stored_states("a rotation").await;
-    let revoked = admin
-        .post(&format!("/environments/{copy}/revoke"), json!({}))
-        .await;
-    revoked.expect(StatusCode::OK);
+    admin.revoke(&copy).await;
     app.check_stored_states("a revocation").await;
 
     let products = |products: Value| json!({ "products": products, "force": true });
@@ -283,8 +277,7 @@ async fn every_change_updates_the_stored_states() {
     let bulk = admin.post("/flags/bulk", bulk).await;
     bulk.expect(StatusCode::OK);
     app.check_stored_states("changes of several flags").await;
-    let archived = admin.delete(&format!("/flags/{}", flags[2])).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    admin.archive(&flags[2]).await;
     app.check_stored_states("archiving").await;
     let restored = admin
         .post(&format!("/flags/{}/restore", flags[2]), json!({}))

@@ -38,10 +38,7 @@ async fn a_new_environment_has_every_active_flag_disabled() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (active, archived) = (admin.flag("active").await, admin.flag("archived").await);
-    admin
-        .delete(&format!("/flags/{archived}"))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(&archived).await;
     let (environment, key) = admin.environment("shop", "prod").await;
     let configuration = admin
         .get(&format!("/flags/{active}/environments/{environment}"))
@@ -87,10 +84,7 @@ async fn keys_are_validated_and_stay_taken() {
         );
     }
     let id = admin.flag("Once").await;
-    admin
-        .delete(&format!("/flags/{id}"))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(&id).await;
     let again = admin
         .post(
             "/flags",
@@ -122,10 +116,7 @@ async fn lists_can_be_filtered_by_archived_or_active() {
     for key in ["one", "two", "three"] {
         ids.push(admin.flag(key).await);
     }
-    admin
-        .delete(&format!("/flags/{}", ids[1]))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(&ids[1]).await;
     let keys = async |query: &str| -> Vec<Value> {
         let page = admin
             .get(&format!("/flags{query}"))
@@ -170,10 +161,7 @@ async fn a_flag_that_is_enabled_somewhere_cannot_be_archived() {
     for environment in [&shop, &blog] {
         admin.switch(&flag, environment, false).await;
     }
-    admin
-        .delete(&format!("/flags/{flag}"))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(&flag).await;
     assert_eq!(
         admin.get(&format!("/flags/{flag}")).await.json()["archivedAt"],
         START
@@ -188,10 +176,7 @@ async fn an_archived_flag_cannot_be_changed_but_can_be_read() {
     let FlagEnvironment {
         flag, environment, ..
     } = admin.flag_environment().await;
-    admin
-        .delete(&format!("/flags/{flag}"))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(&flag).await;
     let path = format!("/flags/{flag}/environments/{environment}");
     let rule = rule(1, equals("country", "DE"));
     let refusals = [
@@ -273,10 +258,7 @@ async fn a_restored_flag_is_disabled_in_every_active_environment() {
         .post(&restore, json!({}))
         .await
         .expect_problem(StatusCode::CONFLICT, "FLAG_NOT_ARCHIVED");
-    admin
-        .delete(&format!("/flags/{flag}"))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(&flag).await;
     let (later, later_key) = admin.environment("shop", "later").await;
     let archived = admin
         .patch(&format!("/flags/{flag}"), json!({ "name": "x" }))

@@ -315,9 +315,7 @@ async fn grants_stay_with_an_environment_whose_key_is_rotated() {
     only_in_a_token.expect(StatusCode::CREATED);
     let tag = async || admin.get("/users/me").await.header("etag").to_owned();
     let unchanged = tag().await;
-    let rotate = format!("/environments/{}/rotate-key", scene.staging);
-    let rotated = script.post(&rotate, json!({})).await;
-    let new = rotated.expect(StatusCode::CREATED).text("/id");
+    let (new, _) = script.rotate_key(&scene.staging).await;
     assert_eq!(tag().await, unchanged);
     let unseen = admin
         .request(Method::PATCH, &path)
@@ -344,9 +342,7 @@ async fn a_reverted_grant_is_for_the_environment_with_the_new_key() {
     give(&admin, &user, &json!([])).await;
     let mut new = scene.staging;
     for _ in 0..2 {
-        let rotate = format!("/environments/{new}/rotate-key");
-        let rotated = admin.post(&rotate, json!({})).await;
-        new = rotated.expect(StatusCode::CREATED).text("/id");
+        new = admin.rotate_key(&new).await.0;
     }
     let entries = admin
         .get("/audit?include=accounts&action=USER_UPDATED")
@@ -360,8 +356,7 @@ async fn a_reverted_grant_is_for_the_environment_with_the_new_key() {
     assert_eq!(me.text("/grants/0/environmentId"), new);
 
     give(&admin, &user, &json!([])).await;
-    let revoke = format!("/environments/{new}/revoke");
-    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&new).await;
     let refused = admin
         .post(&format!("/audit/{entry}/revert"), json!({}))
         .await;
@@ -407,8 +402,7 @@ async fn invalid_and_excessive_grants_are_refused() {
     let (old, _) = admin.environment("Shop", "old").await;
     let former = json!([{ "environmentId": old, "role": "editor" }]);
     give(&admin, &user, &former).await;
-    let revoke = format!("/environments/{old}/revoke");
-    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&old).await;
     for environment in [UNKNOWN_ID, &old] {
         let grants = json!([{ "environmentId": environment, "role": "editor" }]);
         let refused = token(&admin, "viewer", &grants).await;

@@ -45,18 +45,13 @@ async fn a_change_on_one_instance_is_served_by_the_others() {
     let others = [one.beside().await, one.beside().await];
     others.iter().for_each(TestApp::follow);
     let admin = one.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key: key,
-        ..
-    } = admin.flag_environment().await;
+    let checkout = admin.flag_environment().await;
     for enabled in [true, false, true] {
-        admin.switch(&flag, &environment, enabled).await;
-        assert_eq!(one.sdk(&key).is_on("checkout").await, enabled);
+        admin.switch_to(&checkout, enabled).await;
+        assert_eq!(one.sdk(&checkout.sdk_key).is_on("checkout").await, enabled);
         for other in &others {
             eventually("the other instance serves the change", async || {
-                other.sdk(&key).is_on("checkout").await == enabled
+                other.sdk(&checkout.sdk_key).is_on("checkout").await == enabled
             })
             .await;
         }
@@ -78,20 +73,14 @@ async fn a_key_revoked_or_rotated_on_one_instance_is_refused_by_the_others() {
         .await;
     }
 
-    let revoke = format!("/environments/{first}/revoke");
-    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&first).await;
     assert!(one.sdk(&first_key).is_refused().await);
     eventually("the other instance refuses the revoked key", async || {
         other.sdk(&first_key).is_refused().await
     })
     .await;
 
-    let rotate = format!("/environments/{second}/rotate-key");
-    let rotated = admin
-        .post(&rotate, json!({}))
-        .await
-        .expect(StatusCode::CREATED);
-    let third_key = rotated.text("/sdkKey");
+    let (_, third_key) = admin.rotate_key(&second).await;
     assert!(one.sdk(&second_key).is_refused().await);
     assert!(!one.sdk(&third_key).is_refused().await);
     eventually("the other instance accepts only the new key", async || {
@@ -109,18 +98,13 @@ async fn changes_arrive_after_the_listening_connection_is_closed() {
     let other = one.beside().await;
     other.follow();
     let admin = one.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key: key,
-        ..
-    } = admin.flag_environment().await;
+    let checkout = admin.flag_environment().await;
     for enabled in [true, false, true] {
         wait_until_an_instance_listens(&one).await;
         cut_off_listeners(&one).await;
-        admin.switch(&flag, &environment, enabled).await;
+        admin.switch_to(&checkout, enabled).await;
         eventually("the other instance serves the change", async || {
-            other.sdk(&key).is_on("checkout").await == enabled
+            other.sdk(&checkout.sdk_key).is_on("checkout").await == enabled
         })
         .await;
     }
@@ -155,14 +139,9 @@ async fn everything_is_reloaded_after_the_listening_connection_is_replaced() {
 async fn a_database_restored_to_an_earlier_state_is_served() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key: key,
-        ..
-    } = admin.flag_environment().await;
+    let checkout = admin.flag_environment().await;
     for enabled in [true, false, true] {
-        admin.switch(&flag, &environment, enabled).await;
+        admin.switch_to(&checkout, enabled).await;
     }
     app.tamper("update flag_environments set is_enabled = false, config_revision = 2")
         .await;
@@ -170,7 +149,7 @@ async fn a_database_restored_to_an_earlier_state_is_served() {
         .await;
     app.watch();
     eventually("the earlier state is served", async || {
-        !app.sdk(&key).is_on("checkout").await
+        !app.sdk(&checkout.sdk_key).is_on("checkout").await
     })
     .await;
 }
@@ -300,13 +279,8 @@ async fn the_start_waits_for_a_database_without_free_connections() {
     app.watch();
     app.follow();
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key: key,
-        ..
-    } = admin.flag_environment().await;
-    admin.switch(&flag, &environment, true).await;
+    let checkout = admin.flag_environment().await;
+    admin.switch_on(&checkout).await;
     let name = app.database().name();
     let let_in = async |allowed: bool| {
         let mut server = app.database().server().await;
@@ -327,7 +301,7 @@ async fn the_start_waits_for_a_database_without_free_connections() {
     let refused = admin.post("/flags", body.clone()).await;
     let refused = refused.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_UNAVAILABLE");
     assert_eq!(refused.header("retry-after"), "5");
-    assert!(app.sdk(&key).is_on("checkout").await);
+    assert!(app.sdk(&checkout.sdk_key).is_on("checkout").await);
 
     let_in(true).await;
     eventually("flags are created again", async || {

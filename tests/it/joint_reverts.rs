@@ -99,12 +99,8 @@ async fn changes_and_their_revert_leave_nothing_to_revert() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, false)
-        .await;
+    admin.switch_on(&checkout).await;
+    admin.switch_off(&checkout).await;
     let entries = newest(&admin, 2).await;
     let browser = Browser::signed_in(&app).await;
     let preview = browser.page(&address(&entries)).await;
@@ -199,13 +195,10 @@ async fn an_action_that_cannot_be_reverted_is_named_and_the_others_are_reverted(
     let archived = admin.flag("search").await;
     let path = format!("/flags/{archived}/environments/{}", checkout.environment);
     set_rollout(&admin, &path, 20).await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let (_, _) = admin.environment("shop", "staging").await;
     let entries = newest(&admin, 3).await;
-    let removed = admin.delete(&format!("/flags/{archived}")).await;
-    removed.expect(StatusCode::NO_CONTENT);
+    admin.archive(&archived).await;
     let browser = Browser::signed_in(&app).await;
     let preview = revert(&browser, &entries).await;
     assert!(preview.contains("Cannot be reverted"));
@@ -294,9 +287,7 @@ async fn a_joint_revert_needs_the_roles_of_its_changes() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let environment = format!("/environments/{}", checkout.environment);
     let renamed = admin.patch(&environment, json!({ "name": "live" })).await;
     renamed.expect(StatusCode::OK);
@@ -327,9 +318,7 @@ async fn protected_environments_and_reasons_hold_for_several_actions() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     set_rollout(&admin, &checkout.path, 10).await;
     let entries = newest(&admin, 2).await;
     let address = address(&entries);

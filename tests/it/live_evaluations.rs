@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pennon_tests::{Browser, PageStream, TestApp, UNKNOWN_ID};
-use reqwest::{Method, StatusCode};
+use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -52,9 +52,7 @@ async fn an_editor_gets_every_remote_evaluation_without_a_value() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     app.user("eve@example.com", "editor").await;
     let browser = Browser::signed_in_as(&app, "eve@example.com").await;
     let mut stream = PageStream::open_at(&browser, &address(&checkout.environment)).await;
@@ -180,9 +178,7 @@ async fn only_editors_of_an_active_environment_may_watch() {
         let response = browser.listen(&address(environment)).await;
         assert_eq!(response.status(), status, "{environment}");
     }
-    let revoked = format!("/environments/{other}/revoke");
-    let revoked = admin.send(admin.request(Method::POST, &revoked)).await;
-    revoked.expect(StatusCode::OK);
+    admin.revoke(&other).await;
     let response = editor.listen(&address(&other)).await;
     assert_eq!(response.status(), StatusCode::NOT_FOUND);
 }
@@ -246,9 +242,7 @@ async fn a_watch_ends_with_the_session_the_rights_the_environment_and_the_servic
     }
 
     let mut stream = PageStream::open_at(&browser, &path).await;
-    let rotated = format!("/environments/{}/rotate-key", checkout.environment);
-    let rotated = admin.send(admin.request(Method::POST, &rotated)).await;
-    rotated.expect(StatusCode::CREATED);
+    admin.rotate_key(&checkout.environment).await;
     stream.until_the_end().await;
 
     let mut stream = PageStream::open_at(&browser, &address(&staging)).await;

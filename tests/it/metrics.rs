@@ -101,8 +101,7 @@ async fn the_state_of_the_service_is_reported() {
     let build = format!(r#"pennon_build_info{{version="{version}"}}"#);
     assert_eq!(value(&metrics, &build), Some(1.0));
 
-    let revoke = format!("/environments/{other}/revoke");
-    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&other).await;
     let metrics = app.metrics().await;
     assert_eq!(value(&metrics, "pennon_environments"), Some(1.0));
 

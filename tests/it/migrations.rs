@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use pennon_tests::{FlagEnvironment, TestApp, eventually};
+use pennon_tests::{TestApp, eventually};
 
 fn folder(database: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -75,14 +75,9 @@ async fn changes_by_another_process_on_the_same_database_are_served() {
     let other = app.beside().await;
     other.watch();
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key: key,
-        ..
-    } = admin.flag_environment().await;
-    admin.switch(&flag, &environment, true).await;
-    let sdk = other.sdk(&key);
+    let checkout = admin.flag_environment().await;
+    admin.switch_on(&checkout).await;
+    let sdk = other.sdk(&checkout.sdk_key);
     eventually("the other process serves the change", async || {
         sdk.is_on("checkout").await
     })

@@ -10,9 +10,7 @@ const ALL: &str = "/ofrep/v1/evaluate/flags";
 /// Creates a flag that is on in one country and for a percentage of users. Returns the flag and the rule's ID.
 async fn targeted(admin: &Caller<'_>) -> (FlagEnvironment, String) {
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let rule = admin
         .rule(&checkout.path, rule(1, equals("country", "DE")))
         .await;
@@ -67,16 +65,13 @@ async fn responses_have_the_standard_reason_and_pennons_reason() {
     assert_eq!(evaluate(&sdk, json!({ "country": "DE" })).await, everybody);
     let all = sdk.post(ALL, json!({})).await.expect(StatusCode::OK).json();
     assert_eq!(all["flags"], json!([everybody]));
-    admin
-        .switch(&checkout.flag, &checkout.environment, false)
-        .await;
+    admin.switch_off(&checkout).await;
     let off = json!({
         "key": "checkout", "value": false, "variant": "off", "reason": "STATIC",
         "metadata": { "reason": "flag_disabled" },
     });
     assert_eq!(evaluate(&sdk, json!({ "country": "DE" })).await, off);
-    let archived = admin.delete(&format!("/flags/{}", checkout.flag)).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    admin.archive(&checkout.flag).await;
     let archived = evaluate(&sdk, json!({})).await;
     assert_eq!(archived["value"], false);
     assert_eq!(archived["reason"], "STATIC");
@@ -88,9 +83,7 @@ async fn a_providers_context_becomes_built_in_and_custom_attributes() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let conditions = json!([
         { "attribute": "email", "operator": "==", "valueType": "string", "valueString": "a@b.c" },
         { "attribute": "tenantId", "operator": "==", "valueType": "string", "valueString": "t" },
@@ -246,8 +239,7 @@ async fn the_bulk_etag_depends_on_flags_and_context() {
     let (checkout, _) = targeted(&admin).await;
     let (_, other_key) = admin.environment("shop", "empty").await;
     let archived = admin.flag("archived").await;
-    let archived = admin.delete(&format!("/flags/{archived}")).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    admin.archive(&archived).await;
     admin.flag("a.flag").await;
     let sdk = app.sdk(&checkout.sdk_key);
     let ada = json!({ "context": { "targetingKey": "ada" } });
@@ -277,14 +269,10 @@ async fn the_bulk_etag_depends_on_flags_and_context() {
     again(&app.sdk("pnk_bad"), &ada)
         .await
         .expect(StatusCode::UNAUTHORIZED);
-    admin
-        .switch(&checkout.flag, &checkout.environment, false)
-        .await;
+    admin.switch_off(&checkout).await;
     let changed = again(&sdk, &ada).await.expect(StatusCode::OK);
     assert_ne!(changed.header("etag"), tag);
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     again(&sdk, &ada).await.expect(StatusCode::NOT_MODIFIED);
 }
 

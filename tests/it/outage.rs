@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use pennon_tests::load::LoadClient;
-use pennon_tests::{
-    FlagEnvironment, LossyProxy, Process, TestApp, TestDatabase, equals, eventually, rule,
-};
+use pennon_tests::{LossyProxy, Process, TestApp, TestDatabase, equals, eventually, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -13,14 +11,9 @@ use serde_json::json;
 async fn without_the_database_evaluation_continues_and_administration_sends_retry_after() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key,
-        ..
-    } = admin.flag_environment().await;
-    admin.switch(&flag, &environment, true).await;
-    let sdk = app.sdk(&sdk_key);
+    let checkout = admin.flag_environment().await;
+    admin.switch_on(&checkout).await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let tag = sdk
         .get("/sdk/v1/config")
         .await
@@ -71,45 +64,44 @@ async fn without_the_database_evaluation_continues_and_administration_sends_retr
 async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_repaired() {
     let app = TestApp::with_settings(&["--metrics-listen", "127.0.0.1:0"]).await;
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key,
-        path,
-    } = admin.flag_environment().await;
-    admin.switch(&flag, &environment, true).await;
-    admin.rule(&path, rule(1, equals("country", "PE"))).await;
+    let checkout = admin.flag_environment().await;
+    admin.switch_on(&checkout).await;
+    admin
+        .rule(&checkout.path, rule(1, equals("country", "PE")))
+        .await;
     let (other, other_key) = admin.environment("shop", "other").await;
     let reason = async || {
         let question = json!({ "flagKey": "checkout", "context": { "country": "PE" } });
-        let answer = app.sdk(&sdk_key).post("/sdk/v1/evaluate", question).await;
+        let answer = app
+            .sdk(&checkout.sdk_key)
+            .post("/sdk/v1/evaluate", question)
+            .await;
         answer.expect(StatusCode::OK).text("/reason")
     };
     app.tamper("update rules set conditions = '{\"broken\": true}'")
         .await;
     let change = json!({ "ttlOverrideSeconds": 5 });
     admin
-        .put(&path, change)
+        .put(&checkout.path, change)
         .await
         .expect(StatusCode::NO_CONTENT);
     assert_eq!(reason().await, "targeting_rule");
     assert_eq!(degraded(&app).await, ["UNREADABLE_DATA"]);
     let metrics = app.metrics().await;
     assert!(metrics.contains(&"pennon_damaged_data 1".to_owned()));
-    let revoke = format!("/environments/{other}/revoke");
-    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&other).await;
     app.sdk(&other_key)
         .get("/sdk/v1/config")
         .await
         .expect(StatusCode::UNAUTHORIZED);
 
-    admin.switch(&flag, &environment, false).await;
+    admin.switch_off(&checkout).await;
     assert_eq!(reason().await, "flag_disabled");
-    admin.switch(&flag, &environment, true).await;
+    admin.switch_on(&checkout).await;
     assert_eq!(reason().await, "flag_disabled");
     let restarted = app.beside().await;
     let question = json!({ "flagKey": "checkout", "context": { "country": "PE" } });
-    let restarted = restarted.sdk(&sdk_key);
+    let restarted = restarted.sdk(&checkout.sdk_key);
     let answer = restarted.post("/sdk/v1/evaluate", question).await;
     assert_eq!(answer.text("/reason"), "flag_disabled");
     assert_eq!(degraded(&app).await, ["UNREADABLE_DATA"]);
@@ -203,10 +195,9 @@ async fn an_environment_whose_own_row_is_damaged_keeps_its_keys() {
     for key in [&damaged.sdk_key, &other_key] {
         serves(key).await.expect(StatusCode::OK);
     }
-    let revoke = format!("/environments/{}/revoke", damaged.environment);
     app.tamper("update environments set previous_key_hash = null, previous_key_ends_at = null")
         .await;
-    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&damaged.environment).await;
     serves(&damaged.sdk_key)
         .await
         .expect(StatusCode::UNAUTHORIZED);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pennon_tests::{FlagEnvironment, Pooler, Process, TestApp, TestDatabase, eventually};
+use pennon_tests::{Pooler, Process, TestApp, TestDatabase, eventually};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -38,10 +38,7 @@ async fn session_pooling_needs_no_parameter() {
     other.follow();
     let checkout = one.admin().await.flag_environment().await;
     let key = &checkout.sdk_key;
-    one.admin()
-        .await
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    one.admin().await.switch_on(&checkout).await;
     eventually("the change is announced", async || {
         other.sdk(key).is_on("checkout").await
     })
@@ -66,8 +63,7 @@ async fn a_revoked_key_is_soon_refused_by_the_other_instance() {
             !other.sdk(&key).is_refused().await
         })
         .await;
-        let revoke = format!("/environments/{environment}/revoke");
-        admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+        admin.revoke(&environment).await;
         let revoked = Instant::now();
         eventually("the other instance refuses the key", async || {
             other.sdk(&key).is_refused().await
@@ -95,17 +91,12 @@ async fn flag_changes_reach_instances_with_and_without_the_pooler() {
     other.follow();
     direct.follow();
     let admin = one.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key: key,
-        ..
-    } = admin.flag_environment().await;
+    let checkout = admin.flag_environment().await;
     for enabled in [true, false, true] {
-        admin.switch(&flag, &environment, enabled).await;
+        admin.switch_to(&checkout, enabled).await;
         for app in [&one, &other, &direct] {
             eventually("the change is served", async || {
-                app.sdk(&key).is_on("checkout").await == enabled
+                app.sdk(&checkout.sdk_key).is_on("checkout").await == enabled
             })
             .await;
         }

@@ -244,9 +244,7 @@ async fn the_etag_of_a_rule_is_stale_after_a_key_rotation() {
         .await;
     let created = created.expect(StatusCode::CREATED);
     let path = format!("/rules/{}", created.text("/id"));
-    let rotate = format!("/environments/{}/rotate-key", checkout.environment);
-    let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
-    rotated.expect(StatusCode::CREATED);
+    admin.rotate_key(&checkout.environment).await;
     send(
         &admin,
         &Method::PUT,

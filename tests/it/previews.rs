@@ -16,9 +16,7 @@ async fn a_preview_shows_who_is_affected_and_changes_nothing() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let rules = format!("{}/rules", checkout.path);
     let created = admin.post(&rules, rule(1, "DE", false)).await;
     created.expect(StatusCode::CREATED);
@@ -186,8 +184,7 @@ async fn archived_flags_and_outdated_clients_are_previewed() {
         previewed["warnings"][0]["clients"],
         json!(["@pennon/core/0.0.1"])
     );
-    let archived = admin.delete(&format!("/flags/{}", checkout.flag)).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    admin.archive(&checkout.flag).await;
     let previewed = admin.post(&preview, proposal).await;
     let previewed = previewed.expect(StatusCode::OK).json();
     assert_eq!(previewed["contexts"][0]["after"]["reason"], "flag_archived");

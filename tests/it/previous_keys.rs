@@ -39,9 +39,7 @@ async fn the_previous_key_gives_access_to_the_new_environment_until_its_end() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let Rotated { id, key } = overlap(&admin, &checkout.environment).await;
     assert!(works(&app, [&checkout.sdk_key, &key]).await);
     // Both keys serve later changes.
@@ -170,9 +168,7 @@ async fn a_second_rotation_and_a_revocation_end_the_overlap_at_once() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let second = overlap(&admin, &checkout.environment).await;
     let third = overlap(&admin, &second.id).await;
     assert!(app.sdk(&checkout.sdk_key).is_refused().await);
@@ -194,9 +190,7 @@ async fn other_instances_accept_the_previous_key_without_a_gap_and_refuse_it_whe
     other.follow();
     let admin = one.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let mut current = Rotated {
         id: checkout.environment.clone(),
         key: checkout.sdk_key.clone(),
@@ -250,9 +244,7 @@ async fn the_end_holds_while_the_database_is_down() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let Rotated { key, .. } = overlap(&admin, &checkout.environment).await;
     let mut stream = ConfigStream::open(&app.sdk(&checkout.sdk_key)).await;
     stream.tag().await.expect("the first event");

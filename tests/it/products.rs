@@ -514,12 +514,10 @@ async fn a_rotation_keeps_hidden_configurations() {
         .await;
     let limited = scene.limit(&admin, json!(["Blog"])).await;
     limited.expect(StatusCode::OK);
-    let rotate = format!("/environments/{}/rotate-key", scene.shop.environment);
-    let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
-    let rotated = rotated.expect(StatusCode::CREATED);
+    let (environment, sdk_key) = admin.rotate_key(&scene.shop.environment).await;
     let shop = Place {
-        environment: rotated.text("/id"),
-        sdk_key: rotated.text("/sdkKey"),
+        environment,
+        sdk_key,
     };
     expect_absent(&app, &shop).await;
     let everywhere = scene.limit(&admin, json!(null)).await;

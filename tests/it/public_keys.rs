@@ -76,9 +76,7 @@ async fn only_working_public_keys_are_accepted_and_all_others_look_alike() {
         app.anonymous().get(&config(&key)).await.status,
         StatusCode::OK
     );
-    let revoke = format!("/environments/{}/revoke", environment.text("/id"));
-    let revoked = admin.post(&revoke, json!({})).await;
-    revoked.expect(StatusCode::OK);
+    admin.revoke(&environment.text("/id")).await;
     let unknown = app.anonymous().get(&config("pnp_unknown")).await;
     let unknown = unknown.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
     assert_eq!(unknown.header("cache-control"), "no-store");

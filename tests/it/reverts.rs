@@ -37,9 +37,7 @@ async fn a_revert_restores_the_state_and_can_be_reverted() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let entry = newest(&admin).await;
     let editor = app.user("eve@example.com", "editor").await;
     let changed = json!([[
@@ -81,9 +79,7 @@ async fn a_fingerprint_refuses_a_revert_of_another_state() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let entry = newest(&admin).await;
     let previewed = revert(&admin, &entry, "?dryRun=true").await;
     let seen = format!("?fingerprint={}", previewed.text("/fingerprint"));
@@ -240,8 +236,7 @@ async fn changes_that_cannot_be_reverted_are_refused() {
     let refused = revert(&admin, &flag_created, "").await;
     refused.expect_problem(StatusCode::CONFLICT, "FLAG_ENABLED");
     admin.switch(&flag, &environment, false).await;
-    let archived = admin.delete(&format!("/flags/{flag}")).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    admin.archive(&flag).await;
     let refused = revert(&admin, &switched, "").await;
     refused.expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
     let refused = revert(&admin, &switched, "?dry=true").await;
@@ -354,9 +349,7 @@ async fn the_environment_with_the_last_key_is_the_newest_even_if_the_clock_was_s
     let mut environment = checkout.environment;
     for _ in 0..2 {
         app.advance(-10);
-        let rotate = format!("/environments/{environment}/rotate-key");
-        let rotated = admin.post(&rotate, json!({})).await;
-        environment = rotated.expect(StatusCode::CREATED).text("/id");
+        environment = admin.rotate_key(&environment).await.0;
     }
     admin.switch(&checkout.flag, &environment, true).await;
     let entry = newest(&admin).await;

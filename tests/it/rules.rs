@@ -310,10 +310,7 @@ async fn rules_of_an_archived_flag_cannot_change() {
         .post(&format!("{path}/rules"), rule(1))
         .await
         .text("/id");
-    admin
-        .delete(&format!("/flags/{flag}"))
-        .await
-        .expect(StatusCode::NO_CONTENT);
+    admin.archive(&flag).await;
     let path = format!("/rules/{id}");
     admin
         .put(&path, rule(2))

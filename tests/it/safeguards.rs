@@ -315,13 +315,9 @@ async fn imports_and_reverts_take_one_reason_for_all_their_changes() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let document = app.command(&["export"]).await.expect_success();
-    admin
-        .switch(&checkout.flag, &checkout.environment, false)
-        .await;
+    admin.switch_off(&checkout).await;
     let guard = json!({ "reasonRequired": true });
     admin
         .patch(&environment_path(&checkout), guard)
@@ -419,9 +415,7 @@ async fn scripts_are_never_asked_and_the_dashboard_asks_before_every_change() {
     let protect = json!({ "protected": true });
     let protected = admin.patch(&environment_path(&checkout), protect).await;
     assert_eq!(protected.expect(StatusCode::OK).json()["protected"], true);
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
 
     let browser = Browser::signed_in(&app).await;
     let page = format!(

@@ -66,14 +66,9 @@ async fn many_clients_are_told_to_spread_their_requests() {
 async fn each_change_reaches_all_streams_of_its_environment_and_no_others() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key,
-        ..
-    } = admin.flag_environment().await;
+    let checkout = admin.flag_environment().await;
     let (other, other_key) = admin.environment("shop", "other").await;
-    let (sdk, other_sdk) = (app.sdk(&sdk_key), app.sdk(&other_key));
+    let (sdk, other_sdk) = (app.sdk(&checkout.sdk_key), app.sdk(&other_key));
     let mut streams = Vec::new();
     for _ in 0..20 {
         streams.push(ConfigStream::open(&sdk).await);
@@ -84,13 +79,13 @@ async fn each_change_reaches_all_streams_of_its_environment_and_no_others() {
         for stream in &mut streams {
             stream.tag().await.expect("an event");
         }
-        admin.switch(&flag, &environment, enabled).await;
+        admin.switch_to(&checkout, enabled).await;
     }
     let latest = tag(&sdk).await;
     for stream in &mut streams {
         assert_eq!(stream.tag().await.as_deref(), Some(&*latest));
     }
-    admin.switch(&flag, &other, true).await;
+    admin.switch(&checkout.flag, &other, true).await;
     assert_eq!(elsewhere.tag().await, Some(tag(&other_sdk).await));
 }
 
@@ -98,20 +93,15 @@ async fn each_change_reaches_all_streams_of_its_environment_and_no_others() {
 async fn a_resumed_stream_sends_only_newer_events() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key,
-        ..
-    } = admin.flag_environment().await;
-    let sdk = app.sdk(&sdk_key);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let before = tag(&sdk).await;
     // An ETag of `GET /sdk/v1/config` works like the ID of an event.
     let mut up_to_date = Vec::new();
     for known in [id(&before), &before, before.trim_start_matches("W/")] {
         up_to_date.push(ConfigStream::open_after(&sdk, Some(known)).await);
     }
-    admin.switch(&flag, &environment, true).await;
+    admin.switch_on(&checkout).await;
     let after = tag(&sdk).await;
     assert_ne!(before, after);
     for stream in &mut up_to_date {
@@ -139,13 +129,8 @@ async fn a_change_on_another_instance_is_sent() {
 async fn heartbeats_are_sent_but_no_events_without_a_change_of_content() {
     let app = TestApp::with_settings(&["--stream-heartbeat", "1"]).await;
     let admin = app.admin().await;
-    let FlagEnvironment {
-        flag,
-        environment,
-        sdk_key,
-        ..
-    } = admin.flag_environment().await;
-    let sdk = app.sdk(&sdk_key);
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
     let mut stream = ConfigStream::open(&sdk).await;
     stream.tag().await.expect("the first event");
     app.watch();
@@ -154,7 +139,7 @@ async fn heartbeats_are_sent_but_no_events_without_a_change_of_content() {
     for _ in 0..2 {
         assert_eq!(stream.block().await.as_deref(), Some(":"));
     }
-    admin.switch(&flag, &environment, true).await;
+    admin.switch_on(&checkout).await;
     assert_eq!(stream.tag().await, Some(tag(&sdk).await));
 
     app.lose_database().await;
@@ -195,8 +180,7 @@ async fn the_stream_ends_when_another_instance_revokes_its_key() {
     .await;
     let mut stream = ConfigStream::open(&sdk).await;
     stream.tag().await.expect("the first event");
-    let revoke = format!("/environments/{environment}/revoke");
-    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&environment).await;
     assert_eq!(stream.block().await, None);
 }
 
@@ -215,8 +199,7 @@ async fn unusable_keys_get_the_same_response_as_elsewhere() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (environment, revoked) = admin.environment("shop", "prod").await;
-    let revoke = format!("/environments/{environment}/revoke");
-    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&environment).await;
     let token = app.token().await;
     let expected = app.anonymous().get("/sdk/v1/config").await;
     for caller in [
@@ -308,8 +291,7 @@ async fn a_client_that_does_not_read_delays_no_other() {
         admin.switch(&flag, &environment, number % 2 == 0).await;
         assert_eq!(stream.tag().await, Some(tag(&sdk).await));
     }
-    let revoke = format!("/environments/{environment}/revoke");
-    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    admin.revoke(&environment).await;
     assert_eq!(stream.block().await, None);
     let mut received = Vec::new();
     while !received.ends_with(b"\r\n0\r\n\r\n") {

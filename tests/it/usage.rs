@@ -29,9 +29,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     evaluate(&sdk, "nothing", 1).await;
     let batch = json!({ "evaluations": [{ "flagKey": "checkout" }, { "flagKey": "nothing" }] });
     sdk.post("/sdk/v1/evaluate/batch", batch).await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     sdk.post("/ofrep/v1/evaluate/flags/checkout", json!({}))
         .await;
     // A bulk request does not show which flags are used, and an explanation is not an evaluation. Neither is counted.
@@ -93,9 +91,7 @@ async fn polls_are_counted_as_first_current_or_outdated() {
     poll(Some(&tag)).await;
     poll(Some(&tag)).await;
     evaluate(&sdk, "checkout", 2).await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     poll(Some(&tag)).await;
     // A HEAD request fetches no configuration, so it is not counted.
     let headers = sdk.request(Method::HEAD, "/sdk/v1/config");
@@ -124,24 +120,22 @@ async fn instances_share_hourly_counts_and_a_new_key_continues_them() {
     evaluate(&app.sdk(&sdk_key), "checkout", 2).await;
     evaluate(&other.sdk(&sdk_key), "checkout", 3).await;
     other.flush_usage().await;
-    let rotate = format!("/environments/{environment}/rotate-key");
-    let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
-    let rotated = rotated.expect(StatusCode::CREATED);
-    evaluate(&app.sdk(&rotated.text("/sdkKey")), "checkout", 4).await;
+    let (new, new_key) = admin.rotate_key(&environment).await;
+    evaluate(&app.sdk(&new_key), "checkout", 4).await;
     app.flush_usage().await;
     // Sorts after the old environment with the old name.
-    let renamed = format!("/environments/{}", rotated.text("/id"));
+    let renamed = format!("/environments/{new}");
     let renamed = admin.patch(&renamed, json!({ "name": "zone" })).await;
     renamed.expect(StatusCode::OK);
     let used = usage(&admin, &format!("/flags/{flag}")).await;
     let environments = used["environments"].as_array().cloned().unwrap_or_default();
     assert_eq!(environments.len(), 1);
-    assert_eq!(environments[0]["environmentId"], rotated.json()["id"]);
+    assert_eq!(environments[0]["environmentId"], new);
     assert_eq!(
         environments[0]["hours"][0]["evaluations"],
         json!({ "flag_disabled": 9 })
     );
-    for id in [environment, rotated.text("/id")] {
+    for id in [environment, new] {
         let used = usage(&admin, &format!("/environments/{id}")).await;
         assert_eq!(used["hours"][0]["evaluations"], 9);
     }
@@ -317,9 +311,7 @@ async fn evaluations_are_counted_by_result_as_far_as_it_is_known() {
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
     let sdk = app.sdk(&checkout.sdk_key);
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     admin.rollout(&checkout.path, 100).await;
     for context in [json!({ "userId": "ada" }), json!({ "userId": "max" })] {
         let question = json!({ "flagKey": "checkout", "context": context });

@@ -154,10 +154,7 @@ async fn create(admin: &Caller<'_>, environment: &str, config: &Value) {
     }
     if config["archived"] == true {
         // Only a flag that is off can be archived. The switch of an archived flag has no effect.
-        admin
-            .delete(&format!("/flags/{flag}"))
-            .await
-            .expect(StatusCode::NO_CONTENT);
+        admin.archive(&flag).await;
     } else {
         admin
             .switch(&flag, environment, config["enabled"] == true)

@@ -184,6 +184,21 @@ impl Caller<'_> {
             .expect(StatusCode::NO_CONTENT);
     }
 
+    /// Enables a flag in its environment.
+    pub async fn switch_on(&self, flag: &FlagEnvironment) {
+        self.switch_to(flag, true).await;
+    }
+
+    /// Disables a flag in its environment.
+    pub async fn switch_off(&self, flag: &FlagEnvironment) {
+        self.switch_to(flag, false).await;
+    }
+
+    /// Enables or disables a flag in its environment.
+    pub async fn switch_to(&self, flag: &FlagEnvironment, enabled: bool) {
+        self.switch(&flag.flag, &flag.environment, enabled).await;
+    }
+
     /// Creates a user with [`PASSWORD`] and returns the ID.
     pub async fn user(&self, email: &str, role: &str) -> String {
         let body = json!({ "email": email, "password": PASSWORD, "role": role });

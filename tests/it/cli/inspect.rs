@@ -10,9 +10,7 @@ async fn app() -> (TestApp, FlagEnvironment) {
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
     admin.environment("blog", "prod").await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     for priority in [1, 2] {
         let rule = json!({
             "priority": priority, "logic": "and", "value": true,
@@ -46,14 +44,11 @@ async fn lint_prints_probable_mistakes_and_fails() {
     nowhere.expect_failure("no active environment");
 
     let admin = app.admin().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, false)
-        .await;
+    admin.switch_off(&checkout).await;
     app.command(&["lint"])
         .await
         .expect_failure("1 probable mistake");
-    let archived = admin.delete(&format!("/flags/{}", checkout.flag)).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    admin.archive(&checkout.flag).await;
     assert_eq!(app.command(&["lint"]).await.expect_success(), "");
 }
 

@@ -40,8 +40,7 @@ pub(super) async fn fill(admin: &Caller<'_>) -> FlagEnvironment {
         )
         .await;
     created.expect(StatusCode::CREATED);
-    let archived = admin.delete(&format!("/flags/{old}")).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    admin.archive(&old).await;
     checkout
 }
 
@@ -153,9 +152,7 @@ async fn an_import_reverts_changes_since_the_export() {
     admin.delete(&second).await.expect(StatusCode::NO_CONTENT);
     admin.rule(&checkout.path, rule(3, "IT")).await;
     admin.rollout(&checkout.path, 1).await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, false)
-        .await;
+    admin.switch_off(&checkout).await;
     let renamed = json!({ "name": "Renamed" });
     let changed = admin
         .patch(&format!("/flags/{}", checkout.flag), renamed)

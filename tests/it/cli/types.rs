@@ -25,8 +25,7 @@ async fn app() -> TestApp {
     let body = json!({ "key": "a.flag", "name": "A flag", "description": "What it is\nfor.", "type": "boolean" });
     admin.post("/flags", body).await.expect(StatusCode::CREATED);
     let old = admin.flag("old").await;
-    let archived = admin.delete(&format!("/flags/{old}")).await;
-    archived.expect(StatusCode::NO_CONTENT);
+    admin.archive(&old).await;
     app
 }
 

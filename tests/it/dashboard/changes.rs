@@ -34,9 +34,7 @@ async fn a_change_can_be_undone_for_ten_minutes() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     app.advance(601);
     let browser = Browser::signed_in(&app).await;
     let late = browser.post("/dashboard/undo", "back=/dashboard").await;
@@ -59,9 +57,7 @@ async fn undoing_leads_back_to_a_page_of_the_dashboard_only() {
         ("/dashboard.evil.example", "/dashboard/audit"),
         ("", "/dashboard/audit"),
     ] {
-        admin
-            .switch(&checkout.flag, &checkout.environment, true)
-            .await;
+        admin.switch_on(&checkout).await;
         app.advance(1);
         let undone = browser
             .post("/dashboard/undo", &format!("back={back}"))
@@ -219,9 +215,7 @@ async fn a_revert_that_turns_a_flag_on_is_a_danger_and_lists_the_ttl() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let off = json!({ "isEnabled": false, "ttlOverrideSeconds": 300 });
     let off = admin.put(&checkout.path, off).await;
     off.expect(StatusCode::NO_CONTENT);

@@ -123,8 +123,7 @@ async fn a_form_of_an_outdated_page_of_a_flag_changes_nothing() {
     admin.rollout(&checkout.path, 10).await;
     let (staging, _) = admin.environment("shop", "staging").await;
     let archived = admin.flag("archived").await;
-    let deletion = admin.delete(&format!("/flags/{archived}")).await;
-    deletion.expect(StatusCode::NO_CONTENT);
+    admin.archive(&archived).await;
 
     let browser = Browser::signed_in(&app).await;
     let page = "/dashboard/flags/checkout";

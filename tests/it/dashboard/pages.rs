@@ -102,9 +102,7 @@ async fn the_audit_log_is_divided_into_days() {
     let checkout = admin.flag_environment().await;
     app.advance(24 * 60 * 60);
     let admin = app.admin().await;
-    admin
-        .switch(&checkout.flag, &checkout.environment, true)
-        .await;
+    admin.switch_on(&checkout).await;
     let browser = Browser::signed_in(&app).await;
     let page = browser.page("/dashboard/audit").await;
     let (today, yesterday) = page.split_once("<h2>Yesterday · ").expect("two days");
