@@ -261,11 +261,8 @@ async fn an_unconfirmed_commit_is_reported_as_uncertain() {
         // On SQLite, a commit has no network response that can get lost.
         return;
     }
-    let (scheme_and_user, rest) = database.url().split_once('@').expect("a user");
-    let (server, name) = rest.split_once('/').expect("a name");
-    let proxy = LossyProxy::to(server).await;
-    let url = format!("{scheme_and_user}@{}/{name}", proxy.address());
-    let app = TestApp::on_database(&url).await;
+    let proxy = LossyProxy::before(&database).await;
+    let app = TestApp::over(proxy.database(&database)).await;
     let admin = app.admin().await;
     proxy.lose_next_commit();
     let body = json!({ "key": "checkout", "name": "x", "type": "boolean" });

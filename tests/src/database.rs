@@ -1,9 +1,12 @@
 //! A database for one test.
 
+use std::net::SocketAddr;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use reqwest::Url;
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
@@ -233,6 +236,20 @@ impl TestDatabase {
     /// Returns the database's URL.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Returns the URL of the database as reached through a proxy or pooler at this address.
+    pub(crate) fn url_behind(&self, address: SocketAddr) -> Url {
+        let mut url = Url::parse(&self.url).expect("a URL");
+        url.set_ip_host(address.ip()).expect("a host");
+        url.set_port(Some(address.port())).expect("a port");
+        url
+    }
+
+    /// Returns the host and port of the PostgreSQL server.
+    pub(crate) fn server_address(&self) -> (String, u16) {
+        let options = PgConnectOptions::from_str(&self.url).expect("the URL of a database");
+        (options.get_host().to_owned(), options.get_port())
     }
 }
 

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::TestDatabase;
+
 /// A proxy that forwards connections to a server.
 pub struct LossyProxy {
     address: SocketAddr,
@@ -14,15 +16,17 @@ pub struct LossyProxy {
 }
 
 impl LossyProxy {
-    /// Starts a proxy to the server at this host and port.
-    pub async fn to(server: &str) -> Self {
+    /// Starts a proxy in front of a database's server.
+    pub async fn before(database: &TestDatabase) -> Self {
+        let server = database.server_address();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("the port is known");
         let loses_next = Arc::new(AtomicBool::new(false));
-        let (server, loses) = (server.to_owned(), Arc::clone(&loses_next));
+        let loses = Arc::clone(&loses_next);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                let server = TcpStream::connect(&server).await.expect("the server");
+                let server = TcpStream::connect((&*server.0, server.1)).await;
+                let server = server.expect("the server");
                 tokio::spawn(pass_on(client, server, Arc::clone(&loses)));
             }
         });
@@ -32,9 +36,9 @@ impl LossyProxy {
         }
     }
 
-    /// Returns the address on which the proxy listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// Returns the database as reached through the proxy.
+    pub fn database(&self, database: &TestDatabase) -> TestDatabase {
+        TestDatabase::at(database.url_behind(self.address).as_str())
     }
 
     /// Closes the connection of the next commit before the server's response reaches the client.

@@ -49,9 +49,7 @@ impl Pooler {
 
     /// Returns the database as reached through the pooler, with these URL parameters.
     pub fn database(&self, database: &TestDatabase, parameters: &str) -> TestDatabase {
-        let mut url = Url::parse(database.url()).expect("a URL");
-        url.set_ip_host(self.address.ip()).expect("a host");
-        url.set_port(Some(self.address.port())).expect("a port");
+        let mut url = database.url_behind(self.address);
         url.set_query(Some(parameters));
         TestDatabase::at(url.as_str())
     }

@@ -1,13 +1,10 @@
 //! A proxy to PostgreSQL that simulates network failures.
 
 use std::net::SocketAddr;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use reqwest::Url;
-use sqlx::postgres::PgConnectOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -37,8 +34,7 @@ enum Network {
 impl Proxy {
     /// Starts a proxy in front of a database's server.
     pub async fn before(database: &TestDatabase) -> Self {
-        let options = PgConnectOptions::from_str(database.url()).expect("the URL of a database");
-        let target = (options.get_host().to_owned(), options.get_port());
+        let target = database.server_address();
         let (listener, address) = listen("127.0.0.1:0".parse().expect("an address")).await;
         let proxy = Self {
             address,
@@ -57,10 +53,7 @@ impl Proxy {
 
     /// Returns the database as reached through the proxy.
     pub fn database(&self, database: &TestDatabase) -> TestDatabase {
-        let mut url = Url::parse(database.url()).expect("a URL");
-        url.set_ip_host(self.address.ip()).expect("a host");
-        url.set_port(Some(self.address.port())).expect("a port");
-        TestDatabase::at(url.as_str())
+        TestDatabase::at(database.url_behind(self.address).as_str())
     }
 
     /// Returns the number of connections so far.

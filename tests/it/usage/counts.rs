@@ -248,11 +248,8 @@ async fn counts_are_not_added_twice_after_an_unconfirmed_commit() {
         // On SQLite, a commit has no network response that can get lost.
         return;
     }
-    let (scheme_and_user, rest) = database.url().split_once('@').expect("a user");
-    let (server, name) = rest.split_once('/').expect("a name");
-    let proxy = LossyProxy::to(server).await;
-    let url = format!("{scheme_and_user}@{}/{name}", proxy.address());
-    let app = TestApp::on_database(&url).await;
+    let proxy = LossyProxy::before(&database).await;
+    let app = TestApp::over(proxy.database(&database)).await;
     let admin = app.admin().await;
     let checkout = admin.flag_environment().await;
     let sdk = app.sdk(&checkout.sdk_key);
