@@ -62,8 +62,7 @@ async fn is_enabled(caller: &Caller<'_>, flag: &str, environment: &str) -> bool 
 
 /// Returns the newest entries of the audit log, oldest first.
 async fn newest(admin: &Caller<'_>, count: usize) -> Vec<Value> {
-    let log = admin.get(&format!("/audit?limit={count}")).await.json();
-    let mut entries = log["items"].as_array().cloned().unwrap_or_default();
+    let mut entries = admin.get(&format!("/audit?limit={count}")).await.items();
     entries.reverse();
     entries
 }

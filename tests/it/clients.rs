@@ -23,8 +23,7 @@ async fn listen(sdk: &Caller<'_>, client: &str) -> reqwest::Response {
 /// Returns the first page of an environment's clients.
 async fn clients(caller: &Caller<'_>, environment: &str) -> Vec<Value> {
     let path = format!("/environments/{environment}/clients?limit=100");
-    let page = caller.get(&path).await.expect(StatusCode::OK).json();
-    page["items"].as_array().cloned().unwrap_or_default()
+    caller.get(&path).await.items()
 }
 
 /// Returns the number of polls by client.

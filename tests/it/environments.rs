@@ -204,7 +204,7 @@ async fn an_environment_cannot_be_renamed_to_the_name_of_another_active_one() {
         .get("/sdk/v1/config")
         .await
         .expect(StatusCode::OK);
-    let entry = &admin.get("/audit").await.json()["items"][0];
+    let entry = &admin.get("/audit").await.items()[0];
     assert_eq!(entry["action"], "ENVIRONMENT_UPDATED");
     assert_eq!(entry["environment"], "production");
     assert_eq!(

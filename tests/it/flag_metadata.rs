@@ -67,7 +67,7 @@ async fn metadata_is_set_changed_and_removed() {
         "tags": ["ops"], "owner": "Team Payments", "kind": "kill_switch", "expiresAt": "2026-05-02T10:00:00.000Z",
     });
     assert_eq!(metadata_of(&changed.json()), expected);
-    let entry = admin.get("/audit?limit=1").await.json()["items"][0].clone();
+    let entry = admin.get("/audit?limit=1").await.items()[0].clone();
     assert_eq!(entry["action"], "FLAG_UPDATED");
     assert_eq!(metadata_of(&entry["oldValue"]), full());
     assert_eq!(metadata_of(&entry["newValue"]), expected);

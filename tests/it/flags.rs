@@ -2,7 +2,7 @@
 
 use pennon_tests::{EMAIL, FlagEnvironment, START, TestApp, equals, rollout, rule};
 use reqwest::StatusCode;
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[tokio::test]
 async fn a_new_flag_is_disabled_in_every_active_environment() {
@@ -117,23 +117,13 @@ async fn lists_can_be_filtered_by_archived_or_active() {
         ids.push(admin.flag(key).await);
     }
     admin.archive(&ids[1]).await;
-    let keys = async |query: &str| -> Vec<Value> {
-        let page = admin
-            .get(&format!("/flags{query}"))
-            .await
-            .expect(StatusCode::OK)
-            .json();
-        page["items"]
-            .as_array()
-            .expect("a page has items")
-            .iter()
-            .map(|item| item["key"].clone())
-            .collect()
-    };
-    assert_eq!(keys("").await, ["three", "two", "one"]);
-    assert_eq!(keys("?archived=false").await, ["three", "one"]);
-    assert_eq!(keys("?archived=true").await, ["two"]);
-    assert_eq!(keys("?archived=false&limit=1&page=2").await, ["one"]);
+    assert_eq!(admin.flag_keys("").await, ["three", "two", "one"]);
+    assert_eq!(admin.flag_keys("?archived=false").await, ["three", "one"]);
+    assert_eq!(admin.flag_keys("?archived=true").await, ["two"]);
+    assert_eq!(
+        admin.flag_keys("?archived=false&limit=1&page=2").await,
+        ["one"]
+    );
     let answer = admin.get("/flags?archived=yes").await;
     assert_eq!(
         answer
@@ -301,40 +291,29 @@ async fn flags_can_be_found_by_exact_key_or_part_of_name_or_key() {
         let body = json!({ "key": key, "name": name, "type": "boolean" });
         admin.post("/flags", body).await.expect(StatusCode::CREATED);
     }
-    let keys = async |query: &str| -> Vec<Value> {
-        let page = admin
-            .get(&format!("/flags{query}"))
-            .await
-            .expect(StatusCode::OK)
-            .json();
-        page["items"]
-            .as_array()
-            .expect("a page has items")
-            .iter()
-            .map(|item| item["key"].clone())
-            .collect()
-    };
-    assert_eq!(keys("?key=Dark").await, ["Dark"]);
-    assert_eq!(keys("?key=dark").await, [] as [Value; 0]);
-    assert_eq!(keys("?q=DARK").await, ["Dark", "dark-mode"]);
-    assert_eq!(keys("?q=new").await, ["checkout_v2"]);
+    assert_eq!(admin.flag_keys("?key=Dark").await, ["Dark"]);
+    assert_eq!(admin.flag_keys("?key=dark").await, [""; 0]);
+    assert_eq!(admin.flag_keys("?q=DARK").await, ["Dark", "dark-mode"]);
+    assert_eq!(admin.flag_keys("?q=new").await, ["checkout_v2"]);
     let umlaut = json!({ "key": "umlaut", "name": "Änderung", "type": "boolean" });
     admin
         .post("/flags", umlaut)
         .await
         .expect(StatusCode::CREATED);
-    assert_eq!(keys("?q=%C3%84nder").await, ["umlaut"]);
-    assert_eq!(keys("?q=100%25_").await, ["dark-mode"]);
-    assert_eq!(keys("?q=_").await, ["dark-mode", "checkout_v2"]);
-    assert_eq!(keys("?q=%5C").await, ["Dark"]);
-    assert_eq!(keys("?q=%00").await, [] as [Value; 0]);
+    assert_eq!(admin.flag_keys("?q=%C3%84nder").await, ["umlaut"]);
+    assert_eq!(admin.flag_keys("?q=100%25_").await, ["dark-mode"]);
+    assert_eq!(admin.flag_keys("?q=_").await, ["dark-mode", "checkout_v2"]);
+    assert_eq!(admin.flag_keys("?q=%5C").await, ["Dark"]);
+    assert_eq!(admin.flag_keys("?q=%00").await, [""; 0]);
     let longest = "%25".repeat(200);
-    assert_eq!(keys(&format!("?q={longest}")).await, [] as [Value; 0]);
+    assert_eq!(admin.flag_keys(&format!("?q={longest}")).await, [""; 0]);
     let refused = admin.get(&format!("/flags?q={longest}x")).await;
     let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     assert_eq!(refused.faults(), ["q"]);
     assert_eq!(
-        keys("?q=dark&key=dark-mode&archived=false&limit=1").await,
+        admin
+            .flag_keys("?q=dark&key=dark-mode&archived=false&limit=1")
+            .await,
         ["dark-mode"]
     );
 }
@@ -348,25 +327,24 @@ async fn lists_are_ordered_by_age_key_or_name_in_either_direction() {
         admin.post("/flags", body).await.expect(StatusCode::CREATED);
         app.advance(1);
     }
-    let keys = async |query: &str| -> Vec<Value> {
-        let page = admin.get(&format!("/flags?{query}")).await;
-        let page = page.expect(StatusCode::OK).json();
-        let items = page["items"].as_array().cloned().unwrap_or_default();
-        items.iter().map(|item| item["key"].clone()).collect()
-    };
     for (sort, expected) in [
         ("createdAt", ["b", "B", "a-b", "a_b"]),
         ("key", ["B", "a-b", "a_b", "b"]),
         ("name", ["a-b", "a_b", "b", "B"]),
     ] {
         let mut expected = expected.to_vec();
-        assert_eq!(keys(&format!("sort={sort}")).await, expected);
+        assert_eq!(admin.flag_keys(&format!("?sort={sort}")).await, expected);
         expected.reverse();
-        assert_eq!(keys(&format!("sort=-{sort}")).await, expected);
-        let rest = keys(&format!("sort=-{sort}&limit=3&page=2")).await;
+        assert_eq!(admin.flag_keys(&format!("?sort=-{sort}")).await, expected);
+        let rest = admin
+            .flag_keys(&format!("?sort=-{sort}&limit=3&page=2"))
+            .await;
         assert_eq!(rest, expected[3..]);
     }
-    assert_eq!(keys("").await, keys("sort=-createdAt").await);
+    assert_eq!(
+        admin.flag_keys("").await,
+        admin.flag_keys("?sort=-createdAt").await
+    );
     let refused = admin.get("/flags?sort=id").await;
     let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     assert_eq!(refused.faults(), ["sort"]);

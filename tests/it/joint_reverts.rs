@@ -10,11 +10,9 @@ async fn newest(caller: &Caller<'_>, count: usize) -> Vec<String> {
 }
 
 async fn listed(caller: &Caller<'_>, address: &str) -> Vec<String> {
-    let log = caller.get(address).await;
-    let log = log.expect(StatusCode::OK).json();
-    let items = log["items"].as_array().expect("a list has items").iter();
-    let ids = items.map(|entry| entry["id"].as_str().unwrap_or_default().to_owned());
-    ids.collect()
+    let entries = caller.get(address).await.items();
+    let id = |entry: &Value| entry["id"].as_str().unwrap_or_default().to_owned();
+    entries.iter().map(id).collect()
 }
 
 /// Returns the address of the page that reverts the actions of these entries.

@@ -55,7 +55,7 @@ async fn the_previous_key_gives_access_to_the_new_environment_until_its_end() {
     assert_eq!(admin.get(&path).await.json()["previousKey"], shown);
     let listed = admin.get("/environments?status=active").await.json();
     assert_eq!(listed["items"][0]["previousKey"], shown);
-    let entry = admin.get("/audit").await.json()["items"][2].clone();
+    let entry = admin.get("/audit").await.items()[2].clone();
     assert_eq!(entry["action"], "SDK_KEY_ROTATED");
     assert_eq!(entry["newValue"]["previousKey"], shown);
     assert_eq!(entry["oldValue"]["previousKey"], Value::Null);
@@ -113,7 +113,7 @@ async fn without_an_overlap_nothing_is_new_and_invalid_overlaps_change_nothing()
     assert_eq!(rotated.json().get("previousKey"), None);
     assert_eq!(stream.block().await, None);
     assert!(app.sdk(&old_key).is_refused().await);
-    let entry = admin.get("/audit").await.json()["items"][0].clone();
+    let entry = admin.get("/audit").await.items()[0].clone();
     assert_eq!(entry["newValue"].get("previousKey"), None);
     let longest = rotate(&admin, &rotated.text("/id"), "?overlapSeconds=604800").await;
     let longest = longest.expect(StatusCode::CREATED);
@@ -145,7 +145,7 @@ async fn an_overlap_ends_early_by_request_and_is_audited_and_never_reverted() {
     let environment = admin.get(&format!("/environments/{id}")).await;
     assert_eq!(environment.header("etag"), "\"2\"");
     assert_eq!(environment.json().get("previousKey"), None);
-    let entry = admin.get("/audit").await.json()["items"][0].clone();
+    let entry = admin.get("/audit").await.items()[0].clone();
     assert_eq!(entry["action"], "ENVIRONMENT_UPDATED");
     assert_eq!(
         entry["oldValue"]["previousKey"]["prefix"],

@@ -279,7 +279,7 @@ async fn a_deleted_rule_is_gone_and_its_priority_free() {
     let path = format!("/rules/{}", created["id"].as_str().unwrap_or_default());
     admin.delete(&path).await.expect(StatusCode::NO_CONTENT);
     assert_eq!(admin.get(&rules).await.json(), json!([]));
-    let entry = &admin.get("/audit").await.json()["items"][0];
+    let entry = &admin.get("/audit").await.items()[0];
     assert_eq!(entry["action"], "RULE_DELETED");
     assert_eq!(
         [&entry["oldValue"], &entry["newValue"]],

@@ -43,8 +43,7 @@ async fn send(
 
 /// Returns the reasons of all entries that the audit log shows, newest first.
 async fn reasons(admin: &Caller<'_>) -> Vec<Value> {
-    let log = admin.get("/audit?limit=100").await.json();
-    let entries = log["items"].as_array().cloned().unwrap_or_default();
+    let entries = admin.get("/audit?limit=100").await.items();
     entries
         .iter()
         .map(|entry| entry["reason"].clone())
@@ -397,7 +396,7 @@ async fn an_environment_can_be_created_guarded_and_unguarded_with_a_reason() {
         .patch(&path, with(&open, "reason", json!("too strict")))
         .await;
     assert_eq!(done.expect(StatusCode::OK).json()["reasonRequired"], false);
-    let entry = admin.get("/audit?limit=1").await.json()["items"][0].clone();
+    let entry = admin.get("/audit?limit=1").await.items()[0].clone();
     assert_eq!(entry["action"], "ENVIRONMENT_UPDATED");
     assert_eq!(entry["oldValue"]["reasonRequired"], true);
     assert_eq!(entry["newValue"]["reasonRequired"], false);

@@ -78,8 +78,7 @@ async fn an_upgrade_protects_the_environments_whose_names_suggest_production() {
         database.run(&rename).await;
         let app = TestApp::over(database).await;
         let path = "/environments?status=active&limit=100";
-        let listed = app.admin().await.get(path).await.json();
-        let environments = listed["items"].as_array().cloned().unwrap_or_default();
+        let environments = app.admin().await.get(path).await.items();
         let named = environments.iter().find(|each| each["name"] == name);
         assert_eq!(
             named.expect("the environment")["protected"],

@@ -89,6 +89,14 @@ impl Answer {
         serde_json::from_slice(&self.bytes).expect("the body is JSON")
     }
 
+    /// Returns the items of a page of a list. Fails the test if the response is not such a page.
+    #[track_caller]
+    pub fn items(self) -> Vec<Value> {
+        let page = self.expect(StatusCode::OK).json();
+        let items = page["items"].as_array();
+        items.expect("a page has items").clone()
+    }
+
     /// Returns the text at a JSON pointer in the body.
     #[track_caller]
     pub fn text(&self, pointer: &str) -> String {

@@ -218,6 +218,13 @@ impl Caller<'_> {
         (created.text("/id"), created.text("/token"))
     }
 
+    /// Returns the keys on a page of the list of flags, with a query such as `?archived=true`.
+    pub async fn flag_keys(&self, query: &str) -> Vec<String> {
+        let flags = self.get(&format!("/flags{query}")).await.items();
+        let key = |flag: &Value| flag["key"].as_str().unwrap_or_default().to_owned();
+        flags.iter().map(key).collect()
+    }
+
     /// Returns the ID of the newest audit entry, except those about accounts.
     pub async fn newest_entry(&self) -> String {
         let newest = self.get("/audit?limit=1").await.expect(StatusCode::OK);
@@ -235,9 +242,7 @@ impl Caller<'_> {
     }
 
     async fn audited_by(&self, path: &str) -> Vec<String> {
-        let answer = self.get(path).await.expect(StatusCode::OK);
-        let json = answer.json();
-        let entries = json["items"].as_array().expect("a list has items");
+        let entries = self.get(path).await.items();
         entries
             .iter()
             .filter(|entry| entry["newValue"]["email"] != EMAIL || entry["actorIdentity"] != "cli")

@@ -33,11 +33,8 @@ fn document(flags: usize, environments: &[&str]) -> Value {
 async fn audit(admin: &Caller<'_>) -> Vec<Value> {
     let mut entries = Vec::new();
     for page in 1.. {
-        let answer = admin.get(&format!("/audit?limit=100&page={page}")).await;
-        let items = answer.json()["items"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
+        let path = format!("/audit?limit=100&page={page}");
+        let items = admin.get(&path).await.items();
         if items.is_empty() {
             break;
         }

@@ -106,8 +106,7 @@ async fn a_change_of_products_is_one_action_with_an_entry_for_each_environment()
         .patch(&scene.path(), moved)
         .await
         .expect(StatusCode::OK);
-    let entries = admin.get("/audit?limit=3").await.json();
-    let mut entries = entries["items"].as_array().cloned().unwrap_or_default();
+    let mut entries = admin.get("/audit?limit=3").await.items();
     entries.sort_by_key(|entry| entry["product"].as_str().unwrap_or_default().to_owned());
     let groups: Vec<_> = entries.iter().map(|entry| &entry["groupId"]).collect();
     assert_eq!(groups, [groups[0]; 3]);

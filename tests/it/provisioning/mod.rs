@@ -43,9 +43,9 @@ async fn the_documented_file_creates_environments_flags_and_a_token() {
     refused.expect(StatusCode::FORBIDDEN);
 
     let admin = process.admin().await;
-    let audit = admin.get("/audit?include=accounts").await.json();
-    bootstrap.expect_hidden(&audit.to_string());
-    let entries = audit["items"].as_array().expect("entries");
+    let audit = admin.get("/audit?include=accounts").await;
+    bootstrap.expect_hidden(&audit.body());
+    let entries = audit.items();
     let actions: Vec<&str> = entries
         .iter()
         .rev()
@@ -64,14 +64,14 @@ async fn the_documented_file_creates_environments_flags_and_a_token() {
     );
     assert!(
         entries.iter().all(|entry| entry["actorIdentity"] == "cli"),
-        "{audit}"
+        "{entries:?}"
     );
     // An editor who reverts the flags can read their group, but nothing about accounts.
     let group = |index: usize| &entries[entries.len() - 1 - index]["groupId"];
-    assert!((2..5).all(|index| group(index) == group(1)), "{audit}");
+    assert!((2..5).all(|index| group(index) == group(1)), "{entries:?}");
     assert!(
         [0, 5].iter().all(|&index| group(index) != group(1)),
-        "{audit}"
+        "{entries:?}"
     );
 
     let exported = database.command(&["export"]).await.expect_success();
@@ -126,8 +126,7 @@ async fn the_file_is_ignored_if_the_database_ever_had_an_environment() {
     let database = TestDatabase::create().await;
     let process = bootstrap.start(&database).await;
     let admin = process.admin().await;
-    let environments = admin.get("/environments").await.json();
-    for environment in environments["items"].as_array().expect("environments") {
+    for environment in admin.get("/environments").await.items() {
         let id = environment["id"].as_str().expect("an id");
         admin.revoke(id).await;
     }
