@@ -1,7 +1,13 @@
-//! Support for tests of the service over HTTP: a [`TestApp`] on a real port, and [`Caller`]s of it.
+//! Support for tests of the service over HTTP.
 //!
-//! Each app has its own database: a SQLite file, or a new database on the PostgreSQL server that
-//! `PENNON_TEST_POSTGRES_URL` names. Its clock advances only by the test, and its IDs and keys are repeatable.
+//! - [`TestApp`] is a service on a real port within the test program. Its clock advances only by the test, and its IDs
+//!   and keys are repeatable. [`Process`] is the real binary.
+//! - Each has its own [`TestDatabase`]: a SQLite file, or a new database on the PostgreSQL server that
+//!   `PENNON_TEST_POSTGRES_URL` names. [`Proxy`], [`LossyProxy`], [`Pooler`] and [`TlsCluster`] stand before it.
+//! - A [`Caller`] sends requests with a credential, and creates what most tests need. An [`Answer`] is a response, which
+//!   was compared with the description of the API.
+//! - A [`Browser`] opens pages of the dashboard. [`ConfigStream`] and [`PageStream`] are open streams of events.
+//! - A [`Wire`] writes any bytes, like a client that misbehaves.
 
 #![expect(
     clippy::expect_used,
