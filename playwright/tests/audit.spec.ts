@@ -1,17 +1,10 @@
 import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
-import type { Condition } from "../support/api.ts";
 import { evaluate } from "../support/api.ts";
+import { country } from "../support/flag-page.ts";
 import { hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
-
-const germany: Condition = {
-  attribute: "country",
-  operator: "==",
-  valueType: "string",
-  valueString: "DE",
-};
 
 function entries(page: Page): Locator {
   return page.locator(".timeline").getByRole("listitem");
@@ -32,12 +25,7 @@ test("changes are described in sentences, with the previous values", async ({
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   await api.switch(flag, production, true);
-  await api.addRule(flag, production, {
-    priority: 1,
-    logic: "and",
-    value: true,
-    conditions: [germany],
-  });
+  await api.addRule(flag, production, country("DE", 1));
   await api.setRollout(flag, production, 10);
   await api.setRollout(flag, production, 25);
   await signIn(page, server);
@@ -175,8 +163,7 @@ test("the changes of one action form a group, and are reverted together", async 
   const production = await api.createEnvironment("Web shop", "production");
   await api.createEnvironment("Payments", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
-  const rule = { priority: 1, logic: "and", value: true, conditions: [germany] } as const;
-  await api.addRule(flag, production, rule);
+  await api.addRule(flag, production, country("DE", 1));
   await api.setRollout(flag, production, 10);
   await api.switch(flag, production, true);
   await api.switch(flag, staging, true);
@@ -257,8 +244,7 @@ test("a revert restores the order of rules", async ({ page, server, api, javaScr
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   for (const [index, value] of [true, false].entries()) {
-    const conditions = [germany];
-    await api.addRule(flag, production, { priority: index + 1, logic: "and", value, conditions });
+    await api.addRule(flag, production, country("DE", index + 1, value));
   }
   await api.switch(flag, production, true);
   await signIn(page, server);
@@ -287,12 +273,7 @@ test("reverts restore and remove rules, rollouts and archived flags", async ({
 }) => {
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
-  await api.addRule(flag, production, {
-    priority: 4,
-    logic: "and",
-    value: true,
-    conditions: [germany],
-  });
+  await api.addRule(flag, production, country("DE", 4));
   await signIn(page, server);
   const history = "/dashboard/flags/checkout_v2/history";
   await page.goto(history);

@@ -1,3 +1,4 @@
+import { country } from "../support/flag-page.ts";
 import { servePlain, test } from "../support/shop.ts";
 import { expect, signIn } from "../support/test.ts";
 
@@ -13,10 +14,7 @@ test("an operator of a newer service affects one flag of fifty", {
   for (const [index, key] of KEYS.entries()) {
     const flag = await api.createFlag(key, key);
     await api.switch(flag, environment, true);
-    const condition = { attribute: "country", operator: "==", valueType: "string" } as const;
-    const conditions = [{ ...condition, valueString: "DE" }];
-    const value = index % 2 === 0;
-    await api.addRule(flag, environment, { priority: 1, logic: "and", value, conditions });
+    await api.addRule(flag, environment, country("DE", 1, index % 2 === 0));
   }
   const shop = await serve(servePlain, environment);
   await page.context().grantPermissions(["local-network-access"]);

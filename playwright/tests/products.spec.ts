@@ -2,7 +2,7 @@ import type { Locator, Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import type { Api } from "../support/api.ts";
 import { evaluate } from "../support/api.ts";
-import { flagStatus } from "../support/flag-page.ts";
+import { country, flagStatus } from "../support/flag-page.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 const shop = "product=Web+shop";
@@ -162,12 +162,7 @@ test("every link and form keeps the product", async ({ page, server, api }) => {
   const { production, search } = await fill(api);
   await api.createUser("ben@example.com", "editor");
   await api.switch(search, production, true);
-  await api.addRule(search, production, {
-    priority: 1,
-    logic: "and",
-    value: true,
-    conditions: [{ attribute: "country", operator: "==", valueType: "string", valueString: "DE" }],
-  });
+  await api.addRule(search, production, country("DE", 1));
   await api.setRollout(search, production, 25);
   await signIn(page, server);
   const seen = new Set<string>();
