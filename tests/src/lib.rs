@@ -4,8 +4,8 @@
 //!   and keys are repeatable. [`Process`] is the real binary.
 //! - Each has its own [`TestDatabase`]: a SQLite file, or a new database on the PostgreSQL server that
 //!   `PENNON_TEST_POSTGRES_URL` names. [`Proxy`], [`LossyProxy`], [`Pooler`] and [`TlsCluster`] stand before it.
-//! - A [`Caller`] sends requests with a credential, and creates what most tests need. An [`Answer`] is a response, which
-//!   was compared with the description of the API.
+//! - A [`Caller`] sends requests with a credential, and creates what most tests need, such as a [`FlagEnvironment`]. An
+//!   [`Answer`] is a response, which was compared with the description of the API.
 //! - A [`Browser`] opens pages of the dashboard. [`ConfigStream`] and [`PageStream`] are open streams of events.
 //! - A [`Wire`] writes any bytes, like a client that misbehaves.
 
@@ -26,7 +26,6 @@ mod answer;
 mod api;
 mod app;
 mod binary;
-mod bodies;
 mod browser;
 mod caller;
 mod certificates;
@@ -35,6 +34,7 @@ mod database;
 mod described;
 pub mod load;
 mod lossy;
+mod objects;
 mod older;
 mod pooler;
 mod postgres;
@@ -53,13 +53,13 @@ pub use crate::answer::Answer;
 pub use crate::api::{api_breaks, is_field};
 pub use crate::app::TestApp;
 pub use crate::binary::{CommandResult, binary};
-pub use crate::bodies::{UNKNOWN_ID, equals, rollout, rule};
 pub use crate::browser::{Browser, FETCH_SITE, FORM, fingerprint};
-pub use crate::caller::{Caller, FlagEnvironment};
+pub use crate::caller::Caller;
 pub use crate::cluster::TlsCluster;
 pub use crate::database::{TestDatabase, WriteLock};
 pub use crate::described::{description, resolved};
 pub use crate::lossy::LossyProxy;
+pub use crate::objects::{FlagEnvironment, UNKNOWN_ID, equals, rollout, rule};
 pub use crate::older::{fixtures, migrations};
 pub use crate::pooler::Pooler;
 pub use crate::process::{Ended, Process, free_address};
