@@ -313,10 +313,9 @@ async fn the_start_waits_for_a_database_without_free_connections() {
 
 #[tokio::test]
 async fn a_write_waits_at_most_five_seconds_for_the_write_lock() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     let process = Process::start(&database, &[]).await;
     let client = LoadClient::prepared(&process).await;
     let _write_lock = database.take_write_lock().await;
@@ -355,10 +354,9 @@ async fn a_token_is_accepted_by_instances_with_clock_skew() {
 
 #[tokio::test]
 async fn a_clock_that_differs_from_the_databases_is_logged() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     // For new connections, the database's clock is now a minute ahead.
     let statement = format!(
         "create function public.clock_timestamp() returns timestamptz language sql as

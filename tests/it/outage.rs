@@ -227,10 +227,9 @@ async fn an_unreadable_environment_is_logged_once() {
 
 #[tokio::test]
 async fn a_database_that_accepts_no_connections_counts_as_unreachable() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     let process = Process::start(&database.for_own_role().await, &[]).await;
     let client = LoadClient::prepared(&process).await;
     database.limit_connections(Some(0)).await;
@@ -256,11 +255,10 @@ async fn a_database_that_accepts_no_connections_counts_as_unreachable() {
 
 #[tokio::test]
 async fn an_unconfirmed_commit_is_reported_as_uncertain() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         // On SQLite, a commit has no network response that can get lost.
         return;
-    }
+    };
     let proxy = LossyProxy::before(&database).await;
     let app = TestApp::over(proxy.database(&database)).await;
     let admin = app.admin().await;

@@ -38,10 +38,9 @@ async fn connections_that_died_in_a_network_partition_are_replaced() {
 /// Firewalls do this to idle connections, while others continue.
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_connections_that_a_firewall_dropped_are_replaced() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     let proxy = Proxy::before(&database).await;
     let process = Process::start(&proxy.database(&database), &[]).await;
     let client = LoadClient::prepared(&process).await;
@@ -62,10 +61,9 @@ async fn idle_connections_that_a_firewall_dropped_are_replaced() {
 }
 
 async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     let proxy = Proxy::before(&database).await;
     let process = Process::start(&proxy.database(&database), &[]).await;
     let load = Load::steady(&process).await;

@@ -45,10 +45,9 @@ async fn writes_succeed_at_any_default_isolation_level() {
 
 #[tokio::test]
 async fn a_read_only_database_with_the_current_schema_is_served() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     set_default(&database, "default_transaction_read_only = on").await;
     let log = Process::fails_to_start(database.url(), &[]).await;
     assert!(log.contains("PostgreSQL is read-only"), "{log}");
@@ -63,10 +62,9 @@ async fn a_read_only_database_with_the_current_schema_is_served() {
 
 #[tokio::test]
 async fn all_connections_are_replaced_after_a_server_was_read_only() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     let process = Process::start(&database, &[]).await;
     let admin = process.admin().await;
     let reasons = async || admin.get("/health").await.json()["reasons"].clone();
@@ -97,8 +95,7 @@ async fn all_connections_are_replaced_after_a_server_was_read_only() {
 
 #[tokio::test]
 async fn an_upgrade_waits_for_other_transactions_without_blocking_readers() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    if TestDatabase::create_on_postgres().await.is_none() {
         return;
     }
     let database = TestDatabase::restored(&fixtures().join("database/0014")).await;
@@ -121,10 +118,9 @@ async fn an_upgrade_waits_for_other_transactions_without_blocking_readers() {
 
 #[tokio::test]
 async fn a_database_that_cannot_store_every_text_is_refused() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     let name = format!("{}_latin1", database.name());
     let mut server = database.server().await;
     let create = format!(

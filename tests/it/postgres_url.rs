@@ -76,10 +76,9 @@ async fn environment_variables_set_parameters_that_the_url_omits() {
 
 #[tokio::test]
 async fn harmless_parameters_of_hosting_providers_are_accepted() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     let parameters = "sslmode=prefer&channel_binding=prefer&target_session_attrs=read-write&connect_timeout=10\
                       &application_name=flags&gssencmode=disable&client_encoding=utf8&pgbouncer=false\
                       &options=-c%20statement_timeout%3D60s";

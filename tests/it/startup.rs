@@ -270,10 +270,9 @@ async fn an_unreachable_database_is_logged_at_once_and_the_wait_can_be_interrupt
 
 #[tokio::test]
 async fn the_start_waits_for_the_database() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     let proxy = Proxy::before(&database).await;
     proxy.cut();
     let process = Process::starting(proxy.database(&database).url(), &[]);
@@ -286,10 +285,9 @@ async fn the_start_waits_for_the_database() {
 
 #[tokio::test]
 async fn a_refusal_by_the_database_ends_the_start_at_once() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     let missing = format!("{}_which_is_missing", database.url());
     let log = Process::fails_to_start(&missing, &[]).await;
     assert!(

@@ -47,6 +47,13 @@ impl TestDatabase {
         }
     }
 
+    /// Creates an empty database on the PostgreSQL server that [`SERVER`] names. Returns `None` if the tests run on
+    /// SQLite.
+    pub async fn create_on_postgres() -> Option<Self> {
+        let server = std::env::var(SERVER).ok()?;
+        Some(Self::on_postgres(&server).await)
+    }
+
     /// Creates a copy of a database on which a service has completed its first start.
     pub async fn prepared() -> Self {
         static FILE: OnceCell<Vec<u8>> = OnceCell::const_new();

@@ -292,10 +292,9 @@ async fn a_backup_of_an_older_schema_is_upgraded_by_the_next_start() {
 
 #[tokio::test]
 async fn a_postgresql_database_is_restored_with_its_own_tools() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     let refused = database.command(&["restore", "Cargo.toml"]).await;
     refused.expect_failure("pg_restore");
     let shop = Shop::open(database).await;

@@ -161,10 +161,9 @@ async fn the_file_is_ignored_if_the_database_ever_had_an_environment() {
 
 #[tokio::test]
 async fn servers_that_start_together_apply_the_file_once() {
-    let database = TestDatabase::create().await;
-    if !database.is_postgres() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
-    }
+    };
     let bootstrap = Bootstrap::documented();
     let servers = [(); 3].map(|()| bootstrap.starting(&database));
     for server in &servers {
