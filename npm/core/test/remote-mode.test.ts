@@ -122,6 +122,20 @@ describe("a client in remote mode", () => {
     expect(client.read("beta")).toBeUndefined();
   });
 
+  it("reports the flags that appear after an empty list", async () => {
+    const service = new EvaluatingService();
+    service.evaluate = () => [];
+    const client = await readyRemoteClient(service);
+    const [events, notified] = [eventsOf(client), vi.fn()];
+    client.subscribe(notified);
+    service.document = "v2";
+    service.evaluate = () => [evaluation("beta")];
+    await client.refresh();
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(events).toEqual(["refresh:start", "change beta", "refresh:success"]);
+    expect(notified).toHaveBeenCalledOnce();
+  });
+
   it("returns the service's reasons, even unknown ones, and counts entries that it cannot read", async () => {
     const logger = new LogRecorder();
     const service = new EvaluatingService();

@@ -285,10 +285,10 @@ function readCache(cache: Cache, source: string, stale: boolean): CachedFlagValu
 }
 
 /**
- * Returns the keys of the flags that are not in both lists, or that may differ; empty if there were no flags before.
+ * Returns the keys of the flags that are not in both lists, or that may differ; empty if no flags were served before.
  */
 function differences(before: Flags, after: Flags): readonly string[] {
-  if (before.size === 0) {
+  if (before === NO_FLAGS) {
     return [];
   }
   const value = (flags: Flags, key: string) => {
