@@ -186,6 +186,17 @@ describe("a store", () => {
     expect(last.confirmedAt).toBeGreaterThan(first.confirmedAt + 800_000);
   });
 
+  it("is ignored with a warning if it is nested too deeply", async () => {
+    const store = memoryStore();
+    await fill(store);
+    const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+    const nested = store.saved[0]?.replace('"config":{', `"config":{"deep":${deep},`);
+    const { error, events, logger } = await restartInTime({ ...store, load: () => nested });
+    expect(error).toEqual(failed);
+    expect(events).not.toContain("engine:error");
+    expect(logger.lines).toEqual([expect.stringMatching(/^warn: The stored document is damaged/)]);
+  });
+
   it("does not make a refused key work", async () => {
     const store = memoryStore();
     await fill(store);

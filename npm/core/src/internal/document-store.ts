@@ -81,12 +81,13 @@ export class DocumentStore {
   #parse(text: string): StoredDocument | undefined {
     let parsed: Record<string, unknown> | undefined;
     try {
-      parsed = Object(JSON.parse(text));
+      parsed = Object(JSON.parse(text)) as Record<string, unknown>;
+      parsed.config = JSON.stringify(parsed.config);
     } catch {
-      // The content is damaged.
+      // The content is damaged, or nested too deeply.
     }
     const { version, source, confirmedAt, config } = parsed ?? {};
-    if (version !== VERSION || typeof confirmedAt !== "number" || Object(config) !== config) {
+    if (version !== VERSION || typeof confirmedAt !== "number" || typeof config !== "string") {
       return this.warn(
         "is damaged or has the format of another version, so it is ignored. The next fetch replaces it.",
       );
@@ -103,7 +104,7 @@ export class DocumentStore {
         "is older than maxAgeSeconds, so it is ignored. The next fetch replaces it.",
       );
     }
-    return { config: JSON.stringify(config), ageMs, maxAgeMs: this.#maxAgeMs };
+    return { config, ageMs, maxAgeMs: this.#maxAgeMs };
   }
 
   /** Logs one warning: about content that cannot be served, or about serving it. */
