@@ -395,7 +395,7 @@ export function parseBootstrap(given: unknown): Bootstrap {
   }
   const { version, flags, subject, config } = (given ?? {}) as Partial<Snapshot>;
   if (version === undefined && Array.isArray(flags)) {
-    return { configuration: JSON.stringify(given) };
+    return { configuration: convert(given, JSON.stringify) };
   }
   if (!areFlags(flags) || !(subject === undefined || areFlags(subject?.flags))) {
     throw invalid(
@@ -407,19 +407,15 @@ export function parseBootstrap(given: unknown): Bootstrap {
       "bootstrap is a snapshot of another version of @pennon/core. Use the same version on both sides.",
     );
   }
-  return { snapshot: given as Snapshot, configuration: config && JSON.stringify(config) };
+  return {
+    snapshot: given as Snapshot,
+    configuration: config && convert(config, JSON.stringify),
+  };
 }
 
 /** Validates the text of a config document. */
 function configurationText(text: string): string {
-  let parsed: Partial<Snapshot> | null;
-  try {
-    parsed = JSON.parse(text);
-  } catch (cause) {
-    throw invalid(
-      `bootstrap is text, but not JSON (${String(cause)}). Pass the body of GET /sdk/v1/config.`,
-    );
-  }
+  const parsed: Partial<Snapshot> | null = convert(text, JSON.parse);
   if (parsed?.version !== undefined) {
     throw invalid("bootstrap is a snapshot as text. Parse it with JSON.parse() first.");
   }
@@ -427,6 +423,15 @@ function configurationText(text: string): string {
     throw invalid("bootstrap is JSON text, but has no flags. Pass the body of GET /sdk/v1/config.");
   }
   return text;
+}
+
+/** Converts a bootstrap from or to JSON. */
+function convert<Given, Result>(given: Given, by: (given: Given) => Result): Result {
+  try {
+    return by(given);
+  } catch (cause) {
+    throw invalid(`bootstrap is not JSON (${cause}). Pass the body of GET /sdk/v1/config.`);
+  }
 }
 
 function areFlags(flags: readonly Partial<SubjectFlag>[] | undefined): boolean {

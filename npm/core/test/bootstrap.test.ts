@@ -62,6 +62,20 @@ describe("a configuration as the bootstrap", () => {
     expect(client.isEnabled("off")).toBe(false);
     expect(logger.lines).toEqual([expect.stringContaining("error: The bootstrap")]);
   });
+
+  it("is rejected if it cannot be written as JSON", () => {
+    const circular: Record<string, unknown> = { flags };
+    circular.self = circular;
+    for (const bootstrap of [circular, { version: 1, flags: [], config: circular }]) {
+      const options = optionsFor(new ScriptedService(first), { bootstrap: bootstrap as never });
+      expect(() => new FeatureFlagsClient(options)).toThrow(
+        expect.objectContaining({
+          code: "INVALID_OPTIONS",
+          message: expect.stringContaining("bootstrap is not JSON"),
+        }),
+      );
+    }
+  });
 });
 
 describe("text as the bootstrap", () => {
