@@ -319,6 +319,36 @@ describe("PennonWebProvider with a client in the mode remote", () => {
     await OpenFeature.setContext({});
   });
 
+  it("prefers stale evaluations to fallbacks, and counts each once", async () => {
+    const seen: unknown[] = [];
+    const late = held();
+    const service = new ScriptedService(answer(true, "rollout"), late.answer);
+    const provider = new PennonWebProvider(
+      optionsFor(service, {
+        mode: "remote",
+        fallbacks: { beta: false, none: true },
+        onEvaluate: ({ key, reason }) => seen.push(`${key} ${reason}`),
+        ...one,
+      }),
+    );
+    const flags = OpenFeature.getClient();
+    await OpenFeature.setProviderAndWait(provider, { targetingKey: "ada" });
+    const changed = OpenFeature.setContext({ targetingKey: "ben" });
+    await service.requested(2);
+    const stale = { value: true, reason: "STALE" };
+    expect(flags.getBooleanDetails("beta", false)).toMatchObject(stale);
+    expect(flags.getBooleanDetails("none", false)).toMatchObject({
+      value: true,
+      reason: "DEFAULT",
+    });
+    expect(seen).toEqual(["beta rollout", "none fallback"]);
+    service.respondWith(status(503));
+    await late.release(status(503));
+    await changed;
+    expect(flags.getBooleanDetails("beta", false)).toMatchObject(stale);
+    await OpenFeature.setContext({});
+  });
+
   it("starts with the first valid context", async () => {
     const service = new ScriptedService(answer(true, "rollout"));
     const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));

@@ -57,13 +57,25 @@ export function resolveCurrent(
   client: FeatureFlagsClient,
   ...[key, fallback, context]: EvaluationParameters<boolean>
 ): ResolutionDetails<boolean> {
-  const current = resolve(client, key, fallback, context);
-  if (current.errorCode !== ErrorCode.GENERAL) {
-    return current;
+  // In the default mode, the client has no context of its own.
+  const served = client.context as EvaluationContext | undefined;
+  if (served === undefined || isEvaluated(client, key, context)) {
+    return resolve(client, key, fallback, context);
   }
-  // In the default mode, the client has no context of its own, and the error is the same.
-  const served = resolve(client, key, fallback, (client.context as EvaluationContext) ?? context);
-  return served.errorCode ? served : { ...served, reason: StandardResolutionReasons.STALE };
+  const details = resolve(client, key, fallback, served);
+  return details.errorCode || details.flagMetadata?.reason === "fallback"
+    ? details
+    : { ...details, reason: StandardResolutionReasons.STALE };
+}
+
+/** Returns true if the client has an evaluation of the flag for the context, or if the context is invalid. */
+function isEvaluated(client: FeatureFlagsClient, key: string, context: EvaluationContext): boolean {
+  try {
+    const evaluation = client.withContext(toPennonContext(context)).peek(key);
+    return evaluation !== undefined && evaluation.reason !== "fallback";
+  } catch {
+    return true;
+  }
 }
 
 /** Returns true if the client can evaluate all its flags for the context, for which a bootstrap suffices. */
