@@ -132,6 +132,17 @@ describe("a start", () => {
     await starting;
   });
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, "5 s", null])(
+    "fails if waitMs is %s",
+    async (waitMs) => {
+      const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+      const module = FeatureFlagsModule.forRoot({ options, waitMs: waitMs as number });
+      await expect(start({ imports: [module] })).rejects.toThrow(
+        "waitMs must be a number of milliseconds, at least 0",
+      );
+    },
+  );
+
   it("fails without required flags, and leaves nothing running", async () => {
     const emitted: string[] = [];
     const eventEmitter = {

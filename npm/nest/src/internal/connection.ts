@@ -25,6 +25,11 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
         'A client with mode: "remote" has evaluations for one context, not for that of each request. Use the default mode, with the key of an environment that is not public.',
       );
     }
+    // The value may come from an environment variable.
+    const { waitMs = WAIT_MS } = options;
+    if (!Number.isFinite(waitMs) || waitMs < 0) {
+      throw new TypeError("waitMs must be a number of milliseconds, at least 0");
+    }
     this.#ownsClient = options.client === undefined;
   }
 
