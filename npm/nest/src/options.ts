@@ -7,8 +7,8 @@ import type {
 
 /**
  * Returns the evaluation context of a request. The module calls it at every read of a flag, so it sees what guards and
- * middleware have added to the request. If it throws, the error is logged, and the flag cannot be evaluated: it counts
- * as off.
+ * middleware have added to the request. If it throws or returns a promise, an error is logged, and the flag cannot be
+ * evaluated: it counts as off.
  */
 // biome-ignore lint/suspicious/noExplicitAny: Express, Fastify and the application's guards determine the type.
 export type ContextResolver = (request: any) => EvaluationContext;

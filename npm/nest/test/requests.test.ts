@@ -233,6 +233,38 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
     expect(error).toHaveBeenCalledWith(expect.stringContaining("no session"));
   });
 
+  it("flags are off if the resolver returns a promise, which is logged", async () => {
+    const error = vi.spyOn(Logger.prototype, "error");
+    const rejected = vi.fn();
+    process.on("unhandledRejection", rejected);
+    onTestFinished(() => {
+      error.mockRestore();
+      process.off("unhandledRejection", rejected);
+    });
+    const context = async ({ headers }: Request) => {
+      if (headers["x-country"] === "FI") {
+        throw new Error("no session");
+      }
+      return { country: "GB" };
+    };
+    const { get } = await start(
+      {
+        imports: [FeatureFlagsModule.forRoot({ options: flags(), context: context as never })],
+        controllers: [Guarded, Values],
+      },
+      adapter,
+    );
+    for (const country of ["GB", "FI"]) {
+      expect(await get("/guarded/by-country", country)).toMatchObject({ status: 404 });
+      expect(await get("/values/several/7", country)).toMatchObject({
+        status: 200,
+        body: { byRule: false, fallback: true },
+      });
+    }
+    expect(error).toHaveBeenCalledWith(expect.stringContaining("returned a promise"));
+    expect(rejected).not.toHaveBeenCalled();
+  });
+
   it("named clients are distinguished wherever they are used", async () => {
     @Controller()
     class Several {

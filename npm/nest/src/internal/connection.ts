@@ -36,10 +36,15 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
   /** Returns the context of a request, or undefined if the application's resolver failed. */
   context(request: unknown): EvaluationContext | undefined {
     try {
-      return this.#options.context?.(request) ?? {};
+      const context = this.#options.context?.(request) ?? {};
+      if (typeof (context as Partial<Promise<unknown>>).then === "function") {
+        Promise.resolve(context).catch(() => {});
+        throw new TypeError("It returned a promise.");
+      }
+      return context;
     } catch (error) {
       this.#logger.error(
-        `The context resolver threw an error, so the flag is off or has its fallback: ${error}`,
+        `The context resolver failed, so the flag is off or has its fallback: ${error}`,
       );
       return undefined;
     }
