@@ -91,13 +91,19 @@ function useRead<T>(
   keys: readonly FlagKey[],
   get: (read: FlagReader["read"], flags: FlagReader) => T,
 ): T {
-  const { client, live, served } = useStore();
+  const { client, live, served, counted } = useStore();
   useCount(keys);
   return useSyncExternalStore(
     client.subscribe,
     () => get((key) => live.peek(key), live),
-    // A render on a server is final, so it counts.
-    () => get((key) => (isServer ? served.read(key) : served.peek(key)), served),
+    () =>
+      get((key) => {
+        if (isServer) {
+          // A render on a server is final, so it counts.
+          counted.read(key);
+        }
+        return served.peek(key);
+      }, served),
   );
 }
 

@@ -124,17 +124,19 @@ function Provide<Custom extends object>({
   // The reader of a client in remote mode follows `setContext`.
   const liveContext = client.mode === "remote" ? undefined : usedContext;
   // biome-ignore lint/correctness/useExhaustiveDependencies: contextId changes with the content of the context.
-  const store = useMemo<Store>(
-    () => ({
+  const store = useMemo<Store>(() => {
+    const reader = client.withContext(liveContext);
+    const servedReader = served?.withContext(usedContext) ?? reader;
+    return {
       client,
       status,
-      live: client.withContext(liveContext),
-      served:
-        served === undefined ? client.withContext(liveContext) : served.withContext(usedContext),
+      live: reader,
+      served: servedReader,
+      // The client of `options` starts in the page, which counts its evaluations.
+      counted: live === undefined ? reader : servedReader,
       servedStatus: served === undefined ? status.current : () => LOADING,
-    }),
-    [client, status, served, contextId],
-  );
+    };
+  }, [client, status, served, contextId]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: contextId changes with the content of the context.
   useEffect(() => {
     hasGivenContext.current ||= context !== undefined;

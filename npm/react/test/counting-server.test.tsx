@@ -3,17 +3,22 @@ import { FeatureFlagsProvider, useFlag } from "@pennon/react";
 import { renderToString } from "react-dom/server";
 import { expect, it } from "vitest";
 import { readyClient } from "../../test-kit/clients.ts";
-import { configuration, flag, ScriptedService } from "../../test-kit/scripted.ts";
+import { configuration, flag, optionsFor, ScriptedService } from "../../test-kit/scripted.ts";
 
 function Banner() {
   return useFlag("banner") ? "on" : "off";
 }
 
-it("counts each evaluation of a render on a server, which is final", async () => {
+/** Starts a client, and collects the keys of the evaluations that it counts. */
+async function counting() {
   const counted: string[] = [];
-  const client = await readyClient(new ScriptedService(configuration([flag("banner")])), {
-    onEvaluate: ({ key }) => counted.push(key),
-  });
+  const service = new ScriptedService(configuration([flag("banner")]));
+  const onEvaluate = ({ key }: { readonly key: string }) => counted.push(key);
+  return { client: await readyClient(service, { onEvaluate }), counted, service };
+}
+
+it("counts each evaluation of a render on a server, which is final", async () => {
+  const { client, counted } = await counting();
   const page = (
     <FeatureFlagsProvider client={client}>
       <Banner />
@@ -21,4 +26,33 @@ it("counts each evaluation of a render on a server, which is final", async () =>
   );
   expect(renderToString(page)).toBe("on");
   expect(counted).toEqual(["banner"]);
+});
+
+it("counts the evaluations of a page with a bootstrap, whose values it shows", async () => {
+  const { client, counted, service } = await counting();
+  const bootstrap = client.withContext({ userId: "ada" }).snapshot();
+  service.respondWith(configuration([flag("banner", false)], 'W/"2"'));
+  await client.refresh();
+  const page = (
+    <FeatureFlagsProvider client={client} bootstrap={bootstrap}>
+      <Banner />
+    </FeatureFlagsProvider>
+  );
+  expect(renderToString(page)).toBe("on");
+  expect(counted).toEqual(["banner"]);
+});
+
+it("leaves it to the page to count the evaluations of the provider's own client", async () => {
+  const { client, counted, service } = await counting();
+  const onEvaluate = ({ key }: { readonly key: string }) => counted.push(key);
+  const page = (
+    <FeatureFlagsProvider
+      options={optionsFor(service, { onEvaluate })}
+      bootstrap={client.snapshot()}
+    >
+      <Banner />
+    </FeatureFlagsProvider>
+  );
+  expect(renderToString(page)).toBe("on");
+  expect(counted).toEqual([]);
 });

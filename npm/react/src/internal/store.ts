@@ -11,6 +11,8 @@ export interface Store {
   readonly live: FlagReader;
   /** The flags on the server, or, during hydration, those with which the server rendered the page. */
   readonly served: FlagReader;
+  /** The reader whose evaluations count in a render on a server. */
+  readonly counted: FlagReader;
   readonly servedStatus: () => FlagsStatus;
 }
 
