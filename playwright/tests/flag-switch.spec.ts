@@ -1,5 +1,6 @@
 import { evaluate } from "../support/api.ts";
-import { hold } from "../support/hold.ts";
+import { address, country, shop } from "../support/flag-page.ts";
+import { closedGate, hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test("a switch changes the evaluation, and keeps its state", async ({ page, server, api }) => {
@@ -205,3 +206,41 @@ test("a switch that waits for its answer says so", { tag: "@scripts" }, async ({
   answer();
   await expect(page.locator(".toast")).toContainText("New checkout is on in staging.");
 });
+
+for (const answer of ["that is lost", "that is out of date"] as const) {
+  test(`a switch shows its current state after an answer ${answer}`, { tag: "@scripts" }, async ({
+    page,
+    server,
+    api,
+    browserErrors,
+  }) => {
+    browserErrors.ignore(/ERR_FAILED/);
+    const { flag, production } = await shop(api);
+    await api.switch(flag, production, false);
+    await signIn(page, server);
+    await page.goto(address);
+    await scriptsReady(page);
+    const { opened: switched, open: reportSwitched } = closedGate();
+    const { opened, open } = closedGate();
+    await page.route("**/set-enabled", async (route) => {
+      const response = await route.fetch();
+      reportSwitched();
+      await opened;
+      await (answer === "that is lost" ? route.abort() : route.fulfill({ response }));
+    });
+    const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
+    await flagSwitch.click();
+    // The focus is elsewhere, as after a click in Safari.
+    await flagSwitch.blur();
+    await switched;
+    if (answer === "that is out of date") {
+      await api.switch(flag, production, false);
+    }
+    await api.addRule(flag, production, country("DE", 1));
+    // The page is up to date now, except for the switch, which waits for its answer.
+    await expect(page.locator("#rules")).toContainText("is DE");
+    open();
+    await expect(page.locator(".toast")).toContainText(/No answer arrived|is on in production/);
+    await expect(flagSwitch).toBeChecked({ checked: answer === "that is lost" });
+  });
+}

@@ -3,7 +3,7 @@ import type { SetVisible } from "./connection.ts";
 import { fetchPage, on } from "./dom.ts";
 import type { Change, Listener } from "./hub.ts";
 import { Swap } from "./swap.ts";
-import { ownRequests } from "./switches.ts";
+import { ownRequests, switchSettled } from "./switches.ts";
 import { Units } from "./units.ts";
 
 /** The delay after the last change before the page is fetched, in milliseconds. */
@@ -211,6 +211,12 @@ export function keepUpToDate(
 
   document.addEventListener("focusout", () => {
     if (isBehind) {
+      refreshSoon();
+    }
+  });
+  document.addEventListener(switchSettled, () => {
+    // Updates skip a switch that waits for its answer. The answer may be lost, or older than the last update.
+    if (!isFormResponse) {
       refreshSoon();
     }
   });

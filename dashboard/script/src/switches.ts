@@ -4,6 +4,9 @@ import { closeMessage, showMessage } from "./messages.ts";
 /** The ids of the requests by which this page made changes. */
 export const ownRequests = new Set<string>();
 
+/** The event of the document after a switch has its answer, or none will arrive. */
+export const switchSettled = "switch-settled";
+
 const endpoint = "/dashboard/api/set-enabled";
 
 /** The time for which a switch waits for its answer before a message says so, in milliseconds. */
@@ -169,6 +172,7 @@ async function switchTo(
     setState(target, !on, false);
     showFailure(result);
   }
+  document.dispatchEvent(new Event(switchSettled));
 }
 
 /** Posts the fields of a switch, confirmed if there is a reason, even an empty one. The response is the switch as HTML. */
