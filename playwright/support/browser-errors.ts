@@ -9,7 +9,7 @@ export class BrowserErrors {
   readonly #ignored: RegExp[] = [];
 
   async listenTo(page: Page): Promise<void> {
-    page.on("pageerror", (error) => this.#all.push(error.stack ?? error.message));
+    page.on("pageerror", (error) => this.#all.push(error.stack || error.message));
     page.on("console", (message) => this.#record(message));
     await page.addInitScript(() => {
       document.addEventListener("securitypolicyviolation", (event) => {

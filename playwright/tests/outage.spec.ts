@@ -1,4 +1,5 @@
 import type { Page } from "@playwright/test";
+import { address, ruleFormReady, shop } from "../support/flag-page.ts";
 import { Gateway } from "../support/gateway.ts";
 import { closedGate, hold } from "../support/hold.ts";
 import { servePlain, serveReact, shopFlags, switchBanner, test } from "../support/shop.ts";
@@ -178,6 +179,21 @@ test("a tab that was hidden for long closes its stream, and catches up on a new 
   await expect(page.getByText("created dark_mode")).toBeVisible();
   await api.createFlag("search", "Fast search");
   await expect(page.getByText("created search")).toBeVisible();
+});
+
+test("a form works once its code has been loaded, after failures too", {
+  tag: "@scripts",
+}, async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/Failed to load|failed to fetch/i);
+  await page.clock.install();
+  await shop(api);
+  await signIn(page, server);
+  await page.route(/\/pennon\.\w+\.js/, (route) => route.abort(), { times: 1 });
+  await page.route(/\/pennon\.\w+\.wasm/, (route) => route.fulfill({ status: 503 }), { times: 1 });
+  await page.goto(`${address}?edit=rule`);
+  await advanceClockUntil(page, () => ruleFormReady(page));
+  await page.getByRole("button", { name: "Add condition" }).click();
+  await expect(page.locator(".condition")).toHaveCount(2);
 });
 
 for (const [name, example] of [

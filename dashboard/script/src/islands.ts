@@ -5,6 +5,9 @@ type Islands = {
   readonly [name: string]: unknown;
 };
 
+/** The delay before the second attempt to load the module, in milliseconds. It increases with each attempt. */
+const retryDelay = 5_000;
+
 let loading: Promise<Islands> | undefined;
 
 /** Hydrates the islands within these elements. Loads the module for the first one. */
@@ -28,11 +31,20 @@ export function isIsland(element: Element): element is HTMLElement {
   return element.localName === "leptos-island";
 }
 
+/** Loads the module, and tries again if the network or the server fails. */
 async function load(): Promise<Islands> {
   const script = document.querySelector<HTMLScriptElement>("script[data-islands]");
   const { islands = "", wasm = "" } = script?.dataset ?? {};
-  const code = (await import(islands)) as Islands;
-  await code.default({ module_or_path: wasm });
-  code.hydrate();
-  return code;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      // Some browsers remember the failure of an address, which includes the fragment.
+      const code = (await import(`${islands}#${attempt}`)) as Islands;
+      await code.default({ module_or_path: wasm });
+      code.hydrate();
+      return code;
+    } catch (error) {
+      reportError(error);
+      await new Promise((resolve) => setTimeout(resolve, retryDelay * attempt));
+    }
+  }
 }
