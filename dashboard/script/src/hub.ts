@@ -31,6 +31,8 @@ const address = "/dashboard/events";
 const closeDelay = 2_000;
 /** The delay before a retry, in milliseconds, and the maximum random addition to it. */
 const retryDelay = 2_000;
+/** The time within which the server must say why it refused the stream, in milliseconds. */
+const checkTimeout = 10_000;
 
 /** Keeps the event stream open while a page is visible, and forwards its messages. */
 export class Hub {
@@ -113,7 +115,8 @@ export class Hub {
 
   /** Determines why the stream was refused. */
   async #checkSession(): Promise<void> {
-    const request = fetch(address, { method: "HEAD", cache: "no-store" });
+    const signal = AbortSignal.timeout(checkTimeout);
+    const request = fetch(address, { method: "HEAD", cache: "no-store", signal });
     const status = await request.then(
       (response) => response.status,
       () => undefined,

@@ -16,6 +16,9 @@ const commitDelay = 1_000;
 /** The delay before the next attempt when the server cannot render the page, in milliseconds. */
 const retryDelay = 5_000;
 
+/** The time within which the updated page must arrive, in milliseconds. */
+const updateTimeout = 30_000;
+
 /** The delay between two looks for a request that the page waits for, in milliseconds. */
 const awaitingDelay = 3_000;
 
@@ -119,11 +122,14 @@ export function keepUpToDate(
       return;
     }
     isDue = false;
-    fetching = new AbortController();
+    const controller = new AbortController();
+    fetching = controller;
+    const timeout = setTimeout(() => controller.abort(), updateTimeout);
     let delay: number | undefined;
     try {
-      delay = await update(fetching.signal);
+      delay = await update(controller.signal);
     } finally {
+      clearTimeout(timeout);
       fetching = undefined;
     }
     if (delay === undefined) {
