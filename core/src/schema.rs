@@ -62,8 +62,8 @@ impl PartialSchema for ConditionTrace {
         let traced = comparisons().map(|comparison| {
             let actual = OneOfBuilder::new()
                 .description(Some(
-                    "The attribute's value in the context, with its JSON type. A string of more than 1,024 bytes is cut, and \
-                     ends with `…`.",
+                    "The attribute's value in the context, with its JSON type. A string of more than 1,024 bytes is \
+                     cut, and ends with `…`.",
                 ))
                 .item(reference::<CustomValue<'static>>())
                 .item(ObjectBuilder::new().schema_type(Type::Null));

@@ -253,9 +253,9 @@ impl Document {
         }
     }
 
-    /// Returns the content in a coding. Compresses it first if necessary, on another thread. Returns none if the content
-    /// is to be sent as it is, because another document has the shared turn: whoever has an SDK key can ask for any
-    /// number of different documents.
+    /// Returns the content in a coding. Compresses it first if necessary, on another thread. Returns none if it must be
+    /// sent as it is. That is so if another document has the shared turn, because a caller can ask for any number of
+    /// different documents.
     pub(crate) async fn encoded(self: &Arc<Self>, encoding: Encoding) -> Option<Bytes> {
         if encoding == Encoding::Identity {
             return None;

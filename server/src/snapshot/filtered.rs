@@ -13,7 +13,7 @@ use super::environment::ActiveFlags;
 const MOST: usize = 8;
 
 /// The documents of the most recent filters of a snapshot, so that the server does not compress them for each request.
-/// Whoever has an SDK key can ask for any number of others, so one is compressed at a time.
+/// A caller with an SDK key can ask for any number of others, so one is compressed at a time.
 pub(super) struct Filtered {
     remembered: Mutex<VecDeque<(ActiveFlags, Arc<Document>)>>,
     compressing: Arc<Semaphore>,
