@@ -9,6 +9,7 @@ import {
   shop,
   tabTo,
 } from "../support/flag-page.ts";
+import { hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test("the list describes the order of evaluation, including everyone else", async ({
@@ -91,11 +92,16 @@ test("values have types, and a sentence describes the rule while it is typed", {
 }, async ({ page, server, api }) => {
   const { flag, production } = await shop(api);
   await signIn(page, server);
-  await page.goto(`${address}?edit=rule`);
+  const hydrate = await hold(page, "**/*.wasm");
+  await page.goto(`${address}?edit=rule`, { waitUntil: "commit" });
+  const first = page.getByRole("group", { name: "Condition 1" });
+  await first.getByLabel("Type of the value").selectOption("number");
+  hydrate();
   await ruleFormReady(page);
+  await expect(operand(first)).toHaveAttribute("placeholder", "whole number");
+  await first.getByLabel("Type of the value").selectOption("text");
   const aloud = page.locator("#rule-aloud");
   await expect(aloud).toHaveText("Fill in the conditions to see the rule here.");
-  const first = page.getByRole("group", { name: "Condition 1" });
   await first.getByLabel("Attribute").fill("age");
   await expect(aloud).toHaveText("ON when age is “”");
   await first.getByLabel("Type of the value").selectOption("number");
@@ -107,16 +113,30 @@ test("values have types, and a sentence describes the rule while it is typed", {
   const second = page.getByRole("group", { name: "Condition 2" });
   await expect(second.getByLabel("Attribute")).toBeFocused();
   await second.getByLabel("Attribute").fill("beta");
-  await second.getByLabel("Type of the value").selectOption("true or false");
+  const type = second.getByLabel("Type of the value");
+  await operand(second).fill("false");
+  await type.selectOption("true or false");
+  await expect(aloud).toHaveText("ON when age is at least 18 and beta is false");
+  await type.selectOption("text");
+  await operand(second).fill("yes");
+  await type.selectOption("true or false");
+  await expect(aloud).toHaveText("ON when age is at least 18 and beta is true");
   await page.getByLabel("How the conditions combine").selectOption("any of these holds");
   await page.getByRole("radio", { name: "OFF" }).check();
   await expect(aloud).toHaveText("OFF when age is at least 18 or beta is true");
 
+  const third = page.getByRole("group", { name: "Condition 3" });
   await page.getByRole("button", { name: "Add condition" }).click();
+  await expect(aloud).toHaveText("Fill in the conditions to see the rule here.");
+  await page.getByRole("button", { name: "Add condition" }).click();
+  await page.getByRole("button", { name: "Remove condition 3" }).click();
+  await expect(third.getByLabel("Attribute")).toBeFocused();
   await page.getByRole("button", { name: "Remove condition 1" }).click();
-  await expect(page.getByRole("group", { name: "Condition 3" })).toHaveCount(0);
+  await expect(third).toHaveCount(0);
   await expect(first.getByLabel("Attribute")).toHaveValue("beta");
+  await expect(first.getByLabel("Attribute")).toBeFocused();
   await page.getByRole("button", { name: "Remove condition 2" }).click();
+  await expect(aloud).toHaveText("OFF when beta is true");
   await expect(page.getByRole("button", { name: /^Remove condition/ })).toHaveCount(0);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Add rule", exact: true }).last().click();
@@ -150,9 +170,39 @@ test("errors in a rule are shown at their fields, and the input is kept", async 
   await expect(first.getByLabel("Attribute")).toHaveValue("age");
   await expect(operand(first)).toHaveValue("eighteen");
   await expect(page.getByRole("radio", { name: "OFF" })).toBeChecked();
+
+  // The errors are not those of another condition.
+  await page.getByRole("button", { name: "Add condition" }).click();
+  const second = page.getByRole("group", { name: "Condition 2" });
+  await expect(second).toBeVisible();
+  await expect(second).not.toContainText("The value");
+  await expect(second.locator("[aria-invalid]")).toHaveCount(0);
+  await page.getByRole("button", { name: "Remove condition 2" }).click();
   await operand(first).fill("18");
   await page.getByRole("button", { name: "Add rule", exact: true }).last().click();
   await expect(page.locator(".rule")).toContainText("OFF when age is 18");
+});
+
+test("a rule has at most 50 conditions, and a new one is empty", async ({ page, server, api }) => {
+  const { flag, production } = await shop(api);
+  const age = { attribute: "age", operator: ">=", valueType: "number", valueInt: 18 } as const;
+  const conditions = Array.from({ length: 49 }, () => age);
+  const { id } = await api.addRule(flag, production, { ...country("DE", 1), conditions });
+  await signIn(page, server);
+  await page.goto(`${address}?edit=rule&rule=${id}`);
+  const add = page.getByRole("button", { name: "Add condition" });
+  await add.click();
+  await expect(page.locator(".condition")).toHaveCount(50);
+  await expect(add).toBeHidden();
+  const last = page.getByRole("group", { name: "Condition 50" });
+  await expect(last.getByLabel("Comparison")).toHaveValue("==");
+  await expect(last.getByLabel("Comparison")).toContainText("comes after");
+  await expect(last.getByLabel("Type of the value")).toHaveValue("string");
+  await expect(operand(last)).toHaveAttribute("placeholder", "value");
+  await expect(operand(last)).toHaveValue("");
+  await page.getByRole("button", { name: "Remove condition 50" }).click();
+  await expect(page.locator(".condition")).toHaveCount(49);
+  await expect(add).toBeVisible();
 });
 
 test("a rule can be edited in place, and deleting it shows the effect first", async ({
@@ -358,16 +408,27 @@ test("a choice that the browser restores is described", { tag: "@scripts" }, asy
   api,
 }) => {
   const { flag, production } = await shop(api);
-  const { id } = await api.addRule(flag, production, country("DE", 1));
+  const beta = {
+    attribute: "beta",
+    operator: "==",
+    valueType: "boolean",
+    valueBool: true,
+  } as const;
+  const conditions = [...country("DE", 1).conditions, beta];
+  const { id } = await api.addRule(flag, production, { ...country("DE", 1), conditions });
   await signIn(page, server);
   page.on("dialog", (question) => question.accept());
   const sentence = page.locator("#rule-aloud");
   for (const [choose, text] of [
-    [() => page.getByLabel("OFF", { exact: true }).check(), "OFF when country is DE"],
     [
-      () => page.getByLabel("Comparison").selectOption("is not"),
-      "ON when country is given but not DE",
+      () => page.getByLabel("OFF", { exact: true }).check(),
+      "OFF when country is DE and beta is true",
     ],
+    [
+      () => page.getByLabel("Comparison").first().selectOption("is not"),
+      "ON when country is given but not DE and beta is true",
+    ],
+    [() => operand(page).last().selectOption("false"), "ON when country is DE and beta is false"],
   ] as const) {
     await page.goto(`${address}?edit=rule&rule=${id}`);
     await ruleFormReady(page);
