@@ -132,14 +132,22 @@ test("the result follows the input, and server and browser agree", { tag: "@scri
   await signIn(page, server);
   await page.goto(`/dashboard/try?flag=new_checkout&environment=${production.id}`);
   await expect(page.getByText("Server and this browser agree.")).toBeVisible();
+  await expect(page).not.toHaveURL(/context=/);
+  const entries = await page.evaluate(() => history.length);
+  await page.getByLabel("email").fill("nobody");
+  await expect(page.getByText("Fix the context to see the result.")).toBeVisible();
+  await expect(page.getByText("Evaluating …")).toBeHidden();
+  await page.getByLabel("email").fill("a&b@example.com");
   await page.getByLabel("userId").fill("ada");
   await expect(answer(page)).toContainText("its bucket, 63, is below 64");
   await expect(page.getByText("Server and this browser agree.")).toBeVisible();
 
   // The address contains the context, so that it can be sent to others.
   await expect.poll(() => new URL(page.url()).searchParams.get("context")).toContain("ada");
+  expect(await page.evaluate(() => history.length)).toBe(entries);
   await page.reload();
   await expect(page.getByLabel("userId")).toHaveValue("ada");
+  await expect(page.getByLabel("email")).toHaveValue("a&b@example.com");
 
   await api.switch(flag, production, false);
   await page.getByLabel("country").fill("FR");
@@ -163,7 +171,9 @@ test("a disagreement between server and browser is reported", { tag: "@scripts" 
     await route.fulfill({ response: answer, json: tried });
   });
   await page.getByLabel("userId").fill("ada");
-  await expect(page.getByRole("alert")).toContainText("Server and this browser disagree.");
+  const alert = page.getByRole("alert");
+  await expect(alert).toContainText("Server and this browser disagree.");
+  await expect(alert).toContainText("The server's result: “rollout: OFF");
 });
 
 test("an unknown flag is reported", async ({ page, server, api }) => {
@@ -181,11 +191,16 @@ test("a context typed before hydration is evaluated", { tag: "@scripts" }, async
   const { production } = await checkout(api);
   await signIn(page, server);
   const hydrate = await hold(page, "**/*.wasm");
-  await page.goto(`/dashboard/try?flag=new_checkout&environment=${production.id}`, {
-    waitUntil: "commit",
-  });
+  const trial = `/dashboard/try?flag=new_checkout&environment=${production.id}`;
+  await page.goto(trial, { waitUntil: "commit" });
   await page.getByLabel("email").fill("nobody");
   await expect(page.getByText("Fix the context to see the result.")).toBeHidden();
   hydrate();
   await expect(page.getByText("Fix the context to see the result.")).toBeVisible();
+
+  const hydrateAgain = await hold(page, "**/*.wasm");
+  await page.goto(`${trial}&show=json`, { waitUntil: "commit" });
+  await page.getByLabel("Context as JSON").fill("{");
+  hydrateAgain();
+  await expect(page.getByText("This is not valid JSON")).toBeVisible();
 });
