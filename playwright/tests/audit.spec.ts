@@ -225,19 +225,36 @@ test("the effect of a revert is shown for a sample of contexts", { tag: "@script
   await sample.fill("ada\nlinus");
   hydrate();
   // Text that was typed before the island had loaded counts, too.
-  await expect(page.getByText("1 turn on, 0 turn off, 1 stay the same.")).toBeVisible();
+  const result = page.locator(".effect-told");
+  await expect(result).toHaveText("2 of 2 get ON: 1 turn on, 0 turn off, 1 stay the same.");
+  await expect(page.locator(".effect-named li")).toHaveText(['OFF → ON {"userId":"linus"}']);
   await expect(sample).toHaveValue("ada\nlinus");
   await expectAccessible(page);
+  const openSample = async () => {
+    await page.reload({ waitUntil: "commit" });
+    await page.getByText("Try it on sample contexts").click();
+  };
+  await openSample();
+  await expect(sample).toHaveValue("ada\nlinus");
   await sample.fill("linus");
-  await expect(page.getByText("1 turn on, 0 turn off, 0 stay the same.")).toBeVisible();
-  await page.reload();
-  await page.getByText("Try it on sample contexts").click();
+  await expect(result).toHaveText("1 of 1 get ON: 1 turn on, 0 turn off, 0 stay the same.");
+  await openSample();
   await expect(sample).toHaveValue("linus");
-  const buffer = Buffer.from("ada\ngrace\n");
-  await page
-    .getByLabel("Load sample from a file")
-    .setInputFiles({ name: "sample.txt", mimeType: "text/plain", buffer });
+  const chooseFile = (text: string) =>
+    page
+      .getByLabel("Load sample from a file")
+      .setInputFiles({ name: "sample.txt", mimeType: "text/plain", buffer: Buffer.from(text) });
+  await chooseFile("ada\ngrace\n");
   await expect(sample).toHaveValue("ada\ngrace\n");
+  const hydrateAgain = await hold(page, "**/*.wasm");
+  await openSample();
+  await chooseFile("ada\nmax\n");
+  hydrateAgain();
+  await expect(sample).toHaveValue("ada\nmax\n");
+  await openSample();
+  await expect(sample).toHaveValue("ada\nmax\n");
+  await sample.fill(" ");
+  await expect(result).toBeHidden();
 });
 
 test("a revert restores the order of rules", async ({ page, server, api, javaScriptEnabled }) => {

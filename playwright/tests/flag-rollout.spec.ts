@@ -2,6 +2,7 @@ import type { Locator, Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
 import { address, country, operand, ruleLines, shop } from "../support/flag-page.ts";
+import { closedGate, hold } from "../support/hold.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test("the slider and the number stay in sync, and a sentence explains the value", {
@@ -10,13 +11,18 @@ test("the slider and the number stay in sync, and a sentence explains the value"
   const { flag, production } = await shop(api);
   await api.setRollout(flag, production, 25);
   await signIn(page, server);
-  await page.goto(`${address}?edit=rollout`);
+  const hydrate = await hold(page, "**/*.wasm");
+  await page.goto(`${address}?edit=rollout`, { waitUntil: "commit" });
   const slider = page.getByLabel("Percentage slider");
   const number = page.getByLabel("Percentage", { exact: true });
+  await number.fill("30");
+  hydrate();
+  await expect(slider).toHaveValue("30");
   await expect(slider).toHaveAttribute("data-ready", "true");
   await slider.focus();
   await page.keyboard.press("ArrowRight");
-  await expect(number).toHaveValue("26");
+  await expect(number).toHaveValue("31");
+  await expect(page.getByText("31% of users are ON, by userId")).toBeVisible();
   await page.getByRole("button", { name: "50%" }).click();
   await expect(number).toHaveValue("50");
   await expect(slider).toHaveValue("50");
@@ -131,6 +137,7 @@ test("the preview names and counts the users who join without the attribute", {
   await expect(page.locator("#recipe-form[data-ready]")).toBeVisible();
   await page.getByLabel("A percentage of users where …").check();
   await page.getByRole("button", { name: "100%" }).click();
+  await expect(page.getByLabel("Percentage slider")).toHaveValue("100");
   await chooseCountry(page, "DE");
   await expect(form).toContainText(
     "Every user with a userId where country is DE gets ON; all others get OFF.",
@@ -139,16 +146,57 @@ test("the preview names and counts the users who join without the attribute", {
   await page.getByText("Try it on sample contexts").click();
   const sample = [
     { userId: "ada", country: "DE" },
-    { userId: "linus", country: "AT" },
     { userId: "eve" },
+    { userId: 1 },
+    ...Array.from({ length: 102 }, () => ({ userId: "linus", country: "AT" })),
   ];
   await page.getByLabel("Sample contexts").fill(JSON.stringify(sample));
-  await expect(form).toContainText(
-    "2 of 3 get ON, 1 of them only because an attribute is missing: 0 turn on, 1 turn off, 2 stay the same.",
+  await expect(page.locator(".effect-told")).toHaveText(
+    "2 of 104 get ON, 1 of them only because an attribute is missing: 0 turn on, 102 turn off, 2 stay the same. 1 could not be read as a context.",
   );
+  const named = page.locator(".effect-named li");
+  await expect(named.first()).toHaveText('ON → OFF {"country":"AT","userId":"linus"}');
+  await expect(named.last()).toHaveText("and 2 more");
   await form.getByRole("button", { name: "Add condition" }).click();
-  await expect(form.getByRole("group", { name: "Condition 2" })).toBeVisible();
+  const second = form.getByRole("group", { name: "Condition 2" });
+  await second.getByLabel("Type of the value").selectOption("number");
+  await expect(operand(second)).toHaveAttribute("placeholder", "whole number");
   await expectAccessible(page);
+});
+
+test("a preview is of the latest input, and a failure is reported until the next one", {
+  tag: "@scripts",
+}, async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/net::ERR_FAILED/);
+  const { flag, production } = await shop(api);
+  await api.setRollout(flag, production, 25);
+  await signIn(page, server);
+  await page.goto(`${address}?edit=rollout`);
+  const preview = page.getByRole("group", { name: "Effect of this change" });
+  await expect(preview).toContainText("Nothing would change.");
+  const { opened, open } = closedGate();
+  await page.route("**/dashboard/api/preview", async (route) => {
+    const fields = route.request().postData() ?? "";
+    if (fields.includes("percentage=30")) {
+      await opened;
+    }
+    await (fields.includes("percentage=50") ? route.abort() : route.fallback());
+  });
+  const number = page.getByLabel("Percentage", { exact: true });
+  const request = page.waitForRequest("**/dashboard/api/preview");
+  await number.fill("30");
+  const late = (await request).response();
+  await number.fill("40");
+  await expect(preview).toContainText("40% of users are ON");
+  open();
+  await (await late)?.finished();
+  const reason = preview.getByText("The service responded unexpectedly.");
+  await number.fill("50");
+  await expect(reason).toBeVisible();
+  await expect(preview).toContainText("40% of users are ON");
+  await number.fill("60");
+  await expect(preview).toContainText("60% of users are ON");
+  await expect(reason).toBeHidden();
 });
 
 test("a rollout without its percentage or condition keeps the input and names the fields", async ({
