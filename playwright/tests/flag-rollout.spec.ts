@@ -144,6 +144,7 @@ test("the preview names and counts the users who join without the attribute", {
   );
   await expect(form).toContainText("Users without country join them");
   await page.getByText("Try it on sample contexts").click();
+  await expect(page.getByLabel("Sample contexts")).toHaveValue("");
   const sample = [
     { userId: "ada", country: "DE" },
     { userId: "eve" },

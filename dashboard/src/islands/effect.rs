@@ -116,7 +116,8 @@ fn Sample(configs: RwSignal<Option<ConfigChange<FlagConfig>>>) -> impl IntoView 
     let file = NodeRef::<leptos::html::Input>::new();
     Effect::new(move || match typed.get().map(|field| field.value()) {
         Some(typed) if !typed.is_empty() => remember(sample, typed),
-        _ => sample.set(dom::session_text(SAMPLE_KEY)),
+        // Without a value, the property would be the text `undefined`.
+        _ => sample.set(Some(dom::session_text(SAMPLE_KEY).unwrap_or_default())),
     });
     Effect::new(move || {
         if let Some(file) = file.get() {
