@@ -400,6 +400,19 @@ test("leaving a form in which nothing was typed does not ask", { tag: "@scripts"
     await page.getByRole("link", { name: "Audit", exact: true }).click();
     await expect(page).toHaveURL(/\/dashboard\/audit/);
   }
+
+  // A sample that the browser restores was not typed, either.
+  await page.evaluate(() => sessionStorage.setItem("pennon-sample", "ada"));
+  await page.goto(`${address}?edit=rule`);
+  for (const leaves of [1, 2]) {
+    await ruleFormReady(page);
+    await expect(page.getByLabel("Sample contexts")).toHaveValue("ada");
+    await page.getByRole("link", { name: "Audit", exact: true }).click();
+    await expect(page).toHaveURL(/\/dashboard\/audit/);
+    if (leaves === 1) {
+      await page.goBack();
+    }
+  }
 });
 
 test("a choice that the browser restores is described", { tag: "@scripts" }, async ({

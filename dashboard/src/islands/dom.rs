@@ -103,15 +103,15 @@ pub(super) fn value(field: &Element) -> String {
     property(field, "value")
 }
 
-/// Matches a choice that differs from the one that the server rendered: a box, or an option, of which the first is
-/// selected if none is marked.
-const CHANGED_CHOICE: &str = "input:checked:not([checked]), input[checked]:not(:checked), \
+/// Matches a choice that differs from the one that the server rendered: a radio button, or an option, of which the first
+/// is selected if none is marked.
+const CHANGED_CHOICE: &str = "input:checked:not([checked]), \
     select:has([selected]) option:checked:not([selected]), \
     select:not(:has([selected])) option:checked:not(:first-child)";
 
-/// Returns true if a field differs from the one that the server rendered.
+/// Returns true if a field that the form submits differs from the one that the server rendered.
 pub(super) fn is_modified(form: &Element) -> bool {
-    let texts = all(form, "input, textarea");
+    let texts = all(form, "input[name], textarea[name]");
     let mut texts = texts.iter();
     first(form, CHANGED_CHOICE).is_some()
         || texts.any(|text| value(text) != property(text, "defaultValue"))
