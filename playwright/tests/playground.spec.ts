@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import type { Api, Condition, Environment, Flag } from "../support/api.ts";
-import { hold } from "../support/hold.ts";
+import { closedGate, hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 const germany: Condition = {
@@ -174,6 +174,53 @@ test("a disagreement between server and browser is reported", { tag: "@scripts" 
   const alert = page.getByRole("alert");
   await expect(alert).toContainText("Server and this browser disagree.");
   await expect(alert).toContainText("The server's result: “rollout: OFF");
+});
+
+test("a result counts only for the latest input, and a failure is reported until the next one", {
+  tag: "@scripts",
+}, async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/net::ERR_FAILED/);
+  const { production } = await checkout(api);
+  await signIn(page, server);
+  await page.goto(`/dashboard/try?flag=new_checkout&environment=${production.id}`);
+  const agreement = page.getByText("Server and this browser agree.");
+  await expect(agreement).toBeVisible();
+  const time = Date.now();
+  await page.clock.install({ time });
+  await page.clock.pauseAt(time + 30_000);
+  const { opened, open } = closedGate();
+  await page.route("**/dashboard/api/try", async (route) => {
+    const fields = route.request().postData() ?? "";
+    if (fields.includes("userId%3Dada")) {
+      await opened;
+    }
+    await (fields.includes("grace") ? route.abort() : route.fallback());
+  });
+  const user = page.getByLabel("userId");
+  const request = page.waitForRequest((sent) => sent.postData()?.includes("userId%3Dada") === true);
+  await user.fill("ada");
+  await page.clock.runFor(200);
+  const late = (await request).response();
+  await user.fill("linus");
+  open();
+  await (await late)?.finished();
+  await page.evaluate(async () => (await fetch("/dashboard/help")).text());
+  // The request for the last input has not been sent yet.
+  expect(await page.locator(".agreement").textContent()).toBe("Evaluating …");
+  expect(await page.locator("[data-unsaved]").count()).toBe(1);
+  await page.clock.resume();
+  await expect(answer(page)).toContainText("its bucket, 72, is not below 64");
+  await expect(page.locator("[data-unsaved]")).toHaveCount(0);
+
+  await user.fill("grace");
+  await expect(page.getByRole("alert")).toContainText("The service responded unexpectedly.");
+  await user.fill("linus");
+  await expect(agreement).toBeVisible();
+
+  // The address does not contain an invalid context.
+  await page.getByLabel("email").fill("nobody");
+  await expect(page.getByText("Fix the context to see the result.")).toBeVisible();
+  await expect(page.locator("[data-unsaved]")).toBeAttached();
 });
 
 test("an unknown flag is reported", async ({ page, server, api }) => {

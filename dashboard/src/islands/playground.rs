@@ -39,7 +39,7 @@ pub fn PlaygroundIsland(
     let agreement = RwSignal::new(Agreement::None);
     // Effects run only in the browser, which has the second engine.
     Effect::new(move || agreement.set(Agreement::of(served.as_ref())));
-    let latest_request = StoredValue::new(0_u32);
+    let latest_input = StoredValue::new(0_u32);
     let live = NodeRef::<html::Div>::new();
     // Input that the address does not contain yet would be lost if the page were fetched.
     let set_unsaved = move |is_unsaved: bool| {
@@ -47,14 +47,12 @@ pub fn PlaygroundIsland(
             dom::toggle_attribute(&live, "data-unsaved", is_unsaved);
         }
     };
-    let mut evaluate = debounce(DEBOUNCE, move |fields: String| {
+    let mut evaluate = debounce(DEBOUNCE, move |(input, fields): (u32, String)| {
         let address = address.clone();
-        let request = latest_request.get_value().wrapping_add(1);
-        latest_request.set_value(request);
         spawn_local(async move {
             let evaluated = evaluate_flag(flag, environment, fields).await;
             // The user has typed in the meantime, so another request follows.
-            if latest_request.get_value() != request {
+            if latest_input.get_value() != input {
                 return;
             }
             match evaluated {
@@ -74,9 +72,11 @@ pub fn PlaygroundIsland(
         let live = live.get_untracked();
         let form = live.and_then(|live| dom::closest_form(&live));
         if let Some(fields) = form.and_then(|form| dom::fields(&form)) {
+            let input = latest_input.get_value().wrapping_add(1);
+            latest_input.set_value(input);
             agreement.set(Agreement::Pending);
             set_unsaved(true);
-            evaluate(fields);
+            evaluate((input, fields));
         }
     };
     // Input before hydration reached no listener.
