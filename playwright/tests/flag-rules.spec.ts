@@ -186,10 +186,17 @@ test("errors in a rule are shown at their fields, and the input is kept", async 
 test("a rule has at most 50 conditions, and a new one is empty", async ({ page, server, api }) => {
   const { flag, production } = await shop(api);
   const age = { attribute: "age", operator: ">=", valueType: "number", valueInt: 18 } as const;
-  const conditions = Array.from({ length: 49 }, () => age);
+  const beta = {
+    attribute: "beta",
+    operator: "==",
+    valueType: "boolean",
+    valueBool: false,
+  } as const;
+  const conditions = [beta, ...Array.from({ length: 48 }, () => age)];
   const { id } = await api.addRule(flag, production, { ...country("DE", 1), conditions });
   await signIn(page, server);
   await page.goto(`${address}?edit=rule&rule=${id}`);
+  await expect(operand(page).first()).toHaveValue("false");
   const add = page.getByRole("button", { name: "Add condition" });
   await add.click();
   await expect(page.locator(".condition")).toHaveCount(50);
