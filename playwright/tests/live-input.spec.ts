@@ -209,9 +209,9 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     api,
   }) => {
     const rule = await openRule(page, server, api);
-    const preview = page.waitForResponse("**/dashboard/api/preview");
     await operand(page).fill("AT");
-    await preview;
+    const preview = page.getByRole("group", { name: "Effect of this change" });
+    await expect(preview).toContainText(/After saving\s*ON when country is AT;/);
     await api.replaceRule(rule, country("CH", 1));
     await expect(page.locator(".bars")).toContainText("while you were editing");
     await expect(operand(page)).toHaveValue("AT");
