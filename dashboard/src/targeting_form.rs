@@ -176,8 +176,7 @@ impl From<&Condition> for ConditionForm {
 }
 
 impl RolloutForm {
-    /// Reads the fields of a form; `field` returns all values for a name. Of too many conditions, only enough remain to
-    /// report that.
+    /// Reads the fields of a form; `field` returns all values for a name.
     pub fn read(field: impl Fn(&str) -> Vec<String>) -> Self {
         let first = |name: &str| field(name).into_iter().next().unwrap_or_default();
         Self {

@@ -254,8 +254,7 @@ impl Document {
     }
 
     /// Returns the content in a coding. Compresses it first if necessary, on another thread. Returns none if it must be
-    /// sent as it is. That is so if another document has the shared turn, because a caller can ask for any number of
-    /// different documents.
+    /// sent as it is, for example while another document has the shared turn: callers can ask for any number of these.
     pub(crate) async fn encoded(self: &Arc<Self>, encoding: Encoding) -> Option<Bytes> {
         if encoding == Encoding::Identity {
             return None;

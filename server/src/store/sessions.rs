@@ -129,8 +129,8 @@ pub(crate) async fn spend(
     successor: MaskedSecret,
     now: Timestamp,
 ) -> Result<(), Error> {
-    // Few tokens have a successor, and they have their own index. Without `is true`, SQLite would read all tokens of the
-    // session.
+    // Few tokens have a successor, and they have their own index. Without `is true`, SQLite would read all tokens of
+    // the session.
     on_conn!(tx, conn => sqlx::query(
         "update refresh_tokens set successor = null where (session_id = $1) is true and successor is not null",
     ).bind(session.uuid()).execute(conn).await.map(drop))?;
