@@ -126,9 +126,14 @@ export class Page {
 
   /** Replaces the text of a field, key by key. */
   async type(target: string | By, text: string): Promise<void> {
-    const field = await this.find(target);
-    await field.clear();
-    await field.sendKeys(text);
+    // Clearing a field takes the focus from it, so a live change may replace it before the text arrives.
+    const typed = async () => {
+      const field = await this.find(target);
+      await field.clear();
+      await field.sendKeys(text);
+      return true;
+    };
+    await this.#driver.wait(() => typed().catch(unlessStale), timeout, `typed into ${target}`);
   }
 
   async choose(select: string, value: string): Promise<void> {
