@@ -237,6 +237,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Refusing<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        // A response follows a complete head.
+        self.head.restart();
         if self.replaces(bytes) {
             return self.poll_refusal(context);
         }
@@ -248,6 +250,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Refusing<S> {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.head.restart();
         // A refusal by hyper consists of a head only.
         if let [head] = slices
             && self.replaces(head)
