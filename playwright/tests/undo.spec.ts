@@ -2,6 +2,7 @@ import type { Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import type { Environment } from "../support/api.ts";
 import { address, country, operand, ruleLines, shop } from "../support/flag-page.ts";
+import { hold } from "../support/hold.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 /** Presses the button in the message about the last change. */
@@ -278,8 +279,18 @@ test("Ctrl Z undoes the last change, but not while something is typed", {
   expect(await api.rules(flag, production)).toHaveLength(0);
   await page.getByRole("heading", { level: 1 }).click();
   await expect(page).toHaveURL("/dashboard/flags?q=check");
+  // A second press, or a key that is held down, must not undo the undo.
+  const release = await hold(page, "**/dashboard/undo*");
   await page.keyboard.press("ControlOrMeta+z");
+  await page.keyboard.press("ControlOrMeta+z");
+  await page.keyboard.down("ControlOrMeta");
+  await page.keyboard.down("z");
+  release();
   await expect(page.locator(".toast")).toContainText("Added a rule to checkout_v2 in production");
+  await scriptsReady(page);
+  await page.keyboard.down("z");
+  await page.keyboard.up("z");
+  await page.keyboard.up("ControlOrMeta");
   await expect(page).toHaveURL("/dashboard/flags?q=check");
   expect(await api.rules(flag, production)).toHaveLength(1);
   expect(requests).toBe(1);

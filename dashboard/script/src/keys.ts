@@ -67,7 +67,7 @@ class Shortcuts {
   }
 
   /** Handles a key, and returns true if it is a shortcut. */
-  handle({ key, ctrlKey, metaKey, altKey, shiftKey, timeStamp }: KeyboardEvent): boolean {
+  handle({ key, ctrlKey, metaKey, altKey, shiftKey, repeat, timeStamp }: KeyboardEvent): boolean {
     const letter = key.toLowerCase();
     const isCommand = ctrlKey || metaKey;
     if (document.querySelector("dialog[open]") !== null) {
@@ -75,7 +75,7 @@ class Shortcuts {
       return isCommand && letter === "k";
     }
     if (isCommand && !altKey && !shiftKey) {
-      return this.#handleCommand(letter);
+      return this.#handleCommand(letter, repeat);
     }
     if (isCommand || altKey || isTyping() || !hasSingleKeys()) {
       return false;
@@ -85,13 +85,16 @@ class Shortcuts {
     return (isSequence && openSection(letter)) || handleSingleKey(key);
   }
 
-  #handleCommand(letter: string): boolean {
+  #handleCommand(letter: string, isRepeated: boolean): boolean {
     if (letter === "k" && this.#palette !== null) {
       this.#palette.open();
       return true;
     }
     if (letter === "z" && !this.#hasUnsavedInput() && canUndo()) {
-      undoLastChange();
+      // A key that is held down must not undo its own undo.
+      if (!isRepeated) {
+        undoLastChange();
+      }
       return true;
     }
     return false;

@@ -13,14 +13,16 @@ export function listenToMessages(): void {
   on("click", ".toast [data-close]", (button) => button.closest(".toast")?.remove());
 }
 
-/** Undoes the user's last change, and shows this page again. */
+/** Undoes the user's last change, and shows this page again. A second call before that does nothing. */
 export function undoLastChange(): void {
-  const shown = document.querySelector<HTMLFormElement>(".toast[data-undo] form");
-  if (shown !== null) {
-    shown.requestSubmit();
-    return;
-  }
+  const form = document.querySelector<HTMLFormElement>(".toast[data-undo] form, form.undo");
+  // While a form is being submitted, the page prevents that it is submitted again.
+  (form ?? addUndoForm()).requestSubmit();
+}
+
+function addUndoForm(): HTMLFormElement {
   const form = document.createElement("form");
+  form.className = "undo";
   form.method = "post";
   form.action = unmarked(`/dashboard/undo${location.search}`);
   const back = document.createElement("input");
@@ -29,7 +31,7 @@ export function undoLastChange(): void {
   form.append(back);
   form.hidden = true;
   document.body.append(form);
-  form.submit();
+  return form;
 }
 
 /** Closes the message that is visible. */
