@@ -82,6 +82,31 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(role).toHaveValue("admin");
   });
 
+  test("does not replace input after a link in its form has opened another tab", async ({
+    page,
+    context,
+    server,
+    api,
+  }) => {
+    await shop(api);
+    await signIn(page, server);
+    await page.goto(`${address}?edit=ttl`);
+    await scriptsReady(page);
+    const ttl = page.getByLabel("TTL (time to live) in seconds");
+    await ttl.fill("30");
+    const opened = context.waitForEvent("page");
+    await page.getByRole("link", { name: "Cancel" }).click({ modifiers: ["ControlOrMeta"] });
+    await opened;
+    await page.bringToFront();
+    const asked = page.waitForEvent("dialog");
+    const left = page.getByRole("button", { name: "Sign out" }).click();
+    const question = await asked;
+    expect(question.type()).toBe("beforeunload");
+    await question.dismiss();
+    await left;
+    await expect(ttl).toHaveValue("30");
+  });
+
   test("reaches a field in which nothing was typed once it loses the focus", async ({
     page,
     server,

@@ -259,6 +259,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     // The list of flags would ask for the first steps again and again.
     await page.goto("/dashboard/audit");
     await scriptsReady(page);
+    const bars = page.locator(".bars");
     let requests = 0;
     await page.route("**/dashboard/audit", async (route) => {
       requests += 1;
@@ -270,10 +271,13 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     });
     await api.createFlag("dark_mode", "Dark mode");
     await expect.poll(() => requests).toBe(1);
+    await expect(bars).toBeEmpty();
     await page.clock.runFor(30_000);
+    await expect(bars).toContainText("This page could not be updated. It shows the state of");
     await expect.poll(() => requests).toBe(2);
     await page.clock.runFor(5_000);
     await expect(page.getByText("created dark_mode")).toBeVisible();
+    await expect(bars).toBeEmpty();
   });
 
   test("is shown in the confirmation of a switch", async ({ page, server, api }) => {

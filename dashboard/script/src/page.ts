@@ -43,6 +43,8 @@ export function keepUpToDate(
   let isDue = false;
   /** True if the last update skipped only units without input; the next `focusout` repeats it. */
   let isBehind = false;
+  /** The number of updates that have failed since the last one that did not. */
+  let failures = 0;
   let fetching: AbortController | undefined;
   let submitTimer: ReturnType<typeof setTimeout> | undefined;
   /** The form that was submitted, or the page that is being reloaded: leaving the page loses none of its input. */
@@ -76,14 +78,24 @@ export function keepUpToDate(
     }
   });
 
-  /** Reports that the page is not updated, and since when. */
+  /** Reports that no changes arrive, and since when. */
   function showLost(): void {
-    const time = new Date(renderedAt).toLocaleTimeString("en-GB", {
-      hour: "2-digit",
-      minute: "2-digit",
-    });
-    const age = isFormResponse ? "may be out of date" : `shows the state of ${time}`;
+    const age = isFormResponse ? "may be out of date" : `shows the state of ${renderedTime()}`;
+    bars.hide("failing");
     bars.show("lost", `${lostReason()}. This page ${age}.`);
+  }
+
+  /** Reports that the page cannot be updated, although changes arrive. */
+  function showFailing(): void {
+    if (!bars.isShown("lost")) {
+      const age = `It shows the state of ${renderedTime()}`;
+      bars.show("failing", `This page could not be updated. ${age}; Pennon tries again.`);
+    }
+  }
+
+  function renderedTime(): string {
+    const format = { hour: "2-digit", minute: "2-digit" } as const;
+    return new Date(renderedAt).toLocaleTimeString("en-GB", format);
   }
 
   function hideLost(): void {
@@ -124,7 +136,10 @@ export function keepUpToDate(
     isDue = false;
     const controller = new AbortController();
     fetching = controller;
-    const timeout = setTimeout(() => controller.abort(), updateTimeout);
+    const timeout = setTimeout(() => {
+      controller.abort();
+      showFailing();
+    }, updateTimeout);
     let delay: number | undefined;
     try {
       delay = await update(controller.signal);
@@ -156,14 +171,18 @@ export function keepUpToDate(
     if (page?.response.redirected) {
       return undefined;
     }
-    if (page === undefined || !isPage(page.response)) {
+    const fresh = page !== undefined && isPage(page.response) ? page.document : undefined;
+    const freshMain = fresh?.querySelector<HTMLElement>("main[data-rendered-at]");
+    if (!fresh || !freshMain) {
+      failures += 1;
+      if (failures > 1) {
+        // A single failure is no news: an instance may be restarting.
+        showFailing();
+      }
       return retryDelay;
     }
-    const fresh = page.document;
-    const freshMain = fresh.querySelector<HTMLElement>("main[data-rendered-at]");
-    if (freshMain === null) {
-      return undefined;
-    }
+    failures = 0;
+    bars.hide("failing");
     if (location.href !== href) {
       // The user's input has changed the address in the meantime.
       return refreshDelay;
@@ -253,10 +272,11 @@ export function keepUpToDate(
       }
     });
   });
-  // A link inside a form, such as "Cancel", discards its input.
-  on("click", "main form a[href]", (link) => {
+  // A link inside a form, such as "Cancel", discards its input, unless it opens another tab.
+  on("click", "main form a[href]", (link: HTMLAnchorElement, { ctrlKey, metaKey, shiftKey }) => {
     const form = link.closest("form");
-    if (form !== null) {
+    const leavesPage = !ctrlKey && !metaKey && !shiftKey && link.target !== "_blank";
+    if (form !== null && leavesPage) {
       units.discard(form);
     }
   });
