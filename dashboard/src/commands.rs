@@ -13,6 +13,7 @@ use crate::{
     model::{Destination, Naming},
     port::search::SearchAdmin,
     routes,
+    scope::scoped,
 };
 
 /// The maximum number of flags, and of results, of a command.
@@ -109,13 +110,13 @@ fn destinations(verb: Verb, flags: &[Flag], environments: &[Environment]) -> Vec
             Verb::Usage => found.push(action(
                 format!("Usage of {name}"),
                 key,
-                routes::flag_usage(key),
+                scoped(routes::flag_usage(key)),
             )),
             Verb::History => {
                 found.push(action(
                     format!("History of {name}"),
                     key,
-                    routes::flag_history(key),
+                    scoped(routes::flag_history(key)),
                 ));
             }
             Verb::Switch(_) | Verb::RollOut | Verb::Copy => {

@@ -89,7 +89,10 @@ async fn people(text: &str, user: &User) -> Result<Vec<Destination>, AdminError>
     let found = signed_in::<dyn PeopleAdmin>()?.find_people(text).await?;
     let found = found.into_iter();
     Ok(found
-        .map(|user| destination("Person", user.email.as_str(), "", &routes::person(user.id)))
+        .map(|user| {
+            let href = scoped(routes::person(user.id));
+            destination("Person", user.email.as_str(), "", &href)
+        })
         .collect())
 }
 

@@ -301,9 +301,11 @@ async fn the_palette_finds_pages_of_the_selected_product() {
     let found = find("/dashboard/api/destinations?product=Web+shop").await;
     let found = found.expect("destinations");
     assert!(
-        found
-            .iter()
-            .all(|each| each.kind == "Person" || each.href.ends_with(SHOP)),
+        found.iter().all(|each| each
+            .href
+            .split('#')
+            .next()
+            .is_some_and(|href| href.ends_with(SHOP))),
         "{found:?}"
     );
     assert_eq!(
@@ -315,6 +317,36 @@ async fn the_palette_finds_pages_of_the_selected_product() {
             "find people check"
         ]
     );
+}
+
+#[tokio::test]
+async fn commands_keep_the_selected_product() {
+    let fake = Arc::new(Fake::two_products());
+    for command in ["usage check", "history check"] {
+        let found = Owner::new().with(|| {
+            let url = "/dashboard/api/destinations?product=Web+shop";
+            provide_context(visit(url, None, Arc::default()));
+            fake.sign_in();
+            ScopedFuture::new(destinations(command.to_owned()))
+        });
+        let found = found.await.expect("destinations");
+        assert_eq!(found[0].kind, "Action", "{command}");
+        assert!(found[0].href.ends_with(SHOP), "{found:?}");
+    }
+}
+
+#[tokio::test]
+async fn several_flags_are_switched_in_an_environment_of_the_selected_product() {
+    let fake = Arc::new(Fake::two_products());
+    let url = "/dashboard/change-flags?do=enable&flag=00000000-0000-0000-0000-000000000000";
+    let offered = async |query: &str| {
+        let page = get(&fake, &format!("{url}{query}")).await;
+        page.html.matches("<option value=\"0").count()
+    };
+    assert_eq!(offered("").await, 2);
+    assert_eq!(offered(&format!("&{SHOP}")).await, 1);
+    let other = "&environment=00000000-0000-0000-0000-000000000001";
+    assert_eq!(offered(&format!("&{SHOP}{other}")).await, 2);
 }
 
 #[tokio::test]

@@ -37,7 +37,7 @@ use crate::{
     html::{Html, hidden, html},
     model::Naming,
     port::{environments::EnvironmentAdmin, flags::FlagAdmin, query, signed_in, signed_in_user},
-    routes,
+    routes, scope,
 };
 
 /// The page that previews a change of several flags, with a form that posts to it.
@@ -89,7 +89,12 @@ impl Preview {
             BulkActionName::Enable | BulkActionName::Disable => {
                 let environments = signed_in::<dyn EnvironmentAdmin>()?;
                 let active = environments.active_environments().await?.into_iter();
-                active.map(|polled| polled.environment).collect()
+                let active = active.map(|polled| polled.environment);
+                // The address may name one of another product.
+                let is_named = |each: &Environment| request.environment == Some(each.id);
+                active
+                    .filter(|each| scope::contains(each) || is_named(each))
+                    .collect()
             }
             BulkActionName::Tag | BulkActionName::Archive => Vec::new(),
         };
