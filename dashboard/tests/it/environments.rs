@@ -131,6 +131,17 @@ async fn destructive_actions_send_the_expected_revision_and_the_typed_name() {
 }
 
 #[tokio::test]
+async fn ending_a_previous_key_that_has_expired_succeeds() {
+    let fake = Fake {
+        refusal: Some(AdminError::NotFound),
+        ..Fake::shop()
+    };
+    let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002");
+    let page = post(&Arc::new(fake), &url, "do=end-previous-key&revision=7").await;
+    assert_eq!(page.location, Some(url));
+}
+
+#[tokio::test]
 async fn a_product_in_another_case_is_refused_where_environments_are_created() {
     let fake = Arc::new(Fake::two_products());
     let clone = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000001/clone");

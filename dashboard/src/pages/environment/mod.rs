@@ -121,7 +121,11 @@ async fn carry_out(action: Action, id: EnvironmentId, form: Form) -> Result<Html
             let created = environments.rotate_key(expected, &value, &overlap);
             return new_key(created.await?, Some(before.sdk_key_prefix)).await;
         }
-        Action::EndPreviousKey => environments.end_previous_key(expected).await?,
+        Action::EndPreviousKey => match environments.end_previous_key(expected).await {
+            // Its time has run out since the page was shown.
+            Err(AdminError::NotFound) => {}
+            ended => ended?,
+        },
         Action::Revoke => environments.revoke_environment(expected, &value).await?,
     }
     redirect(&routes::environment(id))
@@ -362,6 +366,7 @@ fn Manage(
     let client_rules = (environment.visibility == Visibility::Public)
         .then(|| client_rules::form(&environment, &state));
     let prefix = format!("{}…", environment.sdk_key_prefix);
+    let has_previous_key = environment.previous_key.is_some();
     let danger = |action, title, refusal, after| {
         let prefix = prefix.clone();
         let options = (action == Action::Rotate).then(|| {
@@ -383,7 +388,7 @@ fn Manage(
                     {refusal}
                     "Running apps keep their flags until the TTL expires (60 s by default)."
                 </p>
-                <LastUsed polling last_used/>
+                <LastUsed polling last_used has_previous_key/>
                 <p>{after}</p>
                 {options}
             </Danger>
@@ -413,15 +418,24 @@ fn Manage(
     }
 }
 
-/// The time at which the key was last used.
+/// The time at which the key was last used. While the previous key works, the usage of both is counted together.
 #[component]
-fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
+fn LastUsed(
+    polling: Polling,
+    last_used: Option<Timestamp>,
+    has_previous_key: bool,
+) -> impl IntoView {
+    let key = if has_previous_key {
+        "It or the previous key"
+    } else {
+        "It"
+    };
     let sentence = match last_used {
         None => html! { "No application has used this key yet." },
         Some(at) => html! {
-            "It was last used " <Time at/>
+            {key} " was last used " <Time at/>
             {match polling.polls.total() {
-                0 => "; no flags were fetched with it in the last 24 hours.".to_owned(),
+                0 => "; no flags were fetched in the last 24 hours.".to_owned(),
                 1 => "; flags were fetched once in the last 24 hours.".to_owned(),
                 polls => format!("; flags were fetched {polls} times in the last 24 hours."),
             }}

@@ -196,10 +196,13 @@ pub(crate) async fn key_last_used(
     let lineage = store::environments::lineage(&mut tx, environment.id).await?;
     let polled = store::usage::environment_last_seen(&mut tx, lineage).await?;
     let evaluated = store::usage::last_evaluated_in(&mut tx, lineage).await?;
-    // Earlier usage belongs to the previous keys of the environment.
-    let created = environment.created_at;
-    let created = created.plus_millis(-created.millis().rem_euclid(MINUTE_MILLIS));
-    Ok(polled.max(evaluated).filter(|last| *last >= created))
+    // Earlier usage belongs to the previous keys of the environment. Counts are written once a minute, with the time at
+    // which they are written.
+    let is_first = lineage == environment.id;
+    let delay = if is_first { 0 } else { 2 * MINUTE_MILLIS };
+    let begin = environment.created_at.plus_millis(delay);
+    let begin = begin.plus_millis(-begin.millis().rem_euclid(MINUTE_MILLIS));
+    Ok(polled.max(evaluated).filter(|last| *last >= begin))
 }
 
 impl Period {
