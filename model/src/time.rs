@@ -69,10 +69,13 @@ impl FromStr for Timestamp {
     /// Parses any RFC 3339 date-time, and truncates it to milliseconds. In UTC, its year must have four digits, as the
     /// format requires.
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        DateTime::parse_from_rfc3339(text)
-            .ok()
-            .filter(|time| (1..=9999).contains(&time.to_utc().year()))
-            .map(|time| Self(time.timestamp_millis()))
+        let time = DateTime::parse_from_rfc3339(text).ok();
+        // A leap second counts as the next second, which may be in the next year.
+        let millis = time.map(|time| time.timestamp_millis());
+        let year = |millis| DateTime::from_timestamp_millis(millis).map(|time| time.year());
+        millis
+            .filter(|millis| year(*millis).is_some_and(|year| (1..=9999).contains(&year)))
+            .map(Self)
             .ok_or_else(|| {
                 Invalid::new("must be an RFC 3339 date-time such as 2026-03-01T09:30:00Z")
             })
@@ -110,6 +113,7 @@ mod tests {
             "0000-12-31T23:59:59Z",
             "0001-01-01T00:59:59+01:00",
             "9999-12-31T23:00:00-01:00",
+            "9999-12-31T23:59:60Z",
         ] {
             assert!(text.parse::<Timestamp>().is_err(), "{text}");
         }
