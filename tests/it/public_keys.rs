@@ -57,10 +57,18 @@ async fn a_page_gets_the_config_document_without_a_header() {
     assert_eq!(known.header("cache-control"), page.header("cache-control"));
     let head = caller.request(Method::HEAD, &config(&key));
     assert_eq!(caller.send(head).await.header("etag"), tag);
-    // The revision keeps caches out, and means nothing to the server.
+    // A cache must not keep the document under the address of another revision.
     let path = config(&key);
-    let revised = caller.get(&format!("{path}?revision=%2F")).await;
-    assert_eq!(revised.expect(StatusCode::OK).bytes, page.bytes);
+    for (revision, control) in [
+        (tag, page.header("cache-control")),
+        ("W/\"another\"", "public, no-cache"),
+    ] {
+        let revision = revision.replace('"', "%22");
+        let revised = caller.get(&format!("{path}?revision={revision}")).await;
+        let revised = revised.expect(StatusCode::OK);
+        assert_eq!(revised.bytes, page.bytes);
+        assert_eq!(revised.header("cache-control"), control, "{revision}");
+    }
     let none = caller.get(&format!("{path}?keys[]=other")).await;
     assert_eq!(none.json()["flags"], json!([]));
 }

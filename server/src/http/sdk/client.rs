@@ -58,11 +58,15 @@ impl<S: Sync> FromRequestParts<S> for ClientInQuery {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let query = parts.uri.query().unwrap_or_default();
-        let mut given = form_urlencoded::parse(query.as_bytes());
-        let value = given.find_map(|(name, value)| (name == "client").then_some(value));
-        Ok(Self(named(value.as_deref())))
+        Ok(Self(named(in_query(parts, "client").as_deref())))
     }
+}
+
+/// Returns the first parameter of the query with this name.
+pub(super) fn in_query(parts: &Parts, name: &str) -> Option<String> {
+    let query = parts.uri.query().unwrap_or_default();
+    let mut given = form_urlencoded::parse(query.as_bytes());
+    given.find_map(|(each, value)| (each == name).then(|| value.into_owned()))
 }
 
 fn named(value: Option<&str>) -> Client {

@@ -3,15 +3,18 @@
 //! Pages of other origins can send these requests without a preflight request, because they need no header. Such a key
 //! is no secret, but nothing here logs or repeats it.
 
-use axum::extract::State;
+use std::convert::Infallible;
+
+use axum::extract::{FromRequestParts, State};
 use http::HeaderValue;
+use http::request::Parts;
 use pennon_core::context::MAX_CONTEXT_BYTES;
 use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::all::{ContextBody, FlagResults, answer};
 use super::bootstrap::Bootstrap;
-use super::client::ClientInQuery;
+use super::client::{ClientInQuery, in_query};
 use super::config::{Config, Wanted};
 use crate::error::Error;
 use crate::evaluation::sdk_environment::PublicSdkKey;
@@ -26,21 +29,23 @@ use crate::state::Runtime;
 /// Returns the config document to a page.
 ///
 /// The response is that of `GET /sdk/v1/config`, but needs no header: a page of another origin gets it without a
-/// preflight request, and caches may keep it for 10 seconds (`PENNON_PUBLIC_MAX_AGE`). They may serve it for that long
-/// after the key was revoked. Other keys than those of public environments are refused.
-///
-/// To get a document that is not older than an event of the stream, add the parameter `revision` with the event's
-/// `etag`: no cache has a response for it yet. The server ignores its value.
+/// preflight request, and caches may keep it for 10 seconds (`PENNON_PUBLIC_MAX_AGE`), and serve it for another 10 while
+/// they ask for a new one. They may therefore serve it for 20 seconds after the key was revoked. Other keys than those
+/// of public environments are refused.
 #[utoipa::path(get, path = "/public/{key}/config")]
 pub(super) async fn public_config(
     PublicSdkKey(key): PublicSdkKey,
     State(runtime): State<Runtime>,
     wanted: Wanted,
+    Announced(revision): Announced,
     ClientInQuery(client): ClientInQuery,
 ) -> Result<Config, Error> {
     let environment = key.for_client()?.revealed()?;
     let document = wanted.document(&environment).await;
-    let control = cache_control(runtime.settings.public_max_age)?;
+    // Another instance has announced a change that this one does not know yet, or a newer one has followed.
+    let is_other = revision.is_some_and(|revision| revision != document.etag());
+    let max_age = runtime.settings.public_max_age;
+    let control = cache_control(if is_other { 0 } else { max_age })?;
     let caching = caching_by(control, document.etag(), "Accept-Encoding")?;
     wanted.answer(&environment, client, document, caching).await
 }
@@ -95,6 +100,27 @@ fn cache_control(max_age: u32) -> Result<HeaderValue, Error> {
     };
     HeaderValue::from_str(&control)
         .map_err(|error| Error::Internal(format!("a cache control is no header: {error}")))
+}
+
+/// The `etag` of an event of the stream, in the parameter `revision` of the query.
+pub(super) struct Announced(Option<String>);
+
+impl<S: Sync> FromRequestParts<S> for Announced {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(in_query(parts, "revision")))
+    }
+}
+
+impl Input for Announced {
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        let revision = parameter(ParameterIn::Query, "revision", text);
+        let about = "The `etag` of an event of the stream. No cache has a response for it from before the event. If \
+                     the response has another `ETag`, caches do not serve it without asking the server again.";
+        builder.parameter(revision.description(Some(about)));
+    }
 }
 
 impl Input for PublicSdkKey {
