@@ -40,9 +40,9 @@ const REST_TIME: Duration = Duration::from_secs(1);
 /// The interval between checks for partial requests.
 const OVERDUE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The time limit for requests in flight after that. The sum of all limits is below the 10 seconds that container
-/// runtimes wait before they kill a process.
-const DRAIN_TIME: Duration = Duration::from_secs(7);
+/// The time limit for requests in flight after that. Container runtimes kill a process after 10 seconds, so that there
+/// are almost three seconds left to write the last counts and to close the database.
+const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// The size of the operating system's queue of new connections.
 const BACKLOG: u32 = 1024;
