@@ -177,14 +177,15 @@ async fn the_error_says_that_the_user_may_not_read_the_backup() {
     let program = shop.folder.path().join("pennon");
     let copy = Command::new("cp").arg(binary()).arg(&program).status();
     assert!(copy.is_ok_and(|status| status.success()), "a copy");
+    let anybody = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&program, anybody.clone()).expect("a file of this test");
     let mut restore = Command::new(&program);
     restore
         .args(["restore", text(&backup)])
         .current_dir(shop.folder.path())
         .env("DATABASE_URL", "sqlite://nowhere/pennon.db");
     if rustix::process::geteuid().is_root() {
-        let open = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(shop.folder.path(), open).expect("a folder of this test");
+        std::fs::set_permissions(shop.folder.path(), anybody).expect("a folder of this test");
         restore.uid(65_532).gid(65_532);
     }
     let output = restore.output().expect("the command runs");
