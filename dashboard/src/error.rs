@@ -54,6 +54,9 @@ pub enum AdminError {
         "The service cannot reach its database. It still serves the last known flags; try again in a moment."
     )]
     Unavailable,
+    /// 503: the connection to the database was lost while the change was being saved, or afterwards.
+    #[error("The connection to the database was lost. The change may or may not have been saved.")]
+    OutcomeUnknown,
     /// 503: the database accepts no writes.
     #[error(
         "The database is read-only. Nothing was changed; the log of the service has the cause."
@@ -181,7 +184,19 @@ impl AdminError {
             }
             Self::TooManyAttempts(_) | Self::TooManyWatchers => 429,
             Self::Internal => 500,
-            Self::Unavailable | Self::ReadOnly | Self::StorageFull | Self::Overloaded => 503,
+            Self::Unavailable
+            | Self::OutcomeUnknown
+            | Self::ReadOnly
+            | Self::StorageFull
+            | Self::Overloaded => 503,
+        }
+    }
+
+    /// Returns the time after which another attempt is possible, in seconds, if the error has one of its own.
+    pub fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::TooManyAttempts(seconds) => Some(*seconds),
+            _ => None,
         }
     }
 }

@@ -99,7 +99,7 @@ where
     match render(state).await {
         Ok(page) => {
             if let Some(error) = error {
-                visit()?.set_status(error.status());
+                visit()?.set_error(&error);
             }
             Ok(page.into_html())
         }

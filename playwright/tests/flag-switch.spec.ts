@@ -207,6 +207,36 @@ test("a switch that waits for its answer says so", { tag: "@scripts" }, async ({
   await expect(page.locator(".toast")).toContainText("New checkout is on in staging.");
 });
 
+for (const { answer, response, text } of [
+  {
+    answer: "of an overloaded service",
+    response: { contentType: "application/problem+json", body: '{"code":"OVERLOADED"}' },
+    text: "Unexpected answer. The change may have happened or not.",
+  },
+  {
+    answer: "that does not know the outcome",
+    response: { json: { code: "OutcomeUnknown", message: "The connection was lost." } },
+    text: "Maybe not switched. The connection was lost. Show the current state",
+  },
+]) {
+  test(`a switch explains the answer ${answer}`, { tag: "@scripts" }, async ({
+    page,
+    server,
+    api,
+    browserErrors,
+  }) => {
+    browserErrors.ignore(/status of 503/);
+    await api.createEnvironment("Web shop", "staging");
+    await api.createFlag("new_checkout", "New checkout");
+    await signIn(page, server);
+    await scriptsReady(page);
+    await page.route("**/set-enabled", (route) => route.fulfill({ status: 503, ...response }));
+    await page.getByRole("switch").click();
+    await expect(page.getByRole("alert")).toContainText(text);
+    await expect(page.getByRole("switch")).not.toBeChecked();
+  });
+}
+
 for (const answer of ["that is lost", "that is out of date"] as const) {
   test(`a switch shows its current state after an answer ${answer}`, { tag: "@scripts" }, async ({
     page,

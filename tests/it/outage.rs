@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pennon_tests::load::LoadClient;
-use pennon_tests::{LossyProxy, Process, TestApp, TestDatabase, equals, eventually, rule};
+use pennon_tests::{Browser, LossyProxy, Process, TestApp, TestDatabase, equals, eventually, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -274,4 +274,23 @@ async fn an_unconfirmed_commit_is_reported_as_uncertain() {
     );
     let flags = admin.get("/flags").await.expect(StatusCode::OK);
     assert_eq!(flags.text("/items/0/key"), "checkout");
+
+    let (environment, _) = admin.environment("shop", "production").await;
+    let flag = flags.text("/items/0/id");
+    let browser = Browser::signed_in(&app).await;
+    proxy.lose_next_commit();
+    let form = format!("flag={flag}&environment={environment}&enabled=true");
+    let path = "/dashboard/api/set-enabled";
+    let answer = browser
+        .post_from("same-origin", "application/json", path, &form)
+        .await;
+    let answer = answer.expect(StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer.text("/code"), "OutcomeUnknown");
+    proxy.lose_next_commit();
+    let form = "key=other&name=Other&type=boolean";
+    let page = browser.post("/dashboard/new-flag", form).await;
+    let page = page.expect(StatusCode::SERVICE_UNAVAILABLE);
+    let page = page.body();
+    assert!(page.contains("may or may not have been saved"), "{page}");
+    assert!(!page.contains("Nothing was changed"), "{page}");
 }

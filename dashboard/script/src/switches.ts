@@ -32,7 +32,7 @@ type SwitchOptions = {
   readonly reason?: string | undefined;
 };
 
-/** A switch without the new state in the response: the server's refusal, or else a lead that says what is known. */
+/** A switch without the new state in the response: the server's refusal, or else a lead that tells the outcome. */
 type Failure = { readonly code?: string; readonly lead?: string; readonly message: string };
 
 /** Makes the switches of a page instant. Without scripts, they are forms with one button. */
@@ -205,14 +205,19 @@ async function send(
 }
 
 async function answerOf(response: Response): Promise<string | Failure> {
-  try {
-    return (await response.json()) as string | Failure;
-  } catch {
-    return {
-      lead: "Unexpected answer.",
-      message: "The change may have happened or not. Reload the page to see the current state.",
-    };
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (typeof answer === "string" || isFailure(answer)) {
+    return answer;
   }
+  return {
+    lead: "Unexpected answer.",
+    message: "The change may have happened or not. Reload the page to see the current state.",
+  };
+}
+
+/** Returns true if the dashboard itself has answered, and not the server before the request reached it, or a proxy. */
+function isFailure(answer: unknown): answer is Failure {
+  return typeof (answer as Partial<Failure> | null | undefined)?.message === "string";
 }
 
 /** Returns a random request id. `crypto.randomUUID` exists on secure origins only. */
@@ -241,14 +246,15 @@ function updateForm(form: HTMLFormElement, fields: DocumentFragment): void {
   }
 }
 
-function showFailure({ code, lead: known = "Not switched.", message }: Failure): void {
+function showFailure({ code, lead, message }: Failure): void {
   const text = new DocumentFragment();
-  const lead = document.createElement("strong");
-  lead.textContent = `${known} `;
-  text.append(lead, message);
+  const strong = document.createElement("strong");
+  const isUnknown = code === "OutcomeUnknown";
+  strong.textContent = `${lead ?? (isUnknown ? "Maybe not switched." : "Not switched.")} `;
+  text.append(strong, message);
   if (code === "SignedOut") {
     text.append(" ", link("/dashboard/login", "Sign in"));
-  } else if (code === "Stale") {
+  } else if (code === "Stale" || isUnknown) {
     text.append(" ", link("", "Show the current state"));
   }
   showMessage(text, { isRefusal: true });

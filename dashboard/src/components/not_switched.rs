@@ -15,7 +15,8 @@ pub fn NotSwitched() -> impl IntoView {
     error.map(|error| {
         view! {
             <Notice severity=Severity::Danger>
-                <strong>"Not switched. "</strong>
+                {(error != AdminError::OutcomeUnknown)
+                    .then(|| view! { <strong>"Not switched. "</strong> })}
                 {reason(error)}
             </Notice>
         }

@@ -15,18 +15,25 @@ pub fn SendAgain(
     form: Form,
 ) -> impl IntoView {
     if let Ok(visit) = visit() {
-        visit.set_status(error.status());
+        visit.set_error(&error);
     }
     // The sign-in page may have forwarded the form.
     let fields = form.fields_to_keep();
     let fields = fields.map(|(name, value)| hidden(name, value));
     let fields = fields.collect_view();
+    let (title, text) = if error == AdminError::OutcomeUnknown {
+        let text = "Look at the current state in another tab before you send it again. This page keeps what you typed.";
+        ("Maybe not saved", text)
+    } else {
+        let text = "Nothing was changed, and this page keeps what you typed.";
+        ("Not saved", text)
+    };
     view! {
-        <Title text="Not saved"/>
-        <PageHead title="Not saved"/>
+        <Title text=title/>
+        <PageHead title/>
         <RefusalNotice error=Some(error)/>
         <Empty>
-            <p>"Nothing was changed, and this page keeps what you typed."</p>
+            <p>{text}</p>
             <form method="post">
                 {fields} <button class="button primary">"Send again"</button>
             </form>

@@ -10,6 +10,7 @@ use crate::{
         page_head::PageHead,
         title::Title,
     },
+    error::AdminError,
     port::visit,
 };
 
@@ -17,7 +18,7 @@ use crate::{
 #[component]
 pub fn NotFound() -> impl IntoView {
     if let Ok(visit) = visit() {
-        visit.set_status(404);
+        visit.set_error(&AdminError::NotFound);
     }
     view! {
         <Title text="Not found"/>

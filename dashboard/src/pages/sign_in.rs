@@ -72,7 +72,7 @@ async fn attempt(next: &str) -> Attempt {
         return Attempt::default();
     };
     if form.fields().count() > MAX_FORWARDED_FIELDS {
-        visit.set_status(AdminError::SignedOut.status());
+        visit.set_error(&AdminError::SignedOut);
         return Attempt {
             lost_form: true,
             ..Attempt::default()
@@ -88,7 +88,7 @@ async fn attempt(next: &str) -> Attempt {
         .partition(|(name, value)| is_password(name) && !value.is_empty());
     let lost_password = !lost.is_empty();
     if mine.is_empty() {
-        visit.set_status(AdminError::SignedOut.status());
+        visit.set_error(&AdminError::SignedOut);
         return Attempt {
             forwarded_fields,
             lost_password,
@@ -100,7 +100,7 @@ async fn attempt(next: &str) -> Attempt {
     match &error {
         None if forwarded_fields.is_empty() => visit.redirect(next),
         None => visit.forward_form(next),
-        Some(error) => visit.set_status(error.status()),
+        Some(error) => visit.set_error(error),
     }
     Attempt {
         email,

@@ -88,8 +88,9 @@ pub trait Visit: Send + Sync {
     /// rendered.
     fn forward_form(&self, path: &str);
 
-    /// Sets the status code of the response, which is 200 by default.
-    fn set_status(&self, status: u16);
+    /// Sets the status code of the response, which is 200 by default, to that of an error. The response then also tells
+    /// the time after which another attempt is possible, if the error has one.
+    fn set_error(&self, error: &AdminError);
 
     /// Returns the address at which applications reach this service, such as `https://flags.example.com`.
     fn base_url(&self) -> String;

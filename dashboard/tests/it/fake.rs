@@ -533,8 +533,8 @@ impl Visit for Request {
         self.redirect(path);
     }
 
-    fn set_status(&self, status: u16) {
-        self.response().status = Some(status);
+    fn set_error(&self, error: &AdminError) {
+        self.response().status = Some(error.status());
     }
 
     fn base_url(&self) -> String {

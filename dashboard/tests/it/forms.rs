@@ -94,6 +94,17 @@ async fn a_page_that_cannot_be_read_after_a_refusal_keeps_the_form() {
 }
 
 #[tokio::test]
+async fn a_page_says_that_a_form_may_have_been_saved() {
+    let form = "person=00000000-0000-0000-0000-000000000000&revision=1&role=viewer";
+    let page = refused(AdminError::OutcomeUnknown, "/dashboard/people", form).await;
+    assert_eq!(page.status, Some(503));
+    assert!(page.html.contains("<h1>Maybe not saved"), "{}", page.html);
+    assert!(page.html.contains("may or may not have been saved"));
+    assert!(page.html.contains("Send again"));
+    assert!(!page.html.contains("Nothing was changed"));
+}
+
+#[tokio::test]
 async fn a_reason_stays_typed() {
     let form =
         "do=rotate&revision=1&overlap=0&rotate-name=prod&confirmed=yes&reason=Leaked+on+Friday";

@@ -83,6 +83,10 @@ impl FlagAdmin for SignedIn {
             ttl: Patch::Keep,
         };
         targeting::configure(&self.admin, &actor, id, &precondition, patch).await?;
-        Ok(targeting::cell(&self.admin, &actor, id).await?)
+        let cell = targeting::cell(&self.admin, &actor, id).await;
+        cell.map_err(|error| match error.into() {
+            AdminError::Unavailable => AdminError::OutcomeUnknown,
+            error => error,
+        })
     }
 }

@@ -178,7 +178,8 @@ impl From<Error> for AdminError {
                 Self::UnchangeableFlags(flags.collect())
             }
             Error::Invalid(faults) => Self::Invalid(faults.into_iter().map(field_error).collect()),
-            Error::Unavailable(_) | Error::Unconfirmed(_) | Error::TimedOut => Self::Unavailable,
+            Error::Unavailable(_) => Self::Unavailable,
+            Error::Unconfirmed(_) | Error::TimedOut => Self::OutcomeUnknown,
             Error::Overloaded | Error::TooManyRequests => Self::Overloaded,
             Error::ReadOnly(_) => Self::ReadOnly,
             Error::StorageFull(_) => Self::StorageFull,
@@ -199,7 +200,7 @@ impl From<Error> for AdminError {
 }
 
 /// Formats an error text of the API as a sentence for the dashboard.
-fn sentence(clause: &str) -> String {
+pub(crate) fn sentence(clause: &str) -> String {
     format!("{}.", capitalize(clause))
 }
 

@@ -19,6 +19,7 @@ use tracing::{Instrument, Level, Span, debug_span, enabled, info_span};
 
 use super::admission::{admit, refused};
 use super::cors;
+use super::dashboard::PageRequest;
 use super::ofrep;
 use super::request_id::{X_REQUEST_ID, identify};
 use super::time_limit::guarded;
@@ -50,6 +51,7 @@ impl Edge {
         }
         let span = span(&request, id.as_ref(), is_open);
         let began = enabled!(Level::DEBUG).then(Instant::now);
+        let page = PageRequest::of(&request);
         let mut response = if is_open && request.method() == Method::OPTIONS {
             cors::preflight()
         } else {
@@ -65,6 +67,9 @@ impl Edge {
                 None => refused(&self.service),
             }
         };
+        if let Some(page) = page {
+            response = page.show_problem(response).await;
+        }
         if let Some(began) = began {
             let status = response.status().as_u16();
             let milliseconds = rounded_millis(began.elapsed());

@@ -15,11 +15,14 @@ use crate::error::{
     Conflict, Entity, Error, Fault, FaultLocation, MAX_FAULT_BYTES, MAX_FAULTS, RefusedFlag,
 };
 
+/// The media type of errors.
+pub(super) const PROBLEM: &str = "application/problem+json";
+
 /// The time that a client should wait while the database is unavailable, in seconds.
 pub(super) const RETRY_WHEN_UNAVAILABLE: u64 = 5;
 
 /// The time that a client should wait while the service is overloaded, in seconds.
-const RETRY_WHEN_BUSY: u64 = 1;
+pub(super) const RETRY_WHEN_BUSY: u64 = 1;
 
 /// An error response.
 #[derive(Serialize, ToSchema)]
@@ -148,10 +151,7 @@ fn respond(
     let body = write(&problem).unwrap_or_default();
     let mut response = (status, body).into_response();
     let headers = response.headers_mut();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("application/problem+json"),
-    );
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
     if status == StatusCode::UNAUTHORIZED {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }

@@ -276,3 +276,15 @@ async fn a_form_without_its_password_is_refused() {
         assert!(refused.body().contains("type it again"));
     }
 }
+
+#[tokio::test]
+async fn the_sign_in_page_says_how_long_to_wait_after_too_many_attempts() {
+    let app = TestApp::with_settings(&["--rate-limit-login", "1"]).await;
+    let browser = Browser::new(&app);
+    let form = format!("sign-in-email={EMAIL}&sign-in-password=wrong");
+    let answer = browser.post("/dashboard/login", &form).await;
+    answer.expect(StatusCode::UNAUTHORIZED);
+    let answer = browser.post("/dashboard/login", &form).await;
+    let answer = answer.expect(StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(answer.header("retry-after"), "60");
+}

@@ -137,6 +137,17 @@ async fn refused_over_limit(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Ans
 }
 
 #[tokio::test]
+async fn a_browser_gets_a_page_for_a_request_over_the_limit() {
+    let app = TestApp::with_settings(&["--max-in-flight", "1"]).await;
+    let browser = Browser::new(&app);
+    let page = refused_over_limit(&app, async || browser.get("/dashboard/login").await).await;
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    assert_eq!(page.header("retry-after"), "1");
+    let html = page.body();
+    assert!(html.contains("Too many requests are in progress"), "{html}");
+}
+
+#[tokio::test]
 async fn requests_over_the_limit_are_refused_at_once_but_health_responds() {
     let app = TestApp::with_settings(&["--max-in-flight", "1"]).await;
     let FlagEnvironment { sdk_key, .. } = app.admin().await.flag_environment().await;

@@ -5,6 +5,7 @@
 //! status codes.
 
 mod cookie;
+mod failure;
 mod intent;
 mod protection;
 mod session;
@@ -36,6 +37,7 @@ use pennon_dashboard::routes;
 use tower_http::limit::RequestBodyLimitLayer;
 
 pub(super) use self::cookie::theme;
+pub(super) use self::failure::PageRequest;
 use self::session::Session;
 use self::visit::CurrentVisit;
 use super::body::received;

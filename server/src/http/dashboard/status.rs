@@ -9,7 +9,7 @@ use http::{HeaderName, StatusCode};
 use pennon_dashboard::error::AdminError;
 use serde::Serialize;
 
-use super::super::error::RETRY_WHEN_UNAVAILABLE;
+use super::super::error::{RETRY_WHEN_BUSY, RETRY_WHEN_UNAVAILABLE};
 use super::FORM_LIMIT;
 
 /// The header that marks the failure of a server function for Leptos's client.
@@ -47,11 +47,14 @@ pub(super) async fn of_failure(request: Request, next: Next) -> Response {
     Response::from_parts(parts, Body::from(body))
 }
 
-/// Adds `Retry-After` to the responses of pages and server functions.
+/// Adds `Retry-After` to the responses that tell no time of their own.
 pub(super) async fn add_retry_after(mut response: Response) -> Response {
-    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
-        let headers = response.headers_mut();
-        headers.insert(RETRY_AFTER, RETRY_WHEN_UNAVAILABLE.into());
-    }
+    let seconds = match response.status() {
+        StatusCode::SERVICE_UNAVAILABLE => RETRY_WHEN_UNAVAILABLE,
+        StatusCode::TOO_MANY_REQUESTS => RETRY_WHEN_BUSY,
+        _ => return response,
+    };
+    let headers = response.headers_mut();
+    headers.entry(RETRY_AFTER).or_insert(seconds.into());
     response
 }

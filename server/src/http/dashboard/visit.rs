@@ -1,7 +1,7 @@
 //! The request and response of the dashboard, as its pages see them.
 
 use async_trait::async_trait;
-use http::header::{LOCATION, SET_COOKIE};
+use http::header::{LOCATION, RETRY_AFTER, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode};
 use jiff::tz::TimeZone;
@@ -156,9 +156,12 @@ impl Visit for CurrentVisit {
         }
     }
 
-    fn set_status(&self, status: u16) {
-        if let Ok(status) = StatusCode::from_u16(status) {
+    fn set_error(&self, error: &AdminError) {
+        if let Ok(status) = StatusCode::from_u16(error.status()) {
             self.response.set_status(status);
+        }
+        if let Some(seconds) = error.retry_after() {
+            self.response.insert_header(RETRY_AFTER, seconds.into());
         }
     }
 
