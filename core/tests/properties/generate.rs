@@ -17,13 +17,15 @@ use proptest::sample::select;
 /// The maximum integer of an operand.
 pub(crate) const MAX_INTEGER: i64 = (1 << 53) - 1;
 
-/// The built-in names, custom names, and `__proto__`, which breaks maps with inheritance.
+/// The built-in names, custom names, `__proto__`, which breaks maps with inheritance, and one with a byte order mark,
+/// which decoders drop.
 const NAMES: &[&str] = &[
     "userId",
     "tenantId",
     "email",
     "country",
     "plan",
+    "\u{feff}plan",
     "seats",
     "beta",
     "__proto__",

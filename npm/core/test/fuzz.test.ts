@@ -57,7 +57,7 @@ const VALUES = [
   3n,
   [],
 ];
-const NAMES = ["userId", "tenantId", "email", "country", "plan", "__proto__", "constructor"];
+const NAMES = ["userId", "tenantId", "email", "country", "\ufeffplan", "__proto__", "constructor"];
 
 function context(): EvaluationContext {
   const members = (depth: number): unknown =>

@@ -1,4 +1,5 @@
 import type * as Exports from "../../generated/engine_bg.wasm.js";
+import { decode } from "./decode.js";
 
 /** The position of a list in the wasm memory: its address, and its number of items. */
 type Slice = readonly [address: number, length: number];
@@ -38,7 +39,7 @@ export class WasmExports {
 
   /** Returns the text that a function produces, if any. */
   text<P extends readonly number[]>(call: SliceFunction<P>, ...parameters: P): string | undefined {
-    return this.#take(1, (bytes) => new TextDecoder().decode(bytes), call, parameters);
+    return this.#take(1, decode, call, parameters);
   }
 
   /** Copies a text into the wasm memory, for one call, which takes ownership of it. */

@@ -1,3 +1,5 @@
+import { decode } from "./decode.js";
+
 /**
  * The keys of a configuration by position: one sorted text with all keys, and the end of each in it.
  *
@@ -19,9 +21,7 @@ export class KeyIndex {
   }
 
   key(position: number): string {
-    return new TextDecoder().decode(
-      this.#text.subarray(this.#start(position), this.#ends[position]),
-    );
+    return decode(this.#text.subarray(this.#start(position), this.#ends[position]));
   }
 
   /** Returns the position of a key, or -1 if the configuration does not contain it. */
