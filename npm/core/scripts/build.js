@@ -123,8 +123,13 @@ async function bundle({ client, instance, wasm, base }, extension) {
     minify: !isForNode,
     // In a CommonJS file, Node.js finds the exported names only if no `import()` of an ES module is kept.
     supported: { "dynamic-import": extension === "js" },
-    // Only workers import compiled modules, and they have no page.
-    define: { ...define, RUNS_IN_PAGES: String(wasm === undefined) },
+    define: {
+      ...define,
+      // Only workers import compiled modules, and they have no page.
+      RUNS_IN_PAGES: String(wasm === undefined),
+      // Before the compatibility date 2024-11-11, Cloudflare's `fetch` rejects the option `cache`.
+      HAS_HTTP_CACHE: String(client !== "workerd"),
+    },
     external: ["./engine.wasm*"],
     inject: ["src/internal/text.ts"],
     plugins: [

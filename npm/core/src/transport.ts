@@ -48,6 +48,9 @@ interface CachedRequest extends TransportRequest {
   readonly cache?: "default" | "no-cache" | undefined;
 }
 
+/** False in the file for Cloudflare Workers, where `fetch` may lack the option `cache`, and caches no configuration. */
+declare const HAS_HTTP_CACHE: boolean;
+
 /** The default transport, which uses the platform's `fetch`. */
 export const fetchTransport = {
   async send({ method, url, headers, body, keepalive, signal, cache }: CachedRequest) {
@@ -55,7 +58,7 @@ export const fetchTransport = {
       method,
       headers,
       signal,
-      cache: cache ?? "no-store",
+      ...(HAS_HTTP_CACHE && { cache: cache ?? "no-store" }),
       ...(body !== undefined && { body }),
       ...(keepalive && { keepalive }),
     });
@@ -66,5 +69,6 @@ export const fetchTransport = {
     await response.body?.cancel();
     return { status: response.status, headers: response.headers };
   },
-  open: ({ url, headers, signal }) => fetch(url, { headers, signal, cache: "no-store" }),
+  open: ({ url, headers, signal }) =>
+    fetch(url, { headers, signal, ...(HAS_HTTP_CACHE && { cache: "no-store" }) }),
 } satisfies Transport;
