@@ -241,13 +241,16 @@ function clientName(options: object): string {
 }
 
 function baseUrl(text: unknown = "http://127.0.0.1:3000"): string {
-  const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw invalid(
-      "baseUrl must be an absolute http or https URL, such as https://flags.example.com",
-    );
+  try {
+    // Older browsers lack `URL.canParse`.
+    const url = typeof text === "string" ? new URL(text) : undefined;
+    if (url !== undefined && /^https?:$/.test(url.protocol)) {
+      return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+    }
+  } catch {
+    // Not a URL.
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  throw invalid("baseUrl must be an absolute http or https URL, such as https://flags.example.com");
 }
 
 function retries(count: unknown = DEFAULTS.retries): number {

@@ -376,6 +376,14 @@ describe("options", () => {
     }
   });
 
+  it("need no `URL.canParse`, which older browsers lack", () => {
+    vi.stubGlobal("URL", class extends URL {});
+    Object.assign(URL, { canParse: undefined });
+    expect(() => new FeatureFlagsClient({ sdkKey: "k", baseUrl: "/flags" })).toThrow("https://");
+    new FeatureFlagsClient({ sdkKey: "k", baseUrl: "https://flags.example.com/" });
+    vi.unstubAllGlobals();
+  });
+
   it("may be omitted or undefined", () => {
     const create = () =>
       new FeatureFlagsClient({
