@@ -103,8 +103,8 @@ export interface FeatureFlagsClientOptions {
   /**
    * True to report the number of evaluations of each flag to the service, without contexts: first after 60 seconds,
    * then every 30 to 60 seconds, and at `flush()` and `shutdown()`. A report that fails has no effect on the client.
-   * Of the clients with the key of a public environment (`pnp_…`), a random tenth reports. Default true, but false with
-   * a custom `transport`.
+   * With the key of a public environment (`pnp_…`), a random tenth is reported. Default true, but false with a custom
+   * `transport`.
    */
   readonly reportUsage?: boolean | undefined;
   /**
@@ -304,13 +304,16 @@ function flag(
   return value;
 }
 
-/** Returns true for all clients of servers, and for a random tenth of pages. The service scales the counts of pages. */
+/**
+ * Returns false for nine in ten pages with a public key, at random. The service scales the counts of the others. A
+ * server draws when it reports instead: React forbids randomness in a prerender, which creates clients.
+ */
 function isSampled(options: FeatureFlagsClientOptions): boolean {
-  return !isPublicKey(options) || Math.random() < 0.1;
+  return !isPublicKey(options) || typeof document === "undefined" || Math.random() < 0.1;
 }
 
 /** Returns true if the key is that of a public environment. */
-export function isPublicKey({ sdkKey }: FeatureFlagsClientOptions): boolean {
+export function isPublicKey({ sdkKey }: Pick<FeatureFlagsClientOptions, "sdkKey">): boolean {
   return sdkKey?.startsWith("pnp_") ?? false;
 }
 

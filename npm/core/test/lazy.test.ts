@@ -244,10 +244,11 @@ describe("usage reports", () => {
   it.each([
     ["pnp_page", 0.099, 1],
     ["pnp_page", 0.1, 0],
-    ["pnk_server", 0.999, 1],
+    ["pnk_page", 0.999, 1],
   ])(
-    "are sent with the key %s at the random number %d by %d client",
+    "are sent with the key %s at the random number %d by %d page",
     async (sdkKey, random, sent) => {
+      vi.stubGlobal("document", {});
       vi.mocked(Math.random).mockReturnValueOnce(random);
       const { service, reports } = counting();
       const client = await readyClient(service, { sdkKey, reportUsage: true });
@@ -255,6 +256,33 @@ describe("usage reports", () => {
       await vi.dynamicImportSettled();
       await client.shutdown();
       expect(reports()).toHaveLength(sent);
+    },
+  );
+
+  it.each([
+    [0, [2]],
+    [0.4, [2]],
+    [0.5, [3, 1]],
+  ])(
+    "contain a tenth of the counts of a server with a public key, rounded at the random number %d",
+    async (random, counts) => {
+      const { service, reports } = counting();
+      const draws = vi.mocked(Math.random).mock.calls.length;
+      const client = clientFor(service, { sdkKey: "pnp_server", reportUsage: true });
+      // A prerender of React may create a client, and must not be random.
+      expect(vi.mocked(Math.random).mock.calls).toHaveLength(draws);
+      await client.initialize();
+      for (let time = 0; time < 25; time += 1) {
+        client.isEnabled("beta");
+      }
+      for (let time = 0; time < 5; time += 1) {
+        client.evaluate("ruled", { country: "FR" });
+      }
+      await vi.dynamicImportSettled();
+      vi.mocked(Math.random).mockReturnValue(random);
+      await client.shutdown();
+      const reported = reports().flat();
+      expect(reported.map(({ count }: { count: number }) => count)).toEqual(counts);
     },
   );
 

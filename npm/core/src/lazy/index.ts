@@ -18,7 +18,7 @@ export class LazyFeatures {
 
   constructor(settings: Settings) {
     this.#settings = settings;
-    this.#usage = new Usage(settings.logger);
+    this.#usage = new Usage(settings);
   }
 
   /** Requests an evaluation from the service. Never rejects. */

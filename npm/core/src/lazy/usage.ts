@@ -1,6 +1,6 @@
 import { REASONS } from "../engine/protocol.js";
 import type { Evaluation, Reason } from "../evaluation.js";
-import type { Logger } from "../logger.js";
+import { isPublicKey, type Settings } from "../options.js";
 
 /** The maximum number of counts that the service accepts in one report. */
 const MAX_COUNTS_PER_REPORT = 1_000;
@@ -31,7 +31,7 @@ type Send = (body: string, keepalive: boolean) => Promise<number>;
 
 /** Counts evaluations by flag, reason and result, and reports them. */
 export class Usage {
-  readonly #logger: Logger;
+  readonly #settings: Settings;
   /** For each flag, the counts by reason and result: for each reason, first those that are off. */
   #counts = new Map<string, number[]>();
   #size = 0;
@@ -45,8 +45,8 @@ export class Usage {
    */
   readonly #reports = new Map<string, Promise<void> | undefined>();
 
-  constructor(logger: Logger) {
-    this.#logger = logger;
+  constructor(settings: Settings) {
+    this.#settings = settings;
   }
 
   readonly count = (key: string, { reason, enabled }: Evaluation): void => {
@@ -89,8 +89,12 @@ export class Usage {
     if (this.#reports.size >= MAX_REPORTS) {
       return;
     }
+    // The service scales the counts of public keys, of which a page reports all or none.
+    const scale = isPublicKey(this.#settings) && typeof document === "undefined" ? 10 : 1;
     const counts = [...this.#counts].flatMap(([flagKey, ofFlag]) =>
-      ofFlag.flatMap((count, index) => {
+      ofFlag.flatMap((evaluations, index) => {
+        // Rounded up as often as necessary for a correct average.
+        const count = Math.floor((evaluations + Math.floor(Math.random() * scale)) / scale);
         const [reason, enabled] = [COUNTED[index >> 1], index % 2 === 1];
         return count > 0 ? [{ flagKey, reason, enabled, count }] : [];
       }),
@@ -132,7 +136,7 @@ export class Usage {
     const isFull = this.#size >= MAX_COUNTS;
     if (isFull && !this.#hasWarned) {
       this.#hasWarned = true;
-      this.#logger.warn(
+      this.#settings.logger.warn(
         `More than ${MAX_COUNTS} combinations of flag, reason and result were evaluated since the last report, ` +
           "so some evaluations are not counted",
       );
