@@ -12,11 +12,11 @@ export function contextKey(context: unknown): string {
 
 /**
  * Returns true if a text counts. `name` is that of a built-in attribute; names and values of custom attributes come
- * without it.
+ * without it. @internal
  */
 export type Accepts = (text: string, name?: string) => boolean;
 
-/** Returns the key of a context without the texts that do not count. Reads the same attributes as the engine. */
+/** Returns the key of a context without the texts that do not count. Reads the same attributes as the engine. @internal */
 export function keyOf(given: unknown, accepts: Accepts = () => true): string {
   const context = beginReading(given);
   try {

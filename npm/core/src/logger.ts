@@ -28,7 +28,7 @@ export const consoleLogger: Logger = {
   error: (message, meta) => write("error", message, meta),
 };
 
-/** Wraps a logger so that it cannot fail. Drops its errors, which cannot be logged anywhere. */
+/** Wraps a logger so that it cannot fail. Drops its errors, which cannot be logged anywhere. @internal */
 export function safeLogger(logger: Logger): Logger {
   const safely =
     (level: Level) =>

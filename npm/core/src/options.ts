@@ -144,12 +144,12 @@ export interface EvaluateEvent extends Evaluation {
   readonly context: EvaluationContext | undefined;
 }
 
-/** Validated options, with defaults filled in. */
+/** Validated options, with defaults filled in. @internal */
 export type Settings = Readonly<ReturnType<typeof parseOptions>>;
 
 /**
  * Validates the options, which may have any type in JavaScript. Throws `INVALID_OPTIONS` with a message that names the
- * valid values.
+ * valid values. @internal
  */
 export function parseOptions(options: FeatureFlagsClientOptions) {
   if (typeof options !== "object" || options === null) {
@@ -182,7 +182,7 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
   };
 }
 
-/** Validates the options of `initialize()`. Throws `INVALID_OPTIONS`. */
+/** Validates the options of `initialize()`. Throws `INVALID_OPTIONS`. @internal */
 export function parseInitializeOptions(options: InitializeOptions): InitializeOptions {
   const { timeoutMs, retry }: Partial<Record<keyof InitializeOptions, unknown>> = options ?? {};
   const isTime = typeof timeoutMs === "number" && Number.isFinite(timeoutMs) && timeoutMs >= 0;
@@ -195,7 +195,7 @@ export function parseInitializeOptions(options: InitializeOptions): InitializeOp
   return { timeoutMs, retry };
 }
 
-/** Logs a warning for options that are valid but probably unintended. */
+/** Logs a warning for options that are valid but probably unintended. @internal */
 export function warnOfOptions({
   ttlMs,
   pollIntervalMs,
@@ -312,7 +312,7 @@ function isSampled(options: FeatureFlagsClientOptions): boolean {
   return !isPublicKey(options) || typeof document === "undefined" || Math.random() < 0.1;
 }
 
-/** Returns true if the key is that of a public environment. */
+/** Returns true if the key is that of a public environment. @internal */
 export function isPublicKey({ sdkKey }: Pick<FeatureFlagsClientOptions, "sdkKey">): boolean {
   return sdkKey?.startsWith("pnp_") ?? false;
 }
@@ -385,13 +385,14 @@ function remoteContext(
   return context === undefined ? snapshot?.subject?.context : context;
 }
 
+/** A validated bootstrap. @internal */
 interface Bootstrap {
   readonly snapshot?: Snapshot;
   /** The text of the config document to start with. */
   readonly configuration?: string | undefined;
 }
 
-/** Validates the option `bootstrap`. Throws `INVALID_OPTIONS`. */
+/** Validates the option `bootstrap`. Throws `INVALID_OPTIONS`. @internal */
 export function parseBootstrap(given: unknown): Bootstrap {
   if (given === undefined) {
     return {};
