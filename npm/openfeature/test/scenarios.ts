@@ -1,4 +1,5 @@
-import { expect } from "vitest";
+import { FeatureFlagsClient } from "@pennon/core";
+import { expect, vi } from "vitest";
 import { clientFor, readyClient } from "../../test-kit/clients.ts";
 import {
   configuration,
@@ -304,10 +305,36 @@ export const SCENARIOS: readonly Scenario[] = [
       await app.process(() => client.shutdown());
       expect(await app.events.received(2)).toEqual(["READY", "ERROR"]);
       expect(app.status()).toBe("FATAL");
+      const fatal = { value: true, errorCode: "PROVIDER_FATAL" };
+      expect(await app.evaluate("on", "true")).toMatchObject(fatal);
+      await app.setContext({ targetingKey: "ada" });
+      expect(await app.evaluate("on", "true")).toMatchObject(fatal);
+      await app.close();
+    },
+  },
+  {
+    name: "reports a fatal error if the application has shut down its client before",
+    async run(start) {
+      const { client } = await ready();
+      await client.shutdown();
+      const app = await start(client);
+      expect(await app.events.received(1)).toEqual(["ERROR"]);
+      expect(app.status()).toBe("FATAL");
       expect(await app.evaluate("on", "true")).toMatchObject({
         value: true,
         errorCode: "PROVIDER_FATAL",
       });
+      await app.close();
+    },
+  },
+  {
+    name: "reports a fatal error if the application shuts down its client during the start",
+    async run(start) {
+      const client = new FeatureFlagsClient(optionsFor(new ScriptedService(held().answer)));
+      const app = await start(client);
+      await app.process(() => client.shutdown());
+      expect(await app.events.received(1)).toContain("ERROR");
+      await vi.waitFor(() => expect(app.status()).toBe("FATAL"));
       await app.close();
     },
   },

@@ -1,11 +1,14 @@
-import { ErrorCode } from "@openfeature/core";
+import { ErrorCode, ProviderFatalError } from "@openfeature/core";
 import {
   type EvaluationContext,
   FeatureFlagsClient,
   type FeatureFlagsClientOptions,
+  type LifecycleEventType,
+  type Listener,
 } from "@pennon/core";
 import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
+import { isShutDown } from "./resolution.js";
 
 /** Emits an event of a provider. Both SDKs use the same names. */
 export type EmitEvent = (
@@ -51,16 +54,14 @@ export class ProviderClient {
     if (this.#isClosed) {
       this.#isClosed = false;
       // A client cannot be restarted after it was shut down, but a provider can be registered again.
-      this.#client = this.#options ? new FeatureFlagsClient(this.#options) : this.#client;
+      if (this.#options !== undefined) {
+        this.#client = new FeatureFlagsClient(this.#options);
+      }
     }
     const client = this.#client;
     this.#detach ??= this.#attach(client);
     if (context) {
-      await client.setContext(context).catch((error) => {
-        if (this.#isInUse(client)) {
-          throw error;
-        }
-      });
+      await client.setContext(context).catch((error) => this.#fail(client, error));
     }
     await this.ready(canEvaluate);
   }
@@ -74,12 +75,8 @@ export class ProviderClient {
     if (client.isReady()) {
       return;
     }
-    const ready = client.initialize({ retry: "background" }).catch((error) => {
-      if (this.#isInUse(client)) {
-        this.#hasReportedError = true;
-        throw error;
-      }
-    });
+    const initialized = client.initialize({ retry: "background" });
+    const ready = initialized.catch((error) => this.#fail(client, error));
     if (canEvaluate()) {
       ready.catch(({ message }) => this.#emit("Stale", { message }));
     } else {
@@ -99,9 +96,12 @@ export class ProviderClient {
     }
   }
 
-  /** Returns false if the provider was closed meanwhile. An error of the client is then not one of the provider. */
-  #isInUse(client: FeatureFlagsClient): boolean {
-    return !this.#isClosed && client === this.#client;
+  /** Reports an error of the client, unless the provider was closed meanwhile: it is then not one of the provider. */
+  #fail(client: FeatureFlagsClient, error: Error): void {
+    if (!this.#isClosed && client === this.#client) {
+      this.#hasReportedError = true;
+      throw isShutDown(client) ? new ProviderFatalError(error.message) : error;
+    }
   }
 
   #attach(client: FeatureFlagsClient): () => void {
@@ -112,35 +112,34 @@ export class ProviderClient {
         this.#emit("Ready");
       }
     };
-    // Emitted at every failure, because a change of context makes the web SDK assume that the provider works again.
-    const onRefreshError = ({ error }: { readonly error: Error }) => {
-      this.#hasReportedError = true;
-      this.#emit("Stale", { message: error.message });
+    const listeners: { readonly [Type in LifecycleEventType]?: Listener<Type> } = {
+      ready: onSuccess,
+      "refresh:success": onSuccess,
+      // Emitted at every failure, because a change of context makes the web SDK assume that the provider works again.
+      "refresh:error": ({ error: { message } }) => {
+        this.#hasReportedError = true;
+        this.#emit("Stale", { message });
+      },
+      "engine:error": ({ error: { message } }) => {
+        this.#hasReportedError = true;
+        this.#hasEngineFailed = true;
+        this.#emit("Error", { message, errorCode: ErrorCode.GENERAL });
+      },
+      change: ({ flags }) => this.#emit("ConfigurationChanged", { flagsChanged: [...flags] }),
+      shutdown: () => {
+        const message = "The client has been shut down. Register another provider.";
+        this.#emit("Error", { message, errorCode: ErrorCode.PROVIDER_FATAL });
+      },
     };
-    const onEngineError = ({ error }: { readonly error: Error }) => {
-      this.#hasReportedError = true;
-      this.#hasEngineFailed = true;
-      this.#emit("Error", { message: error.message, errorCode: ErrorCode.GENERAL });
-    };
-    const onChange = ({ flags }: { readonly flags: readonly string[] }) =>
-      this.#emit("ConfigurationChanged", { flagsChanged: [...flags] });
-    const onShutdown = () =>
-      this.#emit("Error", {
-        message: "The client has been shut down. Register a provider with a new one.",
-        errorCode: ErrorCode.PROVIDER_FATAL,
-      });
-    client
-      .on("ready", onSuccess)
-      .on("refresh:success", onSuccess)
-      .on("refresh:error", onRefreshError);
-    client.on("engine:error", onEngineError).on("change", onChange).on("shutdown", onShutdown);
+    const all = Object.entries(listeners) as [LifecycleEventType, Listener][];
+    for (const [type, listener] of all) {
+      client.on(type, listener);
+    }
     const unsubscribe = client.subscribe(() => this.#hasEngineFailed && onSuccess());
     return () => {
-      client
-        .off("ready", onSuccess)
-        .off("refresh:success", onSuccess)
-        .off("refresh:error", onRefreshError);
-      client.off("engine:error", onEngineError).off("change", onChange).off("shutdown", onShutdown);
+      for (const [type, listener] of all) {
+        client.off(type, listener);
+      }
       unsubscribe();
     };
   }
@@ -153,5 +152,5 @@ export class ProviderClient {
 function isClient(
   given: FeatureFlagsClient | FeatureFlagsClientOptions,
 ): given is FeatureFlagsClient {
-  return typeof (given as Partial<FeatureFlagsClient> | undefined)?.evaluate === "function";
+  return (given as Partial<FeatureFlagsClient> | undefined)?.evaluate !== undefined;
 }

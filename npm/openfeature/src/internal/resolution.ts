@@ -44,9 +44,15 @@ export function resolve(
       flagMetadata: { reason },
     };
   } catch (error) {
-    const { code, message } = error as Partial<Record<"code" | "message", string>>;
-    return failed(fallback, CODES[code ?? ""] ?? ErrorCode.GENERAL, message ?? String(error));
+    const { code = "", message = String(error) } = error as Partial<Error & { code: string }>;
+    const errorCode = isShutDown(client) ? ErrorCode.PROVIDER_FATAL : CODES[code];
+    return failed(fallback, errorCode ?? ErrorCode.GENERAL, message);
   }
+}
+
+/** Returns true if the client has been shut down. No other error of a client has this code. */
+export function isShutDown({ error }: FeatureFlagsClient): boolean {
+  return error?.code === "NOT_INITIALIZED";
 }
 
 /**
@@ -110,7 +116,7 @@ export function resolveOtherType<T>(
   return failed(
     fallback,
     errorCode ?? ErrorCode.TYPE_MISMATCH,
-    errorMessage ?? `The flag '${key}' is a boolean, as all flags are. Evaluate it as a boolean.`,
+    errorMessage ?? `All flags are booleans. Evaluate '${key}' as a boolean.`,
   );
 }
 
