@@ -46,8 +46,11 @@ export function useSuspenseFlag(key: FlagKey, fallback = false): boolean {
   return evaluation?.enabled ?? fallback;
 }
 
-/** Returns the values of these flags by key; without keys, of all flags. Equal values are the same object. */
-export function useFlags(): Readonly<Record<FlagKey, boolean>>;
+/**
+ * Returns the values of these flags by key; without keys, of all flags, of which there are none until they arrive. Equal
+ * values are the same object.
+ */
+export function useFlags(): Readonly<Partial<Record<FlagKey, boolean>>>;
 export function useFlags<const Key extends FlagKey>(
   keys: readonly Key[],
 ): Readonly<Record<Key, boolean>>;

@@ -53,7 +53,9 @@ describe("the types", () => {
       readonly reason: Reason | undefined;
       readonly loading: boolean;
     }>();
-    expectTypeOf(() => useFlags()).returns.toEqualTypeOf<Readonly<Record<string, boolean>>>();
+    expectTypeOf(() => useFlags()).returns.toEqualTypeOf<
+      Readonly<Partial<Record<string, boolean>>>
+    >();
     expectTypeOf(() => useFlags(["a", "b"])).returns.toEqualTypeOf<
       Readonly<Record<"a" | "b", boolean>>
     >();

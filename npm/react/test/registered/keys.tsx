@@ -17,6 +17,8 @@ export function Page() {
   useFlags(["banner", "new_chekout"]);
   // @ts-expect-error: the same.
   all.new_chekout;
+  // @ts-expect-error: there are no flags until they arrive.
+  all.banner satisfies boolean;
   // @ts-expect-error: the key was not read.
   useFlags(["banner"]).new_checkout;
   return (
