@@ -18,7 +18,7 @@ import {
   optionsFor,
   ScriptedService,
 } from "../../test-kit/scripted.ts";
-import { Client, change, Flag, hydrate, ready } from "./support.tsx";
+import { Client, change, Flag, hydrate, ready, render } from "./support.tsx";
 
 function Everything() {
   const text = JSON.stringify([
@@ -108,9 +108,20 @@ describe("a page from a server", () => {
 
   it("needs no key in the browser if it only reads the bootstrap", async () => {
     const bootstrap = await handedOver();
-    const client = new FeatureFlagsClient({ sdkKey: "none", bootstrap });
+    const client = FeatureFlagsClient.fromSnapshot(bootstrap);
     const { page } = await servedAndHydrated({ client, bootstrap });
     expect(page.text()).toMatch("banner is on.ruled is off.");
+    function Late() {
+      return <>{String(useSuspenseFlag("unknown"))}</>;
+    }
+    const other = await render(
+      <FeatureFlagsProvider client={client} bootstrap={bootstrap}>
+        <Suspense fallback="loading">
+          <Late />
+        </Suspense>
+      </FeatureFlagsProvider>,
+    );
+    expect(other.text()).toBe("false");
   });
 
   it("switches to newer flags after its first render, without an error", async () => {
