@@ -4,7 +4,11 @@ import { Child } from "./child.ts";
 import { tool } from "./tool.ts";
 
 /** Runs a folder's `worker.js` and `engine.wasm` as Cloudflare would. The worker uses this service. */
-export async function startWorkerd(folder: string, service: string): Promise<Child> {
+export async function startWorkerd(
+  folder: string,
+  service: string,
+  compatibilityDate = "2026-11-01",
+): Promise<Child> {
   const configuration = join(folder, "config.capnp");
   await writeFile(
     configuration,
@@ -25,7 +29,7 @@ export async function startWorkerd(folder: string, service: string): Promise<Chi
         (name = "engine.wasm", wasm = embed "engine.wasm"),
       ],
       bindings = [(name = "SERVICE", text = "${service}")],
-      compatibilityDate = "2026-11-01",
+      compatibilityDate = "${compatibilityDate}",
     );
     `,
   );

@@ -1,6 +1,6 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { Service } from "../../support/service.ts";
 import { binary, newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
@@ -31,24 +31,52 @@ describe.each([
 
 describe("workerd", () => {
   it.each([
-    ["the module that was compiled beforehand", "workerd,worker,browser", "wasm"],
-    ["plain JavaScript where the bundler knows no such condition", "browser", "plain JavaScript"],
-  ] as const)("runs %s", async (_, conditions, engine) => {
-    const folder = await newApplication("workerd");
-    await output(
-      folder,
-      tool("esbuild"),
-      "worker.js",
-      "--bundle",
-      "--format=esm",
-      `--conditions=${conditions}`,
-      "--external:*.wasm",
-      "--outfile=dist/worker.js",
-    );
-    const wasm = join(folder, "node_modules/@pennon/core/dist/engine.wasm");
-    await copyFile(wasm, join(folder, "dist/engine.wasm"));
+    ["the module that was compiled beforehand", "workerd,worker,browser", "wasm", "2026-11-01"],
+    ["it before `fetch` had the option `cache`", "workerd,worker,browser", "wasm", "2024-01-01"],
+    [
+      "plain JavaScript where the bundler knows no such condition",
+      "browser",
+      "plain JavaScript",
+      "2026-11-01",
+    ],
+  ] as const)("runs %s", async (_, conditions, engine, date) => {
+    const folder = await builtWorker(conditions);
     await using service = await Service.start();
-    await using worker = await startWorkerd(join(folder, "dist"), service.url);
+    await using worker = await startWorkerd(folder, service.url, date);
     expectRightAnswers(await (await fetch(worker.url)).text(), engine);
   });
+
+  it("follows the flags with a client for each request", async () => {
+    const folder = await builtWorker("workerd,worker,browser");
+    await using service = await Service.start();
+    await using worker = await startWorkerd(folder, service.url);
+    const read = async (maxAgeMs: number) =>
+      (await fetch(`${worker.url}/flags?maxAgeMs=${maxAgeMs}`)).json();
+    const flags = (enabled: boolean) => [{ key: "beta", enabled, rules: [], rollout: null }];
+    service.change(flags(true));
+    expect(await read(60_000)).toMatchObject({ enabled: true });
+    service.change(flags(false));
+    expect(await read(60_000)).toMatchObject({ enabled: true });
+    expect(await read(-1)).toMatchObject({ enabled: false });
+    expect(await read(60_000)).toMatchObject({ enabled: false });
+    expect(service.firstFetches).toBe(1);
+  });
 });
+
+/** Bundles the worker with these conditions, and returns the folder of the result. */
+async function builtWorker(conditions: string): Promise<string> {
+  const folder = await newApplication("workerd");
+  await output(
+    folder,
+    tool("esbuild"),
+    "worker.js",
+    "--bundle",
+    "--format=esm",
+    `--conditions=${conditions}`,
+    "--external:*.wasm",
+    "--outfile=dist/worker.js",
+  );
+  const wasm = join(folder, "node_modules/@pennon/core/dist/engine.wasm");
+  await copyFile(wasm, join(folder, "dist/engine.wasm"));
+  return join(folder, "dist");
+}

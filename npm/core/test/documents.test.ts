@@ -11,7 +11,7 @@ import {
 import { clientFor } from "./snippets/saved-snapshot.js";
 
 describeDocument("npm/core/README.md", ["npm/core/test/snippets/"]);
-describeDocument("docs/node.md", ["examples/node-express/src/"]);
+describeDocument("docs/node.md", ["examples/node-express/src/", "matrix/apps/workerd/"]);
 describeDocument("docs/browser.md", ["examples/browser-plain/", "examples/browser-plain/public/"]);
 describeDocument(
   "docs/frameworks.md",
