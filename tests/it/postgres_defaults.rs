@@ -4,6 +4,7 @@ use pennon_tests::{Process, TestApp, TestDatabase, eventually, fixtures};
 use reqwest::StatusCode;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+use tokio::task::JoinSet;
 
 /// Changes a setting of all new connections to a database.
 async fn set_default(database: &TestDatabase, setting: &str) {
@@ -114,6 +115,37 @@ async fn an_upgrade_waits_for_other_transactions_without_blocking_readers() {
     process.wait_until_ready().await;
     let log = process.stop().await.log;
     assert!(log.contains("upgrading the schema"), "{log}");
+}
+
+#[tokio::test]
+async fn instances_of_the_last_release_read_and_write_during_an_upgrade_of_the_audit_log() {
+    // The locks of a query for the list of flags, and of a change of a rule.
+    const READ: &str = "select count(id) from flag_table";
+    const WRITE: &str = "begin; lock table rules in row exclusive mode;
+                         lock table audit_entries in row exclusive mode; commit";
+    if TestDatabase::create_on_postgres().await.is_none() {
+        return;
+    }
+    let database = TestDatabase::with_schema(34).await;
+    database
+        .run(
+            "insert into audit_entries (id, action, actor_identity, occurred_at)
+             select gen_random_uuid(), 'FLAG_CREATED', 'someone', number from generate_series(1, 20000) as number",
+        )
+        .await;
+    let mut instances = JoinSet::new();
+    for statements in [READ, READ, WRITE] {
+        let mut connection = database.postgres().await;
+        instances.spawn(async move {
+            loop {
+                let done = connection.execute(sqlx::raw_sql(statements)).await;
+                done.expect("the upgrade lets it wait");
+            }
+        });
+    }
+    let process = Process::starting(database.url(), &[]);
+    process.wait_until_ready().await;
+    assert!(instances.try_join_next().is_none(), "an instance failed");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use flate2::Crc;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnection, Postgres};
 use sqlx::sqlite::SqlitePool;
-use sqlx::{AssertSqlSafe, Connection, Executor, SqliteConnection, Transaction};
+use sqlx::{AssertSqlSafe, Connection, Executor, SqlSafeStr as _, SqliteConnection, Transaction};
 use tokio::time::sleep;
 
 use super::OpenError;
@@ -36,8 +36,26 @@ const LOCK_TIMEOUT: u32 = 1_000;
 /// The pause after such a wait, in which the queries that queued behind it are executed.
 const LOCK_PAUSE: Duration = Duration::from_secs(1);
 
-/// The error code of PostgreSQL after [`LOCK_TIMEOUT`].
-const LOCK_NOT_AVAILABLE: &str = "55P03";
+/// The error codes of PostgreSQL after [`LOCK_TIMEOUT`], and when two transactions wait for each other.
+const CANNOT_LOCK: [&str; 2] = ["55P03", "40P01"];
+
+/// The migration before which [`EARLY_LOCKS`] are taken. Databases hold its checksum, so it cannot be reordered itself.
+const SLOW_MIGRATION: i64 = 35;
+
+/// The locks that [`SLOW_MIGRATION`] needs, in the order in which running instances take them. The migration itself
+/// builds indexes of the audit log before it locks the rest. A query for the list of flags, or a change of a rule,
+/// would lock the rest in the meantime and then wait for the audit log, so both would wait for each other.
+///
+/// All waits together take at most a second, after which PostgreSQL looks for deadlocks. So if instances take the locks
+/// in another order, the upgrade gives up, and no query fails. The change of the view has no effect but its lock:
+/// `lock table` would also lock every table in the view.
+const EARLY_LOCKS: &str = "
+    set local lock_timeout = 250;
+    alter view flag_table alter column id drop default;
+    lock table rules in share mode;
+    lock table flags in share update exclusive mode;
+    lock table audit_entries in access exclusive mode;
+";
 
 const READ_SETTING: &str = "select value from settings where name = $1";
 const WRITE_SETTING: &str = "insert into settings (name, value) values ($1, $2)
@@ -185,7 +203,7 @@ pub(super) async fn upgrade_postgres(
             upgrade_session(connection).await
         };
         match upgraded {
-            Err(error) if error.code().as_deref() == Some(LOCK_NOT_AVAILABLE) => {}
+            Err(error) if cannot_lock(&error) => {}
             other => return other,
         }
         if !has_waited {
@@ -199,12 +217,17 @@ pub(super) async fn upgrade_postgres(
     }
 }
 
+fn cannot_lock(error: &OpenError) -> bool {
+    let code = error.code();
+    code.is_some_and(|code| CANNOT_LOCK.contains(&&*code))
+}
+
 async fn upgrade_session(connection: &mut PgConnection) -> Result<(), OpenError> {
     // Without the first one, each start would log a notice that the table of migrations exists.
     let settings = format!("set client_min_messages = warning; set lock_timeout = {LOCK_TIMEOUT}");
     connection.execute(AssertSqlSafe(settings)).await?;
     let state = postgres_state(connection).await?;
-    migrate_postgres(&POSTGRES_MIGRATIONS, connection, &state).await
+    migrate_postgres(&postgres_migrations(true), connection, &state).await
 }
 
 /// Upgrades the schema in one transaction, because a pooler assigns a server connection for no longer: neither the lock
@@ -216,13 +239,24 @@ async fn upgrade_pooled(connection: &mut PgConnection) -> Result<(), OpenError> 
     tx.execute(AssertSqlSafe(settings)).await?;
     take_migration_lock(&mut tx).await?;
     let state = postgres_state(&mut tx).await?;
-    let migrations = Migrator {
-        migrations: Cow::Borrowed(&POSTGRES_MIGRATIONS.migrations),
-        locking: false,
-        ..Migrator::DEFAULT
-    };
-    migrate_postgres(&migrations, &mut tx, &state).await?;
+    migrate_postgres(&postgres_migrations(false), &mut tx, &state).await?;
     commit_pooled(tx).await
+}
+
+/// Returns the migrations to apply. `locking` makes sqlx take its migration lock.
+fn postgres_migrations(locking: bool) -> Migrator {
+    let mut migrations = POSTGRES_MIGRATIONS.migrations.to_vec();
+    for migration in &mut migrations {
+        if migration.version == SLOW_MIGRATION {
+            let sql = format!("{EARLY_LOCKS}{}", migration.sql.as_str());
+            migration.sql = AssertSqlSafe(sql).into_sql_str();
+        }
+    }
+    Migrator {
+        migrations: Cow::Owned(migrations),
+        locking,
+        ..Migrator::DEFAULT
+    }
 }
 
 async fn migrate_postgres(
