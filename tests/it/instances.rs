@@ -154,6 +154,23 @@ async fn a_database_restored_to_an_earlier_state_is_served() {
     .await;
 }
 
+#[tokio::test]
+async fn usage_is_written_after_a_failover_loses_a_rotation() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (id, key) = admin.environment("shop", "prod").await;
+    let path = format!("/environments/{id}/rotate-key?overlapSeconds=3600");
+    let rotated = admin.send(admin.request(Method::POST, &path)).await;
+    rotated.expect(StatusCode::CREATED);
+    let config = app.sdk(&key).get("/sdk/v1/config").await;
+    config.expect(StatusCode::OK);
+    app.tamper("delete from environments where status = 'active'")
+        .await;
+    app.flush_usage().await;
+    let polls = "select count(*) from poll_hours";
+    assert_eq!(app.database().count(polls).await, 1);
+}
+
 /// Locks a table against all other connections until the returned connection is closed.
 async fn lock(app: &TestApp, table: &'static str) -> PgConnection {
     let mut connection = app.database().postgres().await;

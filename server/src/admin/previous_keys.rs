@@ -82,12 +82,18 @@ pub(crate) async fn end(
 }
 
 /// Adds the use of previous keys to the database. The number of names is limited for all instances together.
+///
+/// An environment may be missing after a failover to a standby without the rotation. Its use is dropped, because no
+/// later attempt could write it.
 pub(super) async fn add(
     tx: &mut Tx,
     counts: &[(i64, EnvironmentId, ClientCounts)],
     last_seen_in: impl Fn(Timestamp) -> Timestamp,
 ) -> Result<(), Error> {
     for (hour, environment, counts) in counts {
+        if !store::environments::exists(tx, *environment).await? {
+            continue;
+        }
         let mut known = ClientCounts::default();
         for client in store::previous_keys::clients(tx, *environment).await? {
             known.note(client.client);

@@ -146,6 +146,12 @@ pub(crate) async fn any(tx: &mut Tx) -> Result<bool, Error> {
     Ok(first.is_some())
 }
 
+/// Returns true if the environment exists, active or not.
+pub(crate) async fn exists(tx: &mut Tx, id: EnvironmentId) -> Result<bool, Error> {
+    on_conn!(tx, conn => sqlx::query_scalar("select exists (select 1 from environments where id = $1)")
+        .bind(id.uuid()).fetch_one(conn).await)
+}
+
 /// Returns one environment.
 pub(crate) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Option<Environment>, Error> {
     let row: Option<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
