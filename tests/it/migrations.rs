@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pennon_tests::{TestApp, eventually};
+use tokio::time::timeout;
 
 fn folder(database: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -82,4 +84,30 @@ async fn changes_by_another_process_on_the_same_database_are_served() {
         sdk.is_on("checkout").await
     })
     .await;
+}
+
+#[tokio::test]
+async fn changes_by_another_process_are_served_while_a_task_waits_for_the_write_lock() {
+    let app = TestApp::start().await;
+    let checkout = app.admin().await.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
+    // The first erasure of short-lived data is due.
+    app.advance(1);
+    let mut lock = app.database().take_write_lock().await;
+    app.watch();
+    let changes = async {
+        for (enabled, revision) in [(true, 100), (false, 101), (true, 102)] {
+            let change = format!(
+                "update flag_environments set is_enabled = {enabled}, config_revision = {revision};
+                 update environments set config_revision = {revision}"
+            );
+            lock.commit(&change).await;
+            eventually("the change is served", async || {
+                sdk.is_on("checkout").await == enabled
+            })
+            .await;
+        }
+    };
+    let served = timeout(Duration::from_secs(4), changes).await;
+    served.expect("the task does not delay the changes");
 }

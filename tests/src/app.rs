@@ -109,10 +109,11 @@ impl TestApp {
         self.clock.0.fetch_add(seconds * 1000, Ordering::Relaxed);
     }
 
-    /// Follows changes of the database by others, as a running server does.
+    /// Follows changes and the state of the database, and erases short-lived data, as a running server does.
     pub fn watch(&self) {
-        tokio::spawn(Task::Probe.run(self.service.clone()));
-        tokio::spawn(Task::Watch.run(self.service.clone()));
+        for task in [Task::Probe, Task::Watch, Task::CheckStorage, Task::Erase] {
+            tokio::spawn(task.run(self.service.clone()));
+        }
     }
 
     /// Sends changes to open dashboard pages, as a running server does.

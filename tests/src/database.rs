@@ -268,6 +268,24 @@ pub enum WriteLock {
     Postgres(PgConnection),
 }
 
+impl WriteLock {
+    /// Commits statements, and keeps the lock.
+    pub async fn commit(&mut self, statements: &str) {
+        let done = match self {
+            Self::Sqlite(connection) => {
+                let statements = format!("{statements}; commit; begin immediate");
+                let statements = sqlx::raw_sql(AssertSqlSafe(statements));
+                statements.execute(connection).await.map(drop)
+            }
+            Self::Postgres(connection) => {
+                let statements = sqlx::raw_sql(AssertSqlSafe(statements));
+                statements.execute(connection).await.map(drop)
+            }
+        };
+        done.expect("the statements run");
+    }
+}
+
 /// Completes the first start of a service on an empty database.
 async fn prepare(url: &str) {
     let mut database = TestDatabase::at(url);

@@ -5,13 +5,13 @@ mod follow;
 use std::time::Duration;
 
 use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
 use crate::admin::Admin;
 use crate::state::Service;
 
-/// The interval at which the service compares revisions.
-const WATCH_INTERVAL: Duration = Duration::from_millis(500);
+/// The interval at which the service compares revisions, and at which the other periodic tasks look for work.
+const INTERVAL: Duration = Duration::from_millis(500);
 
 /// The delay before a task that has panicked is restarted.
 const RESTART_DELAY: Duration = Duration::from_secs(1);
@@ -25,9 +25,13 @@ pub enum Task {
     /// Probes the database, independently of reads, which may wait for connections and locks. It ends at once on
     /// SQLite.
     Probe,
-    /// Compares snapshots with the database at intervals, checks whether the database responds and whether a full disk
-    /// has space again, and erases short-lived data.
+    /// Compares snapshots with the database at intervals, which also checks whether the database responds. It never
+    /// waits for the write lock.
     Watch,
+    /// Checks whether a full disk has space again, and whether a read-only file accepts writes.
+    CheckStorage,
+    /// Erases short-lived data.
+    Erase,
     /// Follows the announcements of other instances. It ends at once on SQLite.
     Listen,
     /// Sends committed changes to subscribers.
@@ -38,7 +42,14 @@ pub enum Task {
 
 impl Task {
     /// The tasks that can be canceled at any time.
-    const ENDLESS: [Self; 4] = [Self::Probe, Self::Watch, Self::Listen, Self::Feed];
+    const ENDLESS: [Self; 6] = [
+        Self::Probe,
+        Self::Watch,
+        Self::CheckStorage,
+        Self::Erase,
+        Self::Listen,
+        Self::Feed,
+    ];
 
     /// Runs the task for as long as it is polled.
     pub async fn run(self, service: Service) {
@@ -46,6 +57,8 @@ impl Task {
         match self {
             Self::Probe => admin.db.probe(&admin.entropy, &*admin.clock).await,
             Self::Watch => watch(admin).await,
+            Self::CheckStorage => check_storage(admin).await,
+            Self::Erase => erase(admin).await,
             Self::Listen => follow::listen(admin).await,
             Self::Feed => admin.feed.run().await,
             Self::Count => admin.run_usage_writer(service.runtime.stopping()).await,
@@ -99,16 +112,35 @@ impl Tasks {
 }
 
 async fn watch(admin: &Admin) {
-    let mut ticks = interval(WATCH_INTERVAL);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut ticks = ticks();
     loop {
         ticks.tick().await;
         admin.serving.compare().await;
-        let storage = admin.db.storage();
+    }
+}
+
+async fn check_storage(admin: &Admin) {
+    let mut ticks = ticks();
+    let storage = admin.db.storage();
+    loop {
+        ticks.tick().await;
         if storage.is_full() || storage.is_read_only() {
             // It fails until the storage accepts writes.
             let _ = admin.db.try_storage().await;
         }
+    }
+}
+
+async fn erase(admin: &Admin) {
+    let mut ticks = ticks();
+    loop {
+        ticks.tick().await;
         admin.erase_successors().await;
     }
+}
+
+fn ticks() -> Interval {
+    let mut ticks = interval(INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
 }
