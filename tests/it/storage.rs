@@ -50,11 +50,26 @@ async fn a_full_postgresql_disk_is_reported_until_a_write_succeeds() {
     assert_eq!(refused.header("retry-after"), "5");
     let health = app.anonymous().get("/health").await;
     assert_eq!(health.json()["reasons"], json!(["STORAGE_FULL"]));
+    app.tamper("create table checks (size bigint)").await;
+    app.tamper(
+        "create function note_size() returns trigger language plpgsql as
+            'begin
+                insert into checks select pg_column_size(value) from settings where name = new.name;
+                return null;
+            end'",
+    )
+    .await;
+    app.tamper(
+        "create trigger note_size after insert on settings for each row execute function note_size()",
+    )
+    .await;
     app.watch();
     eventually("a write succeeds", async || {
         app.anonymous().get("/health").await.text("/status") == "ok"
     })
     .await;
+    let stored = app.database().count("select max(size) from checks").await;
+    assert!(stored > 200_000, "the write needs only {stored} bytes");
 }
 
 #[tokio::test]

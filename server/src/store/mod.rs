@@ -44,6 +44,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use pennon_model::id::AuditId;
 use pennon_model::page::{Page, PageRequest};
 use sqlx::{Sqlite, Transaction};
@@ -243,17 +245,19 @@ impl Db {
 
     /// Checks whether a full disk has space again, or a read-only file accepts writes, by writing a row. A read-only
     /// server is left to the probe, because connections that are open may lead to another server than new ones.
-    pub(crate) async fn try_storage(&self) -> Result<(), Error> {
+    pub(crate) async fn try_storage(&self, entropy: &Entropy) -> Result<(), Error> {
         if matches!(self.driver, Driver::Postgres(_)) && !self.storage.is_full() {
             return Ok(());
         }
         let mut tx = self.write().await?;
         // The row has no meaning: its size makes the commit need as much space on the disk as a change. A smaller one
-        // would fit into what a failed change has left of the write-ahead log.
+        // would fit into what a failed change has left of the write-ahead log. It is random, because PostgreSQL
+        // compresses values.
+        let random = (0..STORAGE_CHECK / 64).map(|_| STANDARD.encode(entropy.bytes::<48>()));
         on_conn!(&mut tx, conn => sqlx::query(
             "insert into settings (name, value) values ('storage_check', $1)
              on conflict (name) do update set value = excluded.value",
-        ).bind("0".repeat(STORAGE_CHECK)).execute(conn).await.map(drop))?;
+        ).bind(random.collect::<String>()).execute(conn).await.map(drop))?;
         tx.commit().await?;
         let mut tx = self.write().await?;
         on_conn!(&mut tx, conn => sqlx::query("delete from settings where name = 'storage_check'")

@@ -126,7 +126,7 @@ async fn check_storage(admin: &Admin) {
         ticks.tick().await;
         if storage.is_full() || storage.is_read_only() {
             // It fails until the storage accepts writes.
-            let _ = admin.db.try_storage().await;
+            let _ = admin.db.try_storage(&admin.entropy).await;
         }
     }
 }
