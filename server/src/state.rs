@@ -95,11 +95,11 @@ impl Service {
         self.runtime.drain();
     }
 
-    /// Writes the usage counts to the database now, and deletes old ones. If that fails, the counts are kept for the
+    /// Writes the usage counts to the database now, and deletes old data. If that fails, the counts are kept for the
     /// next write.
     pub async fn flush_usage(&self) -> Result<(), Error> {
         self.admin.flush_usage().await?;
-        self.admin.forget_usage().await
+        self.admin.forget_old().await
     }
 
     /// Closes the database. Call this only after all requests have ended.

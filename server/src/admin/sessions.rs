@@ -106,9 +106,6 @@ async fn begin(
         let expires_at = session.expires_at;
         store::sessions::insert_refresh_token(&mut tx, session.id, hash, now, expires_at).await?;
     }
-    let expired = now.plus_days(-KEEP_EXPIRED_DAYS);
-    let oldest = expired.plus_days(-SESSION_DAYS);
-    store::sessions::forget_expired(&mut tx, expired, oldest).await?;
     tx.commit().await?;
     Ok(SignedIn {
         session: session.id,
@@ -216,6 +213,14 @@ impl Admin {
         if !matches!(erased.await, Ok::<i64, Error>(0)) {
             self.successors.expect_erasure(now);
         }
+    }
+
+    /// Deletes the sessions that expired a week ago, and refresh tokens that have been too old to work for as long.
+    /// Canceling it keeps the rest for the next call.
+    pub(super) async fn forget_sessions(&self) -> Result<(), Error> {
+        let expired_before = self.clock.now().plus_days(-KEEP_EXPIRED_DAYS);
+        let tokens_before = expired_before.plus_days(-SESSION_DAYS);
+        store::retention::forget_sessions(&self.db, expired_before, tokens_before).await
     }
 }
 

@@ -1,4 +1,4 @@
-//! The deletion of old usage data.
+//! The deletion of old usage data and expired sessions.
 
 use pennon_model::time::Timestamp;
 
@@ -44,6 +44,8 @@ const HOURLY: [&str; 7] = [
 ];
 
 const REPORTS: &str = delete_some!("usage_reports", "lineage_id, id", "counted_at");
+const REFRESH_TOKENS: &str = delete_some!("refresh_tokens", "hash", "created_at");
+const SESSIONS: &str = delete_some!("sessions", "id", "expires_at");
 
 /// Deletes the counts of the hours before `hour` and the IDs of older batches, and the IDs of reports that were counted
 /// before `reports_before`. The rows of a day can take many seconds, so this uses many short transactions.
@@ -56,6 +58,18 @@ pub(crate) async fn forget(
         delete_all(db, statement, hour).await?;
     }
     delete_all(db, REPORTS, reports_before).await
+}
+
+/// Deletes the refresh tokens that were created before `tokens_before`, and the sessions that expired before
+/// `expired_before`. Deleting a session deletes its tokens, which can be thousands. `tokens_before` must be late enough
+/// that they are deleted before.
+pub(crate) async fn forget_sessions(
+    db: &Db,
+    expired_before: Timestamp,
+    tokens_before: Timestamp,
+) -> Result<(), Error> {
+    delete_all(db, REFRESH_TOKENS, tokens_before).await?;
+    delete_all(db, SESSIONS, expired_before).await
 }
 
 /// Executes a statement until no row is left for it.

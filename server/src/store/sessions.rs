@@ -212,15 +212,3 @@ pub(crate) async fn end_all(
         "update sessions set ended_at = $3 where user_id = $1 and ($2 is null or id <> $2) and ended_at is null",
     ).bind(user.uuid()).bind(but.map(SessionId::uuid)).bind(now.millis()).execute(conn).await.map(drop))
 }
-
-/// Deletes the sessions that expired before `then`, and the refresh tokens that are too old to work.
-pub(crate) async fn forget_expired(
-    tx: &mut Tx,
-    then: Timestamp,
-    oldest_token: Timestamp,
-) -> Result<(), Error> {
-    on_conn!(tx, conn => sqlx::query("delete from sessions where expires_at < $1")
-        .bind(then.millis()).execute(conn).await.map(drop))?;
-    on_conn!(tx, conn => sqlx::query("delete from refresh_tokens where created_at < $1")
-        .bind(oldest_token.millis()).execute(conn).await.map(drop))
-}

@@ -70,7 +70,7 @@ impl Sampling {
 }
 
 impl Admin {
-    /// Writes the counts to the database once a minute, and deletes old ones once an hour, until the service stops. It
+    /// Writes the counts to the database once a minute, and deletes old data once an hour, until the service stops. It
     /// must not be canceled: the counts being written might be stored or not.
     pub(crate) async fn run_usage_writer(&self, stopping: impl Future<Output = ()>) {
         let mut ticks = tokio::time::interval(INTERVAL);
@@ -94,9 +94,9 @@ impl Admin {
             let hour = hour_of(self.clock.now());
             if is_kept && forgotten != Some(hour) {
                 tokio::select! {
-                    done = self.forget_usage() => match done {
+                    done = self.forget_old() => match done {
                         Ok(()) => forgotten = Some(hour),
-                        Err(error) => tracing::warn!(%error, "cannot delete old usage from the database"),
+                        Err(error) => tracing::warn!(%error, "cannot delete old data from the database"),
                     },
                     () = &mut stopping => return,
                 }
@@ -113,11 +113,12 @@ impl Admin {
         Ok(())
     }
 
-    /// Deletes old counts from the database. Canceling it keeps the rest for the next call.
-    pub(crate) async fn forget_usage(&self) -> Result<(), Error> {
+    /// Deletes old counts and expired sessions from the database. Canceling it keeps the rest for the next call.
+    pub(crate) async fn forget_old(&self) -> Result<(), Error> {
         let now = self.clock.now();
         let reports_before = now.plus_millis(-HOUR_MILLIS);
-        store::retention::forget(&self.db, oldest_hour(now), reports_before).await
+        store::retention::forget(&self.db, oldest_hour(now), reports_before).await?;
+        self.forget_sessions().await
     }
 
     /// Writes the last counts within a time limit, if this process serves flags.
