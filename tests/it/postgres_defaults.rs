@@ -149,23 +149,31 @@ async fn instances_of_the_last_release_read_and_write_during_an_upgrade_of_the_a
 }
 
 #[tokio::test]
-async fn a_database_that_cannot_store_every_text_is_refused() {
+async fn a_database_that_cannot_store_or_find_every_text_is_refused() {
     let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
     };
-    let name = format!("{}_latin1", database.name());
     let mut server = database.server().await;
-    let create = format!(
-        "create database \"{name}\" encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0"
-    );
-    run(&mut server, create).await;
-    let url = database.url().replace(database.name(), &name);
-    let log = Process::fails_to_start(&url, &[]).await;
-    assert!(
-        log.contains("the database has the encoding LATIN1"),
-        "{log}"
-    );
-    run(&mut server, format!("drop database \"{name}\"")).await;
+    for (name, options, complaint) in [
+        (
+            "latin1",
+            "encoding 'LATIN1' locale 'C'",
+            "the database has the encoding LATIN1",
+        ),
+        (
+            "turkish",
+            "encoding 'UTF8' locale 'C' locale_provider icu icu_locale 'tr'",
+            "the locale of the database has Turkish or Azeri rules",
+        ),
+    ] {
+        let name = format!("{}_{name}", database.name());
+        let create = format!("create database \"{name}\" {options} template template0");
+        run(&mut server, create).await;
+        let url = database.url().replace(database.name(), &name);
+        let log = Process::fails_to_start(&url, &[]).await;
+        assert!(log.contains(complaint), "{log}");
+        run(&mut server, format!("drop database \"{name}\"")).await;
+    }
     server.close().await.expect("the end");
 }
 

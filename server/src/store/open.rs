@@ -119,6 +119,12 @@ pub enum OpenError {
         "the database has the encoding {0}; create one with `create database pennon encoding 'UTF8' template template0`"
     )]
     Encoding(String),
+    /// The database converts letters to lower case by the rules of Turkish or Azeri.
+    #[error(
+        "the locale of the database has Turkish or Azeri rules for the letter I, with which some accounts could not \
+         sign in; create one with `create database pennon encoding 'UTF8' locale 'C' template template0`"
+    )]
+    Locale,
     /// The tables cannot be upgraded.
     #[error("cannot upgrade the database's tables: {0}")]
     Migrate(#[from] MigrateError),

@@ -265,7 +265,7 @@ async fn migrate_postgres(
     state: &State,
 ) -> Result<(), OpenError> {
     let next = state.next(migrations)?;
-    check_encoding(connection, state).await?;
+    check_texts(connection, state).await?;
     if let Some(next) = next {
         log_upgrade(state, next, migrations);
     }
@@ -282,20 +282,24 @@ async fn apply(migrations: &Migrator, connection: &mut PgConnection) -> Result<(
     migrate!(migrations, connection)
 }
 
-/// Checks that the database can store every text. Fails if it has no tables yet, because the encoding of a database
-/// cannot be changed.
-async fn check_encoding(connection: &mut PgConnection, state: &State) -> Result<(), OpenError> {
-    let encoding: String = sqlx::query_scalar("select current_setting('server_encoding')")
-        .fetch_one(connection)
-        .await?;
-    if encoding == "UTF8" {
+/// Checks that the database can store every text, and finds ASCII letters in either case. Fails if it has no tables
+/// yet, because the encoding and the locale of a database cannot be changed.
+async fn check_texts(connection: &mut PgConnection, state: &State) -> Result<(), OpenError> {
+    let query = "select current_setting('server_encoding'), lower('I') = 'i'";
+    let (encoding, is_ascii_lowered): (String, bool) =
+        sqlx::query_as(query).fetch_one(connection).await?;
+    let (error, consequence) = if encoding != "UTF8" {
+        let error = OpenError::Encoding(encoding);
+        (error, "some texts cannot be stored")
+    } else if !is_ascii_lowered {
+        (OpenError::Locale, "some accounts cannot sign in")
+    } else {
         return Ok(());
-    }
-    let error = OpenError::Encoding(encoding);
+    };
     if state.applied.is_empty() {
         return Err(error);
     }
-    tracing::warn!(%error, "some texts cannot be stored");
+    tracing::warn!(%error, "{consequence}");
     Ok(())
 }
 
