@@ -108,6 +108,6 @@ async fn changes_by_another_process_are_served_while_a_task_waits_for_the_write_
             .await;
         }
     };
-    let served = timeout(Duration::from_secs(4), changes).await;
+    let served = timeout(Duration::from_secs(8), changes).await;
     served.expect("the task does not delay the changes");
 }
