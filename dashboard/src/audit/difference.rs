@@ -1,10 +1,15 @@
 //! The differences that a change makes or would make.
 
 use pennon_core::{rollout::Rollout, rule::Rule, ttl::Ttl};
-use pennon_model::{audit::AuditAction, environment::Visibility, metadata::FlagKind};
+use pennon_model::{
+    audit::AuditAction,
+    environment::Visibility,
+    grant::{Grant, GrantScope, Grants},
+    metadata::FlagKind,
+};
 use serde_json::Value;
 
-use super::values::{is_public, member_of, products_of, read, tags_of, text};
+use super::values::{grants_of, is_public, member_of, products_of, read, tags_of, text};
 use crate::describe;
 
 /// The label of a flag's TTL.
@@ -117,6 +122,16 @@ fn shown_members(
     let is_public_environment = text(object, "visibility") == Visibility::Public.as_str();
     let capitalized = |member| plain(member).map(|value| describe::capitalize(&value));
     let of_public = |member| capitalized(member).filter(|_| is_public_environment);
+    let previous_key = member_of(object, "previousKey");
+    let previous_key = previous_key.as_object().map(|_| {
+        let (prefix, end) = (
+            text(Some(&previous_key), "prefix"),
+            text(Some(&previous_key), "endsAt"),
+        );
+        format!("{prefix}…, until {end}")
+    });
+    let is_reset = member_of(object, "passwordReset") == Value::Bool(true);
+    let password = is_reset.then(|| "Reset".to_owned());
     let switch = member_of(object, "isEnabled")
         .as_bool()
         .map(|on| describe::on_off(on).to_owned());
@@ -143,6 +158,7 @@ fn shown_members(
             "Key",
             plain("sdkKeyPrefix").map(|prefix| format!("{prefix}…")),
         ),
+        ("Previous key", previous_key),
         ("Switch", switch),
         (TTL_LABEL, ttl),
         ("Rule", rule.as_ref().map(describe::rule)),
@@ -150,8 +166,22 @@ fn shown_members(
         ("Rollout", rollout.map(describe::rollout)),
         ("E-mail", plain("email")),
         ("Role", plain("role")),
+        (
+            "Roles in parts",
+            grants_of(object).map(|grants| roles_in_parts(&grants)),
+        ),
+        ("Password", password),
         ("Expires", plain("expiresAt")),
     ]
+}
+
+/// Lists the roles of an account in products and environments: `admin in Shop, editor in the environment 0198…`.
+fn roles_in_parts(grants: &Grants) -> String {
+    let grants = grants.iter().map(|Grant { scope, role }| match scope {
+        GrantScope::Product(product) => format!("{role} in {product}"),
+        GrantScope::Environment(id) => format!("{role} in the environment {id}"),
+    });
+    grants.collect::<Vec<_>>().join(", ")
 }
 
 /// The kind of a flag, if it has one.
@@ -177,6 +207,32 @@ mod tests {
     fn names(object: &Value) -> Vec<&'static str> {
         let members = changes(None, Some(object)).into_iter();
         members.map(|change| change.name).collect()
+    }
+
+    #[test]
+    fn an_account_lists_its_roles_in_parts_and_a_new_password() {
+        let account = |grants: Value| json!({"role": "viewer", "grants": grants});
+        let granted = account(json!([{"product": "Shop", "environmentId": null, "role": "admin"}]));
+        assert_eq!(
+            changes(Some(&granted), Some(&account(json!([])))),
+            [difference("Roles in parts", Some("admin in Shop"), None)]
+        );
+        let reset = json!({"role": "viewer", "grants": [], "passwordReset": true});
+        assert_eq!(
+            changes(Some(&account(json!([]))), Some(&reset)),
+            [difference("Password", None, Some("Reset"))]
+        );
+    }
+
+    #[test]
+    fn an_environment_lists_its_previous_key() {
+        let key = json!({"prefix": "pnk_Y2hl", "endsAt": "2026-03-01T00:00:00.000Z"});
+        let (during, after) = (json!({"previousKey": key}), json!({}));
+        let key = Some("pnk_Y2hl…, until 2026-03-01T00:00:00.000Z");
+        assert_eq!(
+            changes(Some(&during), Some(&after)),
+            [difference("Previous key", key, None)]
+        );
     }
 
     #[test]

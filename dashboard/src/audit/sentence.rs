@@ -124,18 +124,36 @@ fn template(entry: &AuditEntry) -> String {
         },
         AuditAction::RolloutDeleted => "removed the rollout of `flag` in `environment`".to_owned(),
         AuditAction::UserCreated => "created the account `account`".to_owned(),
-        AuditAction::UserUpdated if changed("role") => {
-            format!("made `account` {}", with_article(&text(new, "role")))
-        }
-        AuditAction::UserUpdated if changed("grants") => {
-            "changed the roles of `account` in single products and environments".to_owned()
-        }
-        AuditAction::UserUpdated => "reset the password of `account`".to_owned(),
+        AuditAction::UserUpdated => account_template(old, new),
         AuditAction::UserDeleted => "deleted the account `account`".to_owned(),
         AuditAction::PasswordChanged => "changed their own password".to_owned(),
         AuditAction::TokenCreated => "created the token `token`".to_owned(),
         AuditAction::TokenRevoked => "revoked the token `token`".to_owned(),
     }
+}
+
+/// Describes a change of an account.
+fn account_template(old: Option<&Value>, new: Option<&Value>) -> String {
+    let changed = |member: &str| member_of(old, member) != member_of(new, member);
+    let mut clauses = Vec::new();
+    let of_account = |clauses: &[String], what: &str| match clauses {
+        [] => format!("the {what} of `account`"),
+        _ => format!("their {what}"),
+    };
+    if changed("role") {
+        let role = with_article(&text(new, "role"));
+        clauses.push(format!("made `account` {role}"));
+    }
+    if changed("grants") {
+        let roles = of_account(&clauses, "roles");
+        clauses.push(format!(
+            "changed {roles} in single products and environments"
+        ));
+    }
+    if changed("passwordReset") || clauses.is_empty() {
+        clauses.push(format!("reset {}", of_account(&clauses, "password")));
+    }
+    joined(&clauses)
 }
 
 /// Describes a change of a flag itself.
@@ -178,7 +196,11 @@ fn products_template(old: Option<&Value>, new: Option<&Value>) -> &'static str {
 /// Lists members: `the name, the description and the products`.
 fn list_of(members: &[&str]) -> String {
     let members: Vec<_> = members.iter().map(|each| format!("the {each}")).collect();
-    match members.split_last() {
+    joined(&members)
+}
+
+fn joined(parts: &[String]) -> String {
+    match parts.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
         None => String::new(),

@@ -1,6 +1,6 @@
 //! The members of changed objects, as audit entries contain them.
 
-use pennon_model::{flag::FlagProducts, metadata::FlagTags};
+use pennon_model::{flag::FlagProducts, grant::Grants, metadata::FlagTags};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -13,6 +13,12 @@ pub(super) fn products_of(flag: Option<&Value>) -> Option<FlagProducts> {
 pub(crate) fn tags_of(flag: Option<&Value>) -> Option<FlagTags> {
     let tags: FlagTags = serde_json::from_value(member_of(flag, "tags")).ok()?;
     Some(tags).filter(|tags| !tags.is_empty())
+}
+
+/// The roles of an account in products and environments; none if it has no such roles.
+pub(super) fn grants_of(account: Option<&Value>) -> Option<Grants> {
+    let grants: Grants = serde_json::from_value(member_of(account, "grants")).ok()?;
+    Some(grants).filter(|grants| grants.iter().next().is_some())
 }
 
 /// Returns true for a public flag.
