@@ -1,6 +1,6 @@
 //! Actions of the audit log in one sentence each.
 
-use pennon_core::rollout::Rollout;
+use pennon_core::rollout::{Rollout, Strategy};
 use pennon_model::audit::{AuditAction, AuditEntry};
 
 use super::{
@@ -25,7 +25,10 @@ pub fn summary_of(entries: &[&AuditEntry]) -> Vec<Piece> {
             let is_repeated = entries
                 .iter()
                 .all(|entry| anonymous_sentence(entry) == anonymous);
-            let sentence = if is_repeated && flags.max(environments) > 1 {
+            let places = entries
+                .iter()
+                .map(|entry| Some((&entry.flag_key, &entry.product, &entry.environment)));
+            let sentence = if is_repeated && distinct(places) == entries.len() {
                 sentence_of(first)
             } else {
                 let text = |text: String| Piece::Text(text);
@@ -77,13 +80,17 @@ fn sentence_with_effect(entry: &AuditEntry) -> Vec<Piece> {
     let (old, new) = (entry.old_value.as_ref(), entry.new_value.as_ref());
     if entry.action == AuditAction::RolloutConfigured
         && let (Some(old), Some(new)) = (read::<Rollout>(old), read::<Rollout>(new))
-        && old.percentage != new.percentage
     {
-        let (old, new) = (old.percentage.get(), new.percentage.get());
+        let change = if old.strategy == new.strategy {
+            let (old, new) = (old.percentage.get(), new.percentage.get());
+            format!(" from {old}% to {new}% in ")
+        } else {
+            format!(" from {} to {} in ", share(old), share(new))
+        };
         return vec![
             Piece::Text("changed the rollout of ".to_owned()),
             Piece::Flag(entry.flag_key.clone().unwrap_or_default()),
-            Piece::Text(format!(" from {old}% to {new}% in ")),
+            Piece::Text(change),
             Piece::Environment(entry.environment.clone().unwrap_or_default()),
         ];
     }
@@ -91,6 +98,14 @@ fn sentence_with_effect(entry: &AuditEntry) -> Vec<Piece> {
     let effect = short_effect(entry).map(|effect| Piece::Text(format!(": {effect}")));
     pieces.extend(effect);
     pieces
+}
+
+fn share(rollout: Rollout) -> String {
+    let subjects = match rollout.strategy {
+        Strategy::PerUser => "users",
+        Strategy::PerTenant => "tenants",
+    };
+    format!("{}% of {subjects}", rollout.percentage.get())
 }
 
 /// Returns the effect of an entry, if its sentence does not contain it, such as `ON when country is DE`.
@@ -117,7 +132,17 @@ fn short_effect(entry: &AuditEntry) -> Option<String> {
 }
 
 fn short_difference(difference: FieldDiff) -> Option<String> {
-    Some(format!("{} → {}", difference.old?, difference.new?))
+    let (old, new) = (isolated(difference.old?), isolated(difference.new?));
+    Some(format!("{old} → {new}"))
+}
+
+/// Keeps letters of another direction from reordering the text around them.
+fn isolated(text: String) -> String {
+    if text.is_ascii() {
+        text
+    } else {
+        format!("\u{2068}{text}\u{2069}")
+    }
 }
 
 #[cfg(test)]
@@ -150,7 +175,7 @@ mod tests {
         let per_tenant = json!({"percentage": 50, "strategy": "per_tenant"});
         assert_eq!(
             describe(AuditAction::RolloutConfigured, rollout(50), per_tenant),
-            "set the rollout of checkout to 50% in prod"
+            "changed the rollout of checkout from 50% of users to 50% of tenants in prod"
         );
         assert_eq!(
             describe(
@@ -175,6 +200,14 @@ mod tests {
                 json!({"name": "New"})
             ),
             "changed the name of checkout: Old → New"
+        );
+        assert_eq!(
+            describe(
+                AuditAction::FlagUpdated,
+                json!({"name": "قديم"}),
+                json!({"name": "جديد"})
+            ),
+            "changed the name of checkout: \u{2068}قديم\u{2069} → \u{2068}جديد\u{2069}"
         );
         let rule = json!({
             "id": "x", "priority": 1, "logic": "and", "value": true,
@@ -217,6 +250,18 @@ mod tests {
         assert_eq!(
             plain_summary(&[rule.clone(), rule]),
             "made 2 changes to checkout in prod"
+        );
+        let added = |key: &str| AuditEntry {
+            flag_key: Some(key.to_owned()),
+            ..entry(AuditAction::RuleCreated, Value::Null, json!({}))
+        };
+        assert_eq!(
+            plain_summary(&[added("a"), added("b")]),
+            "added a rule to 2 flags in prod"
+        );
+        assert_eq!(
+            plain_summary(&[added("a"), added("b"), added("b")]),
+            "made 3 changes to 2 flags in prod"
         );
     }
 }
