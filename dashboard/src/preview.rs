@@ -5,6 +5,7 @@ use pennon_core::{
 };
 use pennon_model::json::Json;
 use serde::{Deserialize, Serialize};
+use serde_json::Deserializer;
 
 use crate::context_form;
 
@@ -117,10 +118,17 @@ impl SampleEffect {
     }
 }
 
-/// Parses a sample: a JSON array, or one context per line; a line that is not JSON is a `userId`.
+/// Parses a sample: a JSON array, JSON objects, or one context per line; a line that is not JSON is a `userId`.
 fn contexts(sample: &str) -> Vec<Result<Context<'static>, Vec<String>>> {
     if let Ok(Json::Array(values)) = serde_json::from_str(sample) {
         return values.into_iter().map(context_form::context).collect();
+    }
+    // An object may have several lines.
+    let values = Deserializer::from_str(sample).into_iter();
+    let values: Result<Vec<Json>, _> = values.collect();
+    let is_object = |value: &Json| matches!(value, Json::Object(_));
+    if let Some(objects) = values.ok().filter(|values| values.iter().all(is_object)) {
+        return objects.into_iter().map(context_form::context).collect();
     }
     let lines = sample
         .lines()
@@ -129,13 +137,18 @@ fn contexts(sample: &str) -> Vec<Result<Context<'static>, Vec<String>>> {
     lines
         .map(|line| match serde_json::from_str(line) {
             Ok(value @ Json::Object(_)) => context_form::context(value),
+            Ok(Json::String(user)) => Ok(user_only(user.into_owned())),
             _ if line.starts_with('{') => Err(Vec::new()),
-            _ => Ok(Context {
-                user_id: Some(line.to_owned().into()),
-                ..Context::default()
-            }),
+            _ => Ok(user_only(line.to_owned())),
         })
         .collect()
+}
+
+fn user_only(user: String) -> Context<'static> {
+    Context {
+        user_id: Some(user.into()),
+        ..Context::default()
+    }
 }
 
 #[cfg(test)]
@@ -183,5 +196,25 @@ mod tests {
         };
         let effect = SampleEffect::of(&all_but_strictly_nobody, sample);
         assert_eq!((effect.enabled, effect.joined), (2, 2));
+    }
+
+    #[test]
+    fn a_sample_has_objects_or_a_user_in_each_line() {
+        let users = |sample: &str| -> Vec<Option<String>> {
+            let contexts = contexts(sample).into_iter().map(Result::ok);
+            let users = contexts.map(|context| context?.user_id.map(|user| user.to_string()));
+            users.collect()
+        };
+        let (ada, linus) = (Some("ada".to_owned()), Some("linus".to_owned()));
+        for sample in [
+            "ada\nlinus",
+            "\"ada\"\n linus \n",
+            "{\"userId\": \"ada\"}\nlinus",
+            "{\n  \"userId\": \"ada\"\n}\n{\n  \"userId\": \"linus\"\n}",
+            "[{\"userId\": \"ada\"}, {\"userId\": \"linus\"}]",
+        ] {
+            assert_eq!(users(sample), [ada.clone(), linus.clone()], "{sample}");
+        }
+        assert_eq!(users("{\"userId\": 1}\nada"), [None, ada]);
     }
 }
