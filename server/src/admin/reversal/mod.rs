@@ -131,7 +131,7 @@ pub(crate) fn needed(entry: &AuditEntry) -> Option<Role> {
         | AuditAction::RuleDeleted
         | AuditAction::RolloutConfigured
         | AuditAction::RolloutDeleted => Some(Role::Editor),
-        AuditAction::EnvironmentUpdated => Some(Role::Admin),
+        AuditAction::EnvironmentUpdated => (!undo::ends_key(entry)).then_some(Role::Admin),
         AuditAction::UserUpdated => (!undo::has_new_password(entry)).then_some(Role::Admin),
         AuditAction::EnvironmentCreated
         | AuditAction::EnvironmentRevoked

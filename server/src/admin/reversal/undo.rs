@@ -170,8 +170,7 @@ impl PendingRevert {
                 Ok(())
             }
             AuditAction::EnvironmentUpdated => {
-                let (old, new) = member(entry, "previousKey");
-                if old != new {
+                if ends_key(entry) {
                     return Err(Obstacle::KeyGone.into());
                 }
                 let environment = current(tx, recorded.environment).await?;
@@ -321,6 +320,12 @@ fn undo_environment(
     let reason = restore(entry, "reasonRequired", &mut environment.is_reason_required)?;
     let position = restore(entry, "position", &mut environment.position)?;
     Ok(name || client_rules || is_protected || reason || position)
+}
+
+/// Returns true if an entry is about the end of a previous key.
+pub(super) fn ends_key(entry: &AuditEntry) -> bool {
+    let (old, new) = member(entry, "previousKey");
+    old != new
 }
 
 /// Returns true if an entry is about a new password, whose predecessor is not recorded.
