@@ -28,6 +28,7 @@ use crate::{
         new_key::new_key,
         newest::Newest,
         notice::{Notice, Severity},
+        number::format_count,
         page::page,
         page_head::PageHead,
         public_tag::PublicTag,
@@ -437,7 +438,7 @@ fn LastUsed(
             {match polling.polls.total() {
                 0 => "; no flags were fetched in the last 24 hours.".to_owned(),
                 1 => "; flags were fetched once in the last 24 hours.".to_owned(),
-                polls => format!("; flags were fetched {polls} times in the last 24 hours."),
+                polls => format!("; flags were fetched {} times in the last 24 hours.", format_count(polls)),
             }}
         },
     };

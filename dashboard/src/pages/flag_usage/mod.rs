@@ -13,7 +13,7 @@ use crate::{
     components::{
         empty::Empty,
         frame::Section,
-        number::format_count,
+        number::{counted, format_count},
         page::page,
         page_head::PageHead,
         snippet::Snippet,
@@ -196,7 +196,8 @@ fn Usage(
     let reported = bars.iter().map(|bar| bar.reported);
     let reported = reported.fold(0, i64::saturating_add);
     let (_, _, when) = view.period.labels();
-    let summary = format!("{} evaluations{in_environment} {when}", format_count(sum));
+    let evaluations = counted(sum, "evaluation", "evaluations");
+    let summary = format!("{evaluations}{in_environment} {when}");
     let description = if reported > 0 {
         format!(
             "{summary}, {} of them reported by clients",
@@ -368,8 +369,11 @@ fn EnvironmentTable(
 /// The empty state, with code that evaluates the flag.
 #[component]
 fn NeverEvaluated(key: String) -> impl IntoView {
+    let base_url = visit().map_or_else(|_| String::new(), |visit| visit.base_url());
     let code = format!(
-        "const flags = new FeatureFlagsClient({{\n  sdkKey: process.env.PENNON_SDK_KEY,\n  reportUsage: true,\n}});\nawait flags.initialize();\n\nflags.isEnabled(\"{key}\");"
+        "import {{ FeatureFlagsClient }} from \"@pennon/core\";\n\nconst flags = new FeatureFlagsClient({{\n  \
+         sdkKey: process.env.PENNON_SDK_KEY,\n  baseUrl: \"{base_url}\",\n  reportUsage: true,\n}});\n\
+         await flags.initialize();\n\nflags.isEnabled(\"{key}\");"
     );
     let title = match product() {
         Some(product) => format!("Not evaluated in {product} yet"),
