@@ -296,6 +296,16 @@ async fn an_administrator_of_a_product_creates_environments_in_it() {
         .post(&clone, json!({ "name": "copy", "product": "New" }))
         .await;
     cloned.expect(StatusCode::CREATED);
+    let misspelled = json!({ "nmae": "copy", "product": "New" });
+    let refused = user.post(&clone, misspelled.clone()).await;
+    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(refused.faults(), ["/name", "/nmae"]);
+    let missing = format!("/environments/{UNKNOWN_ID}/clone");
+    let missing = user.post(&missing, misspelled.clone()).await;
+    missing.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
+    let editor = app.user("eve@example.com", "editor").await;
+    let refused = editor.post(&clone, misspelled).await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
 }
 
 #[tokio::test]

@@ -133,7 +133,9 @@ async fn clone(
     _: NoQuery,
     body: Body<CloneOptions>,
 ) -> Result<Created<Tagged<EnvironmentWithKey>>, Error> {
-    let (id, options) = target.with(&admin, &actor, body.read()).await?;
+    // The role is needed for the product of the clone, which only a valid body names.
+    let existing = target.with::<_, Actor>(&admin, &actor, body.read());
+    let (id, options) = existing.await?;
     cloning::clone(&admin, &actor, id, options)
         .await
         .map(with_key)
