@@ -268,16 +268,17 @@ async fn an_invalid_document_changes_nothing_and_all_faults_are_reported() {
         "/flags/2/environments/1: shop/prod occurs twice",
     ];
     refused(&bad.to_string(), &complaints).await;
-    // A fault that is found only during the import rolls back the changes before it.
     let mut bad = document.clone();
     bad["flags"][0]["name"] = json!("Would have changed");
     bad["flags"][1]["archived"] = json!(true);
     bad["flags"][1]["environments"] = json!([]);
-    refused(
-        &bad.to_string(),
-        &["the flag is still enabled in shop/prod"],
-    )
-    .await;
+    bad["flags"][2]["type"] = json!("string");
+    let complaints = [
+        "nothing was imported",
+        "/flags/1/archived: `checkout` is still enabled in shop/prod; disable it there first",
+        "/flags/2/type: the flag has type `boolean` here",
+    ];
+    refused(&bad.to_string(), &complaints).await;
     assert_eq!(admin.audited().await, before);
     assert_eq!(exported(&app).await, document);
 }
@@ -319,7 +320,9 @@ async fn an_import_moves_a_flag_between_products() {
     let refused = app
         .command_with_input(&["import", "-"], &moved.to_string())
         .await;
-    refused.expect_failure("still enabled in blog/prod");
+    refused.expect_failure(
+        "/flags/0/products: `checkout` is still enabled in blog/prod, which it would leave; disable it there first",
+    );
     admin.switch(&flag, &blog, false).await;
     let expected = [
         "FLAG_UPDATED",
@@ -351,6 +354,50 @@ async fn an_import_moves_a_flag_between_products() {
     let export = exported(&app).await;
     assert_eq!(export["flags"][0].get("products"), None);
     assert_eq!(imported(&app, &export, &[]).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn every_flag_that_an_import_cannot_take_out_of_an_environment_is_reported() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (blog, _) = admin.environment("blog", "prod").await;
+    let web = json!({ "product": "shop", "name": "web", "visibility": "public" });
+    let web = admin.post("/environments", web).await;
+    let web = web.expect(StatusCode::CREATED).text("/id");
+    let everywhere = |key: &str| {
+        json!({
+            "key": key, "name": key, "description": null, "type": "boolean", "public": true, "archived": false,
+            "environments": [],
+        })
+    };
+    let mut document =
+        json!({ "formatVersion": 1, "flags": [everywhere("banner"), everywhere("checkout")] });
+    imported(&app, &document, &[]).await;
+    for (key, environments) in [("banner", vec![&web]), ("checkout", vec![&web, &blog])] {
+        let flag = admin.get(&format!("/flags?key={key}")).await;
+        let flag = flag.text("/items/0/id");
+        for environment in environments {
+            admin.switch(&flag, environment, true).await;
+        }
+    }
+    document["flags"][0]["public"] = json!(false);
+    document["flags"][1]["products"] = json!(["shop"]);
+    document["flags"][1]["archived"] = json!(true);
+    let before = admin.audited().await;
+    let input = document.to_string();
+    let refused = app.command_with_input(&["import", "-"], &input).await;
+    for complaint in [
+        "/flags/0/public: `banner` is still enabled in shop/web, which it would leave; disable",
+        "/flags/1/products: `checkout` is still enabled in blog/prod, which it would leave; disable",
+        "/flags/1/archived: `checkout` is still enabled in shop/web; disable it there first",
+    ] {
+        assert!(
+            refused.stderr.contains(complaint),
+            "{complaint}: {refused:?}"
+        );
+    }
+    refused.expect_failure("nothing was imported");
+    assert_eq!(admin.audited().await, before);
 }
 
 #[tokio::test]

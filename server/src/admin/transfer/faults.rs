@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
+use pennon_model::environment::Environment;
 use pennon_model::flag::{FlagProducts, exists_in};
 
 use super::installation::Installation;
 use super::{Document, PortableConfiguration, PortableFlag};
-use crate::error::Fault;
+use crate::error::{Fault, join_paths};
 
 /// Returns all reasons that a document cannot be imported into an installation.
 pub(super) fn faults(document: &Document, here: &Installation) -> Vec<Fault> {
@@ -21,6 +22,7 @@ pub(super) fn faults(document: &Document, here: &Installation) -> Vec<Fault> {
             faults.push(Fault::pointer(format!("{place}/key"), detail));
         }
         faults.extend(other_type(flag, here, &place));
+        faults.extend(still_enabled(flag, here, &place));
         let mut names = HashSet::new();
         for (index, configuration) in flag.environments.iter().enumerate() {
             let name = (&configuration.product, &configuration.environment);
@@ -53,6 +55,49 @@ fn other_type(flag: &PortableFlag, here: &Installation, place: &str) -> Option<F
         );
         Fault::pointer(format!("{place}/type"), detail)
     })
+}
+
+/// Returns the faults of a flag that would leave environments, or be archived, while it is enabled in them.
+fn still_enabled(flag: &PortableFlag, here: &Installation, place: &str) -> Vec<Fault> {
+    let old = here.flags.get(&flag.key);
+    let Some(old) = old.filter(|old| old.archived_at.is_none()) else {
+        return Vec::new();
+    };
+    let is_enabled = |environment: &&Environment| {
+        let configuration = here.configurations.get(&(old.id, environment.id));
+        configuration.is_some_and(|configuration| configuration.is_enabled)
+    };
+    let mut faults = Vec::new();
+    let mut add = |member: &str, enabled: &[&Environment], change: &str| {
+        if !enabled.is_empty() {
+            let paths: Vec<_> = enabled.iter().map(|each| each.path()).collect();
+            let paths = join_paths(&paths);
+            let detail = format!(
+                "`{}` is still enabled in {paths}{change}; disable it there first",
+                flag.key
+            );
+            faults.push(Fault::pointer(format!("{place}/{member}"), detail));
+        }
+    };
+    let enabled = here.environments.values().filter(is_enabled);
+    let products = flag.products.as_ref();
+    let (inside, outside): (Vec<_>, Vec<_>) =
+        enabled.partition(|environment| exists_in(products, true, environment));
+    add("products", &outside, ", which it would leave");
+    let (kept, public): (Vec<_>, Vec<_>) = inside
+        .into_iter()
+        .partition(|environment| exists_in(products, flag.is_public, environment));
+    add("public", &public, ", which it would leave");
+    if flag.archived {
+        // The document disables it where it configures it.
+        let is_listed = |environment: &Environment| {
+            let path = environment.path();
+            flag.environments.iter().any(|each| each.path() == path)
+        };
+        let unlisted: Vec<_> = kept.into_iter().filter(|each| !is_listed(each)).collect();
+        add("archived", &unlisted, "");
+    }
+    faults
 }
 
 /// Returns the fault of a configuration in an environment in which its flag does not exist.

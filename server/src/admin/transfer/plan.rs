@@ -19,7 +19,7 @@ use crate::admin::flags::{self, FlagDetails, NewFlag};
 use crate::admin::targeting::{self, ConfigurationContent, Step, differences};
 use crate::admin::{Admin, audit, scope};
 use crate::auth::actor::Actor;
-use crate::error::{Conflict, Entity, Error, no_faults};
+use crate::error::{Entity, Error, no_faults};
 use crate::store::batch::{self, Batch};
 use crate::store::environments::Safeguards;
 use crate::store::{self, Tx};
@@ -212,14 +212,10 @@ impl Planner<'_> {
     }
 
     /// Configures a flag in the environments of its new scope, and hides its configuration in all others, in which it
-    /// must be disabled.
+    /// is disabled.
     fn rescope(&mut self, flag: &mut PlannedFlag) -> Result<(), Error> {
         let scope: BTreeSet<EnvironmentId> =
             self.start.scope(&flag.flag).map(|one| one.id).collect();
-        let enabled_in = flag.enabled_in(self.start, |environment| !scope.contains(&environment));
-        if !enabled_in.is_empty() {
-            return Err(Conflict::FlagEnabledElsewhere(enabled_in).into());
-        }
         for environment in self.start.environments.values() {
             let is_configured = flag.configurations.contains_key(&environment.id);
             match (is_configured, scope.contains(&environment.id)) {
@@ -314,12 +310,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Archives a flag, which must be disabled in all active environments.
+    /// Archives a flag, which is disabled in all active environments.
     fn archive(&mut self, flag: &mut PlannedFlag) -> Result<(), Error> {
-        let enabled_in = flag.enabled_in(self.start, |_| true);
-        if !enabled_in.is_empty() {
-            return Err(Conflict::FlagEnabled(enabled_in).into());
-        }
         let archived = flags::archived(&flag.flag, Some(self.admin.clock.now()));
         self.record(AuditAction::FlagArchived, Some(&flag.flag), &archived)?;
         self.add_change(AuditAction::FlagArchived, &archived, None, None);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pennon_model::configuration::{Configuration, FlagEnvironment};
-use pennon_model::environment::{Environment, EnvironmentPath};
+use pennon_model::environment::Environment;
 use pennon_model::flag::Flag;
 use pennon_model::id::{EnvironmentId, FlagId};
 
@@ -65,23 +65,6 @@ impl PlannedFlag {
             environment: environment.clone(),
             configuration,
         }
-    }
-
-    /// Returns those of the active environments in which the flag is enabled.
-    pub(super) fn enabled_in(
-        &self,
-        start: &Installation,
-        among: impl Fn(EnvironmentId) -> bool,
-    ) -> Vec<EnvironmentPath> {
-        let is_enabled = |environment: &EnvironmentId| {
-            let configuration = self.configurations.get(environment);
-            configuration.is_some_and(|configuration| configuration.is_enabled)
-        };
-        let environments = start.environments.iter();
-        environments
-            .filter(|(_, environment)| is_enabled(&environment.id) && among(environment.id))
-            .map(|(path, _)| path.clone())
-            .collect()
     }
 }
 
