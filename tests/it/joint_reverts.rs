@@ -52,6 +52,12 @@ async fn is_enabled(caller: &Caller<'_>, path: &str) -> Value {
     caller.get(path).await.json()["isEnabled"].clone()
 }
 
+async fn rename(admin: &Caller<'_>, environment: &str, name: &str) {
+    let path = format!("/environments/{environment}");
+    let renamed = admin.patch(&path, json!({ "name": name })).await;
+    renamed.expect(StatusCode::OK);
+}
+
 async fn rename_and_archive(admin: &Caller<'_>, flag: &str) {
     let path = format!("/flags/{flag}");
     let renamed = admin.patch(&path, json!({ "name": "Till" })).await;
@@ -203,6 +209,70 @@ async fn an_action_that_cannot_be_reverted_is_named_and_the_others_are_reverted(
     assert!(preview.contains("The flag is archived; restore it first."));
     assert!(preview.contains("The creation of an environment cannot be reverted"));
     assert!(preview.contains("Revert 1 change in prod"));
+    assert_eq!(is_enabled(&admin, &checkout.path).await, false);
+}
+
+#[tokio::test]
+async fn a_name_that_another_environment_has_now_is_not_restored() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    admin.switch_on(&checkout).await;
+    rename(&admin, &checkout.environment, "old").await;
+    let (_, _) = admin.environment("shop", "prod").await;
+    let entries = newest(&admin, 3).await;
+    let preview = revert(&Browser::signed_in(&app).await, &entries).await;
+    assert!(preview.contains("The creation of an environment cannot be reverted"));
+    assert!(preview.contains("Another environment now has the old name of this one; rename"));
+    assert_eq!(is_enabled(&admin, &checkout.path).await, false);
+    let environment = format!("/environments/{}", checkout.environment);
+    assert_eq!(admin.get(&environment).await.text("/name"), "old");
+}
+
+#[tokio::test]
+async fn environments_are_renamed_in_an_order_in_which_the_names_are_free() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (one, _) = admin.environment("shop", "one").await;
+    let (two, _) = admin.environment("shop", "two").await;
+    let names = async || {
+        let [one, two] = [&one, &two].map(|id| format!("/environments/{id}"));
+        let (one, two) = (admin.get(&one).await, admin.get(&two).await);
+        [one.text("/name"), two.text("/name")]
+    };
+    let browser = Browser::signed_in(&app).await;
+    rename(&admin, &one, "old").await;
+    rename(&admin, &two, "one").await;
+    rename(&admin, &one, "older").await;
+    let preview = revert(&browser, &newest(&admin, 3).await).await;
+    assert!(!preview.contains("Cannot be reverted"));
+    assert_eq!(names().await, ["one", "two"]);
+
+    // They have exchanged their names, so each would need that of the other one.
+    rename(&admin, &one, "old").await;
+    rename(&admin, &two, "one").await;
+    rename(&admin, &one, "two").await;
+    let preview = revert(&browser, &newest(&admin, 3).await).await;
+    assert!(preview.contains("Another environment now has the old name of this one; rename"));
+    assert_eq!(names().await, ["old", "two"]);
+}
+
+#[tokio::test]
+async fn a_rule_for_which_there_is_no_room_is_not_restored() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let deleted = admin.rule(&checkout.path, rule(1, equals("vip", true)));
+    let deleted = admin.delete(&format!("/rules/{}", deleted.await)).await;
+    deleted.expect(StatusCode::NO_CONTENT);
+    admin.switch_on(&checkout).await;
+    let entries = newest(&admin, 2).await;
+    for priority in 2..102 {
+        let rule = rule(priority, equals("vip", true));
+        admin.rule(&checkout.path, rule).await;
+    }
+    let preview = revert(&Browser::signed_in(&app).await, &entries).await;
+    assert!(preview.contains("The flag would have more than 100 rules; delete others first."));
     assert_eq!(is_enabled(&admin, &checkout.path).await, false);
 }
 

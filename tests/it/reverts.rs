@@ -215,8 +215,32 @@ async fn a_reverted_deletion_restores_a_rule_once() {
         let rule = rule(priority, equals("vip", true));
         admin.rule(&checkout.path, rule).await;
     }
-    let refused = revert(&admin, &entry, "").await;
-    refused.expect_problem(StatusCode::CONFLICT, "TOO_MANY_RULES");
+    for query in ["?dryRun=true", ""] {
+        let refused = revert(&admin, &entry, query).await;
+        refused.expect_problem(StatusCode::CONFLICT, "TOO_MANY_RULES");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_another_environment_has_now_cannot_be_restored() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let path = format!("/environments/{environment}");
+    let renamed = admin.patch(&path, json!({ "name": "old" })).await;
+    renamed.expect(StatusCode::OK);
+    let entry = newest(&admin).await;
+    let (other, _) = admin.environment("shop", "prod").await;
+    for query in ["?dryRun=true", ""] {
+        let refused = revert(&admin, &entry, query).await;
+        let refused = refused.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_NAME_TAKEN");
+        assert!(!refused.text("/detail").is_empty());
+    }
+    let other = format!("/environments/{other}");
+    let freed = admin.patch(&other, json!({ "name": "new" })).await;
+    freed.expect(StatusCode::OK);
+    revert(&admin, &entry, "").await.expect(StatusCode::OK);
+    assert_eq!(admin.get(&path).await.text("/name"), "prod");
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@
 pub(crate) mod several;
 mod undo;
 
+use pennon_core::rule::MAX_RULES;
 use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
 use pennon_model::id::AuditId;
 use pennon_model::plan::Plan;
@@ -60,6 +61,10 @@ pub(crate) enum Obstacle {
     EnvironmentRevoked,
     #[error("another rule now has the priority of this one; move that rule first")]
     PositionTaken,
+    #[error("the flag would have more than {MAX_RULES} rules; delete others first")]
+    TooManyRules,
+    #[error("another environment now has the old name of this one; rename that one first")]
+    NameTaken,
     #[error(
         "the action made more than {MAX_ENTRIES} changes; import a document that was exported before it instead"
     )]
@@ -105,6 +110,8 @@ impl From<Obstacle> for Conflict {
             Obstacle::FlagArchived => Self::FlagArchived,
             Obstacle::EnvironmentRevoked => Self::EnvironmentRevoked,
             Obstacle::PositionTaken => Self::PriorityTaken,
+            Obstacle::TooManyRules => Self::TooManyRules,
+            Obstacle::NameTaken => Self::EnvironmentNameTaken,
             Obstacle::Never
             | Obstacle::NewEnvironment
             | Obstacle::Order

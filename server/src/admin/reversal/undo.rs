@@ -1,9 +1,9 @@
 //! The objects of audit entries, in their current state and in the state before the entries.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use pennon_core::rollout::Rollout;
-use pennon_core::rule::Rule;
+use pennon_core::rule::{MAX_RULES, Rule};
 use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
 use pennon_model::configuration::{FlagConfiguration, FlagEnvironment, FlagEnvironmentId};
 use pennon_model::environment::{Environment, EnvironmentStatus};
@@ -65,9 +65,14 @@ impl PendingRevert {
         self.check_products(actor)?;
         self.check_scope(admin)?;
         self.check_order(tx).await?;
-        let mut configurations = self.desired.configurations.iter();
-        if configurations.any(|configuration| has_two_in_one_place(&configuration.after)) {
-            return Err(Obstacle::PositionTaken.into());
+        self.order_renames(tx).await?;
+        for BeforeAfter { after, .. } in &self.desired.configurations {
+            if has_two_in_one_place(after) {
+                return Err(Obstacle::PositionTaken.into());
+            }
+            if after.rules.len() > MAX_RULES {
+                return Err(Obstacle::TooManyRules.into());
+            }
         }
         Ok(())
     }
@@ -140,6 +145,31 @@ impl PendingRevert {
         let moved: Vec<_> = moved.map(|each| &each.after).collect();
         if !moved.is_empty() && environment_order::is_ambiguous(tx, &moved).await? {
             return Err(Obstacle::Order.into());
+        }
+        Ok(())
+    }
+
+    /// Puts the environments into an order in which each name is free when it is restored. Fails if there is none,
+    /// because another environment has the name now.
+    async fn order_renames(&mut self, tx: &mut Tx) -> Result<(), RevertError> {
+        let environments = &mut self.desired.environments;
+        let is_renamed = |each: &BeforeAfter<Environment>| each.before.name != each.after.name;
+        if !environments.iter().any(is_renamed) {
+            return Ok(());
+        }
+        let active = store::environments::active(tx).await?.into_iter();
+        let mut paths: HashMap<_, _> = active.map(|each| (each.id, each.path())).collect();
+        let mut left = std::mem::take(environments);
+        while !left.is_empty() {
+            let is_free = |each: &BeforeAfter<Environment>| {
+                let path = each.after.path();
+                let mut others = paths.iter().filter(|(id, _)| **id != each.before.id);
+                others.all(|(_, taken)| *taken != path)
+            };
+            let index = left.iter().position(is_free).ok_or(Obstacle::NameTaken)?;
+            let next = left.remove(index);
+            paths.insert(next.before.id, next.after.path());
+            environments.push(next);
         }
         Ok(())
     }
