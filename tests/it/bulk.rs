@@ -145,9 +145,14 @@ async fn flags_are_enabled_disabled_and_archived_together() {
     let disable = json!({ "action": "disable", "environmentId": shop.staging });
     bulk(&admin, &[a, c], disable).await.expect(StatusCode::OK);
     let archived = bulk(&admin, &[a, &shop.flags[1], c], archive.clone()).await;
-    archived.expect(StatusCode::OK);
+    let changes = archived.expect(StatusCode::OK).json()["changes"].clone();
+    let changes = changes.as_array().cloned().unwrap_or_default();
     let entries = newest(&admin, 3).await;
     assert_eq!(members(&entries, "action"), vec!["FLAG_ARCHIVED"; 3]);
+    assert_ne!(entries[0]["newValue"]["archivedAt"], Value::Null);
+    for member in ["action", "flagKey", "oldValue", "newValue"] {
+        assert_eq!(members(&changes, member), members(&entries, member));
+    }
     let refused = bulk(&admin, &[a], archive).await;
     let refused = refused.expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Reverting several actions as one, on the page for an incident.
 
 use pennon_tests::{Browser, Caller, EMAIL, TestApp, equals, fingerprint, rollout, rule};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 /// Returns the ids of the newest audit entries, newest first.
@@ -56,6 +56,12 @@ async fn rename(admin: &Caller<'_>, environment: &str, name: &str) {
     let path = format!("/environments/{environment}");
     let renamed = admin.patch(&path, json!({ "name": name })).await;
     renamed.expect(StatusCode::OK);
+}
+
+async fn restore(admin: &Caller<'_>, flag: &str) {
+    let path = format!("/flags/{flag}/restore");
+    let restored = admin.send(admin.request(Method::POST, &path)).await;
+    restored.expect(StatusCode::OK);
 }
 
 async fn rename_and_archive(admin: &Caller<'_>, flag: &str) {
@@ -213,6 +219,97 @@ async fn an_action_that_cannot_be_reverted_is_named_and_the_others_are_reverted(
 }
 
 #[tokio::test]
+async fn a_flag_that_was_created_and_archived_since_is_archived_without_its_configuration() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    admin.switch_on(&checkout).await;
+    let flag = admin.flag("banner").await;
+    let path = format!("/flags/{flag}/environments/{}", checkout.environment);
+    set_rollout(&admin, &path, 20).await;
+    admin.rule(&path, rule(1, equals("vip", true))).await;
+    rename_and_archive(&admin, &flag).await;
+    let entries = newest(&admin, 6).await;
+    let browser = Browser::signed_in(&app).await;
+    let preview = revert(&browser, &entries).await;
+    assert!(!preview.contains("Cannot be reverted"));
+    assert_eq!(is_enabled(&admin, &checkout.path).await, false);
+    let banner = admin.get(&format!("/flags/{flag}")).await.json();
+    assert_eq!(banner["name"], "banner");
+    assert_ne!(banner["archivedAt"], Value::Null);
+    let rollout = admin.get(&format!("{path}/rollout")).await;
+    rollout.expect_problem(StatusCode::NOT_FOUND, "ROLLOUT_NOT_FOUND");
+    let rules = admin.get(&format!("{path}/rules")).await;
+    assert_eq!(rules.json(), json!([]));
+    let preview = browser.page(&address(&entries)).await;
+    assert!(preview.contains("These changes are already reverted."));
+}
+
+#[tokio::test]
+async fn a_flag_that_was_archived_before_and_after_has_nothing_to_revert() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let browser = Browser::signed_in(&app).await;
+    let flag = admin.flag("banner").await;
+    admin.archive(&flag).await;
+    let created = address(&newest(&admin, 2).await);
+    restore(&admin, &flag).await;
+    admin.archive(&flag).await;
+    let restored = address(&newest(&admin, 2).await);
+    app.advance(60);
+    for address in [created, restored] {
+        let preview = browser.page(&address).await;
+        assert!(preview.contains("These changes are already reverted."));
+        assert!(!preview.contains("The flag is restored"));
+    }
+}
+
+#[tokio::test]
+async fn a_flag_is_not_archived_where_the_revert_turns_it_on() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    admin.archive(&checkout.flag).await;
+    restore(&admin, &checkout.flag).await;
+    let restored = newest(&admin, 1).await;
+    admin.switch_on(&checkout).await;
+    admin.switch_off(&checkout).await;
+    let since = newest(&admin, 1).await;
+    let entries = [restored, since].concat();
+    let browser = Browser::signed_in(&app).await;
+    let preview = browser.page(&address(&entries)).await;
+    assert!(preview.contains("The flag is still enabled in shop/prod; disable it there first."));
+    admin.archive(&checkout.flag).await;
+    let entries = [entries, newest(&admin, 1).await].concat();
+    let preview = revert(&browser, &entries).await;
+    assert!(preview.contains("The flag is still enabled in shop/prod; disable it there first."));
+    assert_eq!(is_enabled(&admin, &checkout.path).await, true);
+}
+
+#[tokio::test]
+async fn an_archived_flag_is_restored_without_an_environment_in_which_it_was_changed() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (_, _) = admin.environment("shop", "prod").await;
+    let (blog, _) = admin.environment("blog", "prod").await;
+    let flag = admin.flag("banner").await;
+    let path = format!("/flags/{flag}");
+    let limited = admin.patch(&path, json!({ "products": ["shop"] })).await;
+    limited.expect(StatusCode::OK);
+    let widened = admin.patch(&path, json!({ "products": null })).await;
+    widened.expect(StatusCode::OK);
+    set_rollout(&admin, &format!("{path}/environments/{blog}"), 20).await;
+    admin.archive(&flag).await;
+    let entries = newest(&admin, 4).await;
+    // The entry about the environment that the flag joined belongs to the change of its products.
+    let browser = Browser::signed_in(&app).await;
+    revert(&browser, &entries).await;
+    let banner = admin.get(&path).await.json();
+    assert_eq!(banner["archivedAt"], Value::Null);
+    assert_eq!(banner["products"], json!(["shop"]));
+}
+
+#[tokio::test]
 async fn a_name_that_another_environment_has_now_is_not_restored() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
@@ -338,13 +435,7 @@ async fn an_action_that_becomes_revertible_is_not_reverted_without_a_preview() {
     let browser = Browser::signed_in(&app).await;
     let preview = browser.page(&address).await;
     assert!(preview.contains("Revert 1 change in prod"));
-    let restored = admin
-        .send(admin.request(
-            reqwest::Method::POST,
-            &format!("/flags/{}/restore", checkout.flag),
-        ))
-        .await;
-    restored.expect(StatusCode::OK);
+    restore(&admin, &checkout.flag).await;
     let stale = browser.post(&address, &form(&preview)).await;
     let stale = stale.expect(StatusCode::CONFLICT);
     assert!(stale.body().contains("Revert 2 changes"));

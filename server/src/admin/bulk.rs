@@ -121,7 +121,10 @@ async fn add(
             if !enabled_in.is_empty() {
                 return Err(Conflict::FlagEnabled(enabled_in).into());
             }
-            let after = flags::archived(&flag, Some(admin.clock.now()));
+            let after = Flag {
+                archived_at: Some(admin.clock.now()),
+                ..flag.clone()
+            };
             desired.flags.push(BeforeAfter {
                 before: flag,
                 after,

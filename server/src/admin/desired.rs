@@ -85,8 +85,21 @@ impl DesiredState {
         for environment in &self.environments {
             changes.extend(environment_changes(environment)?);
         }
-        for flag in &self.flags {
-            changes.extend(flag_change(flag)?);
+        let mut archived = Vec::new();
+        for BeforeAfter { before, after } in self.flags_to_change(admin) {
+            let active = |flag: &Flag| Flag {
+                archived_at: None,
+                ..flag.clone()
+            };
+            let (restored, rewritten) = (active(&before), active(&after));
+            for (old, new) in [(&before, &restored), (&restored, &rewritten)] {
+                if old != new {
+                    changes.push(flag_change(AuditAction::FlagUpdated, old, new)?);
+                }
+            }
+            if rewritten != after {
+                archived.push(flag_change(AuditAction::FlagArchived, &rewritten, &after)?);
+            }
         }
         let mut effects = Vec::new();
         for configuration in &self.configurations {
@@ -97,12 +110,32 @@ impl DesiredState {
                 effects.push(effect(configuration));
             }
         }
+        changes.extend(archived);
         Ok(Plan {
             changes,
             effects,
             overwrites: false,
             fingerprint: self.fingerprint(),
         })
+    }
+
+    /// Returns all flags but those that are archived and stay as they are. An archived flag that changes is restored
+    /// before, and archived again afterwards.
+    fn flags_to_change(&self, admin: &Admin) -> Vec<BeforeAfter<Flag>> {
+        let is_configured = |flag: &Flag| {
+            let mut configurations = self.configurations.iter();
+            configurations.any(|BeforeAfter { before, after }| {
+                before.target.flag.id == flag.id
+                    && !targeting::steps_to(admin, before, after).is_empty()
+            })
+        };
+        let changes = |BeforeAfter { before, after }: &&BeforeAfter<Flag>| {
+            before.archived_at.is_none()
+                || after.archived_at.is_none()
+                || FlagDetails::of(before) != FlagDetails::of(after)
+                || is_configured(before)
+        };
+        self.flags.iter().filter(changes).cloned().collect()
     }
 
     /// Makes the changes, within a transaction. Restores archived flags first, and archives flags last, because an
@@ -113,6 +146,7 @@ impl DesiredState {
         tx: &mut Tx,
         actor: &Actor,
     ) -> Result<Vec<EnvironmentChange>, Error> {
+        let mut flags = self.flags_to_change(admin);
         let mut changes = Vec::new();
         for BeforeAfter { before, after } in self.users {
             if before != after {
@@ -133,50 +167,56 @@ impl DesiredState {
                 changes.extend(change);
             }
         }
-        let flags = &self.flags;
+        for BeforeAfter { before: flag, .. } in &mut flags {
+            if flag.archived_at.is_some() {
+                let actor = actor.any_editor()?.of_flag(flag.products.as_ref())?;
+                let (restored, raised) = flags::unarchive(admin, tx, &actor, flag).await?;
+                changes.extend(raised);
+                *flag = restored;
+            }
+        }
         let leaving = self
             .configurations
-            .extract_if(.., |each| leaves(flags, &each.before))
+            .extract_if(.., |each| leaves(&flags, &each.before))
             .collect();
         changes.extend(configure(admin, tx, actor, leaving).await?);
-        let mut archived = Vec::new();
-        for BeforeAfter { before, after } in self.flags {
-            let actor = actor.any_editor()?.of_flag(before.products.as_ref())?;
-            let mut flag = before;
-            if flag.archived_at.is_some() && after.archived_at.is_none() {
-                let (restored, raised) = flags::unarchive(admin, tx, &actor, &flag).await?;
-                changes.extend(raised);
-                flag = restored;
-            }
-            let details = FlagDetails::of(&after);
-            if FlagDetails::of(&flag) != details {
+        for BeforeAfter {
+            before: flag,
+            after,
+        } in &mut flags
+        {
+            let details = FlagDetails::of(after);
+            if FlagDetails::of(flag) != details {
+                let actor = actor.any_editor()?.of_flag(flag.products.as_ref())?;
                 let refuse = WhenEnabled::Refuse;
                 let (rewritten, raised) =
-                    flags::rewrite(admin, tx, &actor, &flag, details, refuse).await?;
+                    flags::rewrite(admin, tx, &actor, flag, details, refuse).await?;
                 changes.extend(raised);
-                flag = rewritten;
-            }
-            if flag.archived_at.is_none() && after.archived_at.is_some() {
-                archived.push(flag);
+                *flag = rewritten;
             }
         }
         changes.extend(configure(admin, tx, actor, self.configurations).await?);
-        for flag in &archived {
-            let actor = actor.any_editor()?.of_flag(flag.products.as_ref())?;
-            changes.extend(flags::archive_within(admin, tx, &actor, flag).await?);
+        for BeforeAfter {
+            before: flag,
+            after,
+        } in &flags
+        {
+            if let Some(at) = after.archived_at {
+                let actor = actor.any_editor()?.of_flag(flag.products.as_ref())?;
+                changes.extend(flags::archive_within(admin, tx, &actor, flag, at).await?);
+            }
         }
         Ok(changes)
     }
 }
 
-/// Returns true if a flag leaves the environment of its configuration.
+/// Returns true if one of these active flags leaves the environment of its configuration.
 fn leaves(flags: &[BeforeAfter<Flag>], configuration: &FlagConfiguration) -> bool {
     let FlagConfiguration { target, .. } = configuration;
     let mut flags = flags.iter();
     let flag = flags.find(|known| known.before.id == target.flag.id);
     flag.is_some_and(|BeforeAfter { before, after }| {
-        let exists = before.archived_at.is_none() && before.exists_in(&target.environment);
-        exists && !after.exists_in(&target.environment)
+        before.exists_in(&target.environment) && !after.exists_in(&target.environment)
     })
 }
 
@@ -276,22 +316,11 @@ fn environment_changes(
     Ok(changes)
 }
 
-fn flag_change(
-    BeforeAfter { before, after }: &BeforeAfter<Flag>,
-) -> Result<Option<PlannedChange>, Error> {
-    if before == after {
-        return Ok(None);
-    }
-    let change = if before.archived_at.is_none() && after.archived_at.is_some() {
-        // Archiving changes nothing else.
-        planned(AuditAction::FlagArchived, Some(before), Some(before))?
-    } else {
-        planned(AuditAction::FlagUpdated, Some(before), Some(after))?
-    };
-    Ok(Some(PlannedChange {
+fn flag_change(action: AuditAction, before: &Flag, after: &Flag) -> Result<PlannedChange, Error> {
+    Ok(PlannedChange {
         flag: Some(before.key.clone()),
-        ..change
-    }))
+        ..planned(action, Some(before), Some(after))?
+    })
 }
 
 fn configuration_changes(

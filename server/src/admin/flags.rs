@@ -219,7 +219,8 @@ pub(crate) async fn archive(
 ) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
     let (flag, actor) = find_active(&mut tx, actor, id, precondition).await?;
-    let changes = archive_within(admin, &mut tx, &actor, &flag).await?;
+    let now = admin.clock.now();
+    let changes = archive_within(admin, &mut tx, &actor, &flag, now).await?;
     changes::commit(admin, tx, &actor, changes).await
 }
 
@@ -356,15 +357,15 @@ pub(super) async fn archive_within(
     tx: &mut Tx,
     actor: &FlagEditor,
     old: &Flag,
+    at: Timestamp,
 ) -> Result<Vec<EnvironmentChange>, Error> {
     let enabled_in = store::configurations::enabled_in(tx, old.id).await?;
     if !enabled_in.is_empty() {
         return Err(Conflict::FlagEnabled(enabled_in).into());
     }
-    let now = admin.clock.now();
-    store::flags::archive(tx, old.id, now).await?;
+    store::flags::archive(tx, old.id, at).await?;
     let raised = store::configurations::touch_everywhere(tx, old.id).await?;
-    let new = archived(old, Some(now));
+    let new = archived(old, Some(at));
     entry(AuditAction::FlagArchived, Some(old), &new)?
         .record(admin, tx, actor)
         .await?;

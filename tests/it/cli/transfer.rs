@@ -1,6 +1,6 @@
 //! `pennon export` and `pennon import`
 
-use pennon_tests::{Caller, FlagEnvironment, TestApp, eventually};
+use pennon_tests::{Answer, Caller, FlagEnvironment, TestApp, eventually};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -212,6 +212,111 @@ async fn an_import_can_change_an_archived_flag() {
     let expected = ["FLAG_UPDATED", "FLAG_ENVIRONMENT_UPDATED"];
     assert_eq!(imported(&app, &document, &[]).await, expected);
     assert_eq!(exported(&app).await, document);
+}
+
+/// Reverts an import, and returns its planned changes. Each of them is recorded.
+async fn reverted(admin: &Caller<'_>, import: &str) -> Vec<Value> {
+    let revert = async |query: &str| -> Answer {
+        let path = format!("/audit/{import}/revert{query}");
+        admin.post(&path, json!({})).await
+    };
+    let planned = revert("?dryRun=true").await.expect(StatusCode::OK).json();
+    let group = revert("").await.expect(StatusCode::OK).text("/groupId");
+    let changes = planned["changes"].as_array().cloned().unwrap_or_default();
+    let actions = changes.iter().map(|change| change["action"].as_str());
+    let mut actions: Vec<_> = actions.map(Option::unwrap_or_default).collect();
+    let log = admin.get("/audit?limit=100").await.items();
+    let recorded = log.iter().filter(|entry| entry["groupId"] == group);
+    let recorded = recorded.map(|entry| entry["action"].as_str());
+    let mut recorded: Vec<_> = recorded.map(Option::unwrap_or_default).collect();
+    actions.sort_unstable();
+    recorded.sort_unstable();
+    assert_eq!(recorded, actions);
+    changes
+}
+
+/// Returns the short form of planned changes: the action, the name of the flag before and after the change, and whether
+/// it is archived.
+fn of_flag(changes: &[Value], key: &str) -> Value {
+    let changes = changes.iter().filter(|change| change["flagKey"] == key);
+    let archived = |value: &Value| value.get("archivedAt").is_some_and(|at| !at.is_null());
+    let short = changes.map(|change| {
+        let (old, new) = (&change["oldValue"], &change["newValue"]);
+        json!([
+            change["action"],
+            old["name"],
+            archived(old),
+            new["name"],
+            archived(new)
+        ])
+    });
+    short.collect()
+}
+
+#[tokio::test]
+async fn an_import_of_archived_flags_can_be_reverted() {
+    let (app, other) = (TestApp::start().await, TestApp::start().await);
+    fill(&app.admin().await).await;
+    let mut document = exported(&app).await;
+    let admin = other.admin().await;
+    admin.environment("shop", "prod").await;
+    admin.environment("shop", "staging").await;
+    document["flags"][1]["environments"][0]["isEnabled"] = json!(false);
+    imported(&other, &document, &[]).await;
+    let changes = reverted(&admin, &admin.newest_entry().await).await;
+    let expected = json!([
+        ["FLAG_UPDATED", "old", true, "old", false],
+        ["RULE_DELETED", null, false, null, false],
+        ["FLAG_ARCHIVED", "old", false, "old", true],
+    ]);
+    assert_eq!(of_flag(&changes, "old"), expected);
+    let after = exported(&other).await;
+    for flag in after["flags"].as_array().expect("the export has flags") {
+        assert_eq!(flag["archived"], true);
+        assert_eq!(flag["environments"][1]["rules"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn an_import_that_changes_or_restores_an_archived_flag_can_be_reverted() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    fill(&admin).await;
+    let before = exported(&app).await;
+    let mut document = before.clone();
+    document["flags"][2]["name"] = json!("New");
+    document["flags"][2]["environments"][1]["rules"] = json!([rule(5, "FR")]);
+    imported(&app, &document, &[]).await;
+    let changes = reverted(&admin, &admin.newest_entry().await).await;
+    assert_eq!(changes.len(), 5);
+    assert_eq!(exported(&app).await, before);
+
+    document = before.clone();
+    document["flags"][2]["name"] = json!("New");
+    document["flags"][2]["archived"] = json!(false);
+    imported(&app, &document, &[]).await;
+    let changes = reverted(&admin, &admin.newest_entry().await).await;
+    let expected = json!([
+        ["FLAG_UPDATED", "New", false, "old", false],
+        ["FLAG_ARCHIVED", "old", false, "old", true],
+    ]);
+    assert_eq!(of_flag(&changes, "old"), expected);
+    assert_eq!(exported(&app).await, before);
+}
+
+#[tokio::test]
+async fn the_import_of_an_archived_flag_without_configuration_is_already_reverted() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let mut document = limited(&json!(null), &[]);
+    document["flags"][0]["archived"] = json!(true);
+    let expected = ["FLAG_CREATED", "FLAG_ARCHIVED"];
+    assert_eq!(imported(&app, &document, &[]).await, expected);
+    let path = format!("/audit/{}/revert", admin.newest_entry().await);
+    for path in [format!("{path}?dryRun=true"), path] {
+        let refused = admin.post(&path, json!({})).await;
+        refused.expect_problem(StatusCode::CONFLICT, "ALREADY_REVERTED");
+    }
 }
 
 #[tokio::test]

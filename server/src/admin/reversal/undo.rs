@@ -88,7 +88,7 @@ impl PendingRevert {
     /// Fails if a flag would be enabled in an environment when it is archived or leaves the environment.
     pub(super) async fn check_disabled(&self, tx: &mut Tx) -> Result<(), RevertError> {
         for BeforeAfter { before, after } in &self.desired.flags {
-            let is_archived = before.archived_at.is_none() && after.archived_at.is_some();
+            let is_archived = after.archived_at.is_some();
             if !is_archived
                 && before.products == after.products
                 && before.is_public == after.is_public
@@ -96,16 +96,19 @@ impl PendingRevert {
                 continue;
             }
             let mut enabled = store::configurations::enabled_in(tx, before.id).await?;
-            let kept = store::environments::active(tx).await?.into_iter();
-            let kept = kept.filter(|environment| !is_archived && after.exists_in(environment));
             let changed = self.desired.configurations.iter();
-            let disabled = changed
-                .filter(|each| each.before.target.flag.id == before.id)
-                .filter(|each| !each.after.switch.is_enabled)
-                .map(|each| each.before.target.environment.clone());
-            for environment in kept.chain(disabled) {
+            for each in changed.filter(|each| each.before.target.flag.id == before.id) {
+                let path = each.before.target.environment.path();
+                if !each.after.switch.is_enabled {
+                    enabled.retain(|known| *known != path);
+                } else if !enabled.contains(&path) {
+                    enabled.push(path);
+                }
+            }
+            let kept = store::environments::active(tx).await?.into_iter();
+            for environment in kept.filter(|each| !is_archived && after.exists_in(each)) {
                 let path = environment.path();
-                enabled.retain(|each| *each != path);
+                enabled.retain(|known| *known != path);
             }
             if !enabled.is_empty() {
                 return Err(Error::from(Conflict::FlagEnabled(enabled)).into());
