@@ -37,13 +37,15 @@ pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), B
     let copied = db.copy_to(&unfinished).await;
     db.close().await;
     copied?;
-    let size = finish(&unfinished, &file);
-    std::fs::remove_file(&unfinished)?;
-    Ok(super::print(format_args!(
-        "wrote {} bytes to {}",
-        size?,
-        file.display()
-    ))?)
+    let finished = finish(&unfinished, &file);
+    let file = file.display();
+    match finished {
+        Ok(size) => Ok(super::print(format_args!("wrote {size} bytes to {file}"))?),
+        Err(error) => {
+            std::fs::remove_file(&unfinished)?;
+            Err(format!("cannot write {file}: {error}").into())
+        }
+    }
 }
 
 /// Returns true if the name is taken, even by a dangling symbolic link.
@@ -51,11 +53,12 @@ fn is_taken(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Links the copy to its final name once it is synced to disk, and returns its size. Unlike a rename, a link never
-/// overwrites a file that was created in the meantime.
+/// Gives the copy its final name once it is synced to disk, and returns its size.
 fn finish(unfinished: &Path, file: &Path) -> std::io::Result<u64> {
     let copy = File::open(unfinished)?;
     copy.sync_all()?;
-    std::fs::hard_link(unfinished, file)?;
+    // Unlike a rename, this never overwrites a file that was created in the meantime.
+    File::create_new(file)?;
+    std::fs::rename(unfinished, file)?;
     Ok(copy.metadata()?.len())
 }
