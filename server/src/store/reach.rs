@@ -252,10 +252,7 @@ mod tests {
             "db:6432"
         );
         assert_eq!(address_in("postgres://a@[::1]:6432/b"), "[::1]:6432");
-        assert_eq!(
-            address_in("postgres:///b?hostaddr=::1&port=6432"),
-            "[::1]:6432"
-        );
+        assert_eq!(address_in("postgres:///b?host=::1&port=6432"), "[::1]:6432");
         let socket = "/run/pg/.s.PGSQL.6432";
         assert_eq!(address_in("postgres://a@%2Frun%2Fpg:6432/b"), socket);
         assert_eq!(address_in("postgres:///b?host=/run/pg&port=6432"), socket);

@@ -21,11 +21,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const NAME_BYTES: usize = 16;
 
 /// Parameters that sqlx understands.
-const PASSED_ON: [&str; 9] = [
+const PASSED_ON: [&str; 8] = [
     "application_name",
     "dbname",
     "host",
-    "hostaddr",
     "options",
     "password",
     "port",
@@ -175,12 +174,12 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Returns the parts that contain host names: the authority of the URL, and parameters such as `host`.
+    /// Returns the parts that contain host names: the authority of the URL, and the parameter `host`.
     fn hosts<'a>(&'a self, base: &'a str) -> impl Iterator<Item = &'a str> {
         let (_, authority) = base.split_once("://").unwrap_or_default();
         let authority = authority.split('/').next().unwrap_or_default();
         let hosts = authority.rsplit('@').next();
-        let is_host = |(name, _): &&(String, String)| name.starts_with("host");
+        let is_host = |(name, _): &&(String, String)| name == "host";
         let named = self.passed_on.iter().filter(is_host);
         hosts
             .into_iter()
