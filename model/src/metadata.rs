@@ -120,7 +120,7 @@ impl fmt::Display for FlagTags {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[cfg_attr(
     feature = "schema",
-    schema(value_type = String, min_length = 1, max_length = 50, pattern = r"^[^,\u0000-\u001F\u007F-\u009F]*$", example = "checkout")
+    schema(value_type = String, min_length = 1, max_length = 50, pattern = r"^[^,\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*[^\s,\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB][^,\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*$", example = "checkout")
 )]
 pub struct FlagTag(String);
 

@@ -75,7 +75,7 @@ fn headers(status: StatusCode) -> &'static [(&'static str, &'static str)] {
         StatusCode::UNAUTHORIZED => &[("WWW-Authenticate", "`Bearer`.")],
         StatusCode::PRECONDITION_FAILED => &[(
             "ETag",
-            "The current revision of the object; absent if it does not exist.",
+            "The current revision of the object; absent if it does not exist, or if the request has no `If-Match`.",
         )],
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
             &[("Retry-After", "The number of seconds to wait.")]
