@@ -5,6 +5,16 @@ use reqwest::{Method, StatusCode};
 use serde_json::json;
 
 #[tokio::test]
+async fn no_cache_stores_the_stream() {
+    let app = TestApp::start().await;
+    let stream = Browser::signed_in(&app)
+        .await
+        .listen("/dashboard/events")
+        .await;
+    assert_eq!(stream.headers()["cache-control"], "no-store");
+}
+
+#[tokio::test]
 async fn changes_by_other_instances_arrive_with_their_actor() {
     let app = TestApp::start().await;
     app.run_change_feed();

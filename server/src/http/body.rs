@@ -222,9 +222,11 @@ fn is_json(request: &Request) -> bool {
 
 /// Fails if the body is compressed.
 fn ensure_not_encoded(request: &Request) -> Result<(), Error> {
-    match request.headers().get(CONTENT_ENCODING) {
-        Some(coding) if coding != "identity" => Err(Error::UnsupportedCoding),
-        _ => Ok(()),
+    let codings = request.headers().get_all(CONTENT_ENCODING).iter();
+    let mut others = codings.filter(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
+    match others.next() {
+        Some(_) => Err(Error::UnsupportedCoding),
+        None => Ok(()),
     }
 }
 

@@ -49,7 +49,9 @@ pub(super) fn accepts(headers: &HeaderMap, coding: &str) -> bool {
         .flat_map(|value| value.split(','))
         .any(|item| {
             let (name, weight) = item.split_once(';').unwrap_or((item, ""));
-            let weight = weight.trim().strip_prefix("q=").unwrap_or("1");
+            let weight = weight.trim();
+            let weight = weight.strip_prefix("q=").or(weight.strip_prefix("Q="));
+            let weight = weight.unwrap_or("1");
             name.trim().eq_ignore_ascii_case(coding)
                 && weight.parse::<f32>().is_ok_and(|weight| weight > 0.0)
         })
@@ -68,6 +70,7 @@ mod tests {
         assert!(accepted("gzip, deflate, br, zstd", "br"));
         assert!(accepted("GZIP;q=0.5", "gzip"));
         assert!(!accepted("br;q=0, gzip", "br"));
+        assert!(!accepted("br;Q=0.0, gzip", "br"));
         assert!(!accepted("broken", "br"));
     }
 }

@@ -5,9 +5,12 @@ use std::time::Duration;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt as _};
+use http::header::CACHE_CONTROL;
 use http::{HeaderName, HeaderValue};
 
 use crate::state::Runtime;
+
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// An event, or the error of serializing it.
 pub(super) type EventResult = Result<Event, axum::Error>;
@@ -18,12 +21,12 @@ pub(super) fn event_stream(
     events: impl Stream<Item = EventResult> + Send + 'static,
 ) -> Response {
     let heartbeat = Duration::from_secs(runtime.settings.stream_heartbeat.into());
-    // Prevents nginx from buffering events.
-    let unbuffered = (
-        HeaderName::from_static("x-accel-buffering"),
-        HeaderValue::from_static("no"),
-    );
+    let headers = [
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        // Prevents nginx from buffering events.
+        (X_ACCEL_BUFFERING, HeaderValue::from_static("no")),
+    ];
     let events = events.take_until(Box::pin(runtime.stopping()));
     let events = Sse::new(events).keep_alive(KeepAlive::new().interval(heartbeat));
-    ([unbuffered], events).into_response()
+    (headers, events).into_response()
 }

@@ -4,8 +4,6 @@ use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
 use futures_util::stream::unfold;
-use http::HeaderValue;
-use http::header::CACHE_CONTROL;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_model::time::Timestamp;
@@ -90,7 +88,6 @@ impl IntoResponse for LiveEvaluations {
             Some((event, evaluations))
         });
         let events = events.take_until(Box::pin(session.ended()));
-        let unstored = [(CACHE_CONTROL, HeaderValue::from_static("no-store"))];
-        (unstored, event_stream(&runtime, events)).into_response()
+        event_stream(&runtime, events)
     }
 }

@@ -29,10 +29,11 @@ pub(crate) fn refusal_of_head(
         id,
         "refused a request whose head cannot be read"
     );
+    // Pages of other origins can read it, because the path may be one that is open to them.
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\n\
          connection: close\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n\
-         x-request-id: {id}\r\n{date}\r\n",
+         access-control-allow-origin: *\r\naccess-control-expose-headers: x-request-id\r\nx-request-id: {id}\r\n{date}\r\n",
         body.len()
     );
     Some([head.into_bytes(), body].concat())

@@ -35,6 +35,7 @@ fn expect_refusal(answer: &WireAnswer, status: u16, code: &str) {
         "\r\ncontent-type: application/problem+json\r\n",
         "\r\nx-content-type-options: nosniff\r\n",
         "\r\ncache-control: no-store\r\n",
+        "\r\naccess-control-allow-origin: *\r\n",
         "\r\nx-request-id: ",
         "\r\ndate: ",
     ] {

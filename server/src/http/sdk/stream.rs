@@ -6,9 +6,8 @@ use axum::extract::{FromRequestParts, State};
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
-use http::header::CACHE_CONTROL;
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderName, Method, StatusCode};
 use serde::Serialize;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
@@ -107,8 +106,7 @@ impl IntoResponse for Changes {
             let event = changes.next().await?;
             Some((event, changes))
         });
-        let unstored = [(CACHE_CONTROL, HeaderValue::from_static("no-store"))];
-        (unstored, event_stream(&runtime, events)).into_response()
+        event_stream(&runtime, events)
     }
 }
 
