@@ -53,12 +53,15 @@ fn is_taken(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Gives the copy its final name once it is synced to disk, and returns its size.
+/// Gives the copy its final name once it is synced to disk, and returns its size. Unlike a rename, a link never
+/// overwrites a file that was created in the meantime, but some file systems have no links.
 fn finish(unfinished: &Path, file: &Path) -> std::io::Result<u64> {
     let copy = File::open(unfinished)?;
     copy.sync_all()?;
-    // Unlike a rename, this never overwrites a file that was created in the meantime.
-    File::create_new(file)?;
-    std::fs::rename(unfinished, file)?;
+    match std::fs::hard_link(unfinished, file) {
+        Ok(()) => std::fs::remove_file(unfinished)?,
+        Err(error) if is_taken(file) => return Err(error),
+        Err(_) => std::fs::rename(unfinished, file)?,
+    }
     Ok(copy.metadata()?.len())
 }
