@@ -167,8 +167,8 @@ fn shown_members(
         ("E-mail", plain("email")),
         ("Role", plain("role")),
         (
-            "Roles in parts",
-            grants_of(object).map(|grants| roles_in_parts(&grants)),
+            "Roles in products and environments",
+            grants_of(object).map(|grants| roles_by_scope(&grants)),
         ),
         ("Password", password),
         ("Expires", plain("expiresAt")),
@@ -176,7 +176,7 @@ fn shown_members(
 }
 
 /// Lists the roles of an account in products and environments: `admin in Shop, editor in the environment 0198…`.
-fn roles_in_parts(grants: &Grants) -> String {
+fn roles_by_scope(grants: &Grants) -> String {
     let grants = grants.iter().map(|Grant { scope, role }| match scope {
         GrantScope::Product(product) => format!("{role} in {product}"),
         GrantScope::Environment(id) => format!("{role} in the environment {id}"),
@@ -210,12 +210,16 @@ mod tests {
     }
 
     #[test]
-    fn an_account_lists_its_roles_in_parts_and_a_new_password() {
+    fn an_account_lists_its_roles_in_products_and_a_new_password() {
         let account = |grants: Value| json!({"role": "viewer", "grants": grants});
         let granted = account(json!([{"product": "Shop", "environmentId": null, "role": "admin"}]));
         assert_eq!(
             changes(Some(&granted), Some(&account(json!([])))),
-            [difference("Roles in parts", Some("admin in Shop"), None)]
+            [difference(
+                "Roles in products and environments",
+                Some("admin in Shop"),
+                None
+            )]
         );
         let reset = json!({"role": "viewer", "grants": [], "passwordReset": true});
         assert_eq!(
