@@ -9,7 +9,8 @@ use leptos_router::{
 };
 
 use crate::{
-    components::mark::icon_url,
+    components::{empty::Empty, mark::icon_url},
+    html::html,
     model::Theme,
     pages::{
         account::Account,
@@ -71,12 +72,7 @@ pub fn shell(
         <!DOCTYPE html>
         <html lang="en" data-theme=theme.as_str()>
             <head>
-                <meta charset="utf-8"/>
-                <meta name="viewport" content="width=device-width, initial-scale=1"/>
-                <meta name="color-scheme" content="light dark"/>
-                <link rel="icon" type="image/svg+xml" href=icon_url()/>
-                <link rel="apple-touch-icon" href="/dashboard/assets/touch-icon.png"/>
-                <link rel="stylesheet" href=stylesheet/>
+                {appearance(stylesheet)}
                 {script}
                 <script nonce=use_nonce() inner_html=EARLY_KEYS></script>
                 <MetaTags/>
@@ -85,6 +81,49 @@ pub fn shell(
                 <App/>
             </body>
         </html>
+    }
+}
+
+/// Renders the document for a failure outside of the pages, such as of a request that took too long. Scripts that
+/// requested a page find the text in it.
+pub fn failure_document(stylesheet: String, title: &str, text: &str, is_form: bool) -> String {
+    let page_title = format!("{title} · Pennon");
+    let (title, text) = (title.to_owned(), text.to_owned());
+    let next = if is_form {
+        html! { <p>"To send what you typed again, reload this page."</p> }
+    } else {
+        html! { <a class="button" href="">"Try again"</a> }
+    };
+    let document = view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                {appearance(stylesheet)}
+                <title>{page_title}</title>
+            </head>
+            <body>
+                <main class="sign-in" data-rendered-at="">
+                    <Empty>
+                        <h1>{title}</h1>
+                        <p role="alert">{text}</p>
+                        {next}
+                    </Empty>
+                </main>
+            </body>
+        </html>
+    };
+    document.to_html()
+}
+
+/// The elements of the head that determine the look of every document.
+fn appearance(stylesheet: String) -> impl IntoView {
+    view! {
+        <meta charset="utf-8"/>
+        <meta name="viewport" content="width=device-width, initial-scale=1"/>
+        <meta name="color-scheme" content="light dark"/>
+        <link rel="icon" type="image/svg+xml" href=icon_url()/>
+        <link rel="apple-touch-icon" href="/dashboard/assets/touch-icon.png"/>
+        <link rel="stylesheet" href=stylesheet/>
     }
 }
 

@@ -5,7 +5,7 @@ use axum::extract::Request;
 use axum::response::Response;
 use http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderValue, Method};
-use pennon_dashboard::components::failure::failure_document;
+use pennon_dashboard::app::failure_document;
 use serde::Deserialize;
 
 use super::super::assets;
