@@ -72,6 +72,22 @@ describe("a bound reader", () => {
     expect(reader.context).toEqual({ country: "DE", customAttributes: { plan: "pro" } });
   });
 
+  it("copies all own properties that can be read, because evaluate() uses them too", async () => {
+    const client = await ready();
+    const context = Object.defineProperty({}, "country", { value: "FR" });
+    expect(client.evaluate("not_in_france", context).enabled).toBe(false);
+    expect(client.withContext(context).isEnabled("not_in_france")).toBe(false);
+    const changing = {
+      country: "DE",
+      get userId(): string {
+        throw new Error("no");
+      },
+    };
+    const reader = client.withContext(changing);
+    changing.country = "FR";
+    expect(reader.isEnabled("not_in_france")).toBe(true);
+  });
+
   it("can be created for any context, before the client is ready and after its shutdown", async () => {
     const throwing = {
       get country(): string {

@@ -1,7 +1,7 @@
 import type { Evaluation, EvaluationContext, Explanation } from "../evaluation.js";
 import type { FlagReader } from "../reader.js";
 import type { Snapshot } from "../snapshot.js";
-import { isObject } from "./attributes.js";
+import { namesIn, own } from "./attributes.js";
 import type { Evaluations } from "./evaluations.js";
 import { beginReading, endReading } from "./nesting.js";
 
@@ -92,20 +92,23 @@ export class BoundReader implements FlagReader {
  */
 function copied(given: unknown): EvaluationContext {
   // A function has no attributes, as in the engine.
-  const context = beginReading(isObject(given) ? (given as EvaluationContext) : undefined);
+  const copy = ownMembers(beginReading(given));
+  const customAttributes = ownMembers(copy.customAttributes);
+  endReading();
+  return Object.hasOwn(copy, "customAttributes") ? { ...copy, customAttributes } : copy;
+}
+
+/** Copies the members that an object owns. One that cannot be read is missing, as in the engine. */
+function ownMembers(owner: unknown): Record<string, never> {
+  const names = namesIn(owner);
   try {
-    const copy = { ...context };
-    const { customAttributes } = copy;
-    if (typeof customAttributes === "object" && !Array.isArray(customAttributes)) {
-      copy.customAttributes = { ...customAttributes };
+    // Much faster, but a getter may throw, and the copy lacks properties that are not enumerable.
+    const copy = { ...(owner as Record<string, never>) };
+    if (Object.keys(copy).length === names.length) {
+      return copy;
     }
-    return copy;
-  } catch {
-    // A getter throws; the engine treats that attribute as missing.
-    return context ?? {};
-  } finally {
-    endReading();
-  }
+  } catch {}
+  return Object.fromEntries(names.map((name) => [name, own(owner, name) as never]));
 }
 
 function equal(one: Readonly<Record<string, Evaluation>>, other: typeof one): boolean {
