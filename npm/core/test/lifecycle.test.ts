@@ -279,6 +279,18 @@ describe("the TTL", () => {
     expect(client.isEnabled("beta")).toBe(true);
   });
 
+  it("changes a flag that expires only once, even if it is then gone", async () => {
+    const flags = [flag("short", true, { ttlOverrideSeconds: 5 }), flag("beta")];
+    const service = new ScriptedService(configuration(flags), status(404), on);
+    const client = await readyClient(service);
+    const changes = vi.fn();
+    client.on("change", ({ flags }) => changes(...flags));
+    await vi.advanceTimersByTimeAsync(5_000);
+    await client.refresh();
+    expect(client.read("short")).toBeUndefined();
+    expect(changes.mock.calls).toEqual([["short"]]);
+  });
+
   it("is renewed by a response without changes", async () => {
     const service = new ScriptedService(on, status(304), status(404));
     const client = await readyClient(service);

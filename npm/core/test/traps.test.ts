@@ -7,6 +7,7 @@ import {
   configuration,
   flag,
   flagWithRule,
+  held,
   optionsFor,
   ScriptedService,
   status,
@@ -34,14 +35,20 @@ describe("an engine that traps", () => {
 
   /** Makes a function of the wasm trap, or call `instead`, while `isPoisoned`. */
   function trapsIn(name: string, isPoisoned: () => boolean, instead = unreachable): void {
+    trapsWhere((each) => each === name && isPoisoned(), instead);
+  }
+
+  /** Makes the functions of the wasm trap, or call `instead`, while `isPoisoned` returns true for their names. */
+  function trapsWhere(isPoisoned: (name: string) => boolean, instead = unreachable): void {
     const instantiate = WebAssembly.instantiate.bind(WebAssembly);
     const instance = async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
       const { exports } = await instantiate(module, imports);
-      const original = exports[name] as (...numbers: number[]) => number;
-      const poisoned = (...numbers: number[]) => {
-        return isPoisoned() ? instead() : original(...numbers);
-      };
-      return { exports: { ...exports, [name]: poisoned } };
+      const poisoned = Object.entries(exports).map(([name, original]) => {
+        const call = (...numbers: number[]) =>
+          isPoisoned(name) ? instead() : (original as (...numbers: number[]) => number)(...numbers);
+        return [name, typeof original === "function" ? call : original];
+      });
+      return { exports: Object.fromEntries(poisoned) };
     };
     vi.spyOn(WebAssembly, "instantiate").mockImplementation(instance as never);
   }
@@ -174,6 +181,59 @@ describe("an engine that traps", () => {
     vi.useRealTimers();
     expect(events.filter((type) => type === "refresh:error")).toHaveLength(2);
     expect(events.filter((type) => type === "ready")).toHaveLength(1);
+  });
+
+  it("and traps again while it loads the last configuration reports the changes of the next", async () => {
+    vi.useFakeTimers();
+    let poisoned = "evaluate";
+    trapsWhere((name) => name === poisoned);
+    const client = await readyClient(
+      new ScriptedService(on, configuration([flag("beta", false), flag("new")])),
+    );
+    const changed = new Promise((resolve) => client.once("change", resolve));
+    expect(client.read("ruled", { country: "FR" })).toBeUndefined();
+    poisoned = "load";
+    await new Promise((resolve) => client.once("engine:error", resolve));
+    poisoned = "";
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await changed).toMatchObject({ flags: ["beta", "ruled", "new"] });
+  });
+
+  it.each(["take_command", "keys", "changes"])(
+    "in %s, before it has served an accepted configuration, reports the changes later",
+    async (name) => {
+      let isPoisoned = false;
+      trapsIn(name, () => isPoisoned);
+      const next = configuration([flag("beta", false), flagWithRule("ruled", "FR")], 'W/"2"');
+      const first = held();
+      const service = new ScriptedService(on, first.answer, next);
+      const client = await readyClient(service);
+      const changes: (readonly string[])[] = [];
+      client.on("change", ({ flags }) => changes.push(flags));
+      client.once("engine:error", () => {
+        isPoisoned = false;
+      });
+      const refreshed = client.refresh();
+      await service.requested(2);
+      isPoisoned = true;
+      await first.release(next);
+      await expect(refreshed).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+      await client.refresh();
+      expect(client.isEnabled("beta")).toBe(false);
+      expect(changes).toEqual([["beta"]]);
+    },
+  );
+
+  it("settles the calls of a listener, and those that it interrupted", async () => {
+    const client = await readyClient(new ScriptedService(on, trap, on));
+    let restarted: Promise<void> | undefined;
+    client.once("engine:error", () => {
+      restarted = client.initialize();
+    });
+    await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+    await restarted;
+    await client.refresh();
+    expect(client.evaluate("ruled", { country: "FR" }).reason).toBe("targeting_rule");
   });
 
   it("during an evaluation affects only that one, and restarts at once", async () => {

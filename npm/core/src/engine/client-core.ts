@@ -40,7 +40,7 @@ export class ClientCore {
     [CommandKind.SetTimer]: () => this.#host.setTimer(this.#number()),
     [CommandKind.ClearTimer]: () => this.#host.clearTimer(),
     [CommandKind.Restore]: () => this.#restore(),
-    [CommandKind.Apply]: () => this.#host.apply(this.#answers ?? this.#evaluator.flags()),
+    [CommandKind.Apply]: () => this.#apply(),
     [CommandKind.Renew]: () => this.#host.renew(),
     [CommandKind.Expire]: () => this.#host.expire(this.#exports.integers(this.#wasm.expired)),
     [CommandKind.Clear]: () => this.#host.clear(),
@@ -130,12 +130,9 @@ export class ClientCore {
         ageMs,
         length,
       );
-      if (isNew) {
-        buffer.accept();
-      }
     });
     // Not before the host serves the document, because the caller's store may evaluate flags.
-    if (isNew) {
+    if (isNew && !this.#hasFailed) {
       this.#host.save(buffer.lastValid());
     }
   }
@@ -233,6 +230,13 @@ export class ClientCore {
       const run = this.#commands[command] ?? unknown(command);
       run();
     }
+  }
+
+  #apply(): void {
+    const flags = this.#answers ?? this.#evaluator.flags();
+    // Not earlier: after a trap, the next core continues with the document that the host serves.
+    this.#evaluator.buffer.accept();
+    this.#host.apply(flags);
   }
 
   /** Starts from the caller's store, or from its cache if the store has no usable document. */

@@ -78,7 +78,7 @@ export class Evaluator {
       value: (position) => this.#toValue(defaults[position], position),
       find: (key) => keys.find(key),
       ttlSeconds: () => exports.integers(wasm.ttls),
-      changes: () => JSON.parse(exports.text(wasm.changes) || "[]"),
+      changes: JSON.parse(exports.text(wasm.changes) || "[]"),
       unsupported: this.#unsupported(defaults, keys),
       skipped: wasm.skipped(),
     };

@@ -33,7 +33,7 @@ export class FlagStore {
   readonly #missing = new Set<string>();
   /** The positions of expired flags. */
   #expired = new Set<number>();
-  /** True if the flags come from a configuration rather than a cache or a snapshot. */
+  /** True if the flags come from a configuration of the current engine rather than a cache or a snapshot. */
   #configured = false;
   #revision = 0;
   /** The `confirmedAt` of the index in the cache that leads to all current flags; undefined if a write has failed. */
@@ -93,10 +93,19 @@ export class FlagStore {
   #configure(flags: ConfiguredFlags): readonly [changes: readonly string[], before: Flags] {
     const expired = Array.from(this.#expired, (position) => this.#flags.key(position));
     const before = this.#serve(flags);
-    const known = this.#configured ? flags.changes?.() : undefined;
-    const changes = known ?? differences(before, flags);
+    const known = this.#configured ? flags.changes : undefined;
+    const changes = new Set(known ?? differences(before, flags));
+    for (const key of expired) {
+      // Reads already return the fallback of an expired flag, so nothing changes if it is gone.
+      flags.find(key) < 0 ? changes.delete(key) : changes.add(key);
+    }
     this.#configured = true;
-    return [[...new Set([...changes, ...expired])], before];
+    return [[...changes], before];
+  }
+
+  /** Prepares for flags of another engine, which does not know how they differ from the served ones. */
+  changeEngine(): void {
+    this.#configured = false;
   }
 
   /** Serves the flags of a snapshot; in remote mode, for this context. */

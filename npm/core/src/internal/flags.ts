@@ -36,10 +36,10 @@ export interface Flags {
 export interface ConfiguredFlags extends Flags {
   ttlSeconds(): ArrayLike<number>;
   /**
-   * Returns the keys of the flags that differ from the engine's previous configuration; empty if it had none. Flags
-   * that do not come from the engine lack this method.
+   * The keys of the flags that differ from the engine's previous configuration; empty if it had none. Flags that do not
+   * come from the engine lack it.
    */
-  changes?(): readonly string[];
+  readonly changes?: readonly string[];
   /** The flags that this version cannot evaluate for a context, each with the unknown value as JSON. */
   readonly unsupported: readonly { readonly key: string; readonly value: string }[];
   /** The number of entries without a usable key or switch. */

@@ -24,6 +24,12 @@ const MIN_TRAP_INTERVAL_MS = 1_000;
 /** The delay of the restart after traps in faster succession. */
 const RESTART_DELAY_MS = 30_000;
 
+/** The config document of a core that trapped, and true if the next core continues its refresh. */
+interface Interrupted {
+  readonly configuration: Uint8Array | undefined;
+  readonly refreshing: boolean;
+}
+
 /** Loads the code of the core. */
 type LoadEngine = () => Promise<typeof import("../engine/client-core.js")>;
 
@@ -64,6 +70,8 @@ export class ClientRuntime implements FirstFlagsClient {
   /** True if the client no longer starts with the configuration of the bootstrap. */
   #hasTriedBootstrap: boolean;
   #trappedAt = Number.NEGATIVE_INFINITY;
+  /** The work of a core that trapped, until the next core continues it. */
+  #interrupted: Interrupted | undefined;
   #ended = false;
   /** True if the flags never change. */
   #isFrozen = false;
@@ -439,20 +447,24 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#logger.error(error.message, error);
     this.#thrown = cause;
     this.#disconnect();
-    this.#publisher.emit({ type: "engine:error", error });
-    const before = this.#trappedAt;
+    const isFirst = performance.now() - this.#trappedAt >= MIN_TRAP_INTERVAL_MS;
     this.#trappedAt = performance.now();
+    if (this.#evaluations.isReady) {
+      // A listener may load the next core.
+      this.#interrupted = { configuration, refreshing: isFirst && this.#refreshing };
+    }
+    this.#publisher.emit({ type: "engine:error", error });
     if (this.#ended || !this.#evaluations.isReady) {
       this.#failCalls();
-    } else if (this.#trappedAt - before < MIN_TRAP_INTERVAL_MS) {
+    } else if (!isFirst) {
       this.#failCalls();
-      this.#timer.set(RESTART_DELAY_MS, () => this.#restart(configuration, false));
+      this.#timer.set(RESTART_DELAY_MS, () => this.#load(() => {}));
     } else {
       if (!this.#refreshing) {
         // The call was made in the same tick, so the failed engine has not seen it.
         this.settle("refresh", { kind: FailureKind.Trapped });
       }
-      this.#restart(configuration, this.#refreshing);
+      this.#load(() => {});
     }
   }
 
@@ -524,16 +536,21 @@ export class ClientRuntime implements FirstFlagsClient {
     core.initialize({ timeoutMs, retry: this.#retry });
   }
 
-  /** Continues with a new core. */
-  #restart(configuration: Uint8Array | undefined, refreshing: boolean): void {
-    this.#load((core) => {
-      if (configuration === undefined || !core.resume(configuration, refreshing)) {
-        this.#failCalls();
-        this.#startCore(core);
-      }
-      // Reads that failed in the meantime succeed now.
-      this.#publisher.notifySubscribers();
-    });
+  /** Continues the work of a core that trapped, if any. */
+  #continue(core: ClientCore): void {
+    const interrupted = this.#interrupted;
+    this.#interrupted = undefined;
+    if (interrupted === undefined) {
+      return;
+    }
+    const { configuration, refreshing } = interrupted;
+    if (configuration === undefined || !core.resume(configuration, refreshing)) {
+      this.#flags.changeEngine();
+      this.#failCalls();
+      this.#startCore(core);
+    }
+    // Reads that failed in the meantime succeed now.
+    this.#publisher.notifySubscribers();
   }
 
   /** Loads the engine if necessary, but not before `start`, and then calls `act`. */
@@ -543,6 +560,9 @@ export class ClientRuntime implements FirstFlagsClient {
       .then((core) => {
         this.#core = this.#ended ? undefined : core;
         this.#evaluations.engine = this.#core;
+        if (this.#core) {
+          this.#continue(this.#core);
+        }
       });
     this.#loading.then(
       () => this.#core && act(this.#core),
