@@ -217,6 +217,22 @@ async fn failed_sign_ins_are_limited_per_account_and_address_for_an_hour() {
 }
 
 #[tokio::test]
+async fn failed_sign_ins_before_the_clock_was_set_back_are_forgotten() {
+    let app = TestApp::with_settings(&["--rate-limit-login", "1"]).await;
+    app.sign_in(EMAIL, "wrong")
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    app.sign_in(EMAIL, PASSWORD)
+        .await
+        .expect(StatusCode::TOO_MANY_REQUESTS);
+    app.advance(-30);
+    let limited = app.sign_in(EMAIL, PASSWORD).await;
+    assert_eq!(limited.header("retry-after"), "90");
+    app.advance(-7200);
+    app.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
+}
+
+#[tokio::test]
 async fn changing_the_case_of_an_address_gives_no_extra_attempts() {
     let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
     for email in [EMAIL.to_uppercase(), EMAIL.replace('a', "A")] {
@@ -345,6 +361,25 @@ async fn the_successor_of_a_refresh_token_is_erased_after_the_grace_period() {
     let kept = "select count(*) from refresh_tokens where successor is not null";
     assert_eq!(app.database().count(kept).await, 1);
     app.advance(11);
+    eventually("the successor is erased", async || {
+        app.database().count(kept).await == 0
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_grace_period_of_a_refresh_token_ends_if_the_clock_is_set_back() {
+    let app = TestApp::start().await;
+    let first = app.sign_in(EMAIL, PASSWORD).await.text("/refresh_token");
+    let body = json!({ "refresh_token": first });
+    let refresh = async || app.anonymous().post("/auth/refresh", body.clone()).await;
+    refresh().await.expect(StatusCode::OK);
+    app.advance(-60);
+    refresh().await.expect(StatusCode::OK);
+    app.advance(-1);
+    refresh().await.expect(StatusCode::UNAUTHORIZED);
+    app.watch();
+    let kept = "select count(*) from refresh_tokens where successor is not null";
     eventually("the successor is erased", async || {
         app.database().count(kept).await == 0
     })

@@ -1,6 +1,7 @@
 //! Sign-in and sign-out.
 
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -21,6 +22,9 @@ const KEEP_EXPIRED_DAYS: i64 = 7;
 
 /// The period for which a spent refresh token is accepted again, in case its response was lost, in milliseconds.
 const LOST_ANSWER_MILLIS: i64 = 10_000;
+
+/// The maximum time by which the clock of another instance may be ahead, in milliseconds.
+const MAX_CLOCK_DIFFERENCE_MILLIS: i64 = 60_000;
 
 /// A session that has just begun.
 pub(crate) struct SignedIn {
@@ -140,7 +144,7 @@ pub(crate) async fn refresh(admin: &Admin, token: &str) -> Result<SignedIn, Erro
     let secret = match spent {
         None => replace_refresh_token(admin, tx, session, token, now).await?,
         Some(spent) => {
-            let successor = spent.successor.filter(|_| spent.at >= grace_begins(now));
+            let successor = spent.successor.filter(|_| grace(now).contains(&spent.at));
             let Some(successor) = successor else {
                 tracing::warn!(user = %user.id, "a spent refresh token was reused; its session has ended");
                 store::sessions::end(&mut tx, session, now).await?;
@@ -175,9 +179,10 @@ async fn replace_refresh_token(
     Ok(secret)
 }
 
-/// Returns the time since which a token must have been spent for its successor to be returned again.
-fn grace_begins(now: Timestamp) -> Timestamp {
-    now.plus_millis(-LOST_ANSWER_MILLIS)
+/// Returns the times at which a token must have been spent for its successor to be returned again. They end in the
+/// future, because another instance may have spent it by its own clock, but if this one was set back, not at any time.
+fn grace(now: Timestamp) -> RangeInclusive<Timestamp> {
+    now.plus_millis(-LOST_ANSWER_MILLIS)..=now.plus_millis(MAX_CLOCK_DIFFERENCE_MILLIS)
 }
 
 /// The next time at which this instance erases the successors of spent refresh tokens, in milliseconds since 1970; 0 if
@@ -200,13 +205,15 @@ impl Admin {
     /// Erases expired successors, so that a copy of the database does not reveal them to the holder of a spent token.
     pub(crate) async fn erase_successors(&self) {
         let (now, due) = (self.clock.now(), self.successors.0.load(Relaxed));
-        if due == 0 || now.millis() <= due {
+        // After the clock was set back, `due` may be far ahead.
+        let not_yet = now.millis()..=now.plus_millis(LOST_ANSWER_MILLIS).millis();
+        if due == 0 || not_yet.contains(&due) {
             return;
         }
         self.successors.0.store(0, Relaxed);
         let erased = async {
             let mut tx = self.db.write().await?;
-            let rest = store::sessions::erase_successors(&mut tx, grace_begins(now)).await?;
+            let rest = store::sessions::erase_successors(&mut tx, &grace(now)).await?;
             tx.commit().await.map(|()| rest)
         };
         // Retried after a failure.

@@ -47,6 +47,17 @@ struct Window {
     in_progress: u32,
 }
 
+impl Window {
+    /// Returns the remaining milliseconds of a window of this length; none if it has ended. One that began long after
+    /// `now` has ended too, because the clock was set back. (An attempt may have waited since it read the clock.)
+    fn remaining(&self, length: i64, now: i64) -> Option<i64> {
+        let remaining = self.ends.saturating_sub(now);
+        (1..=length + MINUTE)
+            .contains(&remaining)
+            .then_some(remaining)
+    }
+}
+
 /// An attempt to prove ownership of an account.
 pub(crate) struct Attempt {
     account: AccountAtNetwork,
@@ -162,7 +173,7 @@ impl Throttle {
                 in_progress: 0,
             };
             let window = windows.entry(*source).or_insert_with(fresh);
-            if window.ends <= now {
+            if window.remaining(length, now).is_none() {
                 *window = fresh();
             }
             window.counted = window.counted.saturating_add(1);
@@ -189,9 +200,10 @@ impl Throttle {
     ) -> Result<(), Error> {
         let waits = attempt.sources.iter().filter_map(|source| {
             let window = windows.get(source)?;
-            let (multiple, _) = source.rule();
+            let (multiple, length) = source.rule();
             let limit = self.per_account_and_address.saturating_mul(multiple);
-            (window.ends > now && counted(window) >= limit).then(|| window.ends - now)
+            let remaining = window.remaining(length, now)?;
+            (counted(window) >= limit).then_some(remaining)
         });
         match waits.max() {
             Some(wait) => Err(Error::TooManyAttempts {

@@ -1,6 +1,7 @@
 //! Sessions and refresh tokens.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use pennon_model::id::{SessionId, UserId};
 use pennon_model::page::PageRequest;
@@ -139,11 +140,15 @@ pub(crate) async fn spend(
     ).bind(token.as_bytes()).bind(now.millis()).bind(successor.as_bytes().as_slice()).execute(conn).await.map(drop))
 }
 
-/// Erases the successors of all tokens that were spent before `then`, and returns the number of other successors.
-pub(crate) async fn erase_successors(tx: &mut Tx, then: Timestamp) -> Result<i64, Error> {
+/// Erases the successors of all tokens that were spent outside of this period, and returns the number of the others.
+pub(crate) async fn erase_successors(
+    tx: &mut Tx,
+    kept: &RangeInclusive<Timestamp>,
+) -> Result<i64, Error> {
     on_conn!(tx, conn => sqlx::query(
-        "update refresh_tokens set successor = null where successor is not null and spent_at < $1",
-    ).bind(then.millis()).execute(conn).await.map(drop))?;
+        "update refresh_tokens set successor = null
+         where successor is not null and spent_at not between $1 and $2",
+    ).bind(kept.start().millis()).bind(kept.end().millis()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query_scalar(
         "select count(*) from refresh_tokens where successor is not null",
     ).fetch_one(conn).await)
