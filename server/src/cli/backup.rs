@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::config::DatabaseSettings;
+use crate::store::backup::{beside, lock_folder, remove_if_there};
 use crate::store::{Db, OpenMode};
 
 /// The file to write and the database to back up.
@@ -23,12 +24,17 @@ pub struct Arguments {
 /// Copies the database to a temporary file beside the target, so that the target is complete as soon as it exists.
 pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), Box<dyn Error>> {
     let url = database.url()?;
+    let target = std::path::absolute(&file)?;
+    // Held until the end, so that no other backup is writing what an interrupted one has left.
+    let lock = lock_folder(target.parent().unwrap_or(&target)).await;
     if is_taken(&file) {
         return Err(format!("{} already exists", file.display()).into());
     }
-    let mut unfinished = file.clone().into_os_string();
-    unfinished.push(".unfinished");
-    let unfinished = PathBuf::from(unfinished);
+    let unfinished = beside(&file, ".unfinished");
+    if lock.is_some() && unfinished.is_file() && !unfinished.is_symlink() {
+        remove_if_there(&unfinished)?;
+        remove_if_there(&beside(&unfinished, "-journal"))?;
+    }
     if is_taken(&unfinished) {
         let left = unfinished.display();
         return Err(format!("{left} exists; delete it unless a backup is running").into());

@@ -66,28 +66,34 @@ impl Backup {
     }
 }
 
-/// Locks the folder of a file against other upgrades, until the result is dropped. While another process holds the
-/// lock, it waits. A lock on the file itself would interfere with those of SQLite.
-///
-/// Returns `None` for a database in memory, and if the file system has no such locks.
+/// Locks the folder of a database against other upgrades. A lock on the file itself would interfere with those of
+/// SQLite. Returns `None` for a database in memory, and otherwise like [`lock_folder`].
 pub(super) async fn lock(file: &Path) -> Option<File> {
     if sqlite::is_in_memory(file) {
         return None;
     }
-    let file = file.canonicalize().ok()?;
-    let lock = File::open(folder(&file)).ok()?;
+    lock_folder(folder(&file.canonicalize().ok()?)).await
+}
+
+/// Locks a folder against other processes that upgrade or back up a database in it, until the result is dropped. While
+/// another process holds the lock, it waits. Returns `None` if the file system has no such locks.
+pub(crate) async fn lock_folder(folder: &Path) -> Option<File> {
+    let lock = File::open(folder).ok()?;
     let mut has_waited = false;
     loop {
         match lock.try_lock() {
             Ok(()) => return Some(lock),
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => {
-                tracing::debug!(%error, "cannot lock the folder of the database");
+                tracing::debug!(%error, "cannot lock the folder");
                 return None;
             }
         }
         if !has_waited {
-            tracing::warn!("waiting for another process, which upgrades the schema");
+            tracing::warn!(
+                folder = %folder.display(),
+                "waiting for another process, which upgrades or backs up a database in the folder"
+            );
             has_waited = true;
         }
         sleep(LOCK_PAUSE).await;
@@ -139,7 +145,7 @@ fn is_backup(name: &OsStr, file: &Path) -> bool {
     version.is_some_and(|version| !version.is_empty() && version.iter().all(u8::is_ascii_digit))
 }
 
-pub(super) fn remove_if_there(file: &Path) -> io::Result<()> {
+pub(crate) fn remove_if_there(file: &Path) -> io::Result<()> {
     match fs::remove_file(file) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -147,7 +153,7 @@ pub(super) fn remove_if_there(file: &Path) -> io::Result<()> {
 }
 
 /// Returns the path of the file with a suffix added to its name.
-pub(super) fn beside(file: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn beside(file: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(suffix);
     PathBuf::from(name)

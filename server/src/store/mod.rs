@@ -4,7 +4,7 @@
 //! every type that is bound or read. Rows are private to their module and become domain types by `TryFrom`.
 
 pub(crate) mod audit;
-mod backup;
+pub(crate) mod backup;
 pub(crate) mod batch;
 pub(crate) mod clients;
 pub(crate) mod configurations;

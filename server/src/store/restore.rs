@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{Connection, Executor};
+use sqlx::{ConnectOptions, Connection, Executor};
 
 use super::backup::{beside, finish, remove_if_there};
 use super::{CopyError, OpenError, Outdated, schema, sqlite};
@@ -170,7 +170,9 @@ async fn open(backup: &Path) -> Result<SqliteConnection, RestoreError> {
     let options = SqliteConnectOptions::new()
         .filename(std::path::absolute(backup)?)
         .create_if_missing(false)
-        .read_only(true);
+        .read_only(true)
+        // The steps for a large file are slow, which is no reason for a warning.
+        .disable_statement_logging();
     let opened = SqliteConnection::connect_with(&options).await;
     opened.map_err(|error| unusable(backup, &error))
 }

@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::schema::{self, Outdated};
-use super::{Access, CopyError, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
+use super::{Access, CopyError, OpenError, OpenMode, WRITE_LOCK_TIMEOUT, backup};
 
 /// The result codes of SQLite (<https://sqlite.org/rescode.html>).
 const SQLITE_BUSY: u32 = 5;
@@ -197,7 +197,9 @@ pub(super) async fn copy(connection: &mut SqliteConnection, file: &Path) -> Resu
     let copying = sqlx::query("vacuum into $1").bind(name);
     if let Err(error) = copying.execute(connection).await {
         // The error above is more useful than one of the removal.
-        let _ = std::fs::remove_file(&file);
+        for left in [&file, &backup::beside(&file, "-journal")] {
+            let _ = std::fs::remove_file(left);
+        }
         return Err(error.into());
     }
     Ok(())

@@ -90,6 +90,33 @@ async fn a_backup_follows_no_symbolic_link() {
 }
 
 #[tokio::test]
+async fn a_backup_replaces_what_an_interrupted_one_has_left() {
+    let app = TestApp::start().await;
+    if !app.is_on_file() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = |name: &str| folder.path().join(name);
+    for left in ["copy.db.unfinished", "copy.db.unfinished-journal"] {
+        std::fs::write(path(left), "half").expect("a file is written");
+    }
+    let running = std::fs::File::open(folder.path()).expect("the folder is there");
+    running.lock().expect("the folder can be locked");
+    let copy = path("copy.db").display().to_string();
+    let arguments = ["backup", &copy];
+    let release = async {
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        assert!(path("copy.db.unfinished-journal").exists());
+        running.unlock().expect("the folder is unlocked");
+    };
+    let (backup, ()) = tokio::join!(app.command(&arguments), release);
+    backup.expect_success();
+    let files = std::fs::read_dir(folder.path()).expect("the folder is there");
+    assert_eq!(files.count(), 1);
+    TestApp::on_database(&format!("sqlite://{copy}")).await;
+}
+
+#[tokio::test]
 async fn a_backup_is_private_even_if_its_name_looks_like_a_uri() {
     let app = TestApp::start().await;
     if !app.is_on_file() {
