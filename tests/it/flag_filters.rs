@@ -52,6 +52,11 @@ async fn flags_are_filtered_by_state_and_environment() {
             format!("environment={blog}&sort=key"),
             vec!["off", "on", "partly"],
         ),
+        // Two independent conditions.
+        (
+            format!("environment={blog}&product=shop&sort=key"),
+            vec!["off", "on", "partly"],
+        ),
         ("state=on".to_owned(), vec!["on"]),
         ("state=on&product=blog".to_owned(), vec![]),
         (
@@ -111,6 +116,7 @@ async fn stale_flags_and_the_last_evaluation_are_listed() {
         app.advance(60);
     }
     assert_eq!(keys(&admin, "stale=true").await, ["unused", "never"]);
+    assert_eq!(keys(&admin, "stale=false").await, ["targeted"]);
     assert_eq!(keys(&admin, "stale=true&state=on").await, ["unused"]);
     assert_eq!(
         keys(&admin, "stale=true&q=nev&archived=false").await,

@@ -40,8 +40,8 @@ pub(crate) struct StateQuery {
     /// An active environment in which the flags are configured, for the state and the usage; any if none.
     pub(crate) environment: Option<EnvironmentId>,
     pub(crate) state: Option<FlagState>,
-    /// True for stale flags only.
-    pub(crate) stale: bool,
+    /// True for stale flags only, false for all others.
+    pub(crate) stale: Option<bool>,
     /// True to add the usage of each flag.
     pub(crate) usage: bool,
 }
@@ -98,7 +98,7 @@ pub(crate) async fn page(
     let states = StateFilter {
         environment: query.environment,
         state: query.state,
-        stale: query.stale.then_some(since),
+        stale: query.stale.then_some((since, true)),
     };
     let (environment, page) = (query.environment, query.page);
     let flags = store::flags::list(&mut tx, &filter_of(query), &states, page).await?;
@@ -164,7 +164,7 @@ pub(crate) async fn list(
     let states = StateFilter {
         environment: state.environment,
         state: state.state,
-        stale: state.stale.then_some(since),
+        stale: state.stale.map(|is_stale| (since, is_stale)),
     };
     let flags = store::flags::list(&mut tx, &filter, &states, page).await?;
     if !state.usage {

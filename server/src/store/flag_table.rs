@@ -112,7 +112,7 @@ macro_rules! push_state {
                 $query.push(
                     " and flags.id in (select flag_states.flag_id from flag_states where true",
                 );
-                if let Some(product) = product {
+                if let (Some(product), None) = (product, environment) {
                     $query
                         .push(" and flag_states.environment_id in (select id from environments where product = ")
                         .push_bind(product)

@@ -108,8 +108,8 @@ pub(crate) struct StateFilter {
     pub(crate) environment: Option<EnvironmentId>,
     /// The state in that environment, or in any active one.
     pub(crate) state: Option<FlagState>,
-    /// The times that make a flag stale, to select only stale flags.
-    pub(crate) stale: Option<StaleSince>,
+    /// The times that make a flag stale, and true to select the stale flags, false for all others.
+    pub(crate) stale: Option<(StaleSince, bool)>,
 }
 
 /// Appends the `from` clause and the conditions of a selection. The text contains only the requested conditions, so
@@ -140,8 +140,8 @@ macro_rules! push_selected {
             $states.environment,
             $states.state
         );
-        if $states.stale.is_some() {
-            $query.push(" and ").push(STALE);
+        if let Some((_, is_stale)) = $states.stale {
+            $query.push(if is_stale { " and " } else { " and not " }).push(STALE);
         }
     }};
 }
@@ -270,7 +270,7 @@ pub(crate) async fn list(
 ) -> Result<Page<Flag>, Error> {
     let rows: Vec<FlagRow> = on_conn!(&mut *tx, conn => {
         let mut query = QueryBuilder::new("");
-        if let Some(since) = states.stale {
+        if let Some((since, _)) = states.stale {
             push_since!(query, since);
         }
         // Databases may compute all columns before they sort, so tags and products are added to the page afterwards.
@@ -284,7 +284,7 @@ pub(crate) async fn list(
     })?;
     let total = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("");
-        if let Some(since) = states.stale {
+        if let Some((since, _)) = states.stale {
             push_since!(query, since);
         }
         query.push("select count(*)");

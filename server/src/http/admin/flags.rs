@@ -238,8 +238,8 @@ from_fields! {
         /// Flags with this state in the environment, or in any active environment of the product, or in any at all.
         state: optional("state"),
         /// True for stale flags only: expired, or unchanged for 30 days, and unused for 14 days or the same for
-        /// everyone.
-        stale: or_default("stale"),
+        /// everyone; `false` for all others.
+        stale: optional("stale"),
         /// Members that are omitted by default: the last evaluation, and the reason why a flag is stale.
         usage: optional("include").map(|include| include == Some(FlagExtra::Usage)),
     }
@@ -251,7 +251,8 @@ from_fields! {
         archived: optional("archived"),
         /// The flag with exactly this key.
         key: optional("key"),
-        /// Flags whose name or key contains this text, in any case (on SQLite, only of the letters A to Z).
+        /// Flags whose name or key contains this text, in any case (on SQLite, and on PostgreSQL with the locale `C`,
+        /// only of the letters A to Z).
         search: optional("q").map(|search: Option<Search>| search.map(|Search(text)| text)),
         /// Flags that are configured in the environments of this product.
         product: optional("product"),
@@ -266,7 +267,8 @@ from_fields! {
     MetadataFilter {
         /// Flags with this tag, or with all of several tags that are separated by commas.
         tags: optional("tag").map(|tags: Option<TagList>| tags.map(|TagList(tags)| tags).unwrap_or_default()),
-        /// Flags with this owner, in any case (on SQLite, only of the letters A to Z).
+        /// Flags with this owner, in any case (on SQLite, and on PostgreSQL with the locale `C`, only of the letters A
+        /// to Z).
         owner: optional("owner"),
         /// Flags of this kind.
         kind: optional("kind"),
