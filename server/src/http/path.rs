@@ -10,7 +10,7 @@ use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
 
 use utoipa::ToSchema;
 use utoipa::openapi::path::ParameterIn;
-use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Type};
 
 use super::code::Code;
 use super::openapi::OperationBuilder;
@@ -99,7 +99,8 @@ impl FromPath for AccountSelector {
     }
 
     fn describe(builder: &mut OperationBuilder<'_>) {
-        let schema = OneOfBuilder::new()
+        // Not `oneOf`: a validator may ignore formats, and then `me` would be an ID too.
+        let schema = AnyOfBuilder::new()
             .item(builder.schemas.refer::<UserId>())
             .item(
                 ObjectBuilder::new()
