@@ -43,7 +43,9 @@ test.describe("the reference of the API", { tag: "@scripts" }, () => {
 
     await page.getByRole("button", { name: "Authorize" }).first().click();
     const dialog = page.locator(".dialog-ux");
-    await dialog.getByRole("textbox").first().fill(token);
+    await expect(dialog.getByRole("textbox").first()).toBeFocused();
+    await expect(dialog.getByRole("heading", { name: "accessToken" })).toBeInViewport();
+    await page.keyboard.insertText(token);
     await dialog.getByRole("button", { name: "Apply credentials" }).first().click();
     await dialog.getByRole("button", { name: "Close" }).first().click();
     await listing.getByRole("button", { name: "Execute" }).click();

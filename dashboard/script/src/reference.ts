@@ -39,6 +39,17 @@ function nameSearch(): void {
   }
 }
 
+/** Focuses the first field of the dialog for credentials. Swagger UI would focus the last one, and scroll to it. */
+function focusFirstCredential(): void {
+  document.querySelector<HTMLInputElement>(".dialog-ux input")?.focus();
+}
+
+document.addEventListener("click", ({ target }) => {
+  if (target instanceof Element && target.closest(".authorize, .authorization__btn")) {
+    setTimeout(focusFirstCredential);
+  }
+});
+
 SwaggerUI({
   url: "/openapi.json",
   dom_id: "#reference",
