@@ -93,6 +93,10 @@ export class Api {
     return token;
   }
 
+  async restore(flag: Flag): Promise<void> {
+    await send(this.#server, "POST", `/flags/${flag.id}/restore`, this.#token);
+  }
+
   async archive(flag: Flag): Promise<void> {
     await send(this.#server, "DELETE", `/flags/${flag.id}`, this.#token);
   }

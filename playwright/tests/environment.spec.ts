@@ -95,6 +95,23 @@ test("a concurrent change is not overwritten", async ({
   await expect(page.getByLabel("Name", { exact: true })).toHaveValue("integration");
 });
 
+test("a form of an environment that was revoked meanwhile says that nothing was changed", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 409/);
+  const staging = await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await open(page, "staging");
+  await page.getByLabel("Name", { exact: true }).fill("integration");
+  await api.revoke(staging);
+  await page.getByRole("button", { name: "Rename" }).click();
+  await expect(page.getByRole("alert")).toContainText("Nothing was saved");
+  await expect(page.getByText("This environment is revoked.")).toBeVisible();
+});
+
 test("a rotated key is refused, and the new one works and is shown once", async ({
   page,
   server,

@@ -102,6 +102,28 @@ test("two editors of one rule: the second sees the conflict, keeps the input, an
   await expect(page.locator(".rule")).toContainText("ON when country is FR");
 });
 
+test("a rule for a flag that was archived meanwhile can be sent again after it is restored", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 409/);
+  await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await signIn(page, server);
+  await page.goto(`${address}?edit=rule`);
+  await page.getByLabel("Attribute").fill("country");
+  await operand(page).fill("DE");
+  await api.archive(flag);
+  await page.getByRole("button", { name: "Add rule", exact: true }).last().click();
+  await expect(page.getByRole("heading", { name: "Not saved" })).toBeVisible();
+  await expect(page.getByRole("alert")).toContainText("archived");
+  await api.restore(flag);
+  await page.getByRole("button", { name: "Send again" }).click();
+  await expect(page.locator(".rule")).toContainText("ON when country is DE");
+});
+
 test("two people add rules: the second sees the first rule before adding another", async ({
   page,
   server,

@@ -248,6 +248,8 @@ fn Page(
     let manages = active && role >= Role::Admin;
     let previous_key =
         previous_key.map(|usage| previous_key::section(&environment, usage, manages, &state));
+    // A form that is no longer shown cannot show why it was refused.
+    let error = state.error.clone().filter(|_| !manages);
     let manage = manages.then(|| {
         view! { <Manage environment=environment.clone() polling last_used state/> }
     });
@@ -310,6 +312,7 @@ fn Page(
             <div class="page-actions">{live} {clone}</div>
         </PageHead>
         {revoked}
+        <RefusalNotice error/>
         <Facts environment polling active/>
         {rest}
     }

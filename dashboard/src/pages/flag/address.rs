@@ -71,6 +71,16 @@ impl Edit {
         }
     }
 
+    /// Returns true for a form with fields, false for a confirmation.
+    pub(super) fn has_input(self) -> bool {
+        match self {
+            Self::Details | Self::Ttl | Self::NewRule | Self::Rule(_) | Self::Recipe => true,
+            Self::Rollout => true,
+            Self::None | Self::Switch(_) | Self::DeleteRule(_) | Self::RemoveRollout => false,
+            Self::Copy(..) => false,
+        }
+    }
+
     /// Returns the parameter `edit`, and those that name its object.
     fn parameters(self) -> Vec<(&'static str, Option<String>)> {
         let mut part = None;

@@ -111,7 +111,8 @@ struct PageData {
     products: Vec<String>,
 }
 
-/// Loads the data of the page. Ignores the open form if the reader may not change anything.
+/// Loads the data of the page. Ignores the open form if the reader may not change anything. Fails with the error of a
+/// posted form whose input the page could not show.
 async fn load(address: Address, edit: Edit, state: FormState) -> Result<PageData, AdminError> {
     let admin = signed_in::<dyn FlagPageAdmin>()?;
     // The environments that prevent archiving may be those of other products.
@@ -149,6 +150,10 @@ async fn load(address: Address, edit: Edit, state: FormState) -> Result<PageData
     }
     let details_only = edit == Edit::Details && is_flag_editor && !page.is_archived();
     if !details_only && !page.may_edit() {
+        // Without its form, the page would lose the input.
+        if let Some(error) = page.state.error.take_if(|_| page.edit.has_input()) {
+            return Err(error);
+        }
         page.edit = Edit::None;
     }
     if let (Edit::Copy(None, part), Some(from)) = (page.edit, environment) {
