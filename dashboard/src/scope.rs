@@ -8,6 +8,7 @@
 use pennon_model::environment::Environment;
 
 use crate::{
+    error::AdminError,
     html::{Html, hidden},
     port::{account::OwnAccount, environments::EnvironmentAdmin, query, signed_in},
 };
@@ -33,6 +34,16 @@ pub(crate) fn scoped(href: impl Into<String>) -> String {
 /// Returns true if an environment belongs to the product of the current request.
 pub(crate) fn contains(environment: &Environment) -> bool {
     product().is_none_or(|product| environment.product.as_str() == product)
+}
+
+/// Returns the active environments of the product of the current request, as
+/// [`EnvironmentAdmin::active_environments`] sorts them.
+pub(crate) async fn active_environments() -> Result<Vec<Environment>, AdminError> {
+    let mut active = signed_in::<dyn EnvironmentAdmin>()?
+        .active_environments()
+        .await?;
+    active.retain(contains);
+    Ok(active)
 }
 
 /// Renders the hidden field that keeps the product in a form that is sent as an address.

@@ -35,13 +35,10 @@ pub struct Places {
 impl Places {
     /// Returns the active environments and their products. They are read on behalf of the signed-in user.
     pub(crate) async fn read() -> Result<Self, AdminError> {
-        let active = signed_in::<dyn EnvironmentAdmin>()?
+        let environments = signed_in::<dyn EnvironmentAdmin>()?
             .active_environments()
             .await?;
-        let environments = active.into_iter().map(|polled| polled.environment);
-        Ok(Self {
-            environments: environments.collect(),
-        })
+        Ok(Self { environments })
     }
 
     /// Returns true if there is nothing to grant.

@@ -31,7 +31,6 @@ use crate::{
     model::Naming,
     port::{
         audit::{AuditAdmin, Record},
-        environments::EnvironmentAdmin,
         local, query, signed_in, signed_in_user, visit,
     },
     routes,
@@ -45,11 +44,7 @@ pub fn Audit() -> impl IntoView {
     let request = page_request(&query(), page_length());
     page(Section::Audit, "Audit", async move {
         let role = signed_in_user()?.role;
-        let active = signed_in::<dyn EnvironmentAdmin>()?
-            .active_environments()
-            .await?;
-        let environments = active.into_iter().map(|each| each.environment);
-        let environments: Vec<_> = environments.filter(scope::contains).collect();
+        let environments = scope::active_environments().await?;
         filter.accounts &= role >= Role::Admin;
         let entries = with_environment_of_name(&environments, &filter);
         let page = signed_in::<dyn AuditAdmin>()?

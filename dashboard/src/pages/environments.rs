@@ -54,7 +54,7 @@ pub fn Environments() -> impl IntoView {
                 .await?;
             return Ok(html! { <RevokedList page role/> });
         }
-        let mut active = environments.active_environments().await?;
+        let mut active = environments.polled_environments().await?;
         active.retain(|polled| scope::contains(&polled.environment));
         Ok(html! { <ActiveList active product user error=state.error/> })
     };

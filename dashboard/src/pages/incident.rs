@@ -26,7 +26,6 @@ use crate::{
     model::Naming,
     port::{
         audit::{AuditAdmin, RecentActions, Record},
-        environments::EnvironmentAdmin,
         local, query, signed_in, visit,
     },
     routes,
@@ -120,11 +119,7 @@ pub(super) const ENTRY: &str = "entry";
 pub fn Incident() -> impl IntoView {
     let mut view = View::of(&query());
     page(Section::Audit, "Recent changes · Audit", async move {
-        let active = signed_in::<dyn EnvironmentAdmin>()?
-            .active_environments()
-            .await?;
-        let environments = active.into_iter().map(|each| each.environment);
-        let environments: Vec<_> = environments.filter(scope::contains).collect();
+        let environments = scope::active_environments().await?;
         let chosen = environments
             .iter()
             .find(|each| Some(each.id) == view.environment);

@@ -18,8 +18,11 @@ use crate::{error::AdminError, model::Naming};
 /// The use cases for environments.
 #[async_trait]
 pub trait EnvironmentAdmin: Send + Sync {
-    /// Returns all active environments by product, in the order of each, with their polls of the last 24 hours.
-    async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError>;
+    /// Returns all active environments by product, in the order of each.
+    async fn active_environments(&self) -> Result<Vec<Environment>, AdminError>;
+
+    /// Returns the [active environments](Self::active_environments) with their polls of the last 24 hours.
+    async fn polled_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError>;
 
     /// Returns the first steps of the installation that are taken.
     async fn first_steps(&self) -> Result<FirstSteps, AdminError>;

@@ -297,13 +297,18 @@ impl FlagAdmin for Fake {
 
 #[async_trait]
 impl EnvironmentAdmin for Fake {
-    async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
+    async fn active_environments(&self) -> Result<Vec<Environment>, AdminError> {
         self.record_call("environments".to_owned())?;
-        let polled = |environment: &Environment| PolledEnvironment {
-            environment: environment.clone(),
+        Ok(self.environments.clone())
+    }
+
+    async fn polled_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
+        let active = self.active_environments().await?;
+        let polled = |environment| PolledEnvironment {
+            environment,
             polling: POLLING,
         };
-        Ok(self.environments.iter().map(polled).collect())
+        Ok(active.into_iter().map(polled).collect())
     }
 
     async fn first_steps(&self) -> Result<FirstSteps, AdminError> {

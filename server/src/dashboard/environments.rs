@@ -35,9 +35,14 @@ const CLIENTS_SHOWN: i64 = 10;
 
 #[async_trait]
 impl EnvironmentAdmin for SignedIn {
-    async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
+    async fn active_environments(&self) -> Result<Vec<Environment>, AdminError> {
         let mut active = environments::active(&self.admin, &self.actor).await?;
         environment::sort(&mut active);
+        Ok(active)
+    }
+
+    async fn polled_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
+        let active = self.active_environments().await?;
         let polling = self.polling().await?;
         let polled = |environment: Environment| PolledEnvironment {
             polling: polling.get(&environment.id).copied().unwrap_or_default(),

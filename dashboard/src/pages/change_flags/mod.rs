@@ -88,13 +88,11 @@ impl Preview {
         let environments = match request.action {
             BulkActionName::Enable | BulkActionName::Disable => {
                 let environments = signed_in::<dyn EnvironmentAdmin>()?;
-                let active = environments.active_environments().await?.into_iter();
-                let active = active.map(|polled| polled.environment);
+                let mut active = environments.active_environments().await?;
                 // The address may name one of another product.
                 let is_named = |each: &Environment| request.environment == Some(each.id);
+                active.retain(|each| scope::contains(each) || is_named(each));
                 active
-                    .filter(|each| scope::contains(each) || is_named(each))
-                    .collect()
             }
             BulkActionName::Tag | BulkActionName::Archive => Vec::new(),
         };
