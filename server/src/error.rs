@@ -4,7 +4,6 @@ use pennon_model::environment::EnvironmentPath;
 use pennon_model::flag::FlagKey;
 use pennon_model::grant::Resource;
 use pennon_model::user::Role;
-use sqlx::error::DatabaseError;
 
 /// An error of a use case or an extractor.
 #[derive(Debug, thiserror::Error)]
@@ -359,87 +358,5 @@ pub(crate) fn no_faults(faults: Vec<Fault>) -> Result<(), Error> {
         Ok(())
     } else {
         Err(Error::Invalid(faults))
-    }
-}
-
-impl From<sqlx::Error> for Error {
-    /// Distinguishes an unavailable, full or read-only database from an incorrect query.
-    fn from(error: sqlx::Error) -> Self {
-        use sqlx::Error as Sql;
-        if means_full(&error) {
-            return Self::StorageFull(error);
-        }
-        if means_read_only(&error) {
-            return Self::ReadOnly(error);
-        }
-        let is_away = match &error {
-            // The code that closed the pool has logged the reason. Logging it here would repeat it for every request.
-            Sql::PoolClosed => return Self::Unavailable(None),
-            Sql::Io(_) | Sql::PoolTimedOut | Sql::WorkerCrashed | Sql::Tls(_) => true,
-            Sql::Database(answer) => answer.code().is_some_and(|code| means_unavailable(&code)),
-            _ => false,
-        };
-        if is_away {
-            Self::Unavailable(Some(error))
-        } else {
-            Self::Internal(format!("database: {error}"))
-        }
-    }
-}
-
-/// Returns true if a database's error code means that the database is temporarily unavailable.
-///
-/// In SQLite, the low byte of the numeric code is the kind of error: busy, locked, out of memory, I/O error, corrupt,
-/// full, cannot open, no database (<https://sqlite.org/rescode.html>). In PostgreSQL, the code begins with a class:
-/// connection exceptions, lost to another transaction, refused credentials, no such database, insufficient resources,
-/// not ready or locked, operator intervention, system errors
-/// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
-fn means_unavailable(code: &str) -> bool {
-    match code.parse::<u32>() {
-        Ok(number) if code.len() < 5 => {
-            matches!(number & 0xff, 5 | 6 | 7 | 10 | 11 | 13 | 14 | 26)
-        }
-        _ => ["08", "25P03", "40", "28", "3D", "53", "55", "57", "58"]
-            .iter()
-            .any(|class| code.starts_with(class)),
-    }
-}
-
-/// Returns true if a write failed for lack of disk space.
-///
-/// SQLite's code is 13. Its codes 778 and 4874 are failed writes at a quota or at a limit of the file's size
-/// (<https://sqlite.org/rescode.html>). PostgreSQL's code is 53100
-/// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
-fn means_full(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(DatabaseError::code);
-    code.is_some_and(|code| matches!(&*code, "13" | "778" | "4874" | "53100"))
-}
-
-/// Returns true if a write failed because the database is read-only.
-///
-/// In SQLite, the low byte of the numeric code is 8. PostgreSQL's code is 25006, which a standby returns, too.
-fn means_read_only(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(DatabaseError::code);
-    code.is_some_and(|code| match code.parse::<u32>() {
-        Ok(number) if code.len() < 5 => number & 0xff == 8,
-        _ => code == "25006",
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::means_unavailable;
-
-    #[test]
-    fn a_busy_database_is_away_and_a_violated_constraint_is_not() {
-        for code in [
-            "5", "261", "522", "10", "3850", "13", "08006", "25P03", "40001", "53300", "55P03",
-            "57P01", "58030",
-        ] {
-            assert!(means_unavailable(code), "{code}");
-        }
-        for code in ["1", "19", "2067", "23505", "42601"] {
-            assert!(!means_unavailable(code), "{code}");
-        }
     }
 }

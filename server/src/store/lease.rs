@@ -3,12 +3,12 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use sqlx::error::DatabaseError;
 use sqlx::postgres::PgPool;
 use sqlx::{AssertSqlSafe, Executor, Postgres, Transaction};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::codes::{ADMIN_SHUTDOWN, CONNECTION_EXCEPTIONS, code};
 use super::postgres::{Pools, READERS, WRITERS};
 use super::statements::Statements;
 use super::{Access, WRITE_LOCK_TIMEOUT};
@@ -143,18 +143,16 @@ async fn take_turn(
     tx.execute(AssertSqlSafe(statements)).await.map(drop)
 }
 
-/// Returns true if the server, or a proxy in front of it, has closed the connection. PostgreSQL sends 57P01 before it
-/// closes one.
+/// Returns true if the server, or a proxy in front of it, has closed the connection. PostgreSQL reports a shutdown
+/// before it closes one.
 fn is_cut_off(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(error) => error.kind() != ErrorKind::ConnectionRefused,
-        sqlx::Error::Database(answer) => answer.code().is_some_and(|code| code == "57P01"),
-        _ => false,
+        _ => code(error).as_deref() == Some(ADMIN_SHUTDOWN),
     }
 }
 
 /// Returns true if a pooler reports that its connection to the server is lost.
 fn is_of_pooler(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(DatabaseError::code);
-    code.is_some_and(|code| code.starts_with("08"))
+    code(error).is_some_and(|code| code.starts_with(CONNECTION_EXCEPTIONS))
 }

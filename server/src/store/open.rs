@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use sqlx::migrate::MigrateError;
 use uuid::Uuid;
 
+use super::codes;
 use super::reach::ReachError;
 
 /// The ways to open a database.
@@ -137,7 +138,7 @@ impl OpenError {
             Self::Connect(error)
             | Self::Migrate(
                 MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _),
-            ) => error.as_database_error()?.code(),
+            ) => codes::code(error),
             _ => None,
         }
     }

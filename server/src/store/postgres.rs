@@ -19,6 +19,7 @@ use sqlx::{Connection, Row as _};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
+use super::codes::{TOO_MANY_CONNECTIONS, code};
 use super::lease::{Lease, LeasedTx, begin, lost};
 use super::pooler::ensure_sessions;
 use super::reach::reach;
@@ -224,7 +225,7 @@ impl Server {
             return Ok(Some(connection));
         }
         match PgConnection::connect_with(&self.0.target.options_for("probing")).await {
-            Err(sqlx::Error::Database(answer)) if answer.code().as_deref() == Some("53300") => {
+            Err(error) if code(&error).as_deref() == Some(TOO_MANY_CONNECTIONS) => {
                 self.probe_reader().await.map(|()| None)
             }
             Ok(mut connection) if !self.is_present() => {

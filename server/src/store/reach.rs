@@ -5,10 +5,14 @@ use std::net::Ipv6Addr;
 use std::time::Duration;
 
 use sqlx::Connection;
-use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgSslMode};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::codes::{
+    ADMIN_SHUTDOWN, CANNOT_CONNECT_NOW, CRASH_SHUTDOWN, INSUFFICIENT_PRIVILEGE,
+    INVALID_AUTHORIZATION, INVALID_CATALOG_NAME, INVALID_PASSWORD, PROTOCOL_VIOLATION,
+    TOO_MANY_CONNECTIONS, code,
+};
 use super::target::Target;
 use super::tls::{self, Tls};
 
@@ -17,12 +21,15 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The error codes of a server that cannot accept a connection now, but may soon: too many connections, shutting down,
 /// starting.
-const TEMPORARY: [&str; 4] = ["53300", "57P01", "57P02", "57P03"];
+const TEMPORARY: [&str; 4] = [
+    TOO_MANY_CONNECTIONS,
+    ADMIN_SHUTDOWN,
+    CRASH_SHUTDOWN,
+    CANNOT_CONNECT_NOW,
+];
 
-/// The code that PgBouncer uses for its own errors; up to version 1.20, for all of them.
-const PROTOCOL_VIOLATION: &str = "08P01";
-
-/// Parts of PgBouncer's messages about temporary errors, which have the same code as its other errors.
+/// Parts of PgBouncer's messages about temporary errors, which have the same code as its other errors:
+/// [`PROTOCOL_VIOLATION`], which version 1.20 and older use for all errors.
 const TEMPORARY_AT_PGBOUNCER: [&str; 7] = [
     "cannot connect to server",
     "client_login_timeout",
@@ -164,7 +171,7 @@ pub(super) fn address(options: &PgConnectOptions) -> String {
 fn is_temporary(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) => !tls::is_failure(error),
-        sqlx::Error::Database(answer) => match code(&**answer).as_deref() {
+        sqlx::Error::Database(answer) => match code(error).as_deref() {
             Some(PROTOCOL_VIOLATION) => {
                 let message = answer.message();
                 let mut temporary = TEMPORARY_AT_PGBOUNCER.iter();
@@ -196,10 +203,9 @@ fn refused(address: String, tls: &Tls, host: &str, error: &sqlx::Error) -> Reach
         };
     }
     let message = cause(error);
-    let remedy = tls.remedy_of_refusal(&message).unwrap_or_else(|| {
-        let code = error.as_database_error().and_then(code);
-        remedy(code.as_deref(), &message)
-    });
+    let remedy = tls
+        .remedy_of_refusal(&message)
+        .unwrap_or_else(|| remedy(code(error).as_deref(), &message));
     ReachError::Refused {
         address,
         remedy: remedy.to_owned(),
@@ -209,10 +215,12 @@ fn refused(address: String, tls: &Tls, host: &str, error: &sqlx::Error) -> Reach
 
 fn remedy(code: Option<&str>, message: &str) -> &'static str {
     match code {
-        Some("3D000") => "create the database, or correct its name in DATABASE_URL",
-        Some("28P01") => "correct the user or the password in DATABASE_URL",
-        Some("28000") => "correct the user in DATABASE_URL, or let it in by pg_hba.conf",
-        Some("42501") => "grant the user `connect` on the database",
+        Some(INVALID_CATALOG_NAME) => "create the database, or correct its name in DATABASE_URL",
+        Some(INVALID_PASSWORD) => "correct the user or the password in DATABASE_URL",
+        Some(INVALID_AUTHORIZATION) => {
+            "correct the user in DATABASE_URL, or let it in by pg_hba.conf"
+        }
+        Some(INSUFFICIENT_PRIVILEGE) => "grant the user `connect` on the database",
         Some(PROTOCOL_VIOLATION) if message.contains("startup parameter") => {
             "remove the parameter from DATABASE_URL (or the environment), or add it to `ignore_startup_parameters` of \
              PgBouncer"
@@ -220,10 +228,6 @@ fn remedy(code: Option<&str>, message: &str) -> &'static str {
         Some(_) => "the log of PostgreSQL may say more",
         None => "check that DATABASE_URL names host and port of PostgreSQL",
     }
-}
-
-fn code(answer: &dyn DatabaseError) -> Option<String> {
-    answer.code().map(Into::into)
 }
 
 #[cfg(test)]

@@ -14,6 +14,9 @@ use tokio::time::sleep;
 
 use super::OpenError;
 use super::backup::{self, Backup};
+use super::codes::{
+    DEADLOCK_DETECTED, INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE, READ_ONLY_SQL_TRANSACTION,
+};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/postgres");
@@ -37,7 +40,7 @@ const LOCK_TIMEOUT: u32 = 1_000;
 const LOCK_PAUSE: Duration = Duration::from_secs(1);
 
 /// The error codes of PostgreSQL after [`LOCK_TIMEOUT`], and when two transactions wait for each other.
-const CANNOT_LOCK: [&str; 2] = ["55P03", "40P01"];
+const CANNOT_LOCK: [&str; 2] = [LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED];
 
 /// The migration before which [`EARLY_LOCKS`] are taken. Databases hold its checksum, so it cannot be reordered itself.
 const SLOW_MIGRATION: i64 = 35;
@@ -431,13 +434,13 @@ fn failed(error: MigrateError, written_by: Option<&str>) -> OpenError {
         MigrateError::VersionMissing(_) => OpenError::Newer(newer(written_by)),
         MigrateError::Execute(sqlx::Error::Database(answer))
         | MigrateError::ExecuteMigration(sqlx::Error::Database(answer), _)
-            if answer.code().as_deref() == Some("42501") =>
+            if answer.code().as_deref() == Some(INSUFFICIENT_PRIVILEGE) =>
         {
             OpenError::Rights(answer.message().to_owned())
         }
         MigrateError::Execute(sqlx::Error::Database(answer))
         | MigrateError::ExecuteMigration(sqlx::Error::Database(answer), _)
-            if answer.code().as_deref() == Some("25006") =>
+            if answer.code().as_deref() == Some(READ_ONLY_SQL_TRANSACTION) =>
         {
             OpenError::ReadOnly
         }

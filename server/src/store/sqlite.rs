@@ -16,15 +16,11 @@ use sqlx::{ConnectOptions, Connection, Sqlite, Transaction};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
+use super::codes::{
+    SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY, primary_code,
+};
 use super::schema::{self, Outdated};
 use super::{Access, CopyError, OpenError, OpenMode, WRITE_LOCK_TIMEOUT, backup};
-
-/// The result codes of SQLite (<https://sqlite.org/rescode.html>).
-const SQLITE_BUSY: u32 = 5;
-const SQLITE_READONLY: u32 = 8;
-const SQLITE_CORRUPT: u32 = 11;
-const SQLITE_CANTOPEN: u32 = 14;
-const SQLITE_NOTADB: u32 = 26;
 
 /// The busy timeout of one attempt to lock the file. SQLite's busy handler backs off to 100 ms between attempts, so
 /// [`File::begin_to_write`] restarts it before that.
@@ -167,12 +163,6 @@ pub(super) fn is_busy(error: &sqlx::Error) -> bool {
 /// Returns true if the file is damaged or is not a database.
 pub(super) fn is_damage(error: &sqlx::Error) -> bool {
     matches!(primary_code(error), Some(SQLITE_CORRUPT | SQLITE_NOTADB))
-}
-
-/// Returns the primary result code of an error, which is the lowest byte of the extended code.
-fn primary_code(error: &sqlx::Error) -> Option<u32> {
-    let code = error.as_database_error()?.code()?;
-    Some(code.parse::<u32>().ok()? & 0xff)
 }
 
 /// Returns true if a connection can serve another transaction.

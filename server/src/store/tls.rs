@@ -11,8 +11,9 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::ParsedCertificate;
 use rustls::{AlertDescription, CertificateError, RootCertStore};
-use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
+
+use super::codes::{INVALID_AUTHORIZATION, code};
 
 // sqlx adds the authorities of this crate to those of `sslrootcert`. The workspace replaces the crate with an empty
 // one.
@@ -184,9 +185,8 @@ impl Tls {
     /// Switches to the mode to try after this error, if one exists, and returns it. As in libpq, `prefer` connects
     /// without encryption if the handshake fails, for whatever reason.
     pub(super) fn alternative_to(&mut self, error: &sqlx::Error) -> Option<PgSslMode> {
-        let code = error.as_database_error().and_then(DatabaseError::code);
-        // With 28000, pg_hba.conf may accept the connection in the other mode.
-        if !is_failure(error) && code.as_deref() != Some("28000") {
+        // After this code, pg_hba.conf may accept the connection in the other mode.
+        if !is_failure(error) && code(error).as_deref() != Some(INVALID_AUTHORIZATION) {
             return None;
         }
         let alternative = self.alternative.take()?;
