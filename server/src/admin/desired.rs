@@ -35,6 +35,13 @@ pub(super) struct BeforeAfter<Before, After = Before> {
     pub(super) after: After,
 }
 
+impl<T: Clone> BeforeAfter<T> {
+    pub(super) fn unchanged(before: T) -> Self {
+        let after = before.clone();
+        Self { before, after }
+    }
+}
+
 /// All objects that an action concerns.
 #[derive(Clone, Default)]
 pub(super) struct DesiredState {

@@ -60,7 +60,8 @@ impl PendingRevert {
         entries: &[AuditRecord],
     ) -> Result<(), RevertError> {
         for recorded in entries {
-            self.undo(admin, tx, actor, recorded).await?;
+            let overwrites = self.undo(admin, tx, actor, recorded).await?;
+            self.overwrites |= overwrites;
         }
         self.check_products(actor)?;
         self.check_scope(admin)?;
@@ -186,21 +187,20 @@ impl PendingRevert {
         Ok(())
     }
 
+    /// Undoes an entry, and returns true if this overwrites later changes.
     async fn undo(
         &mut self,
         admin: &Admin,
         tx: &mut Tx,
         actor: &Actor,
         recorded: &AuditRecord,
-    ) -> Result<(), RevertError> {
+    ) -> Result<bool, RevertError> {
         let entry = &recorded.entry;
         match entry.action {
             AuditAction::FlagCreated | AuditAction::FlagUpdated | AuditAction::FlagArchived => {
                 let id = recorded.flag.ok_or(Obstacle::Gone)?;
                 let flag = self.flag(tx, actor, id).await?;
-                let overwrites = undo_flag(admin, flag, entry)?;
-                self.overwrites |= overwrites;
-                Ok(())
+                undo_flag(admin, flag, entry)
             }
             AuditAction::EnvironmentUpdated => {
                 if ends_key(entry) {
@@ -208,9 +208,7 @@ impl PendingRevert {
                 }
                 let environment = current(tx, recorded.environment).await?;
                 actor.any_administrator()?.of(&environment)?;
-                let overwrites = undo_environment(self.environment(environment)?, entry)?;
-                self.overwrites |= overwrites;
-                Ok(())
+                undo_environment(self.environment(environment), entry)
             }
             AuditAction::FlagEnvironmentUpdated
             | AuditAction::RuleCreated
@@ -219,18 +217,14 @@ impl PendingRevert {
             | AuditAction::RolloutConfigured
             | AuditAction::RolloutDeleted => {
                 let desired = self.configuration(tx, actor, recorded).await?;
-                let overwrites = undo_in(desired, recorded)?;
-                self.overwrites |= overwrites;
-                Ok(())
+                undo_in(desired, recorded)
             }
             AuditAction::UserUpdated if has_new_password(entry) => Err(Obstacle::Never.into()),
             AuditAction::UserUpdated => {
                 actor.administrator()?;
                 let (_, id) = member(entry, "id");
                 let user = self.user(tx, read(id)?).await?;
-                let overwrites = undo_rights(tx, user, entry).await?;
-                self.overwrites |= overwrites;
-                Ok(())
+                undo_rights(tx, user, entry).await
             }
             AuditAction::EnvironmentCreated => Err(Obstacle::NewEnvironment.into()),
             AuditAction::EnvironmentRevoked | AuditAction::SdkKeyRotated => {
@@ -251,42 +245,32 @@ impl PendingRevert {
         actor: &Actor,
         id: FlagId,
     ) -> Result<&mut Flag, RevertError> {
-        if self.desired.flags.iter().all(|known| known.before.id != id) {
-            let before = flags::find(tx, id).await?;
-            actor.any_editor()?.of_flag(before.products.as_ref())?;
-            let after = before.clone();
-            self.desired.flags.push(BeforeAfter { before, after });
+        let known = &mut self.desired.flags;
+        if let Some(index) = known.iter().position(|known| known.before.id == id) {
+            return Ok(&mut known[index].after);
         }
-        let mut flags = self.desired.flags.iter_mut();
-        let flag = flags.find(|known| known.before.id == id);
-        Ok(&mut flag.ok_or(Obstacle::Gone)?.after)
+        let before = flags::find(tx, id).await?;
+        actor.any_editor()?.of_flag(before.products.as_ref())?;
+        Ok(&mut known.push_mut(BeforeAfter::unchanged(before)).after)
     }
 
     /// Returns the desired state of a user.
     async fn user(&mut self, tx: &mut Tx, id: UserId) -> Result<&mut User, RevertError> {
-        if self.desired.users.iter().all(|known| known.before.id != id) {
-            let before = store::users::find(tx, id).await?.ok_or(Obstacle::Gone)?;
-            let after = before.clone();
-            self.desired.users.push(BeforeAfter { before, after });
+        let known = &mut self.desired.users;
+        if let Some(index) = known.iter().position(|known| known.before.id == id) {
+            return Ok(&mut known[index].after);
         }
-        let mut users = self.desired.users.iter_mut();
-        let user = users.find(|known| known.before.id == id);
-        Ok(&mut user.ok_or(Obstacle::Gone)?.after)
+        let before = store::users::find(tx, id).await?.ok_or(Obstacle::Gone)?;
+        Ok(&mut known.push_mut(BeforeAfter::unchanged(before)).after)
     }
 
     /// Returns the desired state of an environment.
-    fn environment(&mut self, before: Environment) -> Result<&mut Environment, RevertError> {
-        let id = before.id;
-        let mut known = self.desired.environments.iter();
-        if known.all(|known| known.before.id != id) {
-            let after = before.clone();
-            self.desired
-                .environments
-                .push(BeforeAfter { before, after });
+    fn environment(&mut self, before: Environment) -> &mut Environment {
+        let known = &mut self.desired.environments;
+        if let Some(index) = known.iter().position(|known| known.before.id == before.id) {
+            return &mut known[index].after;
         }
-        let mut environments = self.desired.environments.iter_mut();
-        let environment = environments.find(|known| known.before.id == id);
-        Ok(&mut environment.ok_or(Obstacle::Gone)?.after)
+        &mut known.push_mut(BeforeAfter::unchanged(before)).after
     }
 
     /// Returns the desired flag configuration of an entry's flag and environment, if it can be changed.
@@ -313,20 +297,19 @@ impl PendingRevert {
             return Err(Obstacle::FlagArchived.into());
         }
         let id = FlagEnvironmentId { flag, environment };
-        let is_it = |known: &BeforeAfter<FlagConfiguration, _>| known.before.target.id() == id;
-        if !self.desired.configurations.iter().any(is_it) {
-            let (before, is_hidden) = targeting::find_even_hidden(tx, id).await?;
-            if is_hidden {
-                self.hidden.push(id);
-            }
-            let after = DesiredConfiguration::of(&before);
-            self.desired
-                .configurations
-                .push(BeforeAfter { before, after });
+        let known = &mut self.desired.configurations;
+        if let Some(index) = known
+            .iter()
+            .position(|known| known.before.target.id() == id)
+        {
+            return Ok(&mut known[index].after);
         }
-        let mut configurations = self.desired.configurations.iter_mut();
-        let configuration = configurations.find(|known| is_it(known));
-        Ok(&mut configuration.ok_or(Obstacle::Gone)?.after)
+        let (before, is_hidden) = targeting::find_even_hidden(tx, id).await?;
+        if is_hidden {
+            self.hidden.push(id);
+        }
+        let after = DesiredConfiguration::of(&before);
+        Ok(&mut known.push_mut(BeforeAfter { before, after }).after)
     }
 }
 
