@@ -188,8 +188,7 @@ pub fn flag<'r>(
         return format!("{} for everyone.", on_off(rollout.is_none()));
     }
     let rest = fallthrough(has_rules, rollout);
-    let sentence = format!("{}; {rest}", parts.join("; otherwise "));
-    format!("{}.", capitalize(&sentence))
+    sentence(&format!("{}; {rest}", parts.join("; otherwise ")))
 }
 
 /// Formats the TTL of a flag: `60 s (default)`, `5 min`.
@@ -267,6 +266,11 @@ pub fn capitalize(sentence: &str) -> String {
         first.make_ascii_uppercase();
     }
     sentence
+}
+
+/// Formats a clause, such as the detail of an error, as a sentence.
+pub fn sentence(clause: &str) -> String {
+    format!("{}.", capitalize(clause))
 }
 
 /// Describes an unsaved rule, or returns a hint while it is incomplete.

@@ -67,7 +67,7 @@ fn with_tag(mut refusal: Refusal) -> Refusal {
     let detail = typed.as_deref().and_then(tag_error);
     let mut errors = refusal.fields.iter_mut();
     if let (Some(detail), Some(error)) = (detail, errors.find(|error| error.field == "tags")) {
-        error.detail = format!("{}.", describe::capitalize(&detail));
+        error.detail = describe::sentence(&detail);
     }
     refusal
 }

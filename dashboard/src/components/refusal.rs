@@ -1,12 +1,13 @@
 //! The errors of a form that was refused.
 
-use crate::routes;
 use leptos::prelude::*;
 
 use super::notice::{Notice, Severity};
+use crate::describe;
 use crate::error::{AdminError, FieldError};
 use crate::form::Form;
 use crate::html::{IntoHtml as _, html};
+use crate::routes;
 
 /// A refusal, split into errors of single fields and an error of the whole form.
 #[derive(Clone, Default)]
@@ -34,6 +35,10 @@ impl Refusal {
                 let (fields, rest): (Vec<_>, Vec<_>) = errors
                     .into_iter()
                     .partition(|error| fields.contains(&error.field.as_str()));
+                let sentence = |error: FieldError| FieldError {
+                    detail: describe::sentence(&error.detail),
+                    ..error
+                };
                 let fields = fields.into_iter().map(sentence).collect();
                 let other = (!rest.is_empty()).then_some(AdminError::Invalid(rest));
                 Self {
@@ -53,14 +58,6 @@ impl Refusal {
             ..Self::default()
         }
     }
-}
-
-/// Converts the detail of an error, which is a clause, to a sentence.
-fn sentence(error: FieldError) -> FieldError {
-    let mut characters = error.detail.chars();
-    let first = characters.next().into_iter().flat_map(char::to_uppercase);
-    let detail = first.chain(characters).chain(['.']).collect();
-    FieldError { detail, ..error }
 }
 
 /// The error that concerns the whole form, above it. The form keeps its input.

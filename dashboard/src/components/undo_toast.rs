@@ -62,7 +62,7 @@ fn toast(newest: AuditId, summary: &str, back: String) -> Html {
     html! {
         <div class="toasts" role="status">
             <div class="toast" data-undo>
-                <p>{describe::capitalize(summary)} "."</p>
+                <p>{describe::sentence(summary)}</p>
                 <form method="post" action=scoped(routes::UNDO)>
                     {hidden("entry", newest.to_string())}
                     {hidden("back", back)}

@@ -1,6 +1,7 @@
 //! The dashboard's access to the audit log.
 
 use async_trait::async_trait;
+use pennon_dashboard::describe::sentence;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::audit::{
     AuditAdmin, JointReversal, RecentActions, Record, Reversal, SelectedAction,
@@ -14,7 +15,7 @@ use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
 use serde::Deserialize as _;
 
-use super::{SignedIn, sentence};
+use super::SignedIn;
 use crate::admin::reversal::{RevertError, several};
 use crate::admin::{audit, reversal};
 

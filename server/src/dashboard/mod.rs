@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use leptos::prelude::provide_context;
 use pennon_core::Invalid;
-use pennon_dashboard::describe::capitalize;
+use pennon_dashboard::describe::sentence;
 use pennon_dashboard::error::{
     AdminError, FieldError, FieldErrors, UnchangeableFlag, UnconfirmedChange,
 };
@@ -197,11 +197,6 @@ impl From<Error> for AdminError {
             }
         }
     }
-}
-
-/// Formats an error text of the API as a sentence for the dashboard.
-pub(crate) fn sentence(clause: &str) -> String {
-    format!("{}.", capitalize(clause))
 }
 
 fn field_error(fault: Fault) -> FieldError {

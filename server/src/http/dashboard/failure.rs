@@ -6,12 +6,12 @@ use axum::response::Response;
 use http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderValue, Method};
 use pennon_dashboard::app::failure_document;
+use pennon_dashboard::describe::sentence;
 use serde::Deserialize;
 
 use super::super::assets;
 use super::super::error::PROBLEM;
 use super::{FORM_LIMIT, wants_html};
-use crate::dashboard::sentence;
 
 /// A request for a page of the dashboard by a browser.
 pub(in super::super) struct PageRequest {
