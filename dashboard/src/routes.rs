@@ -116,3 +116,45 @@ pub fn person(id: impl Display) -> String {
 pub fn audit_entry(id: impl Display) -> String {
     format!("{AUDIT}/{id}")
 }
+
+/// Returns the address that a request names for a redirect, if it is one of a page of the dashboard.
+pub fn own_page(address: String) -> Option<String> {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let leads_up = |segment: &str| segment.to_ascii_lowercase().replace("%2e", ".") == "..";
+    let mut segments = path.split('/');
+    let is_inside = path == HOME || path.starts_with("/dashboard/") && !segments.any(leads_up);
+    // Browsers ignore tabs and line breaks in an address.
+    (is_inside && !address.contains(['\\', '\r', '\n', '\t'])).then_some(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_page;
+
+    #[test]
+    fn redirects_lead_to_pages_of_the_dashboard_only() {
+        for inside in [
+            "/dashboard",
+            "/dashboard?product=Shop",
+            "/dashboard/environments?page=2",
+            "/dashboard/flags/a..b?edit=rule&context=..",
+        ] {
+            assert_eq!(own_page(inside.to_owned()).as_deref(), Some(inside));
+        }
+        for elsewhere in [
+            "https://evil.example/dashboard/",
+            "//evil.example",
+            "/",
+            "",
+            "/dashboards",
+            "/dashboard/\r\nx",
+            "/dashboard?\t",
+            "/dashboard/../..//evil.example",
+            "/dashboard/%2E%2e/.%2e//evil.example",
+            "/dashboard/.\t./x",
+            "/dashboard\\..\\x",
+        ] {
+            assert_eq!(own_page(elsewhere.to_owned()), None, "{elsewhere}");
+        }
+    }
+}

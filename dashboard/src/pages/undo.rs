@@ -66,12 +66,7 @@ async fn own_last_entry(audit: &dyn AuditAdmin) -> Result<AuditId, AdminError> {
 
 /// Returns the page to show afterwards: the one that the form names, if it is a page of the dashboard.
 fn return_address(form: &Form) -> String {
-    let back = form.text("back");
-    if back == "/dashboard" || back.starts_with("/dashboard/") || back.starts_with("/dashboard?") {
-        back
-    } else {
-        routes::AUDIT.to_owned()
-    }
+    routes::own_page(form.text("back")).unwrap_or_else(|| routes::AUDIT.to_owned())
 }
 
 /// The page if nothing was undone.
