@@ -1,7 +1,6 @@
 //! The clone of an environment, and its key, which is shown once.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 use pennon_model::{
     environment::{Environment, EnvironmentStatus},
     id::EnvironmentId,
@@ -9,6 +8,7 @@ use pennon_model::{
 };
 
 use super::new_environment::check_product;
+use super::path_id;
 use crate::{
     components::{
         field::{Field, Input},
@@ -39,10 +39,9 @@ const FIELDS: &[&str] = &["name", "product", "clientRules"];
 /// A form that posts to this page. Only the response shows the new key.
 #[component]
 pub fn CloneEnvironmentPage() -> impl IntoView {
-    let id = use_params_map().read_untracked().get("id");
+    let id = path_id::<EnvironmentId>("id");
     page(Section::Environments, "Environments", async move {
-        let id = id.and_then(|id| id.parse().ok());
-        let id: EnvironmentId = id.ok_or(AdminError::NotFound)?;
+        let id = id?;
         let render = async move |state: FormState| {
             if state.form.is_none() && signed_in_user()?.highest_role_in_products() < Role::Admin {
                 return Err(AdminError::Forbidden);

@@ -1,7 +1,6 @@
 //! The evaluations that the server makes for applications, as they come.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 use pennon_core::Reason;
 use pennon_model::{
     environment::{Environment, EnvironmentStatus},
@@ -10,6 +9,7 @@ use pennon_model::{
     user::Role,
 };
 
+use super::path_id;
 use crate::{
     components::{
         empty::Empty,
@@ -38,11 +38,10 @@ const FLAG: &str = "flag";
 /// The evaluations of an environment, or of one flag in it. The script shows them once the user starts it.
 #[component]
 pub fn LiveEvaluations() -> impl IntoView {
-    let id = use_params_map().read_untracked().get("id");
+    let id = path_id::<EnvironmentId>("id");
     let flag = Some(query().text(FLAG)).filter(|flag| !flag.is_empty());
     page(Section::Environments, "Environments", async move {
-        let id = id.and_then(|id| id.parse().ok());
-        let id: EnvironmentId = id.ok_or(AdminError::NotFound)?;
+        let id = id?;
         let environments = signed_in::<dyn EnvironmentAdmin>()?;
         let environment = environments.environment(id).await?.environment;
         if environment.status == EnvironmentStatus::Revoked {

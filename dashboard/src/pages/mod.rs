@@ -31,3 +31,17 @@ pub mod revert;
 pub mod revert_several;
 pub mod sign_in;
 pub mod undo;
+
+use std::str::FromStr;
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+
+use crate::error::AdminError;
+
+/// Parses the ID of an object in the path of its page.
+fn path_id<T: FromStr>(parameter: &str) -> Result<T, AdminError> {
+    let id = use_params_map().read_untracked().get(parameter);
+    let id = id.and_then(|id| id.parse().ok());
+    id.ok_or(AdminError::NotFound)
+}

@@ -1,7 +1,6 @@
 //! One user: password reset, tokens, and deletion.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 use pennon_model::{
     id::UserId,
     token::Token,
@@ -9,6 +8,7 @@ use pennon_model::{
 };
 
 use super::new_person::password_page;
+use super::path_id;
 use crate::{
     components::{
         confirm::Confirm,
@@ -59,11 +59,9 @@ actions! {
 /// The actions of an administrator on an account. Each form posts to this page, with its action in the field `do`.
 #[component]
 pub fn PersonPage() -> impl IntoView {
-    let id = use_params_map().read_untracked().get("person");
+    let id = path_id::<UserId>("person");
     page(Section::People, "People", async move {
-        let id: UserId = id
-            .and_then(|id| id.parse().ok())
-            .ok_or(AdminError::NotFound)?;
+        let id = id?;
         let render = async move |state: FormState| {
             let me = signed_in_user()?;
             let (user, tokens) = signed_in::<dyn PeopleAdmin>()?.person(id).await?;

@@ -1,13 +1,13 @@
 //! The revert of an action: a preview, and a button.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 use pennon_model::{
     flag::FlagKey,
     id::{AuditId, EnvironmentId},
     plan::{Plan, PlannedChange, PlannedEffect},
 };
 
+use super::path_id;
 use crate::{
     audit::difference::{TTL_LABEL, changes, effects},
     components::{
@@ -41,10 +41,9 @@ pub(super) const SHOWN: usize = 20;
 /// The preview of a revert, with a form that posts to this page.
 #[component]
 pub fn Revert() -> impl IntoView {
-    let id = use_params_map().read_untracked().get("id");
+    let id = path_id::<AuditId>("id");
     page(Section::Audit, "Revert a change · Audit", async move {
-        let id = id.and_then(|id| id.parse().ok());
-        let id: AuditId = id.ok_or(AdminError::NotFound)?;
+        let id = id?;
         let render = async move |state: FormState| {
             let reversal = signed_in::<dyn AuditAdmin>()?.reversal(id).await?;
             let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;

@@ -6,7 +6,6 @@ mod revealed;
 mod safeguards;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 use pennon_model::{
     environment::{Environment, EnvironmentStatus, Visibility},
     grant::Resource,
@@ -16,6 +15,7 @@ use pennon_model::{
     user::Role,
 };
 
+use super::path_id;
 use crate::{
     components::{
         check_field::is_checked,
@@ -73,10 +73,9 @@ actions! {
 /// The page of one environment. Only the response to a rotation shows the new key.
 #[component]
 pub fn EnvironmentPage() -> impl IntoView {
-    let id = use_params_map().read_untracked().get("id");
+    let id = path_id::<EnvironmentId>("id");
     page(Section::Environments, "Environments", async move {
-        let id = id.and_then(|id| id.parse().ok());
-        let id: EnvironmentId = id.ok_or(AdminError::NotFound)?;
+        let id = id?;
         let render = async move |state: FormState| {
             if state.error == Some(AdminError::NotFound) {
                 return Err(AdminError::NotFound);
