@@ -42,10 +42,15 @@ pub(super) async fn report(key: SdkKey, body: Body<Counts>) -> Result<NoContent,
     let bytes = body.bytes(LIMIT).await?;
     let mut faults = Vec::new();
     let mut body = object(&bytes)?;
+    let mut members = Members {
+        object: &mut body,
+        pointer: "",
+        faults: &mut faults,
+    };
     let expected = "must be a UUID such as 6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41";
-    let id = member(&mut body, "", "id", expected, &mut faults, |id| match id {
+    let id = members.read("id", expected, |id| match id {
         Json::Null => Some(None),
-        id => uuid(&id).map(Some),
+        id => uuid(id).map(Some),
     });
     let counts = body.take("counts");
     let reports = items(counts, "/counts", &ITEMS, &mut faults, one);
@@ -59,55 +64,21 @@ fn one(mut item: Json<'_>, pointer: &str, faults: &mut Vec<Fault>) -> Option<Rep
         faults.push(Fault::pointer(pointer, "must be an object"));
         return None;
     }
-    let string = "must be a string";
-    let flag_key = member(
-        &mut item,
+    let mut members = Members {
+        object: &mut item,
         pointer,
-        "flagKey",
-        string,
         faults,
-        |key| match key {
-            Json::String(key) => Some(key.into_owned()),
-            _ => None,
-        },
-    );
-    let expected = "must be a reason of evaluations";
-    let reason = member(
-        &mut item,
-        pointer,
-        "reason",
-        expected,
-        faults,
-        |reason| match reason {
-            Json::String(reason) => Reason::parse(&reason).ok(),
-            _ => None,
-        },
-    );
-    let boolean = "must be a boolean";
-    let enabled = member(
-        &mut item,
-        pointer,
-        "enabled",
-        boolean,
-        faults,
-        |enabled| match enabled {
-            Json::Null => Some(None),
-            Json::Boolean(enabled) => Some(Some(enabled)),
-            _ => None,
-        },
-    );
-    let expected = "must be an integer from 1 to 1000000000";
-    let count = member(
-        &mut item,
-        pointer,
-        "count",
-        expected,
-        faults,
-        |count| match count {
-            Json::Number(number) => integer(number),
-            _ => None,
-        },
-    );
+    };
+    let flag_key = members.read("flagKey", "must be a string", string);
+    let reason = members.read("reason", "must be a reason of evaluations", |reason| {
+        Reason::parse(&string(reason)?).ok()
+    });
+    let enabled = members.read("enabled", "must be a boolean", |enabled| match enabled {
+        Json::Null => Some(None),
+        Json::Boolean(enabled) => Some(Some(enabled)),
+        _ => None,
+    });
+    let count = members.read("count", "must be an integer from 1 to 1000000000", count);
     Some(Report {
         flag_key: flag_key?,
         outcome: Outcome::new(reason?, enabled?),
@@ -115,31 +86,48 @@ fn one(mut item: Json<'_>, pointer: &str, faults: &mut Vec<Fault>) -> Option<Rep
     })
 }
 
-/// Reads a member of the object at `pointer`, and adds a fault if `read` returns none.
-fn member<'a, T>(
-    object: &mut Json<'a>,
-    pointer: &str,
-    name: &str,
-    expected: &str,
-    faults: &mut Vec<Fault>,
-    read: impl FnOnce(Json<'a>) -> Option<T>,
-) -> Option<T> {
-    let value = read(object.take(name));
-    if value.is_none() {
-        faults.push(Fault::member(pointer, name, expected));
-    }
-    value
+/// The members of an object, and the faults of the body.
+struct Members<'a, 'j> {
+    object: &'a mut Json<'j>,
+    /// The location of the object.
+    pointer: &'a str,
+    faults: &'a mut Vec<Fault>,
 }
 
-/// Reads a UUID in the usual form with hyphens.
-fn uuid(given: &Json<'_>) -> Option<Uuid> {
+impl<'j> Members<'_, 'j> {
+    /// Reads a member, and adds a fault if `read` returns none.
+    fn read<T>(
+        &mut self,
+        name: &str,
+        expected: &str,
+        read: impl FnOnce(Json<'j>) -> Option<T>,
+    ) -> Option<T> {
+        let value = read(self.object.take(name));
+        if value.is_none() {
+            self.faults
+                .push(Fault::member(self.pointer, name, expected));
+        }
+        value
+    }
+}
+
+fn string(given: Json<'_>) -> Option<String> {
     match given {
-        Json::String(text) if text.len() == Hyphenated::LENGTH => Uuid::try_parse(text).ok(),
+        Json::String(text) => Some(text.into_owned()),
         _ => None,
     }
 }
 
-fn integer(number: f64) -> Option<u64> {
+/// Reads a UUID in the usual form with hyphens.
+fn uuid(given: Json<'_>) -> Option<Uuid> {
+    let text = string(given).filter(|text| text.len() == Hyphenated::LENGTH)?;
+    Uuid::try_parse(&text).ok()
+}
+
+fn count(given: Json<'_>) -> Option<u64> {
+    let Json::Number(number) = given else {
+        return None;
+    };
     if !COUNT.contains(&number) || number.fract() != 0.0 {
         return None;
     }
