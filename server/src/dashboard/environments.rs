@@ -155,16 +155,13 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         name: String,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.any_administrator()?;
         let name =
             EnvironmentName::try_from(name).map_err(|error| AdminError::invalid("name", error))?;
-        let expected = expected(which.revision);
         let patch = EnvironmentPatch {
             name: Some(name),
             ..EnvironmentPatch::default()
         };
-        environments::update(&self.admin, &actor, which.id, &expected, patch).await?;
-        Ok(())
+        self.change(which, patch).await
     }
 
     async fn set_client_rules(
@@ -172,16 +169,13 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         client_rules: &str,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.any_administrator()?;
         let client_rules = ClientRules::parse(client_rules)
             .map_err(|error| AdminError::invalid("clientRules", error))?;
-        let expected = expected(which.revision);
         let patch = EnvironmentPatch {
             client_rules: Some(client_rules),
             ..EnvironmentPatch::default()
         };
-        environments::update(&self.admin, &actor, which.id, &expected, patch).await?;
-        Ok(())
+        self.change(which, patch).await
     }
 
     async fn set_safeguards(
@@ -189,15 +183,12 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         safeguards: Safeguards,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.any_administrator()?;
-        let expected = expected(which.revision);
         let patch = EnvironmentPatch {
             is_protected: Some(safeguards.is_protected),
             is_reason_required: Some(safeguards.is_reason_required),
             ..EnvironmentPatch::default()
         };
-        environments::update(&self.admin, &actor, which.id, &expected, patch).await?;
-        Ok(())
+        self.change(which, patch).await
     }
 
     async fn rotate_key(
@@ -257,11 +248,22 @@ fn parsed(new: NewEnvironment) -> Result<environments::NewEnvironment, AdminErro
 }
 
 impl SignedIn {
+    async fn change(
+        &self,
+        which: Expected<EnvironmentId>,
+        patch: EnvironmentPatch,
+    ) -> Result<(), AdminError> {
+        let actor = self.actor.any_administrator()?;
+        let expected = expected(which.revision);
+        environments::update(&self.admin, &actor, which.id, &expected, patch).await?;
+        Ok(())
+    }
+
     async fn polling(&self) -> Result<HashMap<EnvironmentId, Polling>, AdminError> {
         Ok(usage::polling(&self.admin, &self.actor, Period::default()).await?)
     }
 
-    /// Returns the number of active flags that exist in an environment.
+    /// Returns the newest active flag that exists in an environment, on a page with the number of all of them.
     async fn flags_in(&self, environment: &Environment) -> Result<Page<Flag>, AdminError> {
         let existing = FlagFilter {
             archived: Some(false),
