@@ -139,8 +139,7 @@ async fn entries_can_be_filtered_by_flag_environment_and_time() {
     let answer = admin
         .get("/audit?from=yesterday&to=2026-03-01&flag=x")
         .await;
-    let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
-    assert_eq!(answer.faults(), ["from", "to", "flag"]);
+    answer.expect_faults(&["from", "to", "flag"]);
 }
 
 #[tokio::test]
@@ -201,8 +200,7 @@ async fn entries_can_be_filtered_by_actor_and_action() {
     let exported = exported.expect(StatusCode::OK).body();
     assert_eq!(exported.lines().count(), 1);
     let refused = admin.get("/audit?action=flag_created&actor=").await;
-    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
-    assert_eq!(refused.faults(), ["action"]);
+    refused.expect_faults(&["action"]);
 }
 
 #[tokio::test]

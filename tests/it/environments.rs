@@ -115,12 +115,7 @@ async fn every_invalid_member_is_reported() {
         ),
     ] {
         let answer = admin.post("/environments", body).await;
-        assert_eq!(
-            answer
-                .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
-                .faults(),
-            faults
-        );
+        answer.expect_faults(&faults);
     }
     for (query, faults) in [
         ("?page=0&limit=101", vec!["page", "limit"]),
@@ -129,12 +124,7 @@ async fn every_invalid_member_is_reported() {
         ("?prodct=shop", vec!["prodct"]),
     ] {
         let answer = admin.get(&format!("/environments{query}")).await;
-        assert_eq!(
-            answer
-                .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
-                .faults(),
-            faults
-        );
+        answer.expect_faults(&faults);
     }
 }
 
@@ -159,12 +149,7 @@ async fn only_listed_products_are_accepted() {
             json!({ "product": "Shop", "name": "prod" }),
         )
         .await;
-    assert_eq!(
-        refused
-            .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
-            .faults(),
-        ["/product"]
-    );
+    refused.expect_faults(&["/product"]);
 }
 
 #[tokio::test]
@@ -190,12 +175,7 @@ async fn an_environment_cannot_be_renamed_to_the_name_of_another_active_one() {
     let invalid = admin
         .patch(&path, json!({ "name": "", "product": "x" }))
         .await;
-    assert_eq!(
-        invalid
-            .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
-            .faults(),
-        ["/name", "/product"]
-    );
+    invalid.expect_faults(&["/name", "/product"]);
     admin
         .patch("/environments/x", json!(0))
         .await

@@ -147,11 +147,7 @@ async fn an_explanation_is_refused_for_the_same_reasons_as_an_evaluation() {
     let path = format!("{}/explain", checkout.path);
     let bad = json!({ "context": { "email": "x", "userId": 1 }, "flagKey": "checkout" });
     let refused = admin.post(&path, bad).await;
-    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
-    assert_eq!(
-        refused.faults(),
-        ["/context/userId", "/context/email", "/flagKey"]
-    );
+    refused.expect_faults(&["/context/userId", "/context/email", "/flagKey"]);
     let nowhere = format!(
         "/flags/{}/environments/{}/explain",
         checkout.flag, checkout.flag

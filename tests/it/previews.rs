@@ -131,30 +131,24 @@ async fn all_faults_of_a_proposal_are_reported() {
         "contexts": [{}, { "email": "x" }, []], "more": 1,
     });
     let refused = admin.post(&preview, faulty).await;
-    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
-    assert_eq!(
-        refused.faults(),
-        [
-            "/isEnabled",
-            "/ttlOverrideSeconds",
-            "/rules/0/logic",
-            "/rules/0/value",
-            "/rules/0/conditions",
-            "/rollout/percentage",
-            "/rollout/strategy",
-            "/contexts/1/email",
-            "/contexts/2",
-            "/more",
-        ]
-    );
+    refused.expect_faults(&[
+        "/isEnabled",
+        "/ttlOverrideSeconds",
+        "/rules/0/logic",
+        "/rules/0/value",
+        "/rules/0/conditions",
+        "/rollout/percentage",
+        "/rollout/strategy",
+        "/contexts/1/email",
+        "/contexts/2",
+        "/more",
+    ]);
     let same = json!({ "rules": [rule(1, "DE", true), rule(2, "FR", true), rule(1, "IT", true)] });
     let refused = admin.post(&preview, same).await;
-    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
-    assert_eq!(refused.faults(), ["/rules/2/priority"]);
+    refused.expect_faults(&["/rules/2/priority"]);
     let many = json!({ "contexts": vec![json!({}); 1_001] });
     let refused = admin.post(&preview, many).await;
-    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
-    assert_eq!(refused.faults(), ["/contexts"]);
+    refused.expect_faults(&["/contexts"]);
     let nowhere = format!(
         "/flags/{}/environments/{}/preview",
         checkout.flag, checkout.flag

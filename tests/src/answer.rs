@@ -51,6 +51,14 @@ impl Answer {
         answer
     }
 
+    /// Fails the test unless the response is an `INVALID_INPUT` problem with these [faults](Self::faults).
+    #[track_caller]
+    pub fn expect_faults(self, faults: &[&str]) -> Self {
+        let answer = self.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(answer.faults(), faults);
+        answer
+    }
+
     /// Returns the code of a problem document. Empty for other responses.
     pub fn problem_code(&self) -> String {
         let problem: Option<Value> = match self.header("content-type") {

@@ -201,8 +201,7 @@ async fn a_period_is_at_most_31_days_and_begins_before_its_end() {
     assert_eq!(hours("from=2026-01-29T09:30:00Z").await, Some(1));
     for query in ["from=2026-01-29T09:29:59Z", "from=2026-03-02T00:00:00Z"] {
         let refused = admin.get(&format!("{flag}?{query}")).await;
-        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
-        assert_eq!(refused.faults(), ["from"]);
+        refused.expect_faults(&["from"]);
     }
     let unknown = admin
         .get(&format!("/flags/{}/usage", checkout.environment))

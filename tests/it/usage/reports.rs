@@ -32,7 +32,6 @@ async fn applications_can_report_local_evaluations() {
         { "flagKey": "checkout", "reason": "rollout", "enabled": "true", "count": 1 },
     ]);
     let refused = sdk.post("/sdk/v1/usage", json!({ "counts": counts })).await;
-    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     let expected = [
         "/counts/0",
         "/counts/1/flagKey",
@@ -44,11 +43,10 @@ async fn applications_can_report_local_evaluations() {
         "/counts/4/count",
         "/counts/5/enabled",
     ];
-    assert_eq!(refused.faults(), expected);
+    refused.expect_faults(&expected);
     for bad in [json!({}), json!({ "counts": [] }), json!({ "counts": 1 })] {
         let refused = sdk.post("/sdk/v1/usage", bad).await;
-        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
-        assert_eq!(refused.faults(), ["/counts"]);
+        refused.expect_faults(&["/counts"]);
     }
     let refused = app
         .anonymous()
@@ -283,7 +281,6 @@ async fn a_report_id_must_be_a_uuid() {
     ] {
         let refused = sdk.post("/sdk/v1/usage", json!({ "id": id, "counts": counts }));
         let refused = refused.await;
-        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
-        assert_eq!(refused.faults(), ["/id"]);
+        refused.expect_faults(&["/id"]);
     }
 }
