@@ -77,28 +77,13 @@ pub fn is_password(name: &str) -> bool {
 
 /// Declares the actions of the forms of a page, each with the value of the field `do` that names it.
 macro_rules! actions {
-    (
-        $(#[$meta:meta])*
-        $visibility:vis enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $value:literal,)+ }
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        $visibility enum $name {
-            $($(#[$variant_meta])* $variant,)+
-        }
+    ($(#[$meta:meta])* $visibility:vis enum $name:ident { $($variants:tt)+ }) => {
+        $crate::choices::choices! { $(#[$meta])* $visibility enum $name { $($variants)+ } }
 
         impl $name {
-            /// Returns the value of the field `do`.
-            $visibility fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $value,)+ }
-            }
-
             /// Returns the action that a form names; none if the page has no such action.
             $visibility fn of(form: &$crate::form::Form) -> Option<Self> {
-                match form.text("do").as_str() {
-                    $($value => Some(Self::$variant),)+
-                    _ => None,
-                }
+                Self::parse(&form.text("do"))
             }
         }
     };

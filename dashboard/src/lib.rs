@@ -16,6 +16,7 @@ pub mod api;
 pub mod app;
 #[cfg(feature = "ssr")]
 pub mod audit;
+mod choices;
 #[cfg(feature = "ssr")]
 mod commands;
 #[cfg(feature = "ssr")]

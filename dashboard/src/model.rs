@@ -3,38 +3,20 @@
 use pennon_model::environment::Environment;
 use serde::{Deserialize, Serialize};
 
-/// The theme of the dashboard.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Theme {
-    /// The theme of the visitor's system.
-    #[default]
-    System,
-    /// Light.
-    Light,
-    /// Dark.
-    Dark,
-}
+use crate::choices::choices;
 
-impl Theme {
-    /// All themes, in the order in which forms offer them.
-    pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
-
-    /// Returns its value in the cookie, in forms and in `data-theme`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-
-    /// Parses the cookie's value. An unknown value is the system's theme.
-    pub fn from_cookie(value: &str) -> Self {
-        Self::ALL
-            .into_iter()
-            .find(|theme| theme.as_str() == value)
-            .unwrap_or_default()
+choices! {
+    /// The theme of the dashboard, with its value in the cookie, in forms and in `data-theme`.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Theme {
+        /// The theme of the visitor's system.
+        #[default]
+        System = "system",
+        /// Light.
+        Light = "light",
+        /// Dark.
+        Dark = "dark",
     }
 }
 

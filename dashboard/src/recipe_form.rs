@@ -7,43 +7,27 @@ use pennon_core::{
 };
 
 use crate::{
+    choices::choices,
     describe,
     error::FieldError,
     targeting_form::{RolloutForm, RuleForm},
 };
 
-/// The users who get a flag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recipe {
-    /// A percentage of everyone that no rule matches.
-    Share,
-    /// A percentage of the users that match conditions.
-    ShareWhere,
-    /// Only users that match conditions.
-    Only,
-    /// Everyone but users that match conditions.
-    Except,
+choices! {
+    /// The users who get a flag.
+    pub enum Recipe {
+        /// A percentage of everyone that no rule matches.
+        Share = "share",
+        /// A percentage of the users that match conditions.
+        ShareWhere = "share-where",
+        /// Only users that match conditions.
+        Only = "only",
+        /// Everyone but users that match conditions.
+        Except = "except",
+    }
 }
 
 impl Recipe {
-    /// Every recipe, in the order of the form.
-    pub const ALL: [Self; 4] = [Self::Share, Self::ShareWhere, Self::Only, Self::Except];
-
-    /// Returns the value of the field `recipe`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Share => "share",
-            Self::ShareWhere => "share-where",
-            Self::Only => "only",
-            Self::Except => "except",
-        }
-    }
-
-    /// Parses the value of the field `recipe`.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|each| each.as_str() == text)
-    }
-
     /// Returns true if the recipe has a percentage.
     pub fn has_share(self) -> bool {
         matches!(self, Self::Share | Self::ShareWhere)

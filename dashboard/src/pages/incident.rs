@@ -9,6 +9,7 @@ use pennon_model::{
 };
 
 use crate::{
+    choices::choices,
     components::{
         action_row::{ActionRow, is_revertible},
         empty::Empty,
@@ -45,23 +46,23 @@ const PERIODS: [Period; 4] = [
 
 const DEFAULT_PERIOD: Period = ("1h", 60, "Last hour");
 
-/// The groups of the listed actions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Grouping {
-    Time,
-    Person,
-    Flag,
+choices! {
+    /// The groups of the listed actions.
+    #[derive(Default)]
+    enum Grouping {
+        #[default]
+        Time = "time",
+        Person = "person",
+        Flag = "flag",
+    }
 }
 
 impl Grouping {
-    const ALL: [Self; 3] = [Self::Time, Self::Person, Self::Flag];
-
-    /// Returns its value in the address, and its label.
-    fn parts(self) -> (&'static str, &'static str) {
+    fn label(self) -> &'static str {
         match self {
-            Self::Time => ("time", "By time"),
-            Self::Person => ("person", "By person"),
-            Self::Flag => ("flag", "By flag"),
+            Self::Time => "By time",
+            Self::Person => "By person",
+            Self::Flag => "By flag",
         }
     }
 }
@@ -77,23 +78,20 @@ pub(super) struct View {
 impl View {
     /// Reads the choices from the address.
     pub(super) fn of(form: &Form) -> Self {
-        let (period, grouping) = (form.text("last"), form.text("by"));
-        let mut groupings = Grouping::ALL.into_iter();
-        let grouping = groupings.find(|each| each.parts().0 == grouping);
+        let period = form.text("last");
         let mut periods = PERIODS.into_iter();
         Self {
             period: periods
                 .find(|(value, ..)| *value == period)
                 .unwrap_or(DEFAULT_PERIOD),
             environment: form.parsed("environment"),
-            grouping: grouping.unwrap_or(Grouping::Time),
+            grouping: Grouping::parse(&form.text("by")).unwrap_or_default(),
         }
     }
 
     /// Returns the address of a page with the same choices, and with these entries.
     pub(super) fn address(self, path: &str, entries: impl IntoIterator<Item = AuditId>) -> String {
         let (period, ..) = self.period;
-        let (grouping, _) = self.grouping.parts();
         let choices = [
             (
                 "last",
@@ -102,7 +100,7 @@ impl View {
             ("environment", self.environment.map(|id| id.to_string())),
             (
                 "by",
-                (self.grouping != Grouping::Time).then(|| grouping.to_owned()),
+                (self.grouping != Grouping::default()).then(|| self.grouping.as_str().to_owned()),
             ),
         ];
         let entries = entries.into_iter();
@@ -261,7 +259,7 @@ fn Choices(view: View, environments: Vec<Environment>) -> impl IntoView {
     let environments = environments.iter();
     let environments = environments.map(|each| (each.id.to_string(), naming.name_of(each)));
     let environment = view.environment.map(|id| id.to_string());
-    let groupings = Grouping::ALL.map(Grouping::parts);
+    let groupings = Grouping::ALL.map(|each| (each.as_str(), each.label()));
     html! {
         <search>
             <form class="incident-choices" method="get" action=routes::INCIDENT>
@@ -274,7 +272,7 @@ fn Choices(view: View, environments: Vec<Environment>) -> impl IntoView {
                     {options(environments, &environment.unwrap_or_default())}
                 </select>
                 <select class="input" name="by" aria-label="Groups">
-                    {options(groupings, view.grouping.parts().0)}
+                    {options(groupings, view.grouping.as_str())}
                 </select>
                 <button class="button">"Show"</button>
             </form>

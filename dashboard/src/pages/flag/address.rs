@@ -6,6 +6,7 @@ use pennon_model::{
     id::{EnvironmentId, RuleId},
 };
 
+use super::actions::Action;
 use crate::{
     form::{Form, with_query},
     routes,
@@ -53,21 +54,24 @@ impl Edit {
     /// Reads the parameter `edit` of an address, or the field `do` of the form that was open, which has the same
     /// values.
     pub(super) fn read(form: &Form, field: &str) -> Self {
-        match (form.text(field).as_str(), form.parsed("rule")) {
-            ("details", _) => Self::Details,
-            ("switch", _) => Self::Switch(form.text("enabled") == "true"),
-            ("ttl", _) => Self::Ttl,
-            ("rule", None) => Self::NewRule,
-            ("rule", Some(rule)) => Self::Rule(rule),
-            ("delete-rule", Some(rule)) => Self::DeleteRule(rule),
-            ("recipe", _) => Self::Recipe,
-            ("rollout", _) => Self::Rollout,
-            ("remove-rollout", _) => Self::RemoveRollout,
-            ("copy", _) => {
+        let Some(action) = Action::parse(&form.text(field)) else {
+            return Self::None;
+        };
+        let rule = form.parsed("rule");
+        match action {
+            Action::Details => Self::Details,
+            Action::Switch => Self::Switch(form.text("enabled") == "true"),
+            Action::Ttl => Self::Ttl,
+            Action::Rule => rule.map_or(Self::NewRule, Self::Rule),
+            Action::DeleteRule => rule.map_or(Self::None, Self::DeleteRule),
+            Action::Recipe => Self::Recipe,
+            Action::Rollout => Self::Rollout,
+            Action::RemoveRollout => Self::RemoveRollout,
+            Action::Copy => {
                 let part = ConfigurationPart::parse(&form.text("part")).ok();
                 Self::Copy(form.parsed("to"), part)
             }
-            _ => Self::None,
+            Action::Archive | Action::Restore | Action::Order => Self::None,
         }
     }
 
@@ -86,21 +90,21 @@ impl Edit {
         let mut part = None;
         let (edit, object) = match self {
             Self::None => return Vec::new(),
-            Self::Details => ("details", None),
-            Self::Switch(on) => ("switch", Some(("enabled", on.to_string()))),
-            Self::Ttl => ("ttl", None),
-            Self::NewRule => ("rule", None),
-            Self::Rule(rule) => ("rule", Some(("rule", rule.to_string()))),
-            Self::DeleteRule(rule) => ("delete-rule", Some(("rule", rule.to_string()))),
-            Self::Recipe => ("recipe", None),
-            Self::Rollout => ("rollout", None),
-            Self::RemoveRollout => ("remove-rollout", None),
+            Self::Details => (Action::Details, None),
+            Self::Switch(on) => (Action::Switch, Some(("enabled", on.to_string()))),
+            Self::Ttl => (Action::Ttl, None),
+            Self::NewRule => (Action::Rule, None),
+            Self::Rule(rule) => (Action::Rule, Some(("rule", rule.to_string()))),
+            Self::DeleteRule(rule) => (Action::DeleteRule, Some(("rule", rule.to_string()))),
+            Self::Recipe => (Action::Recipe, None),
+            Self::Rollout => (Action::Rollout, None),
+            Self::RemoveRollout => (Action::RemoveRollout, None),
             Self::Copy(to, of) => {
                 part = of.map(|part| ("part", part.to_string()));
-                ("copy", to.map(|to| ("to", to.to_string())))
+                (Action::Copy, to.map(|to| ("to", to.to_string())))
             }
         };
-        let edit = ("edit", edit.to_owned());
+        let edit = ("edit", edit.as_str().to_owned());
         let parameters = std::iter::once(edit).chain(object).chain(part);
         parameters
             .map(|(name, value)| (name, Some(value)))

@@ -8,6 +8,7 @@ use pennon_model::{
     usage::{FlagEnvironmentUsage, FlagHour},
 };
 
+use crate::choices::choices;
 use crate::components::usage_chart::{Bar, Part, Series};
 
 /// The reasons from the bottom of a bar to its top, each with its label and class.
@@ -38,31 +39,17 @@ const RESULTS: [Series; 3] = [
     Series::new("Result unknown", "result-unknown"),
 ];
 
-/// The meaning of the parts of the bars.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Breakdown {
-    #[default]
-    Result,
-    Reason,
+choices! {
+    /// The meaning of the parts of the bars.
+    #[derive(Default)]
+    pub(super) enum Breakdown {
+        #[default]
+        Result = "result",
+        Reason = "reason",
+    }
 }
 
 impl Breakdown {
-    pub(super) const ALL: [Self; 2] = [Self::Result, Self::Reason];
-
-    /// Returns its value in addresses.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Result => "result",
-            Self::Reason => "reason",
-        }
-    }
-
-    /// Parses the value in addresses. An unknown value is the default.
-    pub(super) fn parse(value: &str) -> Self {
-        let mut all = Self::ALL.into_iter();
-        all.find(|each| each.as_str() == value).unwrap_or_default()
-    }
-
     /// Returns the text of its link.
     pub(super) fn label(self) -> &'static str {
         match self {

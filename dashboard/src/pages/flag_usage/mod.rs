@@ -10,6 +10,7 @@ use pennon_model::{id::EnvironmentId, time::Timestamp, usage::FlagEnvironmentUsa
 use self::breakdown::Breakdown;
 use self::changes::{Changes, changes_since, in_place, marks};
 use crate::{
+    choices::choices,
     components::{
         empty::Empty,
         frame::Section,
@@ -39,24 +40,23 @@ use crate::{
 
 const HOUR: i64 = 60 * 60 * 1000;
 
-/// The period of the chart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Period {
-    #[default]
-    Day,
-    Week,
-    Month,
+choices! {
+    /// The period of the chart. Its link shows the value.
+    #[derive(Default)]
+    enum Period {
+        #[default]
+        Day = "24h",
+        Week = "7d",
+        Month = "30d",
+    }
 }
 
 impl Period {
-    const ALL: [Self; 3] = [Self::Day, Self::Week, Self::Month];
-
-    /// Returns its value in addresses, its name, and its description.
-    fn labels(self) -> (&'static str, &'static str, &'static str) {
+    fn describe(self) -> &'static str {
         match self {
-            Self::Day => ("24h", "24h", "in the last 24 hours"),
-            Self::Week => ("7d", "7d", "in the last 7 days"),
-            Self::Month => ("30d", "30d", "in the last 30 days"),
+            Self::Day => "in the last 24 hours",
+            Self::Week => "in the last 7 days",
+            Self::Month => "in the last 30 days",
         }
     }
 
@@ -104,14 +104,10 @@ struct View {
 
 impl From<&Form> for View {
     fn from(form: &Form) -> Self {
-        let period = form.text("period");
         Self {
-            period: Period::ALL
-                .into_iter()
-                .find(|each| each.labels().0 == period)
-                .unwrap_or_default(),
+            period: Period::parse(&form.text("period")).unwrap_or_default(),
             environment: form.parsed("environment"),
-            breakdown: Breakdown::parse(&form.text("by")),
+            breakdown: Breakdown::parse(&form.text("by")).unwrap_or_default(),
         }
     }
 }
@@ -119,7 +115,7 @@ impl From<&Form> for View {
 impl View {
     /// Returns its address.
     fn href(self, key: &str) -> String {
-        let period = (self.period != Period::default()).then(|| self.period.labels().0.to_owned());
+        let period = (self.period != Period::default()).then(|| self.period.as_str().to_owned());
         let environment = self.environment.map(|environment| environment.to_string());
         let breakdown = (self.breakdown != Breakdown::default()).then_some(self.breakdown);
         let breakdown = breakdown.map(|breakdown| breakdown.as_str().to_owned());
@@ -195,7 +191,7 @@ fn Usage(
     let sum = bars.iter().map(Bar::sum).fold(0, i64::saturating_add);
     let reported = bars.iter().map(|bar| bar.reported);
     let reported = reported.fold(0, i64::saturating_add);
-    let (_, _, when) = view.period.labels();
+    let when = view.period.describe();
     let evaluations = counted(sum, "evaluation", "evaluations");
     let summary = format!("{evaluations}{in_environment} {when}");
     let description = if reported > 0 {
@@ -257,7 +253,7 @@ fn PeriodLinks(key: String, view: View) -> impl IntoView {
         let href = View { period, ..view }.href(&key);
         view! {
             <a href=href aria-current=(period == view.period).then_some("true")>
-                {period.labels().1}
+                {period.as_str()}
             </a>
         }
     });

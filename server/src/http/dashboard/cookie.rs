@@ -49,7 +49,9 @@ pub(super) fn value<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 
 /// Returns the theme that the visitor chose.
 pub(in crate::http) fn theme(headers: &HeaderMap) -> Theme {
-    value(headers, THEME).map_or(Theme::System, Theme::from_cookie)
+    value(headers, THEME)
+        .and_then(Theme::parse)
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
