@@ -182,8 +182,13 @@ pub(crate) async fn list(
             " order by product, position is null, position, name, created_at desc, id desc limit $5 offset $6"
         ),
     };
-    let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(sql).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(visibility).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
-    let total = on_conn!(tx, conn => sqlx::query_scalar(concat!("select count(*)", filtered!())).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(visibility).fetch_one(conn).await)?;
+    let product = bindable(filter.product.as_ref());
+    let name = bindable(filter.name.as_ref());
+    let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(sql)
+        .bind(&product).bind(status).bind(&name).bind(visibility)
+        .bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+    let total = on_conn!(tx, conn => sqlx::query_scalar(concat!("select count(*)", filtered!()))
+        .bind(&product).bind(status).bind(&name).bind(visibility).fetch_one(conn).await)?;
     page_of(page, rows, total)
 }
 
