@@ -12,8 +12,8 @@ use super::desired::{
 use super::targeting::{self, DesiredConfiguration};
 use super::{Admin, environments, flags};
 use crate::auth::authority::AnyEditor;
-use crate::error::{Conflict, Error, Fault, RefusedFlag};
-use crate::store::{self, Tx};
+use crate::error::{Error, Fault, RefusedFlag};
+use crate::store::Tx;
 
 /// Plans a change of several flags. Flags that are already as desired do not change.
 pub(crate) async fn preview(
@@ -117,10 +117,7 @@ async fn add(
         BulkAction::Archive => {
             actor.of_flag(flag.products.as_ref())?;
             flags::check_active(&flag)?;
-            let enabled_in = store::configurations::enabled_in(tx, flag.id).await?;
-            if !enabled_in.is_empty() {
-                return Err(Conflict::FlagEnabled(enabled_in).into());
-            }
+            flags::check_disabled(tx, flag.id).await?;
             let after = Flag {
                 archived_at: Some(admin.clock.now()),
                 ..flag.clone()

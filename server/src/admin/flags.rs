@@ -261,6 +261,16 @@ pub(super) fn check_active(flag: &Flag) -> Result<(), Error> {
     }
 }
 
+/// Fails if the flag is enabled in an active environment.
+pub(super) async fn check_disabled(tx: &mut Tx, id: FlagId) -> Result<(), Error> {
+    let enabled_in = store::configurations::enabled_in(tx, id).await?;
+    if enabled_in.is_empty() {
+        Ok(())
+    } else {
+        Err(Conflict::FlagEnabled(enabled_in).into())
+    }
+}
+
 /// Builds a new flag. The caller stores it.
 pub(super) fn created(admin: &Admin, actor: &Actor, new: NewFlag) -> Flag {
     let now = admin.clock.now();
@@ -359,10 +369,7 @@ pub(super) async fn archive_within(
     old: &Flag,
     at: Timestamp,
 ) -> Result<Vec<EnvironmentChange>, Error> {
-    let enabled_in = store::configurations::enabled_in(tx, old.id).await?;
-    if !enabled_in.is_empty() {
-        return Err(Conflict::FlagEnabled(enabled_in).into());
-    }
+    check_disabled(tx, old.id).await?;
     store::flags::archive(tx, old.id, at).await?;
     let raised = store::configurations::touch_everywhere(tx, old.id).await?;
     let new = archived(old, Some(at));
