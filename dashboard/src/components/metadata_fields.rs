@@ -17,6 +17,9 @@ use crate::{
     port::flags::MetadataForm,
 };
 
+/// The fields that can have an error.
+pub(crate) const FIELDS: &[&str] = &["tags", "owner", "kind", "expiresAt"];
+
 /// The field with the exact expiry, of which the form shows only the date.
 const EXACT_EXPIRY: &str = "expires-exactly";
 

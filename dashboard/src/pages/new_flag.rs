@@ -8,7 +8,7 @@ use crate::{
         check_field::is_checked,
         field::{Field, Input},
         frame::Section,
-        metadata_fields::MetadataFields,
+        metadata_fields::{self, MetadataFields},
         page::page,
         page_head::PageHead,
         product_fields::{self, ProductFields, ProductForm},
@@ -27,18 +27,8 @@ use crate::{
     scope::known_products,
 };
 
-/// The fields of the form; a conflict concerns the first.
-const FIELDS: &[&str] = &[
-    "key",
-    "name",
-    "description",
-    "type",
-    product_fields::FIELD,
-    "tags",
-    "owner",
-    "kind",
-    "expiresAt",
-];
+/// The fields of the form, without those of the metadata; a conflict concerns the first.
+const FIELDS: &[&str] = &["key", "name", "description", "type", product_fields::FIELD];
 
 const TYPES: &[(&str, &str)] = &[
     ("boolean", "Boolean"),
@@ -89,7 +79,7 @@ impl From<&Form> for NewFlag {
 
 #[component]
 fn NewFlagForm(state: FormState, products: Vec<String>, current: ProductForm) -> impl IntoView {
-    let refusal = state.refusal(FIELDS);
+    let refusal = state.refusal(&[FIELDS, metadata_fields::FIELDS].concat());
     let fresh = refusal.fields.is_empty();
     view! {
         <PageHead above=Section::Flags title="New flag"/>

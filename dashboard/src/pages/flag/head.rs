@@ -18,7 +18,7 @@ use crate::{
         frame::Section,
         icon::Icon,
         link_button::LinkButton,
-        metadata_fields::MetadataFields,
+        metadata_fields::{self, MetadataFields},
         notice::{Notice, Severity},
         page_head::Crumbs,
         product_fields::{self, ProductFields, ProductForm},
@@ -34,16 +34,8 @@ use crate::{
     port::{flag_page::FlagDetails, flags::MetadataForm},
 };
 
-/// The fields of the form.
-const FIELDS: &[&str] = &[
-    "name",
-    "description",
-    product_fields::FIELD,
-    "tags",
-    "owner",
-    "kind",
-    "expiresAt",
-];
+/// The fields of the form, without those of the metadata.
+const FIELDS: &[&str] = &["name", "description", product_fields::FIELD];
 
 /// Renders the head of the page.
 pub(super) fn head(page: &PageData) -> Html {
@@ -173,7 +165,7 @@ fn editor(page: &PageData) -> Html {
         Some(AdminError::Conflict(detail)) => Some(still_on_elsewhere(detail.clone())),
         _ => None,
     };
-    let mut refusal = page.form_refusal(FIELDS);
+    let mut refusal = page.form_refusal(&[FIELDS, metadata_fields::FIELDS].concat());
     if conflict.is_some() {
         refusal.fields.clear();
     }
