@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::{html::html, scope::scoped};
 
-/// The button that submits a form, and the link that leads away from it.
+/// The button that submits a form, and the link that leads away from it. In a dialog, the link closes it.
 #[component]
 pub fn FormActions(
     /// The label of the button.
@@ -26,7 +26,7 @@ pub fn FormActions(
     html! {
         <div class="form-actions">
             <button class=if danger { "button danger primary" } else { "button primary" }>{action}</button>
-            <a class="button" href=scoped(back) autofocus=focus_back>
+            <a class="button" href=scoped(back) autofocus=focus_back data-cancel>
                 {keep}
             </a>
         </div>

@@ -7,6 +7,7 @@ use crate::{
     components::{
         check_field::is_checked,
         field::{Field, Input},
+        form_actions::FormActions,
         frame::Section,
         metadata_fields::{self, MetadataFields},
         page::page,
@@ -125,12 +126,7 @@ fn NewFlagForm(state: FormState, products: Vec<String>, current: ProductForm) ->
             <PublicField current=false refusal=refusal.clone()/>
             <MetadataFields refusal/>
             <p class="hint">"A new flag is off in every environment."</p>
-            <div class="form-actions">
-                <button class="button primary">"Create flag"</button>
-                <a class="button" href=Section::Flags.href() data-cancel>
-                    "Cancel"
-                </a>
-            </div>
+            <FormActions action="Create flag" back=Section::Flags.href()/>
         </form>
     }
 }
