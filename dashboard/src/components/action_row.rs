@@ -12,7 +12,7 @@ use crate::{
     audit::{sentence::Piece, summary::summary_of},
     html::{Html, IntoHtml as _, html},
     model::Naming,
-    port::audit::Record,
+    port::{audit::Record, local, visit},
     routes,
     scope::scoped,
 };
@@ -92,6 +92,15 @@ fn pieces(records: &[Record]) -> (Vec<Piece>, String) {
     let entries: Vec<_> = records.iter().map(|record| &record.entry).collect();
     let product = entries.iter().find_map(|entry| entry.product.clone());
     (summary_of(&entries), product.unwrap_or_default())
+}
+
+/// Returns true if an action was not taken today.
+pub(crate) fn is_of_another_day(records: &[Record]) -> bool {
+    let day = records
+        .first()
+        .map(|newest| local(newest.entry.occurred_at).day);
+    let today = visit().map(|visit| local(visit.now()).day).ok();
+    day != today
 }
 
 /// Returns true if the user's role allows reverting an action.

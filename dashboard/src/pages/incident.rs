@@ -11,7 +11,7 @@ use pennon_model::{
 use crate::{
     choices::choices,
     components::{
-        action_row::{ActionRow, is_revertible},
+        action_row::{ActionRow, is_of_another_day, is_revertible},
         empty::Empty,
         frame::Section,
         icon::{Drawing, Icon},
@@ -235,12 +235,8 @@ fn groups(grouping: Grouping, actions: Vec<Vec<Record>>) -> Vec<(String, Vec<Vec
 
 fn group(name: &str, actions: Vec<Vec<Record>>, grouping: Grouping, naming: Naming) -> Html {
     let count = actions.len();
-    let now = visit().map_or(Timestamp::from_millis(0), |visit| visit.now());
-    let today = local(now).day;
     let rows = actions.into_iter().map(|records| {
-        let mut newest = records.iter().map(|record| record.entry.occurred_at);
-        let is_of_today = newest.next().is_none_or(|at| local(at).day == today);
-        let with_date = grouping != Grouping::Time && !is_of_today;
+        let with_date = grouping != Grouping::Time && is_of_another_day(&records);
         html! { <ActionRow records naming with_date with_revert=true note=None/> }
     });
     html! {

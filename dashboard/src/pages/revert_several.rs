@@ -9,7 +9,11 @@ use super::{
 };
 use crate::{
     components::{
-        action_row::ActionRow, frame::Section, number::counted, page::page, page_head::PageHead,
+        action_row::{ActionRow, is_of_another_day},
+        frame::Section,
+        number::counted,
+        page::page,
+        page_head::PageHead,
     },
     error::AdminError,
     form::Form,
@@ -19,7 +23,7 @@ use crate::{
     port::{
         audit::{AuditAdmin, JointReversal, SelectedAction},
         environments::EnvironmentAdmin,
-        local, query, signed_in, visit,
+        query, signed_in,
     },
     routes,
 };
@@ -100,12 +104,9 @@ fn Preview(reversal: JointReversal, naming: Naming, view: View, state: FormState
 
 /// Renders the first actions.
 fn rows(actions: Vec<SelectedAction>, naming: Naming) -> impl IntoView {
-    let today = visit().map(|visit| local(visit.now()).day).ok();
     let rows = actions.into_iter().take(SHOWN).map(|action| {
         let SelectedAction { records, omitted } = action;
-        let newest = records.first();
-        let with_date =
-            newest.is_none_or(|newest| Some(local(newest.entry.occurred_at).day) != today);
+        let with_date = is_of_another_day(&records);
         html! { <ActionRow records naming with_date with_revert=false note=omitted/> }
     });
     rows.collect_view()
