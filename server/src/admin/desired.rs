@@ -25,6 +25,7 @@ use super::targeting::{self, DesiredConfiguration, Step, differences};
 use super::users::{self, Rights};
 use super::{Admin, environments, flags, usage};
 use crate::auth::actor::Actor;
+use crate::auth::authority::FlagEditor;
 use crate::error::Error;
 use crate::store::Tx;
 
@@ -154,66 +155,137 @@ impl DesiredState {
         actor: &Actor,
     ) -> Result<Vec<EnvironmentChange>, Error> {
         let mut flags = self.flags_to_change(admin);
-        let mut changes = Vec::new();
-        for BeforeAfter { before, after } in self.users {
+        let mut execution = Execution {
+            admin,
+            tx,
+            actor,
+            changes: Vec::new(),
+        };
+        execution.apply_users(self.users).await?;
+        execution.apply_environments(self.environments).await?;
+        execution.restore_flags(&mut flags).await?;
+        let leaving = self
+            .configurations
+            .extract_if(.., |each| leaves(&flags, &each.before))
+            .collect();
+        execution.configure(leaving).await?;
+        execution.rewrite_flags(&mut flags).await?;
+        execution.configure(self.configurations).await?;
+        execution.archive_flags(&flags).await?;
+        Ok(execution.changes)
+    }
+}
+
+/// The changes that lead to a desired state, within a transaction.
+struct Execution<'a> {
+    admin: &'a Admin,
+    tx: &'a mut Tx,
+    actor: &'a Actor,
+    /// The changes so far in environments.
+    changes: Vec<EnvironmentChange>,
+}
+
+impl Execution<'_> {
+    async fn apply_users(&mut self, users: Vec<BeforeAfter<User>>) -> Result<(), Error> {
+        for BeforeAfter { before, after } in users {
             if before != after {
-                let (actor, rights) = (&actor.administrator()?, Rights::of(after));
-                users::rewrite(admin, tx, actor, &before, rights, None).await?;
+                let (actor, rights) = (&self.actor.administrator()?, Rights::of(after));
+                users::rewrite(self.admin, self.tx, actor, &before, rights, None).await?;
             }
         }
-        for BeforeAfter { before, after } in self.environments {
+        Ok(())
+    }
+
+    async fn apply_environments(
+        &mut self,
+        environments: Vec<BeforeAfter<Environment>>,
+    ) -> Result<(), Error> {
+        for BeforeAfter { before, after } in environments {
             if before == after {
                 continue;
             }
-            let actor = actor.any_administrator()?.of(&before)?;
+            let (admin, tx) = (self.admin, &mut *self.tx);
+            let actor = self.actor.any_administrator()?.of(&before)?;
             let moved =
                 environment_order::move_to(admin, tx, &actor, before, after.position).await?;
             let details = EnvironmentDetails::of(&after);
             if EnvironmentDetails::of(&moved) != details {
                 let (_, change) = environments::rewrite(admin, tx, &actor, &moved, details).await?;
-                changes.extend(change);
+                self.changes.extend(change);
             }
         }
-        for BeforeAfter { before: flag, .. } in &mut flags {
+        Ok(())
+    }
+
+    /// Restores the archived flags.
+    async fn restore_flags(&mut self, flags: &mut [BeforeAfter<Flag>]) -> Result<(), Error> {
+        for BeforeAfter { before: flag, .. } in flags {
             if flag.archived_at.is_some() {
-                let actor = actor.any_editor()?.of_flag(flag.products.as_ref())?;
-                let (restored, raised) = flags::unarchive(admin, tx, &actor, flag).await?;
-                changes.extend(raised);
+                let editor = self.editor_of(flag)?;
+                let (restored, raised) =
+                    flags::unarchive(self.admin, self.tx, &editor, flag).await?;
+                self.changes.extend(raised);
                 *flag = restored;
             }
         }
-        let leaving = self
-            .configurations
-            .extract_if(.., |each| leaves(&flags, &each.before))
-            .collect();
-        changes.extend(configure(admin, tx, actor, leaving).await?);
+        Ok(())
+    }
+
+    /// Changes the details of the flags.
+    async fn rewrite_flags(&mut self, flags: &mut [BeforeAfter<Flag>]) -> Result<(), Error> {
         for BeforeAfter {
             before: flag,
             after,
-        } in &mut flags
+        } in flags
         {
             let details = FlagDetails::of(after);
             if FlagDetails::of(flag) != details {
-                let actor = actor.any_editor()?.of_flag(flag.products.as_ref())?;
+                let editor = self.editor_of(flag)?;
                 let refuse = WhenEnabled::Refuse;
                 let (rewritten, raised) =
-                    flags::rewrite(admin, tx, &actor, flag, details, refuse).await?;
-                changes.extend(raised);
+                    flags::rewrite(self.admin, self.tx, &editor, flag, details, refuse).await?;
+                self.changes.extend(raised);
                 *flag = rewritten;
             }
         }
-        changes.extend(configure(admin, tx, actor, self.configurations).await?);
+        Ok(())
+    }
+
+    /// Archives those of the flags that end as archived.
+    async fn archive_flags(&mut self, flags: &[BeforeAfter<Flag>]) -> Result<(), Error> {
         for BeforeAfter {
             before: flag,
             after,
-        } in &flags
+        } in flags
         {
             if let Some(at) = after.archived_at {
-                let actor = actor.any_editor()?.of_flag(flag.products.as_ref())?;
-                changes.extend(flags::archive_within(admin, tx, &actor, flag, at).await?);
+                let editor = self.editor_of(flag)?;
+                let raised = flags::archive_within(self.admin, self.tx, &editor, flag, at).await?;
+                self.changes.extend(raised);
             }
         }
-        Ok(changes)
+        Ok(())
+    }
+
+    /// Changes flags in environments.
+    async fn configure(
+        &mut self,
+        configurations: Vec<BeforeAfter<FlagConfiguration, DesiredConfiguration>>,
+    ) -> Result<(), Error> {
+        for BeforeAfter { before, after } in configurations {
+            // The flag may have just left the environments in which it does not change.
+            if targeting::steps_to(self.admin, &before, &after).is_empty() {
+                continue;
+            }
+            let (id, actor) = (before.target.id(), &self.actor.any_editor()?);
+            let changes = targeting::apply(self.admin, self.tx, actor, id, &after).await?;
+            self.changes.extend(changes);
+        }
+        Ok(())
+    }
+
+    fn editor_of(&self, flag: &Flag) -> Result<FlagEditor, Error> {
+        self.actor.any_editor()?.of_flag(flag.products.as_ref())
     }
 }
 
@@ -225,25 +297,6 @@ fn leaves(flags: &[BeforeAfter<Flag>], configuration: &FlagConfiguration) -> boo
     flag.is_some_and(|BeforeAfter { before, after }| {
         before.exists_in(&target.environment) && !after.exists_in(&target.environment)
     })
-}
-
-/// Makes the changes of flags in environments, within a transaction.
-async fn configure(
-    admin: &Admin,
-    tx: &mut Tx,
-    actor: &Actor,
-    configurations: Vec<BeforeAfter<FlagConfiguration, DesiredConfiguration>>,
-) -> Result<Vec<EnvironmentChange>, Error> {
-    let mut changes = Vec::new();
-    for BeforeAfter { before, after } in configurations {
-        // The flag may have just left the environments in which it does not change.
-        if targeting::steps_to(admin, &before, &after).is_empty() {
-            continue;
-        }
-        let (id, actor) = (before.target.id(), &actor.any_editor()?);
-        changes.extend(targeting::apply(admin, tx, actor, id, &after).await?);
-    }
-    Ok(changes)
 }
 
 /// Carries out a plan, and commits the transaction.
