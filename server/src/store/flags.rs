@@ -141,7 +141,9 @@ macro_rules! push_selected {
             $states.state
         );
         if let Some((_, is_stale)) = $states.stale {
-            $query.push(if is_stale { " and " } else { " and not " }).push(STALE);
+            $query
+                .push(if is_stale { " and " } else { " and not " })
+                .push(STALE);
         }
     }};
 }

@@ -32,7 +32,7 @@ pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html
         conflict_notice("Nothing was copied. See below what would change now.".to_owned())
     });
     let error = page.error().filter(|_| !page.is_stale()).cloned();
-    let preview = to.zip(page.preview.as_ref());
+    let preview = to.zip(page.extras.preview.as_ref());
     let preview = preview.map(|(to, preview)| confirmation(page, environment, (to, part), preview));
     // The form keeps the context of the playground, as links do.
     let context = page.address.context.clone();

@@ -201,7 +201,7 @@ fn editor(page: &PageData) -> Html {
                 value=description.unwrap_or_default()
                 refusal=refusal.clone()
             />
-            <ProductFields products=page.products.clone() current refusal=refusal.clone()/>
+            <ProductFields products=page.extras.products.clone() current refusal=refusal.clone()/>
             <PublicField current=flag.is_public refusal=refusal.clone()/>
             <MetadataFields current=flag.metadata.clone() refusal/>
             {conflict}

@@ -102,6 +102,12 @@ struct PageData {
     is_flag_editor: bool,
     /// True if the reader may change configurations in the environment.
     is_editor: bool,
+    extras: Extras,
+}
+
+/// The data that only some forms need.
+#[derive(Default)]
+struct Extras {
     /// Suggested attribute names, while a rule is being edited.
     suggestions: Vec<String>,
     /// The effect of a copy, once its target is selected.
@@ -133,52 +139,22 @@ async fn load(address: Address, edit: Edit, state: FormState) -> Result<PageData
             environment,
             ..address
         },
-        edit,
+        edit: Edit::None,
         state,
         is_flag_editor,
         is_editor,
-        suggestions: Vec::new(),
-        preview: None,
-        products: Vec::new(),
+        extras: Extras::default(),
         detail,
     };
-    if page.is_obsolete() {
-        page.edit = Edit::None;
+    page.edit = page.settled(edit);
+    // Without its form, the page would lose the input.
+    if page.edit == Edit::None
+        && edit.has_input()
+        && let Some(error) = page.state.error.take()
+    {
+        return Err(error);
     }
-    if page.edit == Edit::Rollout && page.has_no_rollout() {
-        page.edit = Edit::Recipe;
-    }
-    let details_only = edit == Edit::Details && is_flag_editor && !page.is_archived();
-    if !details_only && !page.may_edit() {
-        // Without its form, the page would lose the input.
-        if let Some(error) = page.state.error.take_if(|_| page.edit.has_input()) {
-            return Err(error);
-        }
-        page.edit = Edit::None;
-    }
-    if let (Edit::Copy(None, part), Some(from)) = (page.edit, environment) {
-        let only = exactly_one(copying::targets(&page, from).map(|target| target.id));
-        page.edit = Edit::Copy(only, part);
-    }
-    match (page.edit, environment) {
-        (Edit::Details, _) | (_, None) => page.products = known_products().await,
-        (Edit::NewRule | Edit::Rule(_) | Edit::Recipe, Some(environment)) => {
-            page.suggestions = admin.attributes(environment).await?;
-        }
-        (Edit::Copy(Some(to), part), Some(from)) if to != from => {
-            let flag = page.detail.flag.id;
-            let preview = admin
-                .preview_copy(ConfigurationCopy {
-                    flag,
-                    from,
-                    to,
-                    part,
-                })
-                .await?;
-            page.preview = Some(preview);
-        }
-        _ => {}
-    }
+    page.extras = page.extras(&*admin).await?;
     Ok(page)
 }
 
@@ -210,13 +186,54 @@ impl PageData {
         self.is_editor && is_configured && !self.is_revoked()
     }
 
-    /// Returns true if the open confirmation has lost its purpose: the object is gone, or already has the requested
-    /// state.
-    fn is_obsolete(&self) -> bool {
+    /// Returns the form to open instead of the requested one: none if that has lost its purpose, or if the reader may
+    /// not use it.
+    fn settled(&self, requested: Edit) -> Edit {
+        let is_of_flag = requested == Edit::Details && self.is_flag_editor && !self.is_archived();
+        if self.is_obsolete(requested) || !(is_of_flag || self.may_edit()) {
+            return Edit::None;
+        }
+        match requested {
+            Edit::Rollout if self.has_no_rollout() => Edit::Recipe,
+            Edit::Copy(None, part) => {
+                let from = self.address.environment;
+                let targets = from
+                    .into_iter()
+                    .flat_map(|from| copying::targets(self, from));
+                Edit::Copy(exactly_one(targets.map(|target| target.id)), part)
+            }
+            requested => requested,
+        }
+    }
+
+    /// Loads the data that the open form needs.
+    async fn extras(&self, admin: &dyn FlagPageAdmin) -> Result<Extras, AdminError> {
+        let mut extras = Extras::default();
+        match (self.edit, self.address.environment) {
+            (Edit::Details, _) | (_, None) => extras.products = known_products().await,
+            (Edit::NewRule | Edit::Rule(_) | Edit::Recipe, Some(environment)) => {
+                extras.suggestions = admin.attributes(environment).await?;
+            }
+            (Edit::Copy(Some(to), part), Some(from)) if to != from => {
+                let copy = ConfigurationCopy {
+                    flag: self.detail.flag.id,
+                    from,
+                    to,
+                    part,
+                };
+                extras.preview = Some(admin.preview_copy(copy).await?);
+            }
+            _ => {}
+        }
+        Ok(extras)
+    }
+
+    /// Returns true if a confirmation has lost its purpose: the object is gone, or already has the requested state.
+    fn is_obsolete(&self, edit: Edit) -> bool {
         let Some(current) = &self.detail.configuration else {
             return false;
         };
-        match self.edit {
+        match edit {
             Edit::Switch(on) => current.target.configuration.is_enabled == on,
             Edit::DeleteRule(id) => !current.rules.iter().any(|rule| rule.id == id),
             Edit::RemoveRollout => current.rollout.is_none(),
@@ -334,7 +351,7 @@ impl PageData {
             Some(products) if products.iter().all(|each| each.as_str() != product) => {
                 describe::limited_to(products)
             }
-            _ if self.products.contains(&product) => describe::NOT_PUBLIC.to_owned(),
+            _ if self.extras.products.contains(&product) => describe::NOT_PUBLIC.to_owned(),
             _ => format!("{product} has no active environment."),
         };
         let everywhere = routes::flag(&self.address.key);
@@ -353,7 +370,7 @@ impl PageData {
         let is_limited_to = |product: &String| {
             limits.is_none_or(|products| products.iter().any(|each| each.as_str() == product))
         };
-        if self.products.iter().any(is_limited_to) {
+        if self.extras.products.iter().any(is_limited_to) {
             let why = format!("{} There are no others yet.", describe::NOT_PUBLIC);
             return html! { <Empty title="Not configured anywhere"><p>{why}</p></Empty> };
         }

@@ -175,7 +175,7 @@ fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
             <RecipeFields
                 input
                 errors
-                suggestions=page.suggestions.clone()
+                suggestions=page.extras.suggestions.clone()
                 is_rest=!current.rules.is_empty()
             />
             {page.effect_of(ProposedChange::Recipe)}

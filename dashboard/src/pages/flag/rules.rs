@@ -187,7 +187,7 @@ fn editor(page: &PageData, current: &FlagConfiguration, rule: Option<&TargetingR
         Some(_) => ("Edit rule", "Save rule"),
         None => ("New rule", "Add rule"),
     };
-    let suggestions = page.suggestions.clone();
+    let suggestions = page.extras.suggestions.clone();
     let effect = page.effect_of(change);
     html! {
         <li class="step rule open" id=anchor>
