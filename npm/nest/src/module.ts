@@ -51,7 +51,7 @@ function dynamic(name: string = DEFAULT, source: Source): DynamicModule {
     { provide: optionsToken(name), ...source } as Provider,
     {
       provide: connectionToken(name),
-      useFactory: (options: FeatureFlagsModuleOptions) => new Connection(options).start(),
+      useFactory: (options: FeatureFlagsModuleOptions) => new Connection(options, name).start(),
       inject: [optionsToken(name)],
     },
     {

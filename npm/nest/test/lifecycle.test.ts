@@ -84,6 +84,27 @@ describe("a start", () => {
     expect(warn).toHaveBeenCalledWith(expect.stringContaining("could not be reached"));
   });
 
+  it("warns of a key that is refused later, once and with the name of the client", async () => {
+    const warn = vi.spyOn(Logger.prototype, "warn");
+    const service = new ScriptedService(configuration([flag("on")]), status(401));
+    const options = optionsFor(service);
+    const { app } = await start({
+      imports: [FeatureFlagsModule.forRoot({ name: "billing", options })],
+    });
+    const client = app.get<FeatureFlagsClient>(getFeatureFlagsToken("billing"));
+    for (let refresh = 0; refresh < 2; refresh += 1) {
+      await expect(client.refresh()).rejects.toThrow();
+    }
+    expect(warn.mock.calls).toEqual([[expect.stringContaining("rejected the sdkKey")]]);
+    expect(warn.mock.contexts).toEqual([
+      expect.objectContaining({ context: "FeatureFlags billing" }),
+    ]);
+    service.respondWith(configuration([flag("on")]), status(401));
+    await client.refresh();
+    await expect(client.refresh()).rejects.toThrow();
+    expect(warn).toHaveBeenCalledTimes(2);
+  });
+
   it("retries until the service is back", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const service = new ScriptedService(unreachable());

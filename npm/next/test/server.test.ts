@@ -154,6 +154,18 @@ describe("a service that is down", () => {
     warn.mockRestore();
   });
 
+  it("is reported to the console if it refuses the key later", async () => {
+    vi.useFakeTimers();
+    const warn = vi.spyOn(console, "warn").mockReturnValue();
+    const service = new ScriptedService(flags, status(401));
+    await getFeatureFlags({}, { ...from(service), pollIntervalMs: 1_000 });
+    expect(warn).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(service.requests.length).toBeGreaterThan(2);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining("rejected the sdkKey")]]);
+    warn.mockRestore();
+  });
+
   it("delays only the first page, by at most one attempt", async () => {
     vi.useFakeTimers();
     const options = from(new ScriptedService(held().answer));
@@ -272,6 +284,18 @@ describe("the stream for pages that follow the flags", () => {
       await (await open("FR", service)).ended;
     },
   );
+
+  it("ends after a minute in a runtime without signals", async () => {
+    vi.stubGlobal("process", { env: process.env });
+    const stream = await open("FR", new ScriptedService(flags));
+    const closed = await open("FR", new ScriptedService(flags));
+    const before = vi.getTimerCount();
+    await closed.close();
+    // The heartbeat and the end.
+    expect(vi.getTimerCount()).toBe(before - 2);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await stream.ended;
+  });
 
   it("does not handle signals without another listener, which end the process", async () => {
     const before = process.listenerCount("SIGTERM");

@@ -87,7 +87,7 @@ function describe({ kind, status }: Failure): string {
 
 /** The likely cause of a status. */
 const HINTS: Readonly<Record<number, string>> = {
-  403: '. If the environment reveals no rules, set mode: "remote".',
+  403: '. If the environment reveals no rules, set mode: "remote", or on servers, use a private one.',
   404: ". Check that baseUrl is the address of Pennon.",
   413: ". The context is too large.",
 };

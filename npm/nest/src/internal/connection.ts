@@ -1,8 +1,10 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from "@nestjs/common";
 import { type Evaluation, type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
 import { named } from "../../../client-name.js";
+import { warnOfRefreshes } from "../../../refresh-warnings.js";
 import { requireSameVersion } from "../../../same-version.js";
 import type { FeatureFlagsModuleOptions } from "../options.js";
+import { DEFAULT } from "./tokens.js";
 
 /** The maximum time that the start waits for flags, unless they are `required`. */
 const WAIT_MS = 5_000;
@@ -11,14 +13,16 @@ const WAIT_MS = 5_000;
 export class Connection implements OnModuleInit, OnApplicationShutdown {
   readonly client: FeatureFlagsClient;
   readonly #options: FeatureFlagsModuleOptions;
-  readonly #logger = new Logger("FeatureFlags");
+  readonly #logger: Logger;
   readonly #ownsClient: boolean;
   /** The error for which the application must not start. */
   #error: unknown;
 
-  constructor(options: FeatureFlagsModuleOptions) {
+  /** `name` is that of the client, among several. */
+  constructor(options: FeatureFlagsModuleOptions, name: string) {
     requireSameVersion();
     this.#options = options;
+    this.#logger = new Logger(name === DEFAULT ? "FeatureFlags" : `FeatureFlags ${name}`);
     this.client = options.client ?? createClient(options);
     if (this.client.mode === "remote") {
       throw new TypeError(
@@ -31,6 +35,9 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
       throw new TypeError("waitMs must be a number of milliseconds, at least 0");
     }
     this.#ownsClient = options.client === undefined;
+    if (this.#ownsClient && options.options?.logger === undefined) {
+      warnOfRefreshes(this.client, (message) => this.#logger.warn(message));
+    }
   }
 
   /** Returns the context of a request, or undefined if the application's resolver failed. */

@@ -1,9 +1,13 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions, VERSION } from "@pennon/core";
 import { named } from "../../../client-name.js";
+import { warnOfRefreshes } from "../../../refresh-warnings.js";
 import { transport } from "./transport.js";
 
 /** The maximum time that a page waits for the first flags of a process, if `timeoutMs` is not set. */
 const WAIT_MS = 3_000;
+
+/** The maximum length of a stream in a runtime that does not say when it is about to stop. */
+const MAX_STREAM_MS = 60_000;
 
 /** A client for the lifetime of the process, shared by all requests. */
 export class SharedClient {
@@ -11,6 +15,7 @@ export class SharedClient {
   /** Resolves when the client has flags, or when requests should stop waiting for them. */
   readonly settled: Promise<void>;
   readonly #streams = new Set<() => void>();
+  readonly #knowsTermination: boolean;
   #isTerminated = false;
 
   constructor(options: FeatureFlagsClientOptions) {
@@ -24,7 +29,10 @@ export class SharedClient {
     this.settled = this.client.initialize({ timeoutMs, retry: "background" }).catch((error) => {
       (options.logger ?? console).warn(`Pages show fallbacks instead of flags: ${error.message}`);
     });
-    onTermination(() => {
+    if (options.logger === undefined) {
+      warnOfRefreshes(this.client, (message) => console.warn(message));
+    }
+    this.#knowsTermination = onTermination(() => {
       this.#isTerminated = true;
       for (const end of this.#streams) {
         end();
@@ -33,24 +41,28 @@ export class SharedClient {
   }
 
   /**
-   * Calls `end` when the server is about to stop, because the server waits until all responses have ended. Returns a
-   * function that unsubscribes.
+   * Calls `end` when the server is about to stop, because the server waits until all responses have ended; in the edge
+   * runtime, after a minute. The page then connects again. Returns a function that unsubscribes.
    */
   onEnd(end: () => void): () => void {
     if (this.#isTerminated) {
       end();
-    } else {
-      this.#streams.add(end);
+      return () => {};
     }
-    return () => this.#streams.delete(end);
+    this.#streams.add(end);
+    const timer = this.#knowsTermination ? undefined : setTimeout(end, MAX_STREAM_MS);
+    return () => {
+      clearTimeout(timer);
+      this.#streams.delete(end);
+    };
   }
 }
 
 /**
  * Listens for the signals that end the process, but only if another listener ends it. Without a listener, the signal
- * itself ends the process, and adding one would prevent that.
+ * itself ends the process, and adding one would prevent that. Returns false if the runtime has no signals.
  */
-function onTermination(listener: () => void): void {
+function onTermination(listener: () => void): boolean {
   // The edge runtime lacks `process.on`, and Next.js would warn about its use.
   const { process } = globalThis as { process?: Partial<NodeJS.Process> };
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -58,6 +70,7 @@ function onTermination(listener: () => void): void {
       process.once?.(signal, listener);
     }
   }
+  return process?.listenerCount !== undefined;
 }
 
 const sharedClients = Symbol.for(`@pennon/next ${VERSION}`);
