@@ -401,6 +401,17 @@ async fn invalid_and_excessive_grants_are_refused() {
     // A grant for an environment that has been revoked since may stay, but none is given anew.
     let kept = json!([{ "environmentId": old, "role": "editor" }, { "product": "Blog", "role": "editor" }]);
     set_grants(&admin, &user, &kept).await;
+    let given = admin
+        .get("/audit?include=accounts&limit=1")
+        .await
+        .text("/items/0/id");
+    let reverted = admin
+        .post(&format!("/audit/{given}/revert"), json!({}))
+        .await;
+    reverted.expect(StatusCode::OK);
+    let grants_left = admin.get(&path).await.json()["grants"].take();
+    assert_eq!(grants_left[0]["environmentId"], json!(old));
+    assert_eq!(grants_left[1], Value::Null);
     give(&admin, &user, &[]).await;
     let refused = admin.patch(&path, json!({ "grants": former })).await;
     refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");

@@ -183,6 +183,38 @@ async fn a_revert_tells_whether_it_overwrites_a_later_change() {
         change(&second).await;
         assert_eq!(overwrites(&entry).await, true, "{first}");
     }
+    let overwrites = async |entry: &str| {
+        let planned = revert(&admin, entry, "?dryRun=true").await;
+        planned.expect(StatusCode::OK).json()["overwrites"].take()
+    };
+    let configured = format!("{}/rollout", checkout.path);
+    admin
+        .put(&configured, rollout(7))
+        .await
+        .expect(StatusCode::OK);
+    let entry = newest(&admin).await;
+    admin
+        .delete(&configured)
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    assert_eq!(overwrites(&entry).await, true, "the rollout was deleted");
+    let archive = async || {
+        let archived = admin.delete(&flag).await;
+        archived.expect(StatusCode::NO_CONTENT);
+        newest(&admin).await
+    };
+    let restore = async || {
+        let restored = admin.post(&format!("{flag}/restore"), json!({})).await;
+        restored.expect(StatusCode::OK);
+    };
+    let entry = archive().await;
+    assert_eq!(overwrites(&entry).await, false, "the flag is archived");
+    restore().await;
+    app.advance(1);
+    archive().await;
+    assert_eq!(overwrites(&entry).await, true, "it was archived again");
+    restore().await;
+
     let mut rule = rule(1, equals("vip", true));
     let created = admin.rule(&checkout.path, rule.clone()).await;
     let entry = newest(&admin).await;

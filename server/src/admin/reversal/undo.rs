@@ -199,8 +199,8 @@ impl PendingRevert {
         match entry.action {
             AuditAction::FlagCreated | AuditAction::FlagUpdated | AuditAction::FlagArchived => {
                 let id = recorded.flag.ok_or(Obstacle::Gone)?;
-                let flag = self.flag(tx, actor, id).await?;
-                undo_flag(admin, flag, entry)
+                let BeforeAfter { before, after } = self.flag(tx, actor, id).await?;
+                undo_flag(admin, before, after, entry)
             }
             AuditAction::EnvironmentUpdated => {
                 if ends_key(entry) {
@@ -238,20 +238,20 @@ impl PendingRevert {
         }
     }
 
-    /// Returns the desired state of a flag.
+    /// Returns a flag with its desired state.
     async fn flag(
         &mut self,
         tx: &mut Tx,
         actor: &Actor,
         id: FlagId,
-    ) -> Result<&mut Flag, RevertError> {
+    ) -> Result<&mut BeforeAfter<Flag>, RevertError> {
         let known = &mut self.desired.flags;
         if let Some(index) = known.iter().position(|known| known.before.id == id) {
-            return Ok(&mut known[index].after);
+            return Ok(&mut known[index]);
         }
         let before = flags::find(tx, id).await?;
         actor.any_editor()?.of_flag(before.products.as_ref())?;
-        Ok(&mut known.push_mut(BeforeAfter::unchanged(before)).after)
+        Ok(known.push_mut(BeforeAfter::unchanged(before)))
     }
 
     /// Returns the desired state of a user.
@@ -361,10 +361,12 @@ async fn undo_rights(
         return Ok(role);
     }
     let overwrites = user.grants != grants(tx, new).await?;
-    user.grants = grants(tx, old).await?;
-    for grant in user.grants.iter() {
-        if let GrantScope::Environment(id) = grant.scope {
-            current(tx, Some(id)).await?;
+    let held = std::mem::replace(&mut user.grants, grants(tx, old).await?);
+    for Grant { scope, .. } in user.grants.iter() {
+        // A grant for an environment that has been revoked since may stay, but none is given anew.
+        let is_held = held.iter().any(|held| held.scope == *scope);
+        if let (GrantScope::Environment(id), false) = (scope, is_held) {
+            current(tx, Some(*id)).await?;
         }
     }
     Ok(role || overwrites)
@@ -384,11 +386,21 @@ async fn grants(tx: &mut Tx, recorded: Value) -> Result<Grants, Error> {
 }
 
 /// Undoes an entry about a flag, and returns true if this overwrites later changes.
-fn undo_flag(admin: &Admin, flag: &mut Flag, entry: &AuditEntry) -> Result<bool, RevertError> {
+fn undo_flag(
+    admin: &Admin,
+    before: &Flag,
+    flag: &mut Flag,
+    entry: &AuditEntry,
+) -> Result<bool, RevertError> {
     let is_archived = flag.archived_at.is_some();
     let (old, new) = member(entry, "archivedAt");
     match entry.action {
-        AuditAction::FlagArchived => flag.archived_at = None,
+        AuditAction::FlagArchived => {
+            // If a newer undone entry had restored the flag, nobody archived it later.
+            let archived_at = flag.archived_at.take();
+            let is_later = is_archived && archived_at == before.archived_at;
+            return Ok(is_later && archived_at != read(new)?);
+        }
         AuditAction::FlagUpdated if old == new => {
             if is_archived {
                 return Err(Obstacle::FlagArchived.into());
@@ -442,7 +454,7 @@ fn undo_in(
             let left: Option<Rollout> = deserialized(entry.new_value.as_ref())?;
             let current = desired.rollout;
             desired.rollout = deserialized(entry.old_value.as_ref())?;
-            Ok(current.is_some() && current != left)
+            Ok(current != left && current != desired.rollout)
         }
     }
 }
