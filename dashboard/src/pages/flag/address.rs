@@ -77,12 +77,15 @@ impl Edit {
 
     /// Returns true for a form with fields, false for a confirmation.
     pub(super) fn has_input(self) -> bool {
-        match self {
-            Self::Details | Self::Ttl | Self::NewRule | Self::Rule(_) | Self::Recipe => true,
-            Self::Rollout => true,
-            Self::None | Self::Switch(_) | Self::DeleteRule(_) | Self::RemoveRollout => false,
-            Self::Copy(..) => false,
-        }
+        matches!(
+            self,
+            Self::Details
+                | Self::Ttl
+                | Self::NewRule
+                | Self::Rule(_)
+                | Self::Recipe
+                | Self::Rollout
+        )
     }
 
     /// Returns the parameter `edit`, and those that name its object.
