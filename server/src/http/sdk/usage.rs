@@ -69,13 +69,15 @@ fn one(mut item: Json<'_>, pointer: &str, faults: &mut Vec<Fault>) -> Option<Rep
         pointer,
         faults,
     };
-    let flag_key = members.read("flagKey", "must be a string", string);
+    let flag_key = members.read("flagKey", "must be a string", |key| {
+        string(key).map(str::to_owned)
+    });
     let reason = members.read("reason", "must be a reason of evaluations", |reason| {
-        Reason::parse(&string(reason)?).ok()
+        Reason::parse(string(reason)?).ok()
     });
     let enabled = members.read("enabled", "must be a boolean", |enabled| match enabled {
         Json::Null => Some(None),
-        Json::Boolean(enabled) => Some(Some(enabled)),
+        Json::Boolean(enabled) => Some(Some(*enabled)),
         _ => None,
     });
     let count = members.read("count", "must be an integer from 1 to 1000000000", count);
@@ -94,15 +96,15 @@ struct Members<'a, 'j> {
     faults: &'a mut Vec<Fault>,
 }
 
-impl<'j> Members<'_, 'j> {
+impl Members<'_, '_> {
     /// Reads a member, and adds a fault if `read` returns none.
     fn read<T>(
         &mut self,
         name: &str,
         expected: &str,
-        read: impl FnOnce(Json<'j>) -> Option<T>,
+        read: impl FnOnce(&Json<'_>) -> Option<T>,
     ) -> Option<T> {
-        let value = read(self.object.take(name));
+        let value = read(&self.object.take(name));
         if value.is_none() {
             self.faults
                 .push(Fault::member(self.pointer, name, expected));
@@ -111,21 +113,21 @@ impl<'j> Members<'_, 'j> {
     }
 }
 
-fn string(given: Json<'_>) -> Option<String> {
+fn string<'g>(given: &'g Json<'_>) -> Option<&'g str> {
     match given {
-        Json::String(text) => Some(text.into_owned()),
+        Json::String(text) => Some(text),
         _ => None,
     }
 }
 
 /// Reads a UUID in the usual form with hyphens.
-fn uuid(given: Json<'_>) -> Option<Uuid> {
+fn uuid(given: &Json<'_>) -> Option<Uuid> {
     let text = string(given).filter(|text| text.len() == Hyphenated::LENGTH)?;
-    Uuid::try_parse(&text).ok()
+    Uuid::try_parse(text).ok()
 }
 
-fn count(given: Json<'_>) -> Option<u64> {
-    let Json::Number(number) = given else {
+fn count(given: &Json<'_>) -> Option<u64> {
+    let &Json::Number(number) = given else {
         return None;
     };
     if !COUNT.contains(&number) || number.fract() != 0.0 {
