@@ -80,7 +80,7 @@ async fn every_repeated_member_is_reported() {
         ),
     ] {
         let refused = send(&admin, path, body).await;
-        refused.expect_faults(&expected);
+        refused.expect_faults(expected);
     }
     // Evaluation ignores repeated members, because clients of all versions must work.
     let question = r#"{"flagKey":"x","flagKey":"checkout","context":{"userId":"a","userId":"b"}}"#;

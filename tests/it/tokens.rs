@@ -202,7 +202,7 @@ async fn every_invalid_member_is_reported() {
         ),
     ] {
         let answer = admin.post("/users/me/tokens", body).await;
-        answer.expect_faults(&faults);
+        answer.expect_faults(faults);
     }
     admin.personal_token(&"é".repeat(64), "viewer").await;
 }

@@ -102,7 +102,7 @@ async fn every_invalid_member_is_reported() {
         (valid("name", json!("x")), &["/name"]),
     ] {
         let answer = admin.post("/users", body).await;
-        answer.expect_faults(&faults);
+        answer.expect_faults(faults);
     }
     let answer = admin
         .patch(
