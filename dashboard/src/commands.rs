@@ -70,12 +70,12 @@ pub(crate) async fn find(
         if flags.is_empty() {
             continue;
         }
-        let environments = search.find(environment_text, product).await?.environments;
+        let results = search.find(environment_text, product).await?;
+        let environments = results.environments.into_iter();
         let environments: Vec<_> = environments
-            .into_iter()
             .filter(|each| user.role_for(&Resource::of(each)) >= Role::Editor)
             .collect();
-        let found = destinations(verb, &flags, &environments);
+        let found = destinations(verb, &flags, &environments, results.naming);
         if !found.is_empty() {
             return Ok(found);
         }
@@ -101,8 +101,12 @@ fn objects(text: &str) -> Vec<(&str, &str)> {
     std::iter::once((text, "")).chain(last).collect()
 }
 
-fn destinations(verb: Verb, flags: &[Flag], environments: &[Environment]) -> Vec<Destination> {
-    let naming = Naming::of_environments(environments);
+fn destinations(
+    verb: Verb,
+    flags: &[Flag],
+    environments: &[Environment],
+    naming: Naming,
+) -> Vec<Destination> {
     let mut found = Vec::new();
     for flag in flags {
         let (key, name) = (flag.key.as_str(), flag.name.as_str());

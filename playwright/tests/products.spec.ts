@@ -157,6 +157,22 @@ test("the palette finds objects of the product, and keeps it", { tag: "@scripts"
   await expect(page).toHaveURL(`/dashboard/environments/${production.id}?${shop}`);
 });
 
+test("the palette finds environments by the name that it shows", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  await fill(api);
+  await signIn(page, server);
+  await page.getByRole("button", { name: "Jump to" }).click();
+  const palette = page.getByRole("dialog", { name: "Jump to" });
+  const options = palette.getByRole("option");
+  await palette.getByRole("combobox").fill("turn on search in Web shop / prod");
+  await expect(options).toHaveText([/^Turn on Search in Web shop \/ production/]);
+  await palette.getByRole("combobox").fill("turn on search in blog");
+  await expect(options).toHaveText([/^Turn on Search in Blog \/ production/]);
+});
+
 test("every link and form keeps the product", async ({ page, server, api }) => {
   test.setTimeout(300_000);
   const { production, search } = await fill(api);

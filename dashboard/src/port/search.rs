@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use pennon_model::{environment::Environment, flag::Flag};
 
-use crate::error::AdminError;
+use crate::{error::AdminError, model::Naming};
 
 /// The search by name.
 #[async_trait]
@@ -23,4 +23,6 @@ pub struct SearchResults {
     pub has_more_flags: bool,
     /// All environments that match.
     pub environments: Vec<Environment>,
+    /// The naming scheme of environments, including those that do not match.
+    pub naming: Naming,
 }

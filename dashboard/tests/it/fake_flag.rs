@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use pennon_core::{FlagConfig, ttl::Ttl};
 use pennon_dashboard::{
     error::AdminError,
+    model::Naming,
     port::{
         Expected,
         audit::{AuditAdmin, JointReversal, RecentActions, Record, Reversal, SelectedAction},
@@ -385,6 +386,7 @@ impl SearchAdmin for Fake {
             flags: flags.collect(),
             has_more_flags: false,
             environments: self.environments.clone(),
+            naming: Naming::of_environments(&self.environments),
         })
     }
 }

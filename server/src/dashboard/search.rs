@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
+use pennon_dashboard::model::Naming;
 use pennon_dashboard::port::search::{SearchAdmin, SearchResults};
-use pennon_model::environment::ProductName;
+use pennon_model::environment::{Environment, ProductName};
 use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::page::PageRequest;
 
@@ -45,14 +46,20 @@ impl SearchAdmin for SignedIn {
         let has_more_flags = flags.len() > SHOWN && !is_misspelled;
         flags.truncate(SHOWN);
         let mut environments = environments::active(&self.admin, &self.actor).await?;
-        environments.retain(|environment| {
-            let name = format!("{} {}", environment.product, environment.name);
-            is_selected(&environment.product) && name.to_lowercase().contains(&wanted)
+        environments.retain(|environment| is_selected(&environment.product));
+        let naming = Naming::of_environments(&environments);
+        environments.retain(|Environment { product, name, .. }| {
+            // As typed, and as the dashboard shows it.
+            let names = [format!("{product} {name}"), format!("{product} / {name}")];
+            names
+                .iter()
+                .any(|name| name.to_lowercase().contains(&wanted))
         });
         Ok(SearchResults {
             flags,
             has_more_flags,
             environments,
+            naming,
         })
     }
 }
