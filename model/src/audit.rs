@@ -239,6 +239,8 @@ pub struct ChangeEvent {
     pub environment: Option<EnvironmentId>,
     /// The request that made the change.
     pub request: Option<RequestId>,
+    /// The product of that environment.
+    pub product: Option<String>,
     /// The name of that environment.
     pub environment_name: Option<String>,
     /// The account.

@@ -173,6 +173,21 @@ test("the palette finds environments by the name that it shows", { tag: "@script
   await expect(options).toHaveText([/^Turn on Search in Blog \/ production/]);
 });
 
+test("a notice names the product of the environment that the page shows", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const { blog, production, search } = await fill(api);
+  await signIn(page, server);
+  await page.goto(`/dashboard/flags/search?environment=${production.id}&edit=ttl`);
+  await scriptsReady(page);
+  await page.getByLabel("TTL (time to live) in seconds").fill("30");
+  await api.setTtl(search, production, 20);
+  await api.addRule(search, blog, country("DE", 1));
+  await expect(page.locator(".bars")).toContainText(
+    `${server.email} changed search in Web shop / production while you were editing.`,
+  );
+});
+
 test("every link and form keeps the product", async ({ page, server, api }) => {
   test.setTimeout(300_000);
   const { production, search } = await fill(api);

@@ -205,6 +205,7 @@ fn bulk_event(page: &[ChangeEvent]) -> Option<ChangeEvent> {
     (first.occurred_at == last.occurred_at).then(|| ChangeEvent {
         flag: None,
         environment: None,
+        product: None,
         environment_name: None,
         ..last.clone()
     })

@@ -73,10 +73,18 @@ export function keepUpToDate(
     if (message.kind === "position") {
       refreshSoon();
     } else if (concerns(message.change, location.pathname)) {
-      lastChange = message.change;
+      if (lastChange === undefined || !isElsewhere(message.change) || isElsewhere(lastChange)) {
+        lastChange = message.change;
+      }
       refreshSoon();
     }
   });
+
+  /** Returns true if a change was made in another environment than the one that a flag's page shows. */
+  function isElsewhere({ environment }: Change): boolean {
+    const shown = main.querySelector<HTMLInputElement>(".flag-panel [name=environment]")?.value;
+    return shown !== undefined && environment !== undefined && environment !== shown;
+  }
 
   /** Reports that no changes arrive, and since when. */
   function showLost(): void {

@@ -2,14 +2,16 @@
 
 use pennon_model::audit::{AuditAction, ChangeEvent};
 
+use crate::model::Naming;
+
 /// Describes a change, to follow the actor's name: `changed a rule of checkout in production`. It is less precise than
 /// [the sentence of an audit entry](super::sentence::sentence_of), because an event does not contain the new state.
-pub fn sentence_of_event(change: &ChangeEvent) -> String {
+pub fn sentence_of_event(change: &ChangeEvent, naming: Naming) -> String {
     let flag = change.flag.as_deref().unwrap_or("a flag");
-    let environment = change
-        .environment_name
-        .as_deref()
-        .unwrap_or("an environment");
+    let environment = match (&change.product, &change.environment_name) {
+        (Some(product), Some(name)) => naming.name(product, name),
+        _ => "an environment".to_owned(),
+    };
     match change.action {
         AuditAction::FlagCreated => format!("created {flag}"),
         AuditAction::FlagUpdated => format!("changed {flag}"),

@@ -304,6 +304,7 @@ struct ChangeRow {
     occurred_at: i64,
     flag_key: Option<String>,
     environment_id: Option<Uuid>,
+    product: Option<String>,
     environment: Option<String>,
     user_id: Option<Uuid>,
     request_id: Option<String>,
@@ -316,8 +317,8 @@ pub(crate) async fn after(
     most: usize,
 ) -> Result<Vec<ChangeEvent>, Error> {
     let rows: Vec<ChangeRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, action, actor_identity, occurred_at, flag_key, environment_id, environment, user_id,
-                request_id
+        "select id, action, actor_identity, occurred_at, flag_key, environment_id, product, environment,
+                user_id, request_id
          from audit_entries where (occurred_at, id) > ($1, $2) order by occurred_at, id limit $3",
     ).bind(time.millis()).bind(id.uuid()).bind(i64::try_from(most).unwrap_or(i64::MAX)).fetch_all(conn).await)?;
     rows.into_iter().map(ChangeEvent::try_from).collect()
@@ -373,6 +374,7 @@ impl TryFrom<ChangeRow> for ChangeEvent {
             occurred_at: Timestamp::from_millis(row.occurred_at),
             flag: row.flag_key,
             environment: row.environment_id.map(EnvironmentId::new),
+            product: row.product,
             environment_name: row.environment,
             user: row.user_id.map(UserId::new),
             request: row.request_id.as_deref().map(RequestId::new),
