@@ -119,6 +119,32 @@ test("a form is held while a proxy answers in place of the server, and the page 
   await expect(page.getByRole("region", { name: "SDK key" })).toBeVisible();
 });
 
+test("a form that was not sent during an outage shows no notice without a change", {
+  tag: "@scripts",
+}, async ({ page, server, api, browserErrors }) => {
+  browserErrors.ignore(/status of 502/);
+  await page.addInitScript("delete window.SharedWorker");
+  await page.clock.install();
+  const ben = await api.createUser("ben@example.com", "viewer");
+  await signIn(page, server);
+  await page.route("**/dashboard/events", (route) => route.fulfill({ status: 502 }));
+  await page.goto(`/dashboard/people`);
+  await scriptsReady(page);
+  const bars = page.locator(".bars");
+  await advanceClockUntil(page, () => expect(bars).toContainText("Pennon cannot be reached"));
+  const row = page.getByRole("row", { name: ben.email });
+  await row.getByRole("combobox").selectOption("editor");
+  await row.getByRole("button", { name: "Change role" }).click();
+  await expect(bars).toContainText("Not sent: Pennon cannot be reached.");
+  await page.unroute("**/dashboard/events");
+  await advanceClockUntil(page, () => expect(bars).toBeEmpty());
+  await api.createUser("cleo@example.com", "viewer");
+  const added = page.getByRole("row", { name: "cleo@example.com" });
+  await advanceClockUntil(page, () => expect(added).toBeVisible());
+  await expect(bars).toBeEmpty();
+  await expect(row.getByRole("combobox")).toHaveValue("editor");
+});
+
 test("a tab recovers from an outage during which another one was left", {
   tag: "@scripts",
 }, async ({ page, context, server, api, browserErrors }) => {

@@ -255,8 +255,12 @@ export function keepUpToDate(
   });
   addEventListener("submit", (event) => {
     const form = event.target;
-    const isPost = form instanceof HTMLFormElement && form.method === "post";
-    if (!isPost || event.defaultPrevented) {
+    if (event.defaultPrevented) {
+      // A script shows the response without navigation.
+      units.forget(form);
+      return;
+    }
+    if (!(form instanceof HTMLFormElement) || form.method !== "post") {
       return;
     }
     // Without a server, the browser would replace the page and the input by its own error.

@@ -32,12 +32,13 @@ export class Units {
         this.#touched.add(target);
       }
     });
-    main.addEventListener("submit", ({ target }) => {
-      // The response is shown without navigation, so the unit no longer matches its recorded rendering.
-      for (let unit = unitOf(target); unit !== null; unit = unitOf(unit.parentElement)) {
-        this.rendered.delete(unit);
-      }
-    });
+  }
+
+  /** Forgets the rendering of the units around an element, because a script is going to change it. */
+  forget(target: EventTarget | null): void {
+    for (let unit = unitOf(target); unit !== null; unit = unitOf(unit.parentElement)) {
+      this.rendered.delete(unit);
+    }
   }
 
   /** Records the units of an element that the server has just rendered. */
