@@ -91,6 +91,7 @@ test("a blank reason for a switch keeps the question open", { tag: "@scripts" },
   await page.goto(`${address}?environment=${production.id}`);
   await scriptsReady(page);
   await page.getByRole("switch").click();
+  await expect(reasonField(page)).toBeFocused();
   await reasonField(page).fill("  ");
   await page.getByRole("button", { name: "Turn off in production" }).click();
   await expect(reasonField(page)).toBeFocused();

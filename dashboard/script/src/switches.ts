@@ -123,6 +123,9 @@ function askToConfirm(form: HTMLFormElement): void {
   if (!dialog.open) {
     reason.value = "";
     dialog.showModal();
+    if (reason.required) {
+      reason.focus();
+    }
   }
 }
 
