@@ -242,6 +242,31 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(operand(page)).toHaveValue("AT");
   });
 
+  test("shows in the effect of a form, and in a notice if the switch changed", async ({
+    page,
+    server,
+    api,
+  }) => {
+    const { flag, staging } = await shop(api);
+    await api.switch(flag, staging, false);
+    await signIn(page, server);
+    await page.goto(`${address}?environment=${staging.id}&edit=rule`);
+    await ruleFormReady(page);
+    await page.getByLabel("Attribute").first().fill("country");
+    await operand(page).fill("AT");
+    const preview = page.getByRole("group", { name: "Effect of this change" });
+    await expect(preview).toContainText("The flag is off here.");
+    await api.switch(flag, staging, true);
+    await expect(preview).toContainText(/^Now\s*ON for everyone/);
+    await expect(page.locator(".bars")).toContainText(
+      `${server.email} changed checkout_v2 in staging while you were editing.`,
+    );
+    // The form of the page is the same as at the beginning.
+    await api.switch(flag, staging, false);
+    await expect(preview).toContainText("The flag is off here.");
+    await expect(operand(page)).toHaveValue("AT");
+  });
+
   test("replaces a form in which nothing was typed", async ({ page, server, api }) => {
     const rule = await openRule(page, server, api);
     await page.getByRole("heading", { level: 1 }).click();
@@ -253,6 +278,23 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     // The new form works, too.
     await page.getByRole("button", { name: "Add condition" }).click();
     await expect(page.locator(".condition")).toHaveCount(2);
+  });
+
+  test("causes no notice if it is the user's own, even before its event arrives", async ({
+    page,
+    server,
+    api,
+  }) => {
+    await page.addInitScript("delete window.SharedWorker");
+    await openRule(page, server, api);
+    await hold(page, "**/dashboard/events");
+    await page.reload();
+    await ruleFormReady(page);
+    await operand(page).fill("AT");
+    await page.getByRole("switch").click();
+    const preview = page.getByRole("group", { name: "Effect of this change" });
+    await expect(preview).toContainText("The flag is off here.");
+    await expect(page.locator(".bars")).toBeEmpty();
   });
 
   test("closes a confirmation that is no longer needed", async ({ page, server, api }) => {

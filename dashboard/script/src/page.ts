@@ -40,6 +40,8 @@ export function keepUpToDate(
   const isFormResponse = main.dataset.renderedAt === "";
   let renderedAt = Number(main.dataset.renderedAt);
   let lastChange: Change | undefined;
+  /** True if the user has used a switch since the last update. The event of that change may arrive later. */
+  let hasSwitched = false;
   let isDue = false;
   /** True if the last update skipped only units without input; the next `focusout` repeats it. */
   let isBehind = false;
@@ -206,7 +208,9 @@ export function keepUpToDate(
     if (lastChange === change) {
       lastChange = undefined;
     }
-    if (skipped === "edited" && !ownRequests.has(change?.request ?? "")) {
+    const isOwn = change === undefined ? hasSwitched : ownRequests.has(change.request ?? "");
+    hasSwitched = false;
+    if (skipped === "edited" && !isOwn) {
       // A change from before the stream was open has no event.
       const what = change === undefined ? "This page changed" : `${change.by} ${change.what}`;
       const text = `${what} while you were editing. What you typed is still here.`;
@@ -247,7 +251,8 @@ export function keepUpToDate(
       refreshSoon();
     }
   });
-  document.addEventListener(switchSettled, () => {
+  document.addEventListener(switchSettled, (event) => {
+    hasSwitched ||= (event as CustomEvent<boolean>).detail;
     // Updates skip a switch that waits for its answer. The answer may be lost, or older than the last update.
     if (!isFormResponse) {
       refreshSoon();

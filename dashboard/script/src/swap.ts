@@ -2,6 +2,9 @@ import { Idiomorph } from "idiomorph";
 import { hydrate, isIsland } from "./islands.ts";
 import { type Units, unitSelector } from "./units.ts";
 
+/** The event of the window after an update. Previews of changes then show the effect on the current state. */
+const pageUpdated = "page-updated";
+
 /** Attributes that scripts and browsers set after the page is rendered. */
 const foreign = new Set(["hidden", "open", "data-ready", "data-dragged"]);
 
@@ -44,6 +47,7 @@ export class Swap {
       this.#units.record(each);
     }
     void hydrate(this.#added);
+    dispatchEvent(new Event(pageUpdated));
     return this.#skipped;
   }
 

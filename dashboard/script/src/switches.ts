@@ -4,7 +4,10 @@ import { closeMessage, showMessage } from "./messages.ts";
 /** The ids of the requests by which this page made changes. */
 export const ownRequests = new Set<string>();
 
-/** The event of the document after a switch has its answer, or none will arrive. */
+/**
+ * The event of the document after a switch has its answer, or none will arrive. Its detail is true if the flag was
+ * switched.
+ */
 export const switchSettled = "switch-settled";
 
 const endpoint = "/dashboard/api/set-enabled";
@@ -158,7 +161,8 @@ async function switchTo(
   );
   const result = await send(fields, reason);
   clearTimeout(waiting);
-  if (typeof result === "string") {
+  const isSwitched = typeof result === "string";
+  if (isSwitched) {
     const template = document.createElement("template");
     template.innerHTML = result;
     for (const form of formsOf(target)) {
@@ -175,7 +179,7 @@ async function switchTo(
     setState(target, !on, false);
     showFailure(result);
   }
-  document.dispatchEvent(new Event(switchSettled));
+  document.dispatchEvent(new CustomEvent(switchSettled, { detail: isSwitched }));
 }
 
 /** Posts the fields of a switch, confirmed if there is a reason, even an empty one. The response is the switch as HTML. */

@@ -21,6 +21,9 @@ const DEBOUNCE: Duration = Duration::from_millis(200);
 /// The key in the session storage for the sample of contexts, which never leaves the browser.
 const SAMPLE_KEY: &str = "pennon-sample";
 
+/// The event of the window after the script has updated the page.
+const PAGE_UPDATED: &str = "page-updated";
+
 /// The descriptions before and after, lint findings, and the number of affected contexts of a sample.
 ///
 /// The preview follows the form that contains the island. For a known change, the island is in an element with the flag
@@ -39,54 +42,62 @@ pub fn EffectBeforeSave(
     let html = RwSignal::new(String::new());
     let configs = RwSignal::new(None);
     let failure = RwSignal::new(None::<AdminError>);
-    let latest = StoredValue::new(String::new());
+    let latest_request = StoredValue::new(0_u32);
     let request_preview = move |fields: String| {
-        latest.set_value(fields.clone());
+        let request = latest_request.get_value().wrapping_add(1);
+        latest_request.set_value(request);
         spawn_local(async move {
-            let preview = preview_change(flag, environment, change, fields.clone()).await;
-            if latest.get_value() != fields {
+            let preview = preview_change(flag, environment, change, fields).await;
+            if latest_request.get_value() != request {
                 return;
             }
             match preview {
                 Ok(preview) => {
                     failure.set(None);
-                    html.set(preview.html);
+                    // Screen readers announce it again each time that it is set.
+                    if html.with_untracked(|html| *html != preview.html) {
+                        html.set(preview.html);
+                    }
                     configs.set(preview.change.as_ref().and_then(read));
                 }
                 Err(error) => failure.set(Some(error)),
             }
         });
     };
+    let show_effect = move |root: &web_sys::Element| {
+        if let Some(known) = known_change(root) {
+            configs.set(read(&known));
+        } else if let Some(form) = dom::closest_form(root) {
+            request_preview(dom::fields(&form).unwrap_or_default());
+        }
+    };
     Effect::new(move || {
         let Some(root) = root.get() else {
             return;
         };
-        let container = root
-            .parent_element()
-            .and_then(|island| island.parent_element());
-        let attribute = |name| container.as_ref()?.get_attribute(name);
-        if let Some((before, after)) = attribute("data-before").zip(attribute("data-after")) {
-            let strict = None;
-            configs.set(read(&ConfigChange {
-                before,
-                after,
-                strict,
-            }));
-            return;
-        }
-        let Some(form) = dom::closest_form(&root) else {
-            return;
-        };
-        request_preview(dom::fields(&form).unwrap_or_default());
+        show_effect(&root);
         let request_later = RefCell::new(debounce(DEBOUNCE, request_preview));
-        let listener = window_event_listener(ev::input, move |event| {
-            if dom::is_within(&event, &form)
-                && let Some(fields) = dom::fields(&form)
-            {
-                request_later.borrow_mut()(fields);
+        let input = window_event_listener(ev::input, {
+            let root = root.clone();
+            move |event| {
+                if let Some(form) = dom::closest_form(&root)
+                    && dom::is_within(&event, &form)
+                    && let Some(fields) = dom::fields(&form)
+                {
+                    request_later.borrow_mut()(fields);
+                }
             }
         });
-        on_cleanup(move || listener.remove());
+        // The flag may have changed around a form that an update skipped.
+        let update = window_event_listener_untyped(PAGE_UPDATED, move |_| {
+            if root.is_connected() {
+                show_effect(&root);
+            }
+        });
+        on_cleanup(move || {
+            input.remove();
+            update.remove();
+        });
     });
     view! {
         <div class="effect scripts" node_ref=root role="group" aria-label="Effect of this change">
@@ -95,6 +106,16 @@ pub fn EffectBeforeSave(
             <Sample configs/>
         </div>
     }
+}
+
+/// Returns the flag before and after the change, if the element around the island contains them.
+fn known_change(root: &web_sys::Element) -> Option<ConfigChange<String>> {
+    let container = root.parent_element()?.parent_element()?;
+    Some(ConfigChange {
+        before: container.get_attribute("data-before")?,
+        after: container.get_attribute("data-after")?,
+        strict: None,
+    })
 }
 
 /// Parses a flag before and after a change.

@@ -418,6 +418,13 @@ impl PageData {
         }
     }
 
+    /// Returns true if the flag is switched on in this environment. A form tells it in `data-enabled` if its effect
+    /// depends on it, so that an update of the page finds that it has changed.
+    fn is_enabled(&self) -> bool {
+        let current = self.detail.configuration.as_ref();
+        current.is_some_and(|current| current.target.configuration.is_enabled)
+    }
+
     /// Renders the preview of a form's change.
     fn effect_of(&self, change: ProposedChange) -> Option<Html> {
         let (flag, environment) = (self.detail.flag.id, self.address.environment?);

@@ -125,6 +125,7 @@ fn editor(page: &PageData, rollout: &FlagRollout) -> Html {
             method="post"
             action=page.address.editing(Edit::Rollout)
             aria-label="Rollout"
+            data-enabled=page.is_enabled().to_string()
         >
             {conflict(page, Some(rollout))}
             <RefusalNotice error=other/>
@@ -163,6 +164,7 @@ fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
             method="post"
             action=page.address.editing(Edit::Recipe)
             aria-label="Rollout"
+            data-enabled=page.is_enabled().to_string()
         >
             // Enter in a field presses the first button, which must be the one that saves.
             <button class="visually-hidden" tabindex="-1" aria-hidden="true">

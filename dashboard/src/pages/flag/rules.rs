@@ -198,6 +198,7 @@ fn editor(page: &PageData, current: &FlagConfiguration, rule: Option<&TargetingR
                 method="post"
                 action=page.address.editing(edit)
                 aria-label=title
+                data-enabled=page.is_enabled().to_string()
             >
                 // Enter in a field presses the first button, which must be the one that saves.
                 <button class="visually-hidden" tabindex="-1" aria-hidden="true">
