@@ -53,7 +53,8 @@ test("a flag is evaluated for a user, and every step is explained", async ({
   await expect(steps).toHaveCount(3);
   await expect(steps.nth(1)).toContainText("country is “DE”");
   await expect(steps.nth(1)).toContainText("seats is 3");
-  await expect(steps.nth(1)).toContainText("passed");
+  await expect(steps.nth(0)).toContainText("passed");
+  await expect(steps.nth(1)).toContainText("no match");
   await expect(steps.nth(2)).toContainText("decides");
 
   await page.getByLabel("Attribute value").first().fill("12");

@@ -17,8 +17,10 @@ use crate::html::{Html, html};
 enum TraceStep {
     /// It determined the result.
     Decided,
-    /// It did not determine the result, so the next step followed.
+    /// The flag is on, so the next step followed.
     Passed,
+    /// The rule did not match, so the next step followed.
+    NotMatched,
     /// An earlier step determined the result.
     NotReached,
 }
@@ -38,6 +40,7 @@ impl TraceStep {
         match self {
             Self::Decided => ("trace-step decided", "decides"),
             Self::Passed => ("trace-step", "passed"),
+            Self::NotMatched => ("trace-step", "no match"),
             Self::NotReached => ("trace-step not-reached", "not reached"),
         }
     }
@@ -158,7 +161,7 @@ fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> Html {
     let step = if trace.matched {
         TraceStep::Decided
     } else {
-        TraceStep::Passed
+        TraceStep::NotMatched
     };
     let link = match (trace.logic, trace.conditions.len()) {
         (_, 1) => None,
