@@ -117,6 +117,23 @@ test("a flag that changes after the preview is previewed again", async ({
   await expect(page.getByRole("switch", { name: "Fast search in staging" })).toBeChecked();
 });
 
+test("a flag with a long name leaves room for its change", async ({ page, server, api }) => {
+  const { staging } = await shop(api);
+  const name = "a_name_without_any_space_".repeat(4);
+  await api.createFlag(name, name);
+  await signIn(page, server);
+  await page.getByLabel(`Select ${name}`).check();
+  await page.getByRole("button", { name: "Turn on", exact: true }).click();
+  await page.getByLabel("Environment", { exact: true }).selectOption(staging.name);
+  await page.getByRole("button", { name: "Preview" }).click();
+  const table = page.locator(".outcomes");
+  for (const width of [1280, 768]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expect(page.getByRole("columnheader", { name: "Then" })).toBeVisible();
+    expect.soft(await table.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0);
+  }
+});
+
 test("a viewer cannot select flags", async ({ page, api, browserErrors }) => {
   browserErrors.ignore(/status of 403/);
   await shop(api);
