@@ -265,3 +265,31 @@ test("a key is copied from its row", { tag: "@scripts" }, async ({
   await expect(page.getByText("Copied new_checkout")).toBeAttached();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("new_checkout");
 });
+
+test("reloading the list, and going back to it, keep the place", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  for (let number = 0; number < 15; number++) {
+    await api.createFlag(`flag_${number}`, `Flag ${number}`);
+  }
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await signIn(page, server);
+  const list = page.locator(".flags-panel");
+  const place = () => list.evaluate((panel) => panel.scrollTop);
+  await list.evaluate((panel) => panel.scrollTo(0, 200));
+  await page.reload();
+  await expect.poll(place).toBe(200);
+  const flag = page.getByRole("link", { name: "Flag 5", exact: true });
+  await flag.scrollIntoViewIfNeeded();
+  const left = await place();
+  expect(left).toBeGreaterThan(0);
+  await flag.click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Flag 5");
+  await page.goBack();
+  await expect.poll(place).toBe(left);
+  await page.getByRole("link", { name: "Flags" }).first().click();
+  await scriptsReady(page);
+  await expect.poll(place).toBe(0);
+});

@@ -19,6 +19,7 @@ import { keepUpToDate } from "./page.ts";
 import { listenToPresets } from "./presets.ts";
 import { followProduct } from "./product.ts";
 import { listenToRuleOrder } from "./rule-order.ts";
+import { keepPlaceInList } from "./scroll.ts";
 import { listenToSelection } from "./selection.ts";
 import { listenToSingleKeys } from "./single-keys.ts";
 import { listenToSwitches } from "./switches.ts";
@@ -47,6 +48,7 @@ if (typeof document === "undefined") {
     // Records the page as the server rendered it, so it must run before anything changes the page.
     hasUnsavedInput = keepUpToDate(main, connect, isInOtherZone);
   }
+  keepPlaceInList();
   listenToSingleKeys();
   listenToKeys(hasUnsavedInput);
   listenToSwitches();
