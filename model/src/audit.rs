@@ -239,7 +239,7 @@ pub struct ChangeEvent {
     pub environment: Option<EnvironmentId>,
     /// The request that made the change.
     pub request: Option<RequestId>,
-    /// The product of that environment.
+    /// The product of that environment, if there are active environments of several products.
     pub product: Option<String>,
     /// The name of that environment.
     pub environment_name: Option<String>,

@@ -2,15 +2,14 @@
 
 use pennon_model::audit::{AuditAction, ChangeEvent};
 
-use crate::model::Naming;
-
 /// Describes a change, to follow the actor's name: `changed a rule of checkout in production`. It is less precise than
 /// [the sentence of an audit entry](super::sentence::sentence_of), because an event does not contain the new state.
-pub fn sentence_of_event(change: &ChangeEvent, naming: Naming) -> String {
+pub fn sentence_of_event(change: &ChangeEvent) -> String {
     let flag = change.flag.as_deref().unwrap_or("a flag");
     let environment = match (&change.product, &change.environment_name) {
-        (Some(product), Some(name)) => naming.name(product, name),
-        _ => "an environment".to_owned(),
+        (_, None) => "an environment".to_owned(),
+        (None, Some(name)) => name.clone(),
+        (Some(product), Some(name)) => format!("{product} / {name}"),
     };
     match change.action {
         AuditAction::FlagCreated => format!("created {flag}"),

@@ -9,9 +9,7 @@ use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use pennon_dashboard::audit::event::sentence_of_event;
-use pennon_dashboard::model::Naming;
 use pennon_model::audit::{AuditAction, ChangeEvent, RequestId};
-use pennon_model::environment::ProductName;
 use pennon_model::id::EnvironmentId;
 use pennon_model::time::Timestamp;
 use serde::Serialize;
@@ -19,7 +17,6 @@ use serde::Serialize;
 use super::event_stream::{EventResult, event_stream};
 use super::stream_session::StreamSession;
 use crate::admin::audit::newest;
-use crate::admin::environments::products;
 use crate::auth::actor::Person;
 use crate::state::Service;
 
@@ -81,7 +78,7 @@ impl Events {
         }
         loop {
             let change = self.session.next_change().await?;
-            if let Some(event) = self.event(&change).await {
+            if let Some(event) = self.event(&change) {
                 return Some(event);
             }
         }
@@ -104,7 +101,7 @@ impl Events {
     }
 
     /// Returns the event for a change; none if this user may not see it.
-    async fn event(&self, change: &ChangeEvent) -> Option<EventResult> {
+    fn event(&self, change: &ChangeEvent) -> Option<EventResult> {
         if change.action.is_about_accounts() && self.session.person().administrator().is_err() {
             return None;
         }
@@ -115,18 +112,9 @@ impl Events {
             flag: change.flag.as_deref(),
             environment: change.environment,
             request: change.request.as_ref().map(RequestId::as_str),
-            what: sentence_of_event(change, self.naming(change).await),
+            what: sentence_of_event(change),
         };
         Some(Event::default().event("change").json_data(message))
-    }
-
-    /// Returns the naming scheme of environments. An event without one needs none.
-    async fn naming(&self, change: &ChangeEvent) -> Naming {
-        if change.product.is_none() {
-            return Naming::default();
-        }
-        let products = products(&self.service.admin, self.session.person()).await;
-        Naming::of(products.iter().flatten().map(ProductName::as_str))
     }
 }
 

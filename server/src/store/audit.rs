@@ -317,8 +317,9 @@ pub(crate) async fn after(
     most: usize,
 ) -> Result<Vec<ChangeEvent>, Error> {
     let rows: Vec<ChangeRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, action, actor_identity, occurred_at, flag_key, environment_id, product, environment,
-                user_id, request_id
+        "select id, action, actor_identity, occurred_at, flag_key, environment_id, environment, user_id, request_id,
+                case when (select count(distinct product) from environments where status = 'active') > 1
+                     then product end as product
          from audit_entries where (occurred_at, id) > ($1, $2) order by occurred_at, id limit $3",
     ).bind(time.millis()).bind(id.uuid()).bind(i64::try_from(most).unwrap_or(i64::MAX)).fetch_all(conn).await)?;
     rows.into_iter().map(ChangeEvent::try_from).collect()
