@@ -4,6 +4,7 @@ use pennon_model::environment::EnvironmentPath;
 use pennon_model::flag::FlagKey;
 use pennon_model::grant::Resource;
 use pennon_model::user::Role;
+use sqlx::error::DatabaseError;
 
 /// An error of a use case or an extractor.
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +114,7 @@ pub enum Error {
     #[error("the request took too long; its changes may not have been saved")]
     TimedOut,
     /// The database is unavailable.
-    #[error("the database cannot be reached")]
+    #[error("{}", unavailable(.0.as_ref()))]
     Unavailable(#[source] Option<sqlx::Error>),
     /// The database accepts no writes.
     #[error(
@@ -150,6 +151,28 @@ fn summary(flags: &[RefusedFlag]) -> String {
 pub(crate) fn join_paths(environments: &[EnvironmentPath]) -> String {
     let environments: Vec<_> = environments.iter().map(ToString::to_string).collect();
     environments.join(", ")
+}
+
+fn unavailable(error: Option<&sqlx::Error>) -> &'static str {
+    match error {
+        Some(sqlx::Error::PoolTimedOut) => {
+            "the database is busy: no connection became free in time"
+        }
+        Some(error) if is_busy(error) => {
+            "the database is busy: another change or session holds a lock"
+        }
+        _ => "the database cannot be reached",
+    }
+}
+
+/// Returns true if the database gave up waiting for a lock, or canceled a statement that took too long: with `busy` or
+/// `locked` of SQLite, or with `lock_not_available` or `query_canceled` of PostgreSQL.
+pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    code.is_some_and(|code| match code.parse::<u32>() {
+        Ok(number) if code.len() < 5 => matches!(number & 0xff, 5 | 6),
+        _ => matches!(&*code, "55P03" | "57014"),
+    })
 }
 
 fn stale(current: Option<i64>) -> String {

@@ -344,6 +344,8 @@ async fn a_write_waits_at_most_five_seconds_for_the_write_lock() {
     }
     for write in writes.join_all().await {
         assert_eq!(write.status, StatusCode::SERVICE_UNAVAILABLE);
+        let detail = &write.detail;
+        assert!(detail.starts_with("the database is busy"), "{detail}");
         let waited = write.received - write.sent;
         assert!(waited < Duration::from_secs(7), "{waited:?}");
     }
