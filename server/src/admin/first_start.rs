@@ -12,7 +12,7 @@ use super::provisioning::{BootstrapFile, Provisioning};
 use super::{Admin, StartError, audit, changes, provisioning, users};
 use crate::auth::actor::Actor;
 use crate::auth::password::NewPassword;
-use crate::error::{Error, listed};
+use crate::error::{Error, is_busy, listed};
 use crate::store::{self, Tx};
 
 /// The account that the first start created.
@@ -62,7 +62,7 @@ pub(crate) async fn complete(
     if administrator.is_none() && file.is_none() {
         return Ok(None);
     }
-    let mut tx = admin.db.write().await?;
+    let mut tx = begin(admin).await?;
     let first = match administrator {
         Some(administrator) => administrator.create(admin, &mut tx).await?,
         None => None,
@@ -88,6 +88,23 @@ pub(crate) async fn complete(
         None => {}
     }
     Ok(first)
+}
+
+/// Begins to write, for which it waits as long as another instance sets up the database.
+async fn begin(admin: &Admin) -> Result<Tx, Error> {
+    let mut has_waited = false;
+    loop {
+        match admin.db.write().await {
+            Err(Error::Unavailable(Some(error))) if is_busy(&error) => {}
+            begun => return begun,
+        }
+        if !has_waited {
+            tracing::info!(
+                "waiting for another instance, which sets up the database or makes a change"
+            );
+            has_waited = true;
+        }
+    }
 }
 
 /// Applies the file, unless another instance has just applied it.

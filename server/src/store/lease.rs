@@ -19,6 +19,9 @@ use crate::error::Error;
 /// which gets the lock after the first; both pauses together are shorter than [`WRITE_LOCK_TIMEOUT`].
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(2);
 
+/// The longest pause in the middle of a write that plans a large document while it has the write lock.
+const PLANNING_IN_TRANSACTION: Duration = Duration::from_secs(30);
+
 /// Compiling a query takes longer than any query of Pennon.
 const BEGIN_READ: &str =
     "begin transaction isolation level repeatable read, read only; set local jit = off";
@@ -68,6 +71,14 @@ impl LeasedTx {
     pub(super) async fn take_turn(&mut self) -> Result<(), sqlx::Error> {
         let take = take_turn(&mut self.tx, WRITE_LOCK_TIMEOUT);
         self.lease.until_lost(take).await
+    }
+
+    /// Permits pauses of up to [`PLANNING_IN_TRANSACTION`] in the rest of the write.
+    pub(super) async fn permit_planning(&mut self) -> Result<(), sqlx::Error> {
+        let idle = PLANNING_IN_TRANSACTION.as_millis();
+        let statement = format!("set local idle_in_transaction_session_timeout = {idle}");
+        let permit = self.tx.execute(AssertSqlSafe(statement));
+        self.lease.until_lost(permit).await.map(drop)
     }
 
     pub(super) async fn commit(self) -> Result<(), Error> {

@@ -349,6 +349,16 @@ impl Tx {
         }
     }
 
+    /// Permits the rest of a write, which has the write lock, to pause for longer than others while it plans a large
+    /// document. SQLite has no limit.
+    pub(crate) async fn permit_planning(&mut self) -> Result<(), Error> {
+        let Self { open, storage, .. } = self;
+        match open {
+            Open::Sqlite(_) => Ok(()),
+            Open::Postgres(tx) => storage.watch(tx.permit_planning().await),
+        }
+    }
+
     /// Begins another action, so that the following audit entries form a separate group.
     pub(crate) fn begin_action(&mut self) {
         self.first_entry = None;

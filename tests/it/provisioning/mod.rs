@@ -183,6 +183,24 @@ async fn servers_that_start_together_apply_the_file_once() {
 }
 
 #[tokio::test]
+async fn a_start_waits_while_another_instance_applies_a_large_file() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
+        return;
+    };
+    let bootstrap = Bootstrap::documented();
+    let write_lock = database.take_write_lock().await;
+    // Otherwise, the start writes a secret first.
+    let secret = ("PENNON_JWT_SECRET", "a secret that has at least 32 bytes");
+    let process = bootstrap.starting_with(&database, &[secret]);
+    process
+        .wait_until_it_logs("waiting for another instance")
+        .await;
+    drop(write_lock);
+    process.wait_until_ready().await;
+    assert_eq!(is_on(&process, bootstrap.sdk_key(1)).await, Some(true));
+}
+
+#[tokio::test]
 async fn the_token_belongs_to_the_oldest_administrator_of_a_database_without_environments() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;

@@ -88,6 +88,7 @@ pub(crate) async fn import_within(
     document: &Document,
     tx: &mut Tx,
 ) -> Result<(Vec<ImportedChange>, Vec<EnvironmentChange>), Error> {
+    tx.permit_planning().await?;
     let plan = ImportPlan::make(admin, actor, document, tx).await?;
     if plan.changes.is_empty() {
         return Ok((plan.changes, Vec::new()));
