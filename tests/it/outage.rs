@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use pennon_tests::load::LoadClient;
+use pennon_tests::load::{Exchange, LoadClient};
 use pennon_tests::{Browser, LossyProxy, Process, TestApp, TestDatabase, equals, eventually, rule};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
+use tokio::task::JoinSet;
 
 #[tokio::test]
 async fn without_the_database_evaluation_continues_and_administration_sends_retry_after() {
@@ -251,6 +252,61 @@ async fn a_database_that_accepts_no_connections_counts_as_unreachable() {
         client.exchange("create").await.status == StatusCode::CREATED
     })
     .await;
+}
+
+#[tokio::test]
+async fn without_connections_for_writes_reads_continue_and_health_reports_it() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
+        return;
+    };
+    let process = Process::start(&database.for_own_role().await, &[]).await;
+    let client = LoadClient::prepared(&process).await;
+    database.limit_new_connections(Some(1)).await;
+    // They share the connections that are left.
+    for read in concurrently(&client, "list", 8).await {
+        assert_eq!(read.status, StatusCode::OK, "{read:?}");
+    }
+
+    // Transactions that read are rolled back.
+    let of_writes = "state = 'idle' and query = 'COMMIT'";
+    database.end_connections(of_writes).await;
+    for refused in concurrently(&client, "create", 4).await {
+        assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(refused.retry_after, "5");
+        let waited = refused.received - refused.sent;
+        assert!(waited < Duration::from_secs(2), "{waited:?}");
+    }
+    let health = process.anonymous().get("/health").await;
+    assert_eq!(health.json()["reasons"], json!(["DATABASE_UNAVAILABLE"]));
+    assert_eq!(health.text("/database/status"), "down");
+    let refused = client.exchange("sign in").await;
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    let waited = refused.received - refused.sent;
+    assert!(waited < Duration::from_secs(1), "{waited:?}");
+    assert_eq!(client.exchange("list").await.status, StatusCode::OK);
+
+    database.limit_new_connections(None).await;
+    eventually("health is ok", async || {
+        client.health("/health").await.1 == "ok"
+    })
+    .await;
+    assert_eq!(client.exchange("create").await.status, StatusCode::CREATED);
+    let log = process.stop().await.log;
+    assert_eq!(
+        log.matches("accepts no more connections").count(),
+        1,
+        "{log}"
+    );
+}
+
+/// Sends a request several times at once.
+async fn concurrently(client: &LoadClient, operation: &'static str, count: usize) -> Vec<Exchange> {
+    let mut sent = JoinSet::new();
+    for _ in 0..count {
+        let client = client.clone();
+        sent.spawn(async move { client.exchange(operation).await });
+    }
+    sent.join_all().await
 }
 
 #[tokio::test]

@@ -205,12 +205,23 @@ impl TestDatabase {
     /// Limits the connections of the role from [`for_own_role`](Self::for_own_role), and ends its current ones. `None`
     /// removes the limit.
     pub async fn limit_connections(&self, limit: Option<u32>) {
-        let name = self.name();
+        self.limit_new_connections(limit).await;
+        self.end_connections("true").await;
+    }
+
+    /// Limits the connections of the role, and keeps its current ones. `None` removes the limit.
+    pub async fn limit_new_connections(&self, limit: Option<u32>) {
         let limit = limit.map_or("-1".to_owned(), |limit| limit.to_string());
+        let name = self.name();
         self.administer(format!("alter role \"{name}\" connection limit {limit}"))
             .await;
+    }
+
+    /// Ends the connections of the role that match a condition on `pg_stat_activity`.
+    pub async fn end_connections(&self, condition: &str) {
+        let name = self.name();
         self.administer(format!(
-            "select pg_terminate_backend(pid) from pg_stat_activity where usename = '{name}'"
+            "select pg_terminate_backend(pid) from pg_stat_activity where usename = '{name}' and {condition}"
         ))
         .await;
     }

@@ -98,8 +98,13 @@ impl Serving {
         self.confirmed.age()
     }
 
+    /// Returns true if the database responded to the last query, and accepts the connections of writes.
+    pub(crate) fn is_database_up(&self) -> bool {
+        self.database_answers() && !self.db.storage().refuses_writers()
+    }
+
     /// Returns true if the database responded to the last query.
-    pub(crate) fn database_answers(&self) -> bool {
+    fn database_answers(&self) -> bool {
         self.db.is_present() && self.database_answers.load(Ordering::Relaxed)
     }
 

@@ -102,7 +102,7 @@ fn of(service: &Service) -> Health {
 }
 
 fn reasons(service: &Service) -> Vec<Reason> {
-    if !service.serving.database_answers() {
+    if !service.serving.is_database_up() {
         return vec![Reason::DatabaseUnavailable];
     }
     let storage = service.admin.db.storage();

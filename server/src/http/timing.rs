@@ -67,7 +67,7 @@ fn levels(service: &Service) -> [Level; 9] {
         (
             "database_up",
             "1 if the database answered the last query, otherwise 0.",
-            service.serving.database_answers().into(),
+            service.serving.is_database_up().into(),
         ),
         (
             "database_read_only",

@@ -1,16 +1,19 @@
 //! Transactions on a PostgreSQL server, which end when the server is lost.
 
 use std::io::ErrorKind;
+use std::pin::pin;
 use std::time::Duration;
 
+use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgPool;
-use sqlx::{AssertSqlSafe, Executor, Postgres, Transaction};
+use sqlx::{AssertSqlSafe, Executor, Postgres, SqlSafeStr as _, Transaction};
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::codes::{ADMIN_SHUTDOWN, CONNECTION_EXCEPTIONS, code};
 use super::postgres::{Pools, READERS, WRITERS};
 use super::statements::Statements;
+use super::storage::Storage;
 use super::{Access, WRITE_LOCK_TIMEOUT};
 use crate::error::Error;
 
@@ -21,6 +24,9 @@ const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(2);
 
 /// The longest pause in the middle of a write that plans a large document while it has the write lock.
 const PLANNING_IN_TRANSACTION: Duration = Duration::from_secs(30);
+
+/// The interval at which a caller that waits for a new connection looks for one that has become free.
+const REUSE_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Compiling a query takes longer than any query of Pennon.
 const BEGIN_READ: &str =
@@ -110,32 +116,64 @@ pub(super) fn lost() -> sqlx::Error {
 pub(super) async fn begin(
     pools: &Pools,
     access: Access,
+    storage: &Storage,
 ) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
     for _ in 0..WRITERS.max(READERS) {
-        match Box::pin(begin_once(pools, access)).await {
+        match Box::pin(begin_once(pools, access, storage)).await {
             Err(error) if is_cut_off(&error) => {}
             other => return other,
         }
     }
-    Box::pin(begin_once(pools, access)).await
+    Box::pin(begin_once(pools, access, storage)).await
 }
 
 async fn begin_once(
     pools: &Pools,
     access: Access,
+    storage: &Storage,
 ) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    match access {
-        Access::Read => pools.readers.begin_with(BEGIN_READ).await,
-        Access::Write => begin_to_write(&pools.writers).await,
-        Access::Prepare => pools.writers.begin_with(BEGIN_WRITE).await,
+    let began = Instant::now();
+    let (connection, statement) = match access {
+        Access::Read => (acquire(&pools.readers).await?, BEGIN_READ),
+        Access::Write | Access::Prepare => {
+            (acquire_writer(&pools.writers, storage).await?, BEGIN_WRITE)
+        }
+    };
+    let mut tx = Transaction::begin(connection, Some(statement.into_sql_str())).await?;
+    if matches!(access, Access::Write) {
+        let remaining = WRITE_LOCK_TIMEOUT.saturating_sub(began.elapsed());
+        take_turn(&mut tx, remaining).await?;
+    }
+    Ok(tx)
+}
+
+/// Waits for a new connection or one that has become free. When PostgreSQL accepts no more connections, sqlx keeps
+/// trying to open one, and ignores those that other callers return.
+async fn acquire(pool: &PgPool) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+    let mut was_empty = pool.num_idle() == 0;
+    let mut acquiring = pin!(pool.acquire());
+    loop {
+        if let Ok(acquired) = timeout(REUSE_INTERVAL, &mut acquiring).await {
+            return acquired;
+        }
+        // Connections that were idle before may be dead, and only `acquire` tests them.
+        if was_empty && let Some(returned) = pool.try_acquire() {
+            return Ok(returned);
+        }
+        was_empty |= pool.num_idle() == 0;
     }
 }
 
-async fn begin_to_write(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    let began = Instant::now();
-    let mut tx = pool.begin_with(BEGIN_WRITE).await?;
-    take_turn(&mut tx, WRITE_LOCK_TIMEOUT.saturating_sub(began.elapsed())).await?;
-    Ok(tx)
+/// Waits for a connection for a write. Fails once it is known that PostgreSQL refuses to open one.
+async fn acquire_writer(
+    pool: &PgPool,
+    storage: &Storage,
+) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+    tokio::select! {
+        biased;
+        acquired = acquire(pool) => acquired,
+        () = storage.until_refused() => Err(lost()),
+    }
 }
 
 /// Takes the write lock in one round trip, or fails after `timeout`. The number that identifies the lock is arbitrary,

@@ -230,7 +230,10 @@ impl Db {
     async fn begin(&self, access: Access) -> Result<Tx, Error> {
         let begun = match &self.driver {
             Driver::Sqlite(file) => file.begin(access).await.map(Open::Sqlite),
-            Driver::Postgres(server) => server.begin(access).await.map(Open::Postgres),
+            Driver::Postgres(server) => {
+                let begun = server.begin(access, &self.storage).await;
+                begun.map(Open::Postgres)
+            }
         };
         Ok(Tx {
             open: self.storage.watch(begun)?,

@@ -54,6 +54,9 @@ const PROBE_INTERVAL: Duration = Duration::from_millis(250);
 /// flight waits when the server is lost.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(1250);
 
+/// The time limit for the server to refuse a connection. It is part of the limit for the probe.
+const REFUSAL_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// The time limit for the probe while the server is lost. It is longer, because a server that hangs has to accept the
 /// connection of each attempt when it recovers, so there should be few.
 const LOST_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -114,9 +117,14 @@ impl Server {
         Ok((pools.ok_or_else(lost)?, Lease(receiver)))
     }
 
-    pub(super) async fn begin(&self, access: Access) -> Result<LeasedTx, sqlx::Error> {
+    pub(super) async fn begin(
+        &self,
+        access: Access,
+        storage: &Storage,
+    ) -> Result<LeasedTx, sqlx::Error> {
         let (pools, mut lease) = self.lease()?;
-        let tx = lease.until_lost(begin(&pools, access)).await?;
+        let beginning = begin(&pools, access, storage);
+        let tx = lease.until_lost(beginning).await?;
         Ok(LeasedTx {
             tx,
             lease,
@@ -185,6 +193,7 @@ impl Server {
                     skew.compare(connection, clock, &self.0.correction).await?;
                     self.compare_access(connection, storage).await?;
                 }
+                self.compare_writers(storage).await;
                 Ok(working)
             };
             let probed = timeout(probe_timeout, probing).await;
@@ -192,8 +201,8 @@ impl Server {
                 Ok(working) => {
                     connection = working;
                     self.answered();
-                    let is_read_only = storage.is_read_only();
-                    sleep(if is_read_only {
+                    let is_restricted = storage.is_read_only() || storage.refuses_writers();
+                    sleep(if is_restricted {
                         retry_delay(entropy)
                     } else {
                         PROBE_INTERVAL
@@ -224,14 +233,20 @@ impl Server {
         {
             return Ok(Some(connection));
         }
-        match PgConnection::connect_with(&self.0.target.options_for("probing")).await {
-            Err(error) if code(&error).as_deref() == Some(TOO_MANY_CONNECTIONS) => {
-                self.probe_reader().await.map(|()| None)
-            }
-            Ok(mut connection) if !self.is_present() => {
+        match self.connect().await? {
+            None => self.probe_reader().await.map(|()| None),
+            Some(mut connection) if !self.is_present() => {
                 self.terminate_abandoned(&mut connection).await?;
                 Ok(Some(connection))
             }
+            connected => Ok(connected),
+        }
+    }
+
+    /// Opens a connection. Returns none if the server accepts no more connections.
+    async fn connect(&self) -> Result<Option<PgConnection>, sqlx::Error> {
+        match PgConnection::connect_with(&self.0.target.options_for("probing")).await {
+            Err(error) if code(&error).as_deref() == Some(TOO_MANY_CONNECTIONS) => Ok(None),
             connected => connected.map(Some),
         }
     }
@@ -257,6 +272,18 @@ impl Server {
             storage.set_writable();
         }
         Ok(())
+    }
+
+    /// Records whether the server refuses to open a connection for a write that waits for one. Such a write may also wait
+    /// for connections that are in use, so this opens one to find out.
+    async fn compare_writers(&self, storage: &Storage) {
+        let pools = self.0.pools.borrow().clone();
+        let Some(pools) = pools.filter(|_| storage.take_awaits_writer()) else {
+            return;
+        };
+        let refuses = pools.writers.num_idle() == 0
+            && matches!(timeout(REFUSAL_TIMEOUT, self.connect()).await, Ok(Ok(None)));
+        storage.set_refuses_writers(refuses);
     }
 
     /// Pings the server on a connection for reads. Fails if none is usable, because then the server is of no use, even
@@ -311,12 +338,14 @@ impl Server {
 }
 
 impl Pools {
-    /// Creates pools that open connections on demand.
+    /// Creates pools that open connections on demand and keep them, because the server may refuse to open them again.
     fn new(options: &PgConnectOptions) -> Self {
         let pool = |connections, acquire_timeout| {
             PgPoolOptions::new()
                 .max_connections(connections)
                 .acquire_timeout(acquire_timeout)
+                .idle_timeout(None)
+                .max_lifetime(None)
                 .test_before_acquire(false)
                 .before_acquire(|connection, state| {
                     Box::pin(async move {

@@ -1,14 +1,26 @@
-//! Faults of the database's storage that affect only writes, according to the last writes.
+//! Faults of the database that affect only writes, according to the last writes and the last probe.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 use crate::error::Error;
 
-/// Records that a write failed because the disk is full or the database is read-only, until a write succeeds.
+/// The wait for a connection after which a write suspects that PostgreSQL accepts no more.
+const LONG_WAIT: Duration = Duration::from_millis(500);
+
+/// Records that writes fail because the disk is full, the database is read-only, or it refuses connections, until a
+/// write or a probe succeeds.
 #[derive(Default)]
 pub(crate) struct Storage {
     full: AtomicBool,
     read_only: AtomicBool,
+    /// True if no connection for writes is free and none can be opened. Writes that wait for one watch for changes.
+    refuses_writers: watch::Sender<bool>,
+    /// True if a write has waited for a connection for [`LONG_WAIT`] since the last probe.
+    awaits_writer: AtomicBool,
 }
 
 impl Storage {
@@ -20,6 +32,41 @@ impl Storage {
     /// Returns true if the database was read-only at the last write, or at the last probe.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if no connection for writes was free at the last probe and none could be opened.
+    pub(crate) fn refuses_writers(&self) -> bool {
+        *self.refuses_writers.borrow()
+    }
+
+    /// Waits until PostgreSQL is known to refuse connections for writes. After [`LONG_WAIT`], asks the probe to check.
+    pub(super) async fn until_refused(&self) {
+        let mut refuses = self.refuses_writers.subscribe();
+        if timeout(LONG_WAIT, refuses.wait_for(|refuses| *refuses))
+            .await
+            .is_err()
+        {
+            self.awaits_writer.store(true, Ordering::Relaxed);
+            // An error would mean that the database and all its users are dropped.
+            let _ = refuses.wait_for(|refuses| *refuses).await;
+        }
+    }
+
+    /// Returns true if the probe must check whether connections for writes can be opened.
+    pub(super) fn take_awaits_writer(&self) -> bool {
+        self.awaits_writer.swap(false, Ordering::Relaxed) || self.refuses_writers()
+    }
+
+    /// Records whether PostgreSQL refuses connections for writes.
+    pub(super) fn set_refuses_writers(&self, refuses: bool) {
+        let was = self.refuses_writers.send_replace(refuses);
+        if refuses && !was {
+            tracing::error!(
+                "PostgreSQL accepts no more connections: changes and sign-ins fail until it does"
+            );
+        } else if was && !refuses {
+            tracing::info!("PostgreSQL accepts connections again");
+        }
     }
 
     /// Returns the result of a statement, and records whether it failed because of the storage. This is logged once.
