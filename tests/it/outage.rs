@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use pennon_tests::load::{Exchange, LoadClient};
-use pennon_tests::{Browser, LossyProxy, Process, TestApp, TestDatabase, equals, eventually, rule};
+use pennon_tests::{
+    Browser, LossyProxy, Process, Proxy, TestApp, TestDatabase, equals, eventually, rule,
+};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 #[tokio::test]
 async fn without_the_database_evaluation_continues_and_administration_sends_retry_after() {
@@ -307,6 +310,27 @@ async fn concurrently(client: &LoadClient, operation: &'static str, count: usize
         sent.spawn(async move { client.exchange(operation).await });
     }
     sent.join_all().await
+}
+
+#[tokio::test]
+async fn a_canceled_request_leaves_no_transaction_open() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let process = Process::start(&proxy.database(&database), &[]).await;
+    let client = LoadClient::prepared(&process).await;
+    // No connection is tested that was used just before.
+    concurrently(&client, "list", 8).await;
+    proxy.hang();
+    let waiting = timeout(Duration::from_millis(200), concurrently(&client, "list", 4));
+    assert!(waiting.await.is_err(), "the database hangs");
+    // Time for the server to notice that the clients are gone.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    proxy.resume();
+    concurrently(&client, "list", 8).await;
+    let log = process.stop().await.log;
+    assert!(!log.contains("already a transaction"), "{log}");
 }
 
 #[tokio::test]

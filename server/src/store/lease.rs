@@ -37,6 +37,7 @@ const BEGIN_READ: &str =
 const BEGIN_WRITE: &str = "begin transaction isolation level read committed; set local jit = off";
 
 /// The permission to use a connection. It ends permanently when the server is lost.
+#[derive(Clone)]
 pub(crate) struct Lease(pub(super) watch::Receiver<Option<Pools>>);
 
 /// A transaction on a server, and the lease that ends when the server is lost.
@@ -117,20 +118,22 @@ pub(super) async fn begin(
     pools: &Pools,
     access: Access,
     storage: &Storage,
+    lease: &Lease,
 ) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
     for _ in 0..WRITERS.max(READERS) {
-        match Box::pin(begin_once(pools, access, storage)).await {
+        match Box::pin(begin_once(pools, access, storage, lease)).await {
             Err(error) if is_cut_off(&error) => {}
             other => return other,
         }
     }
-    Box::pin(begin_once(pools, access, storage)).await
+    Box::pin(begin_once(pools, access, storage, lease)).await
 }
 
 async fn begin_once(
     pools: &Pools,
     access: Access,
     storage: &Storage,
+    lease: &Lease,
 ) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
     let began = Instant::now();
     let (connection, statement) = match access {
@@ -139,7 +142,7 @@ async fn begin_once(
             (acquire_writer(&pools.writers, storage).await?, BEGIN_WRITE)
         }
     };
-    let mut tx = Transaction::begin(connection, Some(statement.into_sql_str())).await?;
+    let mut tx = begin_on(connection, statement, lease.clone()).await?;
     if matches!(access, Access::Write) {
         let remaining = WRITE_LOCK_TIMEOUT.saturating_sub(began.elapsed());
         take_turn(&mut tx, remaining).await?;
@@ -174,6 +177,19 @@ async fn acquire_writer(
         acquired = acquire(pool) => acquired,
         () = storage.until_refused() => Err(lost()),
     }
+}
+
+/// Begins a transaction in a separate task, which continues if the caller is canceled and then rolls back. Otherwise,
+/// sqlx would return the connection to the pool with an open transaction.
+async fn begin_on(
+    connection: PoolConnection<Postgres>,
+    statement: &'static str,
+    mut lease: Lease,
+) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    let beginning = Transaction::begin(connection, Some(statement.into_sql_str()));
+    let begun = tokio::spawn(async move { lease.until_lost(beginning).await });
+    // The task fails only if the runtime stops.
+    begun.await.unwrap_or_else(|_| Err(lost()))
 }
 
 /// Takes the write lock in one round trip, or fails after `timeout`. The number that identifies the lock is arbitrary,

@@ -123,7 +123,8 @@ impl Server {
         storage: &Storage,
     ) -> Result<LeasedTx, sqlx::Error> {
         let (pools, mut lease) = self.lease()?;
-        let beginning = begin(&pools, access, storage);
+        let own = lease.clone();
+        let beginning = begin(&pools, access, storage, &own);
         let tx = lease.until_lost(beginning).await?;
         Ok(LeasedTx {
             tx,
