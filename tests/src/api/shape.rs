@@ -52,7 +52,9 @@ impl Union {
                 .extend(reference.rsplit('/').next().map(str::to_owned));
             return union.noting(schema, &["$ref"]);
         }
-        if let Some(alternatives) = schema["oneOf"].as_array() {
+        let mut unions = ["oneOf", "anyOf"].into_iter();
+        let union = unions.find_map(|keyword| Some((keyword, schema[keyword].as_array()?)));
+        if let Some((keyword, alternatives)) = union {
             let alternatives = alternatives
                 .iter()
                 .flat_map(|part| Self::of(description, part).named());
@@ -60,7 +62,7 @@ impl Union {
                 alternatives: alternatives.collect(),
                 ..Self::default()
             };
-            return union.noting(schema, &["oneOf"]);
+            return union.noting(schema, &[keyword]);
         }
         if let Some(parts) = schema["allOf"].as_array() {
             let mut parts = parts.iter().map(|part| Self::of(description, part));
