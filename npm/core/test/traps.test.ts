@@ -225,13 +225,16 @@ describe("an engine that traps", () => {
   );
 
   it("settles the calls of a listener, and those that it interrupted", async () => {
-    const client = await readyClient(new ScriptedService(on, trap, on));
+    const service = new ScriptedService(on, trap, on);
+    const client = await readyClient(service);
     let restarted: Promise<void> | undefined;
     client.once("engine:error", () => {
       restarted = client.initialize();
     });
     await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
     await restarted;
+    // An early request would count as a later one.
+    expect(service.requests).toHaveLength(2);
     await client.refresh();
     expect(client.evaluate("ruled", { country: "FR" }).reason).toBe("targeting_rule");
   });

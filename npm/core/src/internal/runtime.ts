@@ -625,9 +625,9 @@ export class ClientRuntime implements FirstFlagsClient {
     }
   }
 
-  /** True if the first core starts with a request, because it has no config document. */
+  /** True if the next core starts with a request, because it has no config document. */
   get #startsWithRequest(): boolean {
     const hasDocument = this.#settings.configuration !== undefined && !this.#hasTriedBootstrap;
-    return this.#loading === undefined && !hasDocument;
+    return this.#loading === undefined && this.#interrupted === undefined && !hasDocument;
   }
 }
