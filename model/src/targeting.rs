@@ -1,5 +1,7 @@
 //! Rules and rollouts of a flag in an environment, as stored objects.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::id::{EnvironmentId, FlagId, RuleId};
@@ -49,4 +51,13 @@ pub struct FlagRollout {
     /// The revision, which every change increments.
     #[serde(skip)]
     pub revision: i64,
+}
+
+/// Returns the indexes of the rules that have the priority of an earlier one.
+pub fn repeated_priorities<'r>(
+    rules: impl IntoIterator<Item = &'r Rule>,
+) -> impl Iterator<Item = usize> {
+    let mut taken = BTreeSet::new();
+    let rules = rules.into_iter().enumerate();
+    rules.filter_map(move |(index, rule)| (!taken.insert(rule.priority)).then_some(index))
 }

@@ -4,15 +4,18 @@
 //! reasons, and is recorded in the audit log in the same way. An action that wrote several entries, such as a copy, is
 //! reverted as a whole. [`several`] actions are reverted like one.
 
+mod checks;
+mod recorded;
 pub(crate) mod several;
 mod undo;
 
 use pennon_core::rule::MAX_RULES;
-use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
+use pennon_model::audit::{AuditEntry, AuditRecord};
 use pennon_model::id::AuditId;
 use pennon_model::plan::Plan;
 use pennon_model::user::Role;
 
+use self::recorded::Target;
 use self::undo::PendingRevert;
 use super::desired::{Applied, add_outdated_clients, carry_out, check_fingerprint};
 use super::{Admin, audit};
@@ -128,27 +131,11 @@ impl From<Obstacle> for Conflict {
 
 /// Returns the role that is required to revert the action of an entry; none if it cannot be reverted.
 pub(crate) fn needed(entry: &AuditEntry) -> Option<Role> {
-    match entry.action {
-        AuditAction::FlagCreated
-        | AuditAction::FlagUpdated
-        | AuditAction::FlagArchived
-        | AuditAction::FlagEnvironmentUpdated
-        | AuditAction::RuleCreated
-        | AuditAction::RuleUpdated
-        | AuditAction::RuleDeleted
-        | AuditAction::RolloutConfigured
-        | AuditAction::RolloutDeleted => Some(Role::Editor),
-        AuditAction::EnvironmentUpdated => (!undo::ends_key(entry)).then_some(Role::Admin),
-        AuditAction::UserUpdated => (!undo::has_new_password(entry)).then_some(Role::Admin),
-        AuditAction::EnvironmentCreated
-        | AuditAction::EnvironmentRevoked
-        | AuditAction::SdkKeyRotated
-        | AuditAction::UserCreated
-        | AuditAction::UserDeleted
-        | AuditAction::PasswordChanged
-        | AuditAction::TokenCreated
-        | AuditAction::TokenRevoked => None,
-    }
+    let target = recorded::target(entry).ok()?;
+    Some(match target {
+        Target::Flag | Target::Configuration(_) => Role::Editor,
+        Target::Environment | Target::User => Role::Admin,
+    })
 }
 
 /// Plans the reversal of the action that wrote an entry.

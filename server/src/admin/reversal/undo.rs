@@ -1,11 +1,9 @@
 //! The objects of audit entries, in their current state and in the state before the entries.
 
-use std::collections::{HashMap, HashSet};
-
 use pennon_core::rollout::Rollout;
-use pennon_core::rule::{MAX_RULES, Rule};
+use pennon_core::rule::Rule;
 use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
-use pennon_model::configuration::{FlagConfiguration, FlagEnvironment, FlagEnvironmentId};
+use pennon_model::configuration::{FlagEnvironmentId, Switch};
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
 use pennon_model::grant::{Grant, GrantScope, Grants};
@@ -13,15 +11,15 @@ use pennon_model::id::{EnvironmentId, FlagId, RuleId, UserId};
 use pennon_model::metadata::FlagMetadata;
 use pennon_model::plan::Plan;
 use pennon_model::user::User;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::super::desired::{BeforeAfter, DesiredState};
 use super::super::targeting::{self, DesiredConfiguration};
-use super::super::{Admin, environment_order, flags};
+use super::super::{Admin, flags};
+use super::recorded::{self, Part, Target, deserialized, member, read, restore};
 use super::{Obstacle, RevertError};
 use crate::auth::actor::Actor;
-use crate::error::{Conflict, Error};
+use crate::error::Error;
 use crate::store::{self, Tx};
 
 /// All objects that a reversal concerns.
@@ -29,7 +27,7 @@ use crate::store::{self, Tx};
 pub(super) struct PendingRevert {
     pub(super) desired: DesiredState,
     /// Those of the configurations that are in environments that their flags have left.
-    hidden: Vec<FlagEnvironmentId>,
+    pub(super) hidden: Vec<FlagEnvironmentId>,
     /// True if the reversal overwrites a change that was made after the entries.
     overwrites: bool,
 }
@@ -67,15 +65,7 @@ impl PendingRevert {
         self.check_scope(admin)?;
         self.check_order(tx).await?;
         self.order_renames(tx).await?;
-        for BeforeAfter { after, .. } in &self.desired.configurations {
-            if has_two_in_one_place(after) {
-                return Err(Obstacle::PositionTaken.into());
-            }
-            if after.rules.len() > MAX_RULES {
-                return Err(Obstacle::TooManyRules.into());
-            }
-        }
-        Ok(())
+        self.check_rules()
     }
 
     /// Returns the plan of the changes so far.
@@ -84,107 +74,6 @@ impl PendingRevert {
             overwrites: self.overwrites,
             ..self.desired.plan(admin)?
         })
-    }
-
-    /// Fails if a flag would be enabled in an environment when it is archived or leaves the environment.
-    pub(super) async fn check_disabled(&self, tx: &mut Tx) -> Result<(), RevertError> {
-        for BeforeAfter { before, after } in &self.desired.flags {
-            let is_archived = after.archived_at.is_some();
-            if !is_archived
-                && before.products == after.products
-                && before.is_public == after.is_public
-            {
-                continue;
-            }
-            let mut enabled = store::configurations::enabled_in(tx, before.id).await?;
-            let changed = self.desired.configurations.iter();
-            for each in changed.filter(|each| each.before.target.flag.id == before.id) {
-                let path = each.before.target.environment.path();
-                if !each.after.switch.is_enabled {
-                    enabled.retain(|known| *known != path);
-                } else if !enabled.contains(&path) {
-                    enabled.push(path);
-                }
-            }
-            let kept = store::environments::active(tx).await?.into_iter();
-            for environment in kept.filter(|each| !is_archived && after.exists_in(each)) {
-                let path = environment.path();
-                enabled.retain(|known| *known != path);
-            }
-            if !enabled.is_empty() {
-                return Err(Error::from(Conflict::FlagEnabled(enabled)).into());
-            }
-        }
-        Ok(())
-    }
-
-    /// Fails if a configuration would change in an environment that its flag has left, and does not return to. Forgets
-    /// unchanged configurations there.
-    fn check_scope(&mut self, admin: &Admin) -> Result<(), RevertError> {
-        let flags = &self.desired.flags;
-        let is_in_scope = |target: &FlagEnvironment| {
-            let known = flags.iter().find(|flag| flag.before.id == target.flag.id);
-            let flag = known.map_or(&target.flag, |known| &known.after);
-            flag.exists_in(&target.environment)
-        };
-        let hidden = &self.hidden;
-        let is_outside = |configuration: &BeforeAfter<FlagConfiguration, DesiredConfiguration>| {
-            let target = &configuration.before.target;
-            hidden.contains(&target.id()) && !is_in_scope(target)
-        };
-        let mut outside = self
-            .desired
-            .configurations
-            .extract_if(.., |each| is_outside(each));
-        if outside.any(|each| !targeting::steps_to(admin, &each.before, &each.after).is_empty()) {
-            return Err(Obstacle::OutOfScope.into());
-        }
-        Ok(())
-    }
-
-    /// Fails if two environments would have the same place in a product, because they have been moved again since.
-    async fn check_order(&self, tx: &mut Tx) -> Result<(), RevertError> {
-        let environments = self.desired.environments.iter();
-        let moved = environments.filter(|each| each.before.position != each.after.position);
-        let moved: Vec<_> = moved.map(|each| &each.after).collect();
-        if !moved.is_empty() && environment_order::is_ambiguous(tx, &moved).await? {
-            return Err(Obstacle::Order.into());
-        }
-        Ok(())
-    }
-
-    /// Puts the environments into an order in which each name is free when it is restored. Fails if there is none,
-    /// because another environment has the name now.
-    async fn order_renames(&mut self, tx: &mut Tx) -> Result<(), RevertError> {
-        let environments = &mut self.desired.environments;
-        let is_renamed = |each: &BeforeAfter<Environment>| each.before.name != each.after.name;
-        if !environments.iter().any(is_renamed) {
-            return Ok(());
-        }
-        let active = store::environments::active(tx).await?.into_iter();
-        let mut paths: HashMap<_, _> = active.map(|each| (each.id, each.path())).collect();
-        let mut left = std::mem::take(environments);
-        while !left.is_empty() {
-            let is_free = |each: &BeforeAfter<Environment>| {
-                let path = each.after.path();
-                let mut others = paths.iter().filter(|(id, _)| **id != each.before.id);
-                others.all(|(_, taken)| *taken != path)
-            };
-            let index = left.iter().position(is_free).ok_or(Obstacle::NameTaken)?;
-            let next = left.remove(index);
-            paths.insert(next.before.id, next.after.path());
-            environments.push(next);
-        }
-        Ok(())
-    }
-
-    /// Fails if the actor may not change the flags as they will be.
-    fn check_products(&self, actor: &Actor) -> Result<(), Error> {
-        for flag in &self.desired.flags {
-            let products = flag.after.products.as_ref();
-            actor.any_editor()?.of_flag(products)?;
-        }
-        Ok(())
     }
 
     /// Undoes an entry, and returns true if this overwrites later changes.
@@ -196,45 +85,31 @@ impl PendingRevert {
         recorded: &AuditRecord,
     ) -> Result<bool, RevertError> {
         let entry = &recorded.entry;
-        match entry.action {
-            AuditAction::FlagCreated | AuditAction::FlagUpdated | AuditAction::FlagArchived => {
+        match recorded::target(entry)? {
+            Target::Flag => {
                 let id = recorded.flag.ok_or(Obstacle::Gone)?;
                 let BeforeAfter { before, after } = self.flag(tx, actor, id).await?;
                 undo_flag(admin, before, after, entry)
             }
-            AuditAction::EnvironmentUpdated => {
-                if ends_key(entry) {
-                    return Err(Obstacle::KeyGone.into());
+            Target::Configuration(part) => {
+                let desired = self.configuration(tx, actor, recorded).await?;
+                match part {
+                    Part::Switch => undo_switch(&mut desired.switch, entry),
+                    Part::Rule => undo_rule(&mut desired.rules, recorded),
+                    Part::Rollout => undo_rollout(&mut desired.rollout, entry),
                 }
+            }
+            Target::Environment => {
                 let environment = current(tx, recorded.environment).await?;
                 actor.any_administrator()?.of(&environment)?;
                 undo_environment(self.environment(environment), entry)
             }
-            AuditAction::FlagEnvironmentUpdated
-            | AuditAction::RuleCreated
-            | AuditAction::RuleUpdated
-            | AuditAction::RuleDeleted
-            | AuditAction::RolloutConfigured
-            | AuditAction::RolloutDeleted => {
-                let desired = self.configuration(tx, actor, recorded).await?;
-                undo_in(desired, recorded)
-            }
-            AuditAction::UserUpdated if has_new_password(entry) => Err(Obstacle::Never.into()),
-            AuditAction::UserUpdated => {
+            Target::User => {
                 actor.administrator()?;
                 let (_, id) = member(entry, "id");
                 let user = self.user(tx, read(id)?).await?;
                 undo_rights(tx, user, entry).await
             }
-            AuditAction::EnvironmentCreated => Err(Obstacle::NewEnvironment.into()),
-            AuditAction::EnvironmentRevoked | AuditAction::SdkKeyRotated => {
-                Err(Obstacle::KeyGone.into())
-            }
-            AuditAction::UserCreated
-            | AuditAction::UserDeleted
-            | AuditAction::PasswordChanged
-            | AuditAction::TokenCreated
-            | AuditAction::TokenRevoked => Err(Obstacle::Never.into()),
         }
     }
 
@@ -330,23 +205,28 @@ fn undo_environment(
     environment: &mut Environment,
     entry: &AuditEntry,
 ) -> Result<bool, RevertError> {
-    let name = restore(entry, "name", &mut environment.name)?;
-    let client_rules = restore(entry, "clientRules", &mut environment.client_rules)?;
-    let is_protected = restore(entry, "protected", &mut environment.is_protected)?;
-    let reason = restore(entry, "reasonRequired", &mut environment.is_reason_required)?;
-    let position = restore(entry, "position", &mut environment.position)?;
+    // Every member is named, so that none can be forgotten.
+    let Environment {
+        name,
+        client_rules,
+        is_protected,
+        is_reason_required,
+        position,
+        id: _,
+        product: _,
+        sdk_key_prefix: _,
+        visibility: _,
+        status: _,
+        created_at: _,
+        previous_key: _,
+        revision: _,
+    } = environment;
+    let name = restore(entry, "name", name)?;
+    let client_rules = restore(entry, "clientRules", client_rules)?;
+    let is_protected = restore(entry, "protected", is_protected)?;
+    let reason = restore(entry, "reasonRequired", is_reason_required)?;
+    let position = restore(entry, "position", position)?;
     Ok(name || client_rules || is_protected || reason || position)
-}
-
-/// Returns true if an entry is about the end of a previous key.
-pub(super) fn ends_key(entry: &AuditEntry) -> bool {
-    let (old, new) = member(entry, "previousKey");
-    old != new
-}
-
-/// Returns true if an entry is about a new password, whose predecessor is not recorded.
-pub(super) fn has_new_password(entry: &AuditEntry) -> bool {
-    member(entry, "passwordReset").1 == true
 }
 
 /// Restores the rights of a user, and returns true if this overwrites later changes.
@@ -405,12 +285,7 @@ fn undo_flag(
             if is_archived {
                 return Err(Obstacle::FlagArchived.into());
             }
-            let name = restore(entry, "name", &mut flag.name)?;
-            let description = restore(entry, "description", &mut flag.description)?;
-            let products = restore(entry, "products", &mut flag.products)?;
-            let is_public = restore(entry, "public", &mut flag.is_public)?;
-            let metadata = restore_metadata(entry, &mut flag.metadata)?;
-            return Ok(name || description || products || is_public || metadata);
+            return restore_details(entry, flag);
         }
         _ if is_archived => {}
         _ => flag.archived_at = Some(admin.clock.now()),
@@ -418,47 +293,70 @@ fn undo_flag(
     Ok(false)
 }
 
+/// Restores the members of a flag that can be changed, and returns true if this overwrites later changes.
+fn restore_details(entry: &AuditEntry, flag: &mut Flag) -> Result<bool, RevertError> {
+    // Every member is named, so that none can be forgotten.
+    let Flag {
+        name,
+        description,
+        products,
+        is_public,
+        metadata,
+        id: _,
+        key: _,
+        kind: _,
+        created_by: _,
+        created_at: _,
+        archived_at: _,
+        revision: _,
+    } = flag;
+    let name = restore(entry, "name", name)?;
+    let description = restore(entry, "description", description)?;
+    let products = restore(entry, "products", products)?;
+    let is_public = restore(entry, "public", is_public)?;
+    let metadata = restore_metadata(entry, metadata)?;
+    Ok(name || description || products || is_public || metadata)
+}
+
 /// Restores the metadata of a flag, and returns true if this overwrites later changes.
 fn restore_metadata(entry: &AuditEntry, metadata: &mut FlagMetadata) -> Result<bool, Error> {
-    let tags = restore(entry, "tags", &mut metadata.tags)?;
-    let owner = restore(entry, "owner", &mut metadata.owner)?;
-    let kind = restore(entry, "kind", &mut metadata.kind)?;
-    let expires_at = restore(entry, "expiresAt", &mut metadata.expires_at)?;
+    let FlagMetadata {
+        tags,
+        owner,
+        kind,
+        expires_at,
+    } = metadata;
+    let tags = restore(entry, "tags", tags)?;
+    let owner = restore(entry, "owner", owner)?;
+    let kind = restore(entry, "kind", kind)?;
+    let expires_at = restore(entry, "expiresAt", expires_at)?;
     Ok(tags || owner || kind || expires_at)
 }
 
-/// Undoes an entry about a flag in an environment, and returns true if this overwrites later changes.
-fn undo_in(
-    desired: &mut DesiredConfiguration,
-    recorded: &AuditRecord,
-) -> Result<bool, RevertError> {
-    let entry = &recorded.entry;
-    match entry.action {
+/// Undoes an entry about the switch of a flag, and returns true if this overwrites later changes.
+fn undo_switch(switch: &mut Switch, entry: &AuditEntry) -> Result<bool, RevertError> {
+    if entry.old_value.is_none() {
         // The flag joined the environment. It leaves it when its products are restored.
-        AuditAction::FlagEnvironmentUpdated if entry.old_value.is_none() => Ok(false),
-        // The flag left the environment, where it may have been enabled.
-        AuditAction::FlagEnvironmentUpdated if entry.new_value.is_none() => {
-            desired.switch.is_enabled = read(member(entry, "isEnabled").0)?;
-            Ok(false)
-        }
-        AuditAction::FlagEnvironmentUpdated => {
-            let switch = &mut desired.switch;
-            let is_enabled = restore(entry, "isEnabled", &mut switch.is_enabled)?;
-            let ttl = restore(entry, "ttlOverrideSeconds", &mut switch.ttl)?;
-            Ok(is_enabled || ttl)
-        }
-        AuditAction::RuleCreated | AuditAction::RuleUpdated | AuditAction::RuleDeleted => {
-            undo_rule(&mut desired.rules, recorded)
-        }
-        _ => {
-            let left: Option<Rollout> = deserialized(entry.new_value.as_ref())?;
-            let current = desired.rollout;
-            desired.rollout = deserialized(entry.old_value.as_ref())?;
-            Ok(current != left && current != desired.rollout)
-        }
+        return Ok(false);
     }
+    if entry.new_value.is_none() {
+        // The flag left the environment, where it may have been enabled.
+        switch.is_enabled = read(member(entry, "isEnabled").0)?;
+        return Ok(false);
+    }
+    let is_enabled = restore(entry, "isEnabled", &mut switch.is_enabled)?;
+    let ttl = restore(entry, "ttlOverrideSeconds", &mut switch.ttl)?;
+    Ok(is_enabled || ttl)
 }
 
+/// Undoes an entry about the rollout of a flag, and returns true if this overwrites later changes.
+fn undo_rollout(rollout: &mut Option<Rollout>, entry: &AuditEntry) -> Result<bool, RevertError> {
+    let left: Option<Rollout> = deserialized(entry.new_value.as_ref())?;
+    let current = std::mem::replace(rollout, deserialized(entry.old_value.as_ref())?);
+    Ok(current != left && current != *rollout)
+}
+
+/// Undoes an entry about a rule of a flag, and returns true if this overwrites later changes.
 fn undo_rule(
     rules: &mut Vec<(Option<RuleId>, Rule)>,
     recorded: &AuditRecord,
@@ -486,45 +384,4 @@ fn undo_rule(
             Ok(false)
         }
     }
-}
-
-fn has_two_in_one_place(desired: &DesiredConfiguration) -> bool {
-    let mut places = HashSet::new();
-    let mut rules = desired.rules.iter();
-    !rules.all(|(_, rule)| places.insert(rule.priority.get()))
-}
-
-/// Restores a member to its value before an entry, if the entry changed it, and returns true if this overwrites later
-/// changes.
-fn restore<T: DeserializeOwned + PartialEq>(
-    entry: &AuditEntry,
-    name: &str,
-    value: &mut T,
-) -> Result<bool, Error> {
-    let (old, new) = member(entry, name);
-    if old == new {
-        return Ok(false);
-    }
-    let overwrites = *value != read(new)?;
-    *value = read(old)?;
-    Ok(overwrites)
-}
-
-/// Returns a member of the object before and after the recorded change.
-fn member(entry: &AuditEntry, name: &str) -> (Value, Value) {
-    let of = |object: &Option<Value>| {
-        let member = object.as_ref().and_then(|object| object.get(name));
-        member.cloned().unwrap_or_default()
-    };
-    (of(&entry.old_value), of(&entry.new_value))
-}
-
-/// Parses an object that is recorded as a whole, if it exists.
-fn deserialized<T: DeserializeOwned>(object: Option<&Value>) -> Result<Option<T>, Error> {
-    object.cloned().map(read).transpose()
-}
-
-fn read<T: DeserializeOwned>(recorded: Value) -> Result<T, Error> {
-    serde_json::from_value(recorded)
-        .map_err(|error| Error::Internal(format!("an audit value cannot be read: {error}")))
 }

@@ -1,12 +1,11 @@
 //! The preview of a change: its effect on a sample of contexts, and probable mistakes.
 
-use std::collections::HashSet;
-
 use pennon_core::lint::enables_any_context;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::Rule;
 use pennon_core::{CompiledFlag, Context, Evaluation, FlagConfig, MissingBucketingKey, evaluate};
 use pennon_model::configuration::{Difference, FlagConfiguration, FlagEnvironmentId};
+use pennon_model::targeting::repeated_priorities;
 use serde::Serialize;
 use tokio::sync::Semaphore;
 use utoipa::ToSchema;
@@ -159,12 +158,9 @@ fn proposed(
 }
 
 fn taken_priorities(rules: &[Rule]) -> Vec<Fault> {
-    let mut taken = HashSet::new();
-    let places = rules.iter().enumerate();
-    let again = places.filter(|(_, rule)| !taken.insert(rule.priority.get()));
-    let fault = |(index, _): (usize, &Rule)| {
+    let fault = |index| {
         let pointer = format!("/rules/{index}/priority");
         Fault::pointer(pointer, "is already the priority of another rule")
     };
-    again.map(fault).collect()
+    repeated_priorities(rules).map(fault).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use pennon_model::environment::Environment;
 use pennon_model::flag::{FlagProducts, exists_in};
+use pennon_model::targeting::repeated_priorities;
 
 use super::installation::Installation;
 use super::{Document, PortableConfiguration, PortableFlag};
@@ -125,13 +126,10 @@ fn outside_of_scope(
 }
 
 fn equal_priorities(configuration: &PortableConfiguration, place: &str) -> Vec<Fault> {
-    let mut priorities = HashSet::new();
-    let rules = configuration.content.rules.iter().enumerate();
-    let repeated = rules.filter(|(_, rule)| !priorities.insert(rule.priority.get()));
-    repeated
-        .map(|(index, _)| {
-            let pointer = format!("{place}/rules/{index}/priority");
-            Fault::pointer(pointer, "another rule has this priority")
-        })
-        .collect()
+    let fault = |index| {
+        let pointer = format!("{place}/rules/{index}/priority");
+        Fault::pointer(pointer, "another rule has this priority")
+    };
+    let repeated = repeated_priorities(&configuration.content.rules);
+    repeated.map(fault).collect()
 }
