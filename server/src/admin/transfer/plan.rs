@@ -403,25 +403,38 @@ fn flag_defaults(flag: &Flag) -> FlagDetails {
 
 /// Returns the texts of a flag, and the parts of its scope and its metadata that differ from `other`.
 fn details_json(details: &FlagDetails, other: &FlagDetails) -> Value {
-    let mut json = json!({ "name": details.name, "description": details.description });
-    if details.products != other.products {
-        json["products"] = json!(details.products);
+    // Every member is named, so that none can be forgotten.
+    let FlagDetails {
+        name,
+        description,
+        products,
+        is_public,
+        metadata:
+            FlagMetadata {
+                tags,
+                owner,
+                kind,
+                expires_at,
+            },
+    } = details;
+    let mut json = json!({ "name": name, "description": description });
+    if *products != other.products {
+        json["products"] = json!(products);
     }
-    if details.is_public != other.is_public {
-        json["public"] = json!(details.is_public);
+    if *is_public != other.is_public {
+        json["public"] = json!(is_public);
     }
-    let (metadata, others) = (&details.metadata, &other.metadata);
-    if metadata.tags != others.tags {
-        json["tags"] = json!(metadata.tags);
+    if *tags != other.metadata.tags {
+        json["tags"] = json!(tags);
     }
-    if metadata.owner != others.owner {
-        json["owner"] = json!(metadata.owner);
+    if *owner != other.metadata.owner {
+        json["owner"] = json!(owner);
     }
-    if metadata.kind != others.kind {
-        json["kind"] = json!(metadata.kind);
+    if *kind != other.metadata.kind {
+        json["kind"] = json!(kind);
     }
-    if metadata.expires_at != others.expires_at {
-        json["expiresAt"] = json!(metadata.expires_at);
+    if *expires_at != other.metadata.expires_at {
+        json["expiresAt"] = json!(expires_at);
     }
     json
 }
