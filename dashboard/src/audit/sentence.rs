@@ -179,7 +179,7 @@ fn details_template(old: Option<&Value>, new: Option<&Value>) -> String {
     match (parts.as_slice(), is_toggled) {
         ([], true) => format!("made `flag` {becomes}"),
         (["products"], false) => products_template(old, new).to_owned(),
-        ([], false) => "changed the description of `flag`".to_owned(),
+        ([], false) => "changed `flag`".to_owned(),
         (parts, false) => format!("changed {} of `flag`", list_of(parts)),
         (parts, true) => format!("changed {} of `flag` and made it {becomes}", list_of(parts)),
     }
