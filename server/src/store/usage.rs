@@ -367,11 +367,19 @@ pub(crate) async fn polls(
     lineage: EnvironmentId,
     from: Timestamp,
     to: Timestamp,
-) -> Result<Vec<(i64, String, i64)>, Error> {
-    on_conn!(tx, conn => sqlx::query_as(
+) -> Result<Vec<(i64, PollKind, i64)>, Error> {
+    let rows: Vec<(i64, String, i64)> = on_conn!(tx, conn => sqlx::query_as(
         "select hour, kind, polls from poll_hours
          where lineage_id = $1 and hour >= $2 and hour <= $3 order by hour, kind",
-    ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)
+    ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?;
+    Ok(of_known_kind(rows))
+}
+
+/// Parses the kinds of polls. Leaves out those that only a newer release knows.
+fn of_known_kind<T>(rows: Vec<(T, String, i64)>) -> Vec<(T, PollKind, i64)> {
+    let known =
+        |(of, kind, count): (T, String, i64)| Some((of, PollKind::parse(&kind).ok()?, count));
+    rows.into_iter().filter_map(known).collect()
 }
 
 /// Returns the time of the last poll of an environment.
@@ -390,14 +398,18 @@ pub(crate) async fn polls_of_active(
     tx: &mut Tx,
     from: Timestamp,
     to: Timestamp,
-) -> Result<Vec<(Uuid, String, i64)>, Error> {
-    on_conn!(tx, conn => sqlx::query_as(
+) -> Result<Vec<(EnvironmentId, PollKind, i64)>, Error> {
+    let rows: Vec<(Uuid, String, i64)> = on_conn!(tx, conn => sqlx::query_as(
         "select environment.id, hour.kind, cast(sum(hour.polls) as bigint)
          from environments environment
          join poll_hours hour on hour.lineage_id = coalesce(environment.lineage_id, environment.id)
          where environment.status = 'active' and hour.hour >= $1 and hour.hour <= $2
          group by environment.id, hour.kind",
-    ).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)
+    ).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?;
+    let polls = of_known_kind(rows).into_iter();
+    Ok(polls
+        .map(|(id, kind, count)| (EnvironmentId::new(id), kind, count))
+        .collect())
 }
 
 /// Returns the time of the last poll of each active environment.

@@ -6,7 +6,7 @@ use pennon_core::Reason;
 use pennon_model::environment::Environment;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::time::Timestamp;
-use pennon_model::usage::{FlagEnvironmentUsage, FlagHour, Outcome, Polling, Polls};
+use pennon_model::usage::{FlagEnvironmentUsage, FlagHour, Outcome, PollKind, Polling, Polls};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -62,11 +62,11 @@ struct EnvironmentHour {
     polls: Polls,
 }
 
-fn set(polls: &mut Polls, kind: &str, count: i64) {
+fn set(polls: &mut Polls, kind: PollKind, count: i64) {
     match kind {
-        "first" => polls.first = count,
-        "current" => polls.current = count,
-        _ => polls.outdated = count,
+        PollKind::First => polls.first = count,
+        PollKind::Current => polls.current = count,
+        PollKind::Outdated => polls.outdated = count,
     }
 }
 
@@ -147,7 +147,7 @@ pub(crate) async fn of_environment(
         hours.entry(hour).or_default().0 = (evaluations, reported);
     }
     for (hour, kind, count) in store::usage::polls(&mut tx, lineage, from, to).await? {
-        set(&mut hours.entry(hour).or_default().1, &kind, count);
+        set(&mut hours.entry(hour).or_default().1, kind, count);
     }
     let last_polled_at = store::usage::environment_last_seen(&mut tx, lineage).await?;
     let hour = |(hour, ((evaluations, reported), polls))| EnvironmentHour {
@@ -174,8 +174,8 @@ pub(crate) async fn polling(
     let mut tx = admin.db.read().await?;
     let mut environments: HashMap<EnvironmentId, Polling> = HashMap::new();
     for (id, kind, count) in store::usage::polls_of_active(&mut tx, from, to).await? {
-        let polling = environments.entry(EnvironmentId::new(id)).or_default();
-        set(&mut polling.polls, &kind, count);
+        let polling = environments.entry(id).or_default();
+        set(&mut polling.polls, kind, count);
     }
     for (id, at) in store::usage::active_last_seen(&mut tx).await? {
         environments.entry(id).or_default().last_polled_at = Some(at);
