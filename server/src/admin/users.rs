@@ -177,7 +177,7 @@ pub(crate) async fn with_sign_ins(
 ) -> Result<Page<(User, Option<Timestamp>)>, Error> {
     let mut tx = admin.db.read().await?;
     let users = store::users::list(&mut tx, &UserFilter::default(), page).await?;
-    let sign_ins = store::sessions::last_begun(&mut tx, page).await?;
+    let sign_ins = store::sessions::last_begun(&mut tx, &users.items).await?;
     Ok(users.map(|user| {
         let signed_in_at = sign_ins.get(&user.id).copied();
         (user, signed_in_at)

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use pennon_model::id::{SessionId, UserId};
-use pennon_model::page::PageRequest;
 use pennon_model::secret::{MaskedSecret, SecretHash};
 use pennon_model::time::Timestamp;
 use pennon_model::user::User;
+use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use super::users::{UserRow, user_columns, with_grants};
-use super::{Tx, bad_row, on_conn};
+use super::{Tx, bad_row, on_conn, push_one_of};
 use crate::error::Error;
 
 /// A session to begin.
@@ -186,16 +186,21 @@ pub(crate) async fn by_cookie(
     Ok(user.map(|user| (SessionId::new(session_id), user)))
 }
 
-/// Returns the last sign-ins of the users on one page of the list. Users without a stored session have none.
+/// Returns the last sign-ins of these users. Those without a stored session have none.
 pub(crate) async fn last_begun(
     tx: &mut Tx,
-    page: PageRequest,
+    users: &[User],
 ) -> Result<HashMap<UserId, Timestamp>, Error> {
-    let rows: Vec<(Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
-        "select user_id, max(created_at) from sessions
-         where user_id in (select id from users order by created_at desc, id desc limit $1 offset $2)
-         group by user_id",
-    ).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+    if users.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<(Uuid, i64)> = on_conn!(tx, conn => {
+        let mut query =
+            QueryBuilder::new("select user_id, max(created_at) from sessions where user_id ");
+        push_one_of!(query, users.iter().map(|user| &user.id));
+        query.push(" group by user_id");
+        query.build_query_as().fetch_all(conn).await
+    })?;
     let begun = |(user, at)| (UserId::new(user), Timestamp::from_millis(at));
     Ok(rows.into_iter().map(begun).collect())
 }
