@@ -129,7 +129,7 @@ pub(crate) async fn update(tx: &mut Tx, configuration: &Configuration) -> Result
 
 /// Records that a flag has changed in all active environments in which it is configured.
 pub(crate) async fn touch_everywhere(tx: &mut Tx, flag: FlagId) -> Result<Vec<Raised>, Error> {
-    let raised = environments::raise_config_revisions_of(tx, flag).await?;
+    let raised = environments::raise_config_revisions_where_configured(tx, flag).await?;
     stamp(tx, flag, &raised).await?;
     Ok(raised)
 }
@@ -166,7 +166,7 @@ async fn insert_missing(tx: &mut Tx, flag: FlagId) -> Result<Vec<EnvironmentId>,
 
 /// Adds a disabled configuration of a new flag to the active environments of its products.
 pub(crate) async fn insert_for_flag(tx: &mut Tx, flag: FlagId) -> Result<Vec<Raised>, Error> {
-    let raised = environments::raise_config_revisions_for(tx, flag).await?;
+    let raised = environments::raise_config_revisions_in_scope(tx, flag).await?;
     insert_missing(tx, flag).await?;
     Ok(raised)
 }
@@ -195,7 +195,7 @@ pub(crate) async fn rescope(tx: &mut Tx, flag: FlagId) -> Result<Vec<Raised>, Er
          returning environment_id",
     ).bind(flag.uuid()).fetch_all(conn).await)?;
     changed.extend(switched.into_iter().map(EnvironmentId::new));
-    let raised = environments::raise_config_revisions(tx, &changed).await?;
+    let raised = environments::raise_config_revisions_of(tx, &changed).await?;
     stamp(tx, flag, &raised).await?;
     Ok(raised)
 }

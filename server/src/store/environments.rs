@@ -311,7 +311,7 @@ pub(crate) async fn raise_config_revision(tx: &mut Tx, id: EnvironmentId) -> Res
 
 /// Records that a flag has changed in all active environments in which it is configured, and returns the environments
 /// with their new config revisions.
-pub(crate) async fn raise_config_revisions_of(
+pub(crate) async fn raise_config_revisions_where_configured(
     tx: &mut Tx,
     flag: FlagId,
 ) -> Result<Vec<Raised>, Error> {
@@ -326,7 +326,7 @@ pub(crate) async fn raise_config_revisions_of(
 
 /// Records that a flag is new in all active environments of its products, and returns the environments with their new
 /// config revisions.
-pub(crate) async fn raise_config_revisions_for(
+pub(crate) async fn raise_config_revisions_in_scope(
     tx: &mut Tx,
     flag: FlagId,
 ) -> Result<Vec<Raised>, Error> {
@@ -340,7 +340,7 @@ pub(crate) async fn raise_config_revisions_for(
 
 /// Records that the flags of these environments have changed, and returns the environments with their new config
 /// revisions.
-pub(crate) async fn raise_config_revisions(
+pub(crate) async fn raise_config_revisions_of(
     tx: &mut Tx,
     ids: &[EnvironmentId],
 ) -> Result<Vec<Raised>, Error> {
