@@ -80,31 +80,36 @@ impl Edge {
             let path = &*without_key(uri.path());
             tracing::error!(path, id, "evaluation failed");
         }
-        self.finish(response.headers_mut(), is_open, id);
+        finish(&self.service, response.headers_mut(), is_open, id);
         Ok(response)
     }
+}
 
-    /// Adds the headers of every response.
-    fn finish(&self, headers: &mut HeaderMap, is_open: bool, id: Option<HeaderValue>) {
-        if is_open {
-            cors::open(headers);
-        }
-        if self.service.runtime.is_draining() {
-            headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        }
-        if let Some(id) = id {
-            headers.insert(X_REQUEST_ID, id);
-        }
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        if self.service.runtime.settings.is_https() {
-            // Do not include subdomains: they may belong to other services.
-            let year = HeaderValue::from_static("max-age=31536000");
-            headers.insert(STRICT_TRANSPORT_SECURITY, year);
-        }
-        headers
-            .entry(CACHE_CONTROL)
-            .or_insert(HeaderValue::from_static("no-store"));
+/// Adds the headers of every response. Pages of other origins can read it if it is open.
+pub(super) fn finish(
+    service: &Service,
+    headers: &mut HeaderMap,
+    is_open: bool,
+    id: Option<HeaderValue>,
+) {
+    if is_open {
+        cors::open(headers);
     }
+    if service.runtime.is_draining() {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    if let Some(id) = id {
+        headers.insert(X_REQUEST_ID, id);
+    }
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if service.runtime.settings.is_https() {
+        // Do not include subdomains: they may belong to other services.
+        let year = HeaderValue::from_static("max-age=31536000");
+        headers.insert(STRICT_TRANSPORT_SECURITY, year);
+    }
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
 }
 
 impl Tower<Request> for Edge {

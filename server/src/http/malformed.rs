@@ -1,8 +1,10 @@
 //! The response to a request with an unreadable head.
 
-use http::HeaderMap;
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
 
-use super::error::document;
+use super::edge::finish;
+use super::error::{PROBLEM, document};
 use super::request_id::identify;
 use crate::error::Error;
 use crate::state::Service;
@@ -23,18 +25,24 @@ pub(crate) fn refusal_of_head(
     };
     let (status, body) = document(&error);
     let id = identify(service, &HeaderMap::new());
-    let id = id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or("-");
     tracing::debug!(
         status = status.as_u16(),
-        id,
+        id = id.as_ref().and_then(|id| id.to_str().ok()),
         "refused a request whose head cannot be read"
     );
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
     // Pages of other origins can read it, because the path may be one that is open to them.
-    let head = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\n\
-         connection: close\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n\
-         access-control-allow-origin: *\r\naccess-control-expose-headers: x-request-id\r\nx-request-id: {id}\r\n{date}\r\n",
-        body.len()
-    );
-    Some([head.into_bytes(), body].concat())
+    finish(service, &mut headers, true, id);
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    let mut response = format!("HTTP/1.1 {status}\r\n").into_bytes();
+    for (name, value) in &headers {
+        response.extend_from_slice(name.as_str().as_bytes());
+        response.extend_from_slice(b": ");
+        response.extend_from_slice(value.as_bytes());
+        response.extend_from_slice(b"\r\n");
+    }
+    response.extend([date.as_bytes(), b"\r\n", &body].concat());
+    Some(response)
 }

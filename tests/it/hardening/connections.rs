@@ -36,6 +36,7 @@ fn expect_refusal(answer: &WireAnswer, status: u16, code: &str) {
         "\r\nx-content-type-options: nosniff\r\n",
         "\r\ncache-control: no-store\r\n",
         "\r\naccess-control-allow-origin: *\r\n",
+        "\r\naccess-control-expose-headers: age,etag,retry-after,x-request-id\r\n",
         "\r\nx-request-id: ",
         "\r\ndate: ",
     ] {
@@ -64,6 +65,18 @@ async fn the_size_of_a_head_is_limited() {
         expect_refusal(&wire.answer().await, 431, "HEAD_TOO_LARGE");
         wire.expect_end().await;
     }
+}
+
+#[tokio::test]
+async fn a_malformed_head_gets_the_headers_of_https_too() {
+    let app = TestApp::with_settings(&["--public-url", "https://flags.example.com"]).await;
+    let mut wire = Wire::to(app.address()).await;
+    wire.write("GET /a b HTTP/1.1\r\nhost: pennon\r\n\r\n")
+        .await;
+    let answer = wire.answer().await;
+    expect_refusal(&answer, 400, "MALFORMED_REQUEST");
+    let expected = "\r\nstrict-transport-security: max-age=31536000\r\n";
+    assert!(answer.head.contains(expected), "{}", answer.head);
 }
 
 #[tokio::test]
