@@ -83,13 +83,13 @@ string_enum! {
     pub enum AuditAction {
         /// A flag was created.
         FlagCreated = "FLAG_CREATED",
-        /// A flag's name, description, products or `public` changed, or it was restored.
+        /// A member of a flag changed, such as its name, its products or its tags, or it was restored.
         FlagUpdated = "FLAG_UPDATED",
         /// A flag was archived.
         FlagArchived = "FLAG_ARCHIVED",
         /// An environment was created.
         EnvironmentCreated = "ENVIRONMENT_CREATED",
-        /// An environment was renamed.
+        /// A member of an environment changed, such as its name, its position or its safeguards, or its previous key ended.
         EnvironmentUpdated = "ENVIRONMENT_UPDATED",
         /// An environment was revoked.
         EnvironmentRevoked = "ENVIRONMENT_REVOKED",
@@ -110,7 +110,7 @@ string_enum! {
         SdkKeyRotated = "SDK_KEY_ROTATED",
         /// A user was created.
         UserCreated = "USER_CREATED",
-        /// A user's role changed, or an administrator reset the password.
+        /// A user's role or grants changed, or an administrator reset the password.
         UserUpdated = "USER_UPDATED",
         /// A user was deleted, with all sessions and tokens.
         UserDeleted = "USER_DELETED",

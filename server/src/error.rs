@@ -1,5 +1,6 @@
 //! Errors of the use cases, independent of HTTP.
 
+use pennon_core::rule::MAX_RULES;
 use pennon_model::environment::EnvironmentPath;
 use pennon_model::flag::FlagKey;
 use pennon_model::grant::Resource;
@@ -278,7 +279,7 @@ pub enum Conflict {
     #[error("the environment is revoked and cannot be changed")]
     EnvironmentRevoked,
     /// The flag has the maximum number of rules.
-    #[error("a flag can have at most 100 rules in one environment")]
+    #[error("a flag can have at most {MAX_RULES} rules in one environment")]
     TooManyRules,
     /// The new order of rules does not list exactly the existing rules.
     #[error("the order must contain every rule of this flag and environment exactly once")]

@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use super::Machine;
 use super::requests::MAX_RETRY_AFTER;
-use crate::command::{Command, Lifecycle};
+use crate::command::{Command, Failure, Lifecycle};
 use crate::event::Moment;
 use crate::retry::{backoff, refusal_backoff, spread};
 
@@ -166,7 +166,7 @@ impl Machine {
         };
         let age = moment.now.saturating_sub(opened_at);
         let attempt = if age < STABLE_AGE { attempt } else { 0 };
-        let wait = if matches!(status, 400..=499) && status != 429 {
+        let wait = if Failure::Status(status).is_refusal() {
             refusal_backoff(attempt, moment.random)
         } else {
             let delay = self.options.retry_delay.max(MIN_REOPEN_DELAY);

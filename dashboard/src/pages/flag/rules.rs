@@ -157,10 +157,9 @@ fn editor(page: &PageData, current: &FlagConfiguration, rule: Option<&TargetingR
     });
     let full = rule.is_none() && current.rules.len() >= MAX_RULES;
     let full = full.then(|| {
-        AdminError::Conflict(
-            "This flag has 100 rules here, the maximum in one environment. Delete a rule first."
-                .to_owned(),
-        )
+        AdminError::Conflict(format!(
+            "This flag has {MAX_RULES} rules here, the maximum in one environment. Delete a rule first."
+        ))
     });
     let current_state = rule.map(|rule| current_state(describe::rule(&rule.rule)));
     let id = rule.map(|rule| hidden("rule", rule.id.to_string()));
