@@ -311,6 +311,24 @@ async fn concurrently(client: &LoadClient, operation: &'static str, count: usize
 }
 
 #[tokio::test]
+async fn reads_from_a_distant_database_open_only_the_connections_that_they_use() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let process = Process::start(&proxy.database(&database), &[]).await;
+    let client = LoadClient::prepared(&process).await;
+    // To open a connection takes longer than it takes the connection of the last read to become free.
+    proxy.delay(15);
+    let before = proxy.connections();
+    for _ in 0..20 {
+        client.exchange("list").await;
+    }
+    let opened = proxy.connections() - before;
+    assert!(opened <= 4, "{opened} connections for one client");
+}
+
+#[tokio::test]
 async fn a_canceled_request_leaves_no_transaction_open() {
     let Some(database) = TestDatabase::create_on_postgres().await else {
         return;

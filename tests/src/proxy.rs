@@ -1,7 +1,7 @@
 //! A proxy to PostgreSQL that simulates network failures.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ pub struct Proxy {
     address: SocketAddr,
     network: Arc<watch::Sender<Network>>,
     connections: Arc<AtomicUsize>,
+    delay: Arc<AtomicU64>,
 }
 
 /// The state of the network.
@@ -40,6 +41,7 @@ impl Proxy {
             address,
             network: Arc::new(watch::Sender::new(Network::Flows(0))),
             connections: Arc::default(),
+            delay: Arc::default(),
         };
         let network = Arc::clone(&proxy.network);
         tokio::spawn(take(
@@ -47,6 +49,7 @@ impl Proxy {
             target,
             network,
             Arc::clone(&proxy.connections),
+            Arc::clone(&proxy.delay),
         ));
         proxy
     }
@@ -59,6 +62,11 @@ impl Proxy {
     /// Returns the number of connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
+    }
+
+    /// Delays all data, in each direction, by a number of milliseconds.
+    pub fn delay(&self, milliseconds: u64) {
+        self.delay.store(milliseconds, Ordering::Relaxed);
     }
 
     /// Stops forwarding data, and leaves connections open.
@@ -103,6 +111,7 @@ async fn take(
     target: (String, u16),
     network: Arc<watch::Sender<Network>>,
     connections: Arc<AtomicUsize>,
+    delay: Arc<AtomicU64>,
 ) {
     let address = listener.local_addr().expect("the port is known");
     let mut state = network.subscribe();
@@ -115,24 +124,21 @@ async fn take(
             }
             Ok((near, _)) = listener.accept() => {
                 let number = connections.fetch_add(1, Ordering::Relaxed);
-                tokio::spawn(carry(near, number, target.clone(), network.subscribe()));
+                let flow = Flow {
+                    number,
+                    network: network.subscribe(),
+                    carried: Arc::new(Mutex::new(Instant::now())),
+                    delay: Arc::clone(&delay),
+                };
+                tokio::spawn(carry(near, target.clone(), flow));
             }
         }
     }
 }
 
 /// Forwards the data of one connection until either end or the network closes it.
-async fn carry(
-    near: TcpStream,
-    number: usize,
-    target: (String, u16),
-    mut network: watch::Receiver<Network>,
-) {
-    let flow = Flow {
-        number,
-        network: network.clone(),
-        carried: Arc::new(Mutex::new(Instant::now())),
-    };
+async fn carry(near: TcpStream, target: (String, u16), flow: Flow) {
+    let mut network = flow.network.clone();
     let carried = async {
         flow.clone().wait_until_forwarding().await;
         let Ok(far) = TcpStream::connect(target).await else {
@@ -163,6 +169,8 @@ struct Flow {
     network: watch::Receiver<Network>,
     /// The time of the last traffic in either direction.
     carried: Arc<Mutex<Instant>>,
+    /// The delay of all data, in milliseconds.
+    delay: Arc<AtomicU64>,
 }
 
 impl Flow {
@@ -184,6 +192,8 @@ impl Flow {
         loop {
             let read = from.read(&mut bytes).await.unwrap_or_default();
             self.wait_until_forwarding().await;
+            let delay = self.delay.load(Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_millis(delay)).await;
             if read == 0 || to.write_all(&bytes[..read]).await.is_err() {
                 let _ = to.shutdown().await;
                 return;

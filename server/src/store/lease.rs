@@ -1,13 +1,13 @@
 //! Transactions on a PostgreSQL server, which end when the server is lost.
 
 use std::io::ErrorKind;
-use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgPool;
 use sqlx::{AssertSqlSafe, Executor, Postgres, SqlSafeStr as _, Transaction};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, timeout};
 
 use super::codes::{ADMIN_SHUTDOWN, CONNECTION_EXCEPTIONS, code};
@@ -137,10 +137,8 @@ async fn begin_once(
 ) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
     let began = Instant::now();
     let (connection, statement) = match access {
-        Access::Read => (acquire(&pools.readers).await?, BEGIN_READ),
-        Access::Write | Access::Prepare => {
-            (acquire_writer(&pools.writers, storage).await?, BEGIN_WRITE)
-        }
+        Access::Read => (acquire(&pools.readers, &pools.spare).await?, BEGIN_READ),
+        Access::Write | Access::Prepare => (acquire_writer(pools, storage).await?, BEGIN_WRITE),
     };
     let mut tx = begin_on(connection, statement, lease.clone()).await?;
     if matches!(access, Access::Write) {
@@ -152,15 +150,27 @@ async fn begin_once(
 
 /// Waits for a new connection or one that has become free. When PostgreSQL accepts no more connections, sqlx keeps
 /// trying to open one, and ignores those that other callers return.
-async fn acquire(pool: &PgPool) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+///
+/// The connection that nobody waits for anymore is still opened, for the next caller: to open one takes PostgreSQL a
+/// process. While it refuses to, one attempt at a time is enough; `spare` is the permission for it.
+async fn acquire(
+    pool: &PgPool,
+    spare: &Arc<Semaphore>,
+) -> Result<PoolConnection<Postgres>, sqlx::Error> {
     let mut was_empty = pool.num_idle() == 0;
-    let mut acquiring = pin!(pool.acquire());
+    let mut acquiring = Box::pin(pool.acquire());
     loop {
         if let Ok(acquired) = timeout(REUSE_INTERVAL, &mut acquiring).await {
             return acquired;
         }
         // Connections that were idle before may be dead, and only `acquire` tests them.
         if was_empty && let Some(returned) = pool.try_acquire() {
+            if let Ok(permission) = Arc::clone(spare).try_acquire_owned() {
+                tokio::spawn(async move {
+                    drop(acquiring.await);
+                    drop(permission);
+                });
+            }
             return Ok(returned);
         }
         was_empty |= pool.num_idle() == 0;
@@ -169,12 +179,12 @@ async fn acquire(pool: &PgPool) -> Result<PoolConnection<Postgres>, sqlx::Error>
 
 /// Waits for a connection for a write. Fails once it is known that PostgreSQL refuses to open one.
 async fn acquire_writer(
-    pool: &PgPool,
+    pools: &Pools,
     storage: &Storage,
 ) -> Result<PoolConnection<Postgres>, sqlx::Error> {
     tokio::select! {
         biased;
-        acquired = acquire(pool) => acquired,
+        acquired = acquire(&pools.writers, &pools.spare) => acquired,
         () = storage.until_refused() => Err(lost()),
     }
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use futures_util::future::join;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{Connection, Row as _};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use super::codes::{TOO_MANY_CONNECTIONS, code};
@@ -81,6 +81,8 @@ struct Parts {
 pub(super) struct Pools {
     pub(super) writers: PgPool,
     pub(super) readers: PgPool,
+    /// The permission to open a connection that nobody waits for.
+    pub(super) spare: Arc<Semaphore>,
 }
 
 impl Server {
@@ -362,6 +364,7 @@ impl Pools {
         Self {
             writers: pool(WRITERS, WRITE_LOCK_TIMEOUT),
             readers: pool(READERS, ACQUIRE_TIMEOUT),
+            spare: Arc::new(Semaphore::new(1)),
         }
     }
 
