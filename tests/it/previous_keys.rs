@@ -279,6 +279,12 @@ async fn the_use_of_the_previous_key_is_shown_by_client() {
     sdk.fetch_as("@pennon/core/0.1.0").await;
     sdk.fetch_as("@pennon/core/0.1.0").await;
     sdk.evaluate("checkout").await;
+    let counts =
+        json!({ "counts": [{ "flagKey": "checkout", "reason": "flag_disabled", "count": 1 }] });
+    let reported = sdk.post("/sdk/v1/usage", counts).await;
+    reported.expect(StatusCode::NO_CONTENT);
+    let bulk = sdk.post("/ofrep/v1/evaluate/flags", json!({})).await;
+    bulk.expect(StatusCode::OK);
     app.flush_usage().await;
     let mut stream = ConfigStream::open(&sdk).await;
     stream.tag().await.expect("the first event");
@@ -290,7 +296,7 @@ async fn the_use_of_the_previous_key_is_shown_by_client() {
     let expected = json!({
         "prefix": checkout.sdk_key[..12], "endsAt": "2026-03-01T10:30:00.000Z", "lastUsedAt": last,
         "clients": [
-            { "package": null, "version": null, "requests": 2, "lastSeenAt": last },
+            { "package": null, "version": null, "requests": 4, "lastSeenAt": last },
             { "package": "@pennon/core", "version": "0.1.0", "requests": 2, "lastSeenAt": first },
         ],
     });

@@ -65,10 +65,15 @@ impl SdkEnvironment {
 
     /// Counts a fetch of the configuration or of all results.
     pub(crate) fn polled(&self, kind: PollKind, client: Client) {
-        if let Some(overlap) = &self.0.overlap {
-            overlap.used(client.clone());
-        }
+        self.used_by(client.clone());
         self.snapshot().usage().polled(kind, client);
+    }
+
+    /// Counts a request for the previous key, if it is used.
+    fn used_by(&self, client: Client) {
+        if let Some(overlap) = &self.0.overlap {
+            overlap.used(client);
+        }
     }
 }
 
@@ -94,9 +99,7 @@ impl SdkKey {
     /// of an unnamed client.
     pub(crate) fn for_evaluation(self) -> Result<SdkEnvironment, Error> {
         let environment = self.for_all_results()?;
-        if let Some(overlap) = &environment.0.overlap {
-            overlap.used(Client::Other);
-        }
+        environment.used_by(Client::Other);
         Ok(environment)
     }
 
@@ -110,6 +113,14 @@ impl SdkKey {
     pub(crate) fn for_client(self) -> Result<SdkEnvironment, Error> {
         self.check_rate(&self.usage().rate_limiters.configuration)?;
         Ok(SdkEnvironment(self.environment))
+    }
+
+    /// Returns the environment to a caller that reports its evaluations. A report with the previous key counts as a
+    /// request of an unnamed client.
+    pub(crate) fn for_report(self) -> Result<SdkEnvironment, Error> {
+        let environment = self.for_client()?;
+        environment.used_by(Client::Other);
+        Ok(environment)
     }
 
     /// Logs that a web page uses the key, unless the key is public.

@@ -6,6 +6,7 @@ use axum::extract::FromRequestParts;
 use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue};
+use pennon_model::usage::PollKind;
 
 use super::openapi::shape::header;
 use super::openapi::{Input, OperationBuilder};
@@ -15,9 +16,13 @@ use crate::error::Error;
 pub(crate) struct IfNoneMatch(Vec<String>);
 
 impl IfNoneMatch {
-    /// Returns true if the header names any version.
-    pub(crate) fn is_anything(&self) -> bool {
-        !self.0.is_empty()
+    /// Returns the kind of a fetch of flags. `is_current` is true if the client has the newest.
+    pub(crate) fn poll_kind(&self, is_current: bool) -> PollKind {
+        match is_current {
+            true => PollKind::Current,
+            false if self.0.is_empty() => PollKind::First,
+            false => PollKind::Outdated,
+        }
     }
 
     /// Returns true if the client has the version with this tag, by weak comparison (RFC 9110, section 8.8.3.2).

@@ -1,7 +1,9 @@
 //! Evaluates one flag or all flags.
 
+use pennon_model::client::Client;
+
 use super::answer::{AllFlags, Flag};
-use super::question::{FlagKey, OfrepEnvironment, Question};
+use super::question::{AllFlagsEnvironment, FlagKey, OneFlagEnvironment, Question};
 use super::refusal::Refusal;
 use crate::evaluation;
 use crate::http::all_results::AllResults;
@@ -14,7 +16,7 @@ use crate::http::if_none_match::{IfNoneMatch, caching};
 /// key that reveals no rules gets `DEFAULT` in both cases. `metadata` contains Pennon's reason.
 #[utoipa::path(post, path = "/evaluate/flags/{key}")]
 pub(super) async fn one(
-    OfrepEnvironment(environment): OfrepEnvironment,
+    OneFlagEnvironment(environment): OneFlagEnvironment,
     FlagKey(key): FlagKey,
     question: Result<Question, Refusal>,
 ) -> Result<Flag, Refusal> {
@@ -34,7 +36,7 @@ pub(super) async fn one(
 /// without an evaluation. The response may be compressed.
 #[utoipa::path(post, path = "/evaluate/flags")]
 pub(super) async fn all(
-    OfrepEnvironment(environment): OfrepEnvironment,
+    AllFlagsEnvironment(environment): AllFlagsEnvironment,
     known: IfNoneMatch,
     question: Question,
 ) -> Result<AllFlags, Refusal> {
@@ -42,5 +44,6 @@ pub(super) async fn all(
     let caching = |etag: &str| caching(etag, "Authorization, X-API-Key, Accept-Encoding, Origin");
     let bytes = question.bytes();
     let results = AllResults::of(&environment, &known, bytes, caching, context).await?;
+    environment.polled(known.poll_kind(results.is_unchanged()), Client::Other);
     Ok(AllFlags(results))
 }

@@ -32,27 +32,42 @@ use crate::state::Service;
 /// The header that can contain the SDK key instead of `Authorization`.
 const X_API_KEY: &str = "x-api-key";
 
-/// The environment of the SDK key in `Authorization` or, without that header, in `X-API-Key`.
-pub(super) struct OfrepEnvironment(pub(super) SdkEnvironment);
+/// The environment of the SDK key in `Authorization` or, without that header, in `X-API-Key`, for evaluating one flag.
+pub(super) struct OneFlagEnvironment(pub(super) SdkEnvironment);
 
-impl FromRequestParts<Service> for OfrepEnvironment {
+/// The same, for evaluating all flags, which counts as a fetch.
+pub(super) struct AllFlagsEnvironment(pub(super) SdkEnvironment);
+
+impl FromRequestParts<Service> for OneFlagEnvironment {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Refusal> {
-        let key = match presented(&parts.headers) {
-            PresentedCredential::Bearer(key) => Some(key),
-            PresentedCredential::Nothing => api_key(&parts.headers),
-            PresentedCredential::Unusable => None,
-        };
-        let key = key.ok_or(Error::Unauthenticated)?;
-        let key = SdkKey::find(service.serving.clone(), key);
-        let environment = key.and_then(SdkKey::for_evaluation);
+        let environment = sdk_key(parts, service).and_then(SdkKey::for_evaluation);
         environment.map(Self).map_err(|error| match error {
             // All invalid keys are refused with identical bytes, whichever flag is requested.
             Error::Unauthenticated => error.into(),
             error => Refusal::from(error).about(flag_key(parts.uri.path())),
         })
     }
+}
+
+impl FromRequestParts<Service> for AllFlagsEnvironment {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Refusal> {
+        let environment = sdk_key(parts, service).and_then(SdkKey::for_all_results)?;
+        Ok(Self(environment))
+    }
+}
+
+fn sdk_key(parts: &Parts, service: &Service) -> Result<SdkKey, Error> {
+    let key = match presented(&parts.headers) {
+        PresentedCredential::Bearer(key) => Some(key),
+        PresentedCredential::Nothing => api_key(&parts.headers),
+        PresentedCredential::Unusable => None,
+    };
+    let key = key.ok_or(Error::Unauthenticated)?;
+    SdkKey::find(service.serving.clone(), key)
 }
 
 /// Returns the value of `X-API-Key`, if the header occurs once.
@@ -64,10 +79,16 @@ fn api_key(headers: &HeaderMap) -> Option<&str> {
     }
 }
 
-impl Input for OfrepEnvironment {
+impl Input for OneFlagEnvironment {
     fn describe(builder: &mut OperationBuilder<'_>) {
         SdkKey::describe(builder);
         builder.needs_credential(API_KEY);
+    }
+}
+
+impl Input for AllFlagsEnvironment {
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        OneFlagEnvironment::describe(builder);
     }
 }
 

@@ -10,7 +10,6 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use super::client::{FromPage, NamedClient};
-use super::poll_kind;
 use crate::error::{Error, no_faults};
 use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
 use crate::http::all_results::{AllResults, FlagList, FlagLists};
@@ -88,7 +87,7 @@ pub(super) async fn answer<T: FlagLists>(
 ) -> Result<AllResults<T>, Error> {
     let context = context_in(bytes)?;
     let results = AllResults::of(environment, known, bytes, caching, context).await?;
-    let kind = poll_kind(known, results.is_unchanged());
+    let kind = known.poll_kind(results.is_unchanged());
     environment.polled(kind, client);
     Ok(results)
 }

@@ -18,7 +18,6 @@ use utoipa::openapi::path::{ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
 use super::client::{FromPage, NamedClient};
-use super::poll_kind;
 use crate::error::Error;
 use crate::evaluation::sdk_environment::{RevealedEnvironment, SdkKey};
 use crate::http::coding::Accepted;
@@ -78,7 +77,7 @@ impl Wanted {
         let is_current = self.known.has(document.etag());
         // A HEAD request gets no flags to evaluate, so it does not count as a fetch.
         if self.method != Method::HEAD {
-            environment.polled(poll_kind(&self.known, is_current), client);
+            environment.polled(self.known.poll_kind(is_current), client);
         }
         if is_current {
             return Ok(Config(

@@ -13,10 +13,8 @@ mod usage;
 use std::ops::RangeInclusive;
 
 use pennon_model::json::Json;
-use pennon_model::usage::PollKind;
 
 use super::code::Code;
-use super::if_none_match::IfNoneMatch;
 use super::openapi::{Routes, route};
 use crate::error::Fault;
 
@@ -45,15 +43,6 @@ pub(super) fn routes() -> Routes {
     .with(route!(stream::stream))
     .with(route!(usage::report))
     .below("/sdk/v1")
-}
-
-/// Returns the kind of a poll for flags, by the flags that the client has.
-fn poll_kind(known: &IfNoneMatch, is_current: bool) -> PollKind {
-    match is_current {
-        true => PollKind::Current,
-        false if known.is_anything() => PollKind::Outdated,
-        false => PollKind::First,
-    }
 }
 
 /// Reads the items of a list at `pointer`, and reports all its faults.

@@ -38,7 +38,7 @@ const COUNT: std::ops::RangeInclusive<f64> = 1.0..=1_000_000_000.0;
 #[utoipa::path(post, path = "/usage")]
 pub(super) async fn report(key: SdkKey, body: Body<Counts>) -> Result<NoContent, Error> {
     let sampling = usage::Sampling::of(&key);
-    let environment = key.for_client()?;
+    let environment = key.for_report()?;
     let bytes = body.bytes(LIMIT).await?;
     let mut faults = Vec::new();
     let mut body = object(&bytes)?;
