@@ -54,6 +54,8 @@ pub(crate) struct Follower {
     served: Weak<Served>,
     /// The overlap, if the environment is followed by its previous key.
     overlap: Option<Arc<Overlap>>,
+    /// The snapshot that it has returned last. The reference is weak, because a slow follower would keep it alive.
+    last: Weak<EnvironmentSnapshot>,
 }
 
 /// An open stream, as it counts for the environment and for its previous key.
@@ -136,8 +138,7 @@ impl Served {
         self.announced.send_replace(None);
     }
 
-    /// Follows the environment, beginning with the last announced snapshot, until the end of the overlap if there is
-    /// one.
+    /// Follows the environment, beginning with its current snapshot, until the end of the overlap if there is one.
     pub(super) fn follow(self: &Arc<Self>, overlap: Option<Arc<Overlap>>) -> Follower {
         let mut snapshots = self.announced.subscribe();
         snapshots.mark_changed();
@@ -145,6 +146,7 @@ impl Served {
             snapshots,
             served: Arc::downgrade(self),
             overlap,
+            last: Weak::new(),
         }
     }
 
@@ -170,6 +172,20 @@ impl Follower {
     /// Waits for a snapshot that it has not returned yet, and returns the newest. The first call returns the current
     /// snapshot at once. Returns none once the environment is no longer served with the key by which it was found.
     pub(crate) async fn next(&mut self) -> Option<Arc<EnvironmentSnapshot>> {
+        loop {
+            let announced = self.announced().await.filter(|_| !self.is_over())?;
+            // The next one may already be served, and clients may have it. Its announcement brings nothing new then.
+            let served = self.served.upgrade();
+            let newest = served.map_or(announced, |served| served.current());
+            let last = std::mem::replace(&mut self.last, Arc::downgrade(&newest));
+            if !last.ptr_eq(&self.last) {
+                return Some(newest);
+            }
+        }
+    }
+
+    /// Waits for an announcement, and returns its snapshot.
+    async fn announced(&mut self) -> Option<Arc<EnvironmentSnapshot>> {
         let changed = self.snapshots.changed();
         let changed = match &self.overlap {
             None => changed.await,
@@ -180,8 +196,7 @@ impl Follower {
         };
         // An error means that the environment is no longer served.
         changed.ok()?;
-        let snapshot = self.snapshots.borrow_and_update().clone();
-        snapshot.filter(|_| !self.is_over())
+        self.snapshots.borrow_and_update().clone()
     }
 
     /// Counts the stream of a client until the result is dropped. Returns none once the key is refused.
@@ -275,14 +290,29 @@ mod tests {
         let first = followers.first_mut().unwrap();
         assert_eq!(next(first).await, Some(1));
         let began = Instant::now();
-        for number in 2..=1000 {
+        replace(&served, 2);
+        assert_eq!(next(first).await, Some(2));
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        for number in 3..=1000 {
             replace(&served, number);
         }
         assert_eq!(served.current().revision(), 1000);
-        assert_eq!(next(first).await, Some(2));
-        assert_eq!(began.elapsed(), Duration::ZERO);
         assert_eq!(next(first).await, Some(1000));
         assert_eq!(began.elapsed(), Duration::from_millis(300));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_new_follower_gets_the_current_snapshot_once_even_if_it_is_not_announced_yet() {
+        let served = served();
+        let _others: Vec<Follower> = (0..5000).map(|_| served.follow(None)).collect();
+        replace(&served, 2);
+        replace(&served, 3);
+        let mut follower = served.follow(None);
+        assert_eq!(next(&mut follower).await, Some(3));
+        let again = timeout(Duration::from_secs(1), follower.next()).await;
+        assert!(again.is_err());
+        replace(&served, 4);
+        assert_eq!(next(&mut follower).await, Some(4));
     }
 
     #[tokio::test]
