@@ -348,9 +348,16 @@ pub(crate) async fn archive(tx: &mut Tx, id: FlagId, now: Timestamp) -> Result<(
         .bind(id.uuid()).bind(now.millis()).execute(conn).await.map(drop))
 }
 
+/// The number of characters of a search that are compared. Keys, names and e-mail addresses are shorter, and `SQLite`
+/// refuses patterns of more than 50,000 bytes.
+const COMPARED_CHARACTERS: usize = 1_000;
+
 /// Returns a search as a pattern for `like … escape '\'`.
 pub(super) fn pattern(search: Option<&String>) -> Option<String> {
-    let text = bindable(search)?;
+    let text: String = bindable(search)?
+        .chars()
+        .take(COMPARED_CHARACTERS)
+        .collect();
     let escaped = text
         .replace('\\', "\\\\")
         .replace('%', "\\%")
