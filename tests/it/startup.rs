@@ -284,6 +284,21 @@ async fn the_start_waits_for_the_database() {
 }
 
 #[tokio::test]
+async fn a_user_without_rights_on_the_tables_learns_the_remedy() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
+        return;
+    };
+    Process::start(&database, &[]).await.stop().await;
+    let stranger = database.for_own_role().await;
+    let log = Process::fails_to_start(stranger.url(), &[]).await;
+    assert!(
+        log.contains("make it the owner of the database and of its tables"),
+        "{log}"
+    );
+    assert!(!log.contains("at line"), "{log}");
+}
+
+#[tokio::test]
 async fn a_refusal_by_the_database_ends_the_start_at_once() {
     let Some(database) = TestDatabase::create_on_postgres().await else {
         return;

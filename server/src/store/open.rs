@@ -100,13 +100,14 @@ pub enum OpenError {
     Postgres(#[from] ReachError),
     /// The database failed.
     #[error("cannot open the database: {0}")]
-    Connect(#[from] sqlx::Error),
+    Connect(sqlx::Error),
     /// A newer version of Pennon has upgraded the tables.
     #[error("{0}")]
     Newer(String),
-    /// The database user must not create or change tables.
+    /// The database user must not use, create or change tables.
     #[error(
-        "PostgreSQL does not let the user of DATABASE_URL create or change tables ({0}); make it the owner of the database"
+        "PostgreSQL does not let the user of DATABASE_URL use, create or change tables ({0}); make it the owner of the \
+         database and of its tables"
     )]
     Rights(String),
     /// The server executes no writes.
@@ -129,6 +130,19 @@ pub enum OpenError {
     /// The tables cannot be upgraded.
     #[error("cannot upgrade the database's tables: {0}")]
     Migrate(#[from] MigrateError),
+}
+
+impl From<sqlx::Error> for OpenError {
+    fn from(error: sqlx::Error) -> Self {
+        match error {
+            sqlx::Error::Database(answer)
+                if answer.code().as_deref() == Some(codes::INSUFFICIENT_PRIVILEGE) =>
+            {
+                Self::Rights(answer.message().to_owned())
+            }
+            error => Self::Connect(error),
+        }
+    }
 }
 
 impl OpenError {
