@@ -142,9 +142,14 @@ pub(crate) async fn list(
 ) -> Result<Page<AuditRecord>, Error> {
     check(actor, filter)?;
     let mut tx = admin.db.read().await?;
-    let entries = audit::page(&mut tx, filter, page).await?;
     let now = admin.clock.now();
     let total = admin.counted_days.total(&mut tx, filter, now).await?;
+    // Beyond the last page, a database would skip every entry to find none.
+    let entries = if page.offset() < total {
+        audit::page(&mut tx, filter, page).await?
+    } else {
+        Vec::new()
+    };
     Ok(page.page_of(entries, total))
 }
 
