@@ -365,17 +365,15 @@ test("the creation of a flag that is on cannot be reverted, and the page says so
   page,
   server,
   api,
-  browserErrors,
 }) => {
-  browserErrors.ignore(/status of 409/);
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   await api.switch(flag, production, true);
   await signIn(page, server);
   await page.goto("/dashboard/flags/checkout_v2/history");
   await entries(page).last().getByRole("link", { name: "Revert" }).click();
-  await page.getByRole("button", { name: "Revert" }).click();
-  await expect(page.getByRole("alert")).toContainText("still enabled in");
+  await expect(page.getByRole("main")).toContainText("still enabled in");
+  await expect(page.getByRole("button", { name: "Revert" })).toHaveCount(0);
 });
 
 test("a revert restores an environment's name, and works after a key rotation", async ({

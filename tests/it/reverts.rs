@@ -289,8 +289,10 @@ async fn changes_that_cannot_be_reverted_are_refused() {
     }
     admin.switch(&flag, &environment, true).await;
     let switched = newest(&admin).await;
-    let refused = revert(&admin, &flag_created, "").await;
-    refused.expect_problem(StatusCode::CONFLICT, "FLAG_ENABLED");
+    for query in ["", "?dryRun=true"] {
+        let refused = revert(&admin, &flag_created, query).await;
+        refused.expect_problem(StatusCode::CONFLICT, "FLAG_ENABLED");
+    }
     admin.switch(&flag, &environment, false).await;
     admin.archive(&flag).await;
     let refused = revert(&admin, &switched, "").await;

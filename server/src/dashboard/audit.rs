@@ -40,7 +40,7 @@ impl AuditAdmin for SignedIn {
         let reversal::Reversal { entries, plan } = found;
         Ok(Reversal {
             records: self.records(entries),
-            plan: plan.map_err(|obstacle| sentence(&obstacle.to_string())),
+            plan: plan.map_err(|reason| sentence(&reason.to_string())),
         })
     }
 
@@ -66,9 +66,7 @@ impl AuditAdmin for SignedIn {
         });
         Ok(JointReversal {
             actions: actions.collect(),
-            plan: found
-                .plan
-                .map_err(|obstacle| sentence(&obstacle.to_string())),
+            plan: found.plan.map_err(|reason| sentence(&reason.to_string())),
         })
     }
 

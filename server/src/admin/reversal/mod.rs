@@ -30,7 +30,8 @@ const MAX_ENTRIES: usize = 1_000;
 pub(crate) struct Reversal {
     /// The entries of the action, newest first.
     pub(crate) entries: Vec<AuditRecord>,
-    pub(crate) plan: Result<Plan, Obstacle>,
+    /// The plan, or the reason that the action cannot be reverted.
+    pub(crate) plan: Result<Plan, RevertError>,
 }
 
 /// The reason that an action cannot be reverted.
@@ -148,18 +149,21 @@ pub(crate) async fn preview(admin: &Admin, actor: &Actor, id: AuditId) -> Result
     Ok(Reversal { entries, plan })
 }
 
-/// Returns the plan of a preview, with the clients that cannot read the result, or the obstacle.
+/// Returns the plan of a preview, with the clients that cannot read the result, or the reason that there is none.
 async fn previewed(
     admin: &Admin,
     actor: &Actor,
     pending: Result<(PendingRevert, Plan), RevertError>,
-) -> Result<Result<Plan, Obstacle>, Error> {
+) -> Result<Result<Plan, RevertError>, Error> {
     match pending {
         Ok((_, mut plan)) => {
             add_outdated_clients(admin, actor, &mut plan).await?;
             Ok(Ok(plan))
         }
-        Err(RevertError::Obstacle(obstacle)) => Ok(Err(obstacle)),
+        Err(
+            reason @ (RevertError::Obstacle(_)
+            | RevertError::Failed(Error::Conflict(Conflict::FlagEnabled(_)))),
+        ) => Ok(Err(reason)),
         Err(RevertError::Failed(error)) => Err(error),
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct JointReversal {
     /// The actions, newest first.
     pub(crate) actions: Vec<SelectedAction>,
     /// The plan of the actions that can be reverted.
-    pub(crate) plan: Result<Plan, Obstacle>,
+    pub(crate) plan: Result<Plan, RevertError>,
 }
 
 /// An action that was selected to be reverted.

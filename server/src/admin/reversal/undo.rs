@@ -42,6 +42,7 @@ impl PendingRevert {
     ) -> Result<(Self, Plan), RevertError> {
         let mut pending = Self::default();
         pending.undo_all(admin, tx, actor, entries).await?;
+        pending.check_disabled(tx).await?;
         let plan = pending.plan(admin)?;
         if plan.changes.is_empty() {
             return Err(Obstacle::AlreadyReverted.into());
