@@ -136,9 +136,6 @@ async fn a_faulty_file_fails_the_start_with_every_fault_and_changes_nothing() {
     )
     .await;
     bootstrap.write(&bootstrap.content.to_string());
-    let complaint = "/environments/0/product: must be one of Bank, Mobile";
-    let products = [("PENNON_PRODUCTS", "Bank,Mobile")];
-    expect_refused(&bootstrap, &database, &products, &[complaint]).await;
 
     // Not even the first administrator exists, so no generated password is lost.
     let users = database.command(&["user", "list"]).await.expect_success();
@@ -146,6 +143,20 @@ async fn a_faulty_file_fails_the_start_with_every_fault_and_changes_nothing() {
     let process = bootstrap.start(&database).await;
     assert_eq!(is_on(&process, other).await, Some(true));
     process.signed_in().await;
+}
+
+#[tokio::test]
+async fn products_must_be_among_those_of_the_settings() {
+    let mut bootstrap = Bootstrap::documented();
+    bootstrap.content["flags"][0]["products"] = json!(["Attic"]);
+    bootstrap.write(&bootstrap.content.to_string());
+    let complaints = [
+        "/environments/0/product: must be one of Bank, Mobile",
+        "/flags/0/products: `Attic` must be one of Bank, Mobile",
+    ];
+    let products = [("PENNON_PRODUCTS", "Bank,Mobile")];
+    let database = TestDatabase::create().await;
+    expect_refused(&bootstrap, &database, &products, &complaints).await;
 }
 
 #[tokio::test]

@@ -2,16 +2,18 @@
 
 use std::collections::HashSet;
 
-use pennon_model::environment::Environment;
+use pennon_model::environment::{Environment, ProductName};
 use pennon_model::flag::{FlagProducts, exists_in};
 use pennon_model::targeting::repeated_priorities;
 
+use super::super::Admin;
+use super::super::environments::refused_product;
 use super::installation::Installation;
 use super::{Document, PortableConfiguration, PortableFlag};
 use crate::error::{Fault, join_paths};
 
 /// Returns all reasons that a document cannot be imported into an installation.
-pub(super) fn faults(document: &Document, here: &Installation) -> Vec<Fault> {
+pub(super) fn faults(admin: &Admin, document: &Document, here: &Installation) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut keys = HashSet::new();
     // A missing environment is reported once, although it can occur in every flag.
@@ -23,6 +25,7 @@ pub(super) fn faults(document: &Document, here: &Installation) -> Vec<Fault> {
             faults.push(Fault::pointer(format!("{place}/key"), detail));
         }
         faults.extend(other_type(flag, here, &place));
+        faults.extend(refused_products(admin, flag, here, &place));
         faults.extend(still_enabled(flag, here, &place));
         let mut names = HashSet::new();
         for (index, configuration) in flag.environments.iter().enumerate() {
@@ -56,6 +59,24 @@ fn other_type(flag: &PortableFlag, here: &Installation, place: &str) -> Option<F
         );
         Fault::pointer(format!("{place}/type"), detail)
     })
+}
+
+/// Returns the faults of products that the flag does not have yet, and that the settings do not allow.
+fn refused_products(
+    admin: &Admin,
+    flag: &PortableFlag,
+    here: &Installation,
+    place: &str,
+) -> Vec<Fault> {
+    let old = here.flags.get(&flag.key);
+    let old = old.and_then(|old| old.products.as_ref());
+    let products = flag.products.iter().flat_map(FlagProducts::iter);
+    let added = products.filter(|product| !old.is_some_and(|old| old.contains(product)));
+    let fault = |product: &ProductName| {
+        let detail = format!("`{product}` {}", refused_product(admin, product)?);
+        Some(Fault::pointer(format!("{place}/products"), detail))
+    };
+    added.filter_map(fault).collect()
 }
 
 /// Returns the faults of a flag that would leave environments, or be archived, while it is enabled in them.

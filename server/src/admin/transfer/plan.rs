@@ -73,7 +73,7 @@ impl ImportPlan {
         tx: &mut Tx,
     ) -> Result<Self, Error> {
         let start = Installation::read(tx).await?;
-        no_faults(faults(document, &start))?;
+        no_faults(faults(admin, document, &start))?;
         let mut planner = Planner {
             admin,
             actor,
