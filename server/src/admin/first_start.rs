@@ -164,17 +164,26 @@ impl NewAdministrator {
         })
     }
 
-    /// Creates the account, unless another instance has just created one.
-    async fn create(self, admin: &Admin, tx: &mut Tx) -> Result<Option<FirstAdministrator>, Error> {
+    /// Creates the account, unless another instance has just created one. Fails if the address is that of an account
+    /// which is no administrator.
+    async fn create(
+        self,
+        admin: &Admin,
+        tx: &mut Tx,
+    ) -> Result<Option<FirstAdministrator>, StartError> {
         let Self {
             user,
             password_hash,
             generated,
         } = self;
-        if store::users::count(tx, Role::Admin).await? > 0
-            || !store::users::insert(tx, &user, &password_hash).await?
-        {
+        if store::users::count(tx, Role::Admin).await? > 0 {
             return Ok(None);
+        }
+        if !store::users::insert(tx, &user, &password_hash).await? {
+            return Err(StartError::FirstAdministrator(format!(
+                "{0} has an account, which is no administrator; make it one with `pennon user set-role {0} admin`",
+                user.email
+            )));
         }
         audit::Entry::of(AuditAction::UserCreated)
             .user(user.id)

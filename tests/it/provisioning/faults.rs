@@ -174,14 +174,14 @@ async fn a_key_must_fit_the_visibility_of_its_environment() {
 }
 
 #[tokio::test]
-async fn a_file_with_a_token_needs_an_administrator() {
+async fn an_account_that_is_no_administrator_prevents_the_creation_of_the_first_one() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     Process::start(&database, &[]).await.stop().await;
-    // The address of the first administrator belongs to a user who is not one.
     database.execute("update users set role = 'viewer'").await;
-    let complaint = "/personalAccessToken: the token needs an administrator";
-    expect_refused(&bootstrap, &database, &[], &[complaint]).await;
+    let log = Process::fails_to_start(database.url(), &[]).await;
+    let remedy = format!("make it one with `pennon user set-role {EMAIL} admin`");
+    assert!(log.contains(&remedy), "{log}");
     let promote = ["user", "set-role", EMAIL, "admin"];
     database.command(&promote).await.expect_success();
     let process = bootstrap.start(&database).await;
