@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use pennon_tests::{EMAIL, PASSWORD, TestApp, binary};
+use pennon_tests::{EMAIL, PASSWORD, TestApp, binary, leave_out};
 use serde_json::{Deserializer, Value, json};
 use tokio::process::Command;
 
@@ -174,7 +174,7 @@ fn examples(document: &str) -> Vec<Example> {
 /// that the examples use, it only prints that.
 async fn expect_all(app: &TestApp, examples: &[Example]) {
     if !["bash", "curl", "jq"].into_iter().all(is_installed) {
-        println!("left out: the examples need bash, curl and jq");
+        leave_out("the shell examples of the documentation; install bash, curl and jq");
         return;
     }
     let stdout = run(app, &script(app, examples)).await;

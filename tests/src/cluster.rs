@@ -13,7 +13,7 @@ use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
 
 use crate::certificates::{Authority, write};
-use crate::{TestDatabase, eventually, free_address};
+use crate::{TestDatabase, eventually, free_address, leave_out};
 
 /// A shell script that stops the given server once its standard input is closed, even if the test program was killed,
 /// and then removes the folder.
@@ -51,7 +51,7 @@ impl TlsCluster {
         std::env::var_os("PENNON_TEST_POSTGRES_URL")?;
         let cluster = CLUSTER.get_or_init(|| programs().map(|programs| Self::start(&programs)));
         let Some(cluster) = cluster else {
-            eprintln!("left out: TLS to PostgreSQL, which needs `initdb`");
+            leave_out("TLS to PostgreSQL; install PostgreSQL, because the tests need `initdb`");
             return None;
         };
         eventually("the server with TLS answers", async || {

@@ -11,7 +11,7 @@ use rustix::process::geteuid;
 use sqlx::postgres::PgConnectOptions;
 use tempfile::TempDir;
 
-use crate::{TestDatabase, eventually, free_address};
+use crate::{TestDatabase, eventually, free_address, leave_out};
 
 /// A running PgBouncer. Dropping this value kills it.
 pub struct Pooler {
@@ -29,7 +29,7 @@ impl Pooler {
             return None;
         }
         let Some(program) = program() else {
-            eprintln!("left out: connections through PgBouncer, which is not installed");
+            leave_out("connections through PgBouncer, which was not found; install it");
             return None;
         };
         let folder = tempfile::tempdir().expect("a folder for the test");

@@ -1,13 +1,19 @@
 //! Counts tests by adding up the closing lines of all test runners.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::process::Command;
 
 use anyhow::{Result, bail};
+use tempfile::NamedTempFile;
 
 use crate::process::Run as _;
 
 /// The start of a line about tests that were left out. `tests/chaos/report.rs` prints such lines, too.
 pub(crate) const LEFT_OUT: &str = "left out: ";
+
+/// The variable with the name of the file to which tests of the server append what they leave out.
+const OMISSIONS: &str = "PENNON_LEFT_OUT";
 
 /// The number of tests that passed, by title. No test can have failed: a runner with a failed test ends the whole run.
 #[derive(Debug, Default)]
@@ -17,10 +23,19 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Runs a test runner and counts its tests under a title. Fails if the runner ends without having run a test.
+    /// Runs a test runner and counts its tests under a title. Records the tests that it leaves out. Fails if the runner
+    /// ends without having run a test.
     pub(crate) fn run(&mut self, title: &'static str, runner: &mut Command) -> Result<()> {
         let mut passed = 0;
-        runner.run_reading(|line| passed += passed_in(line).unwrap_or(0))?;
+        let omissions = NamedTempFile::new()?;
+        runner
+            .env(OMISSIONS, omissions.path())
+            .run_reading(|line| passed += passed_in(line).unwrap_or(0))?;
+        let omissions = fs::read_to_string(omissions.path())?;
+        let distinct: BTreeSet<&str> = omissions.lines().collect();
+        for what in distinct {
+            self.omit(format!("{LEFT_OUT}{what}"));
+        }
         if passed == 0 {
             bail!("no test was run");
         }
@@ -87,7 +102,9 @@ fn plain(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LEFT_OUT, passed_in};
+    use std::process::Command;
+
+    use super::{LEFT_OUT, Tally, passed_in};
 
     #[test]
     fn the_output_of_every_runner_is_counted() {
@@ -103,6 +120,16 @@ mod tests {
     fn fault_injection_reports_omissions_with_the_same_words() {
         let report = include_str!("../../tests/chaos/report.rs");
         assert!(report.contains(&format!("\"{LEFT_OUT}")));
+    }
+
+    #[test]
+    fn omissions_of_a_runner_are_recorded_once() {
+        let mut tally = Tally::default();
+        let mut runner = Command::new("sh");
+        let script = r#"for i in 1 2; do echo "all of it" >> "$PENNON_LEFT_OUT"; done"#;
+        // A number of tests would be added to that of these tests.
+        assert!(tally.run("shell", runner.args(["-c", script])).is_err());
+        assert_eq!(tally.omitted, ["left out: all of it"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::build::product;
 use crate::build::serve::Profile;
 use crate::process::{self, Run as _, on_path_of_root};
 use crate::programs::postgres::{self, Durability, Server};
-use crate::programs::{browser, node, pooler, shell};
+use crate::programs::{browser, node};
 use crate::step::Outcome;
 use crate::tally::{LEFT_OUT, Tally};
 use crate::workspace::Workspace;
@@ -23,12 +23,6 @@ pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
         .env("RUST_TEST_THREADS", test_threads())
         .env_remove(postgres::VARIABLE);
     tally.run("Rust, with the server on SQLite", &mut tests)?;
-    if !shell::is_complete() {
-        tally.skip(
-            "the shell examples of the documentation",
-            "install bash, curl and jq",
-        );
-    }
     let mut own = workspace.cargo();
     tally.run("xtask", own.args(["test", "--package", "xtask"]))?;
     Ok(Outcome::Done)
@@ -49,18 +43,6 @@ pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Ou
         );
         return Ok(Outcome::Done);
     };
-    if postgres::programs().is_none() {
-        tally.skip(
-            "TLS to PostgreSQL",
-            "install PostgreSQL, because the tests need `initdb`",
-        );
-    }
-    if !pooler::is_installed() {
-        tally.skip(
-            "connections through PgBouncer, which was not found",
-            "install it",
-        );
-    }
     product::build(workspace)?;
     let mut tests = Command::new(tests_of_the_server(workspace)?);
     tests
