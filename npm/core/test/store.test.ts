@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readdirSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FeatureFlagsClientOptions, localStorageStore, type Store } from "@pennon/core";
@@ -328,6 +329,46 @@ describe("fileStore", () => {
     await rm(path, { recursive: true });
     await store.save("second");
     expect(store.load()).toBe("second");
+  });
+
+  it("deletes the files of processes that ended while they saved, at its first save", async () => {
+    const path = join(folder, "flags.json");
+    const temporary = () => `flags.json.${crypto.randomUUID()}.tmp`;
+    const leftOver = [temporary(), temporary()];
+    const young = temporary();
+    const others = [
+      "flags.json.tmp",
+      `${temporary()}.old`,
+      `old.${temporary()}`,
+      temporary().replace("flags.json", "flags_json"),
+      `flags.json.${"0".repeat(36)}.tmp`,
+    ];
+    const age = async (name: string, seconds: number) => {
+      await writeFile(join(folder, name), name);
+      const time = Date.now() / 1_000 - seconds;
+      await utimes(join(folder, name), time, time);
+    };
+    await Promise.all([...leftOver, ...others].map((name) => age(name, 61)));
+    await age(young, 59);
+    const folderOfThatName = temporary();
+    await mkdir(join(folder, folderOfThatName));
+    await utimes(join(folder, folderOfThatName), 0, 0);
+
+    const store = fileStore(path);
+    const saved = store.save("text");
+    // Before anything else, because this process may end while it saves, too.
+    await new Promise((resolve) => process.nextTick(resolve));
+    const remaining = readdirSync(folder);
+    expect(leftOver.filter((name) => remaining.includes(name))).toEqual([]);
+    await saved;
+    const kept = [...others, young, folderOfThatName, "flags.json"].sort();
+    expect((await readdir(folder)).sort()).toEqual(kept);
+    expect(store.load()).toBe("text");
+
+    const late = temporary();
+    await age(late, 61);
+    await store.save("newer");
+    expect(await readdir(folder)).toContain(late);
   });
 
   it("is empty without a file, and fails if it cannot write", async () => {
