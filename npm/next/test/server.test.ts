@@ -205,9 +205,12 @@ describe("a service that is down", () => {
 describe("the stream for pages that follow the flags", () => {
   const polling = (service: ScriptedService) => ({ ...from(service), pollIntervalMs: 1_000 });
 
-  /** Reads events, and returns the latest values of the two flags. */
   async function open(country: string, service: ScriptedService) {
-    const response = await streamFeatureFlags({ country }, polling(service));
+    return follow(await streamFeatureFlags({ country }, polling(service)));
+  }
+
+  /** Reads events, and returns the latest values of the two flags. */
+  function follow(response: Response) {
     const body = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     const events: string[] = [];
     const ended = (async () => {
@@ -223,6 +226,13 @@ describe("the stream for pages that follow the flags", () => {
           .join();
       });
     return { response, said, events, ended, close: () => body?.cancel() };
+  }
+
+  /** Counts the subscriptions to the shared client. */
+  async function spyOnSubscribe(service: ScriptedService) {
+    await getFeatureFlags({}, polling(service));
+    const shared = Reflect.get(globalThis, Symbol.for(`@pennon/next ${VERSION}`));
+    return vi.spyOn([...shared.values()].at(-1).client, "subscribe");
   }
 
   beforeEach(() => void vi.useFakeTimers());
@@ -302,6 +312,52 @@ describe("the stream for pages that follow the flags", () => {
     const stream = await open("FR", new ScriptedService(flags));
     expect(process.listenerCount("SIGTERM")).toBe(before);
     await stream.close();
+  });
+
+  it("holds nothing until its first read, because Next.js does not cancel an unread response", async () => {
+    vi.stubGlobal("process", { env: process.env });
+    const service = new ScriptedService(flags);
+    const subscribe = await spyOnSubscribe(service);
+    const before = vi.getTimerCount();
+    const response = await streamFeatureFlags({ country: "FR" }, polling(service));
+    const unread = await streamFeatureFlags({ country: "FR" }, polling(service));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(before);
+    expect(subscribe).not.toHaveBeenCalled();
+
+    service.respondWith(configuration([flag("banner", false)], '"2"'));
+    await vi.advanceTimersByTimeAsync(90_000);
+    const stream = follow(response);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(stream.said()).toEqual(["banner false"]);
+    expect(subscribe).toHaveBeenCalledOnce();
+    expect(vi.getTimerCount()).toBe(before + 2);
+    let hasEnded = false;
+    void stream.ended.then(() => (hasEnded = true));
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect(hasEnded).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await stream.ended;
+    await unread.body?.cancel();
+    expect(vi.getTimerCount()).toBe(before);
+  });
+
+  it("keeps only the newest flags for a page that reads slowly", async () => {
+    const service = new ScriptedService(flags);
+    const response = await streamFeatureFlags({}, polling(service));
+    const body = response.body?.getReader();
+    const read = async () => new TextDecoder().decode((await body?.read())?.value);
+    expect(await read()).toContain('"banner"');
+    for (const index of [1, 2, 3, 4]) {
+      service.respondWith(configuration([flag(`changed_${index}`)], `"${index}"`));
+      await vi.advanceTimersByTimeAsync(30_000);
+    }
+    expect(await read()).toContain("changed_1");
+    expect(await read()).toContain("changed_4");
+    const next = read();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(await next).toBe(":\n\n");
+    await body?.cancel();
   });
 
   it("leaves nothing behind when the page is closed", async () => {

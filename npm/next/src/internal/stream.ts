@@ -4,7 +4,13 @@ import type { SharedClient } from "./shared-client.js";
 /** The interval of heartbeats, which keep proxies from closing an idle connection. */
 const HEARTBEAT_MS = 20_000;
 
-/** Returns server-sent events with snapshots for this context: one at the start, and one for each change. */
+/**
+ * Returns server-sent events with snapshots for this context: one at the start, and one for each change. A slow reader
+ * skips all but the newest.
+ *
+ * Before the first read, the stream holds neither a timer nor a subscription, because Next.js does not cancel a stream
+ * that it never reads: for a HEAD request, or for a client that has left.
+ */
 export function eventsOf<Custom extends object>(
   shared: SharedClient,
   context: EvaluationContext<Custom> | null | undefined,
@@ -13,29 +19,38 @@ export function eventsOf<Custom extends object>(
   const encoder = new TextEncoder();
   const cleanups: (() => void)[] = [];
   const release = () => cleanups.forEach((cleanUp) => void cleanUp());
-  return new ReadableStream({
-    start(controller) {
-      let last: string | undefined;
-      const write = (text: string) => controller.enqueue(encoder.encode(text));
-      const sendIfChanged = () => {
-        const event = eventOf(flags.snapshot());
-        if (event !== last) {
-          last = event;
-          write(event);
-        }
-      };
+  let newest = "";
+  let last = "";
+
+  // Called for each read that finds no event.
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const write = (text: string) => controller.enqueue(encoder.encode(text));
+    const isRead = () => controller.desiredSize === 0;
+    const sendIfChanged = () => {
+      if (newest !== last && isRead()) {
+        last = newest;
+        write(last);
+      }
+    };
+    const update = () => {
+      newest = eventOf(flags.snapshot());
       sendIfChanged();
-      const heartbeat = setInterval(() => write(":\n\n"), HEARTBEAT_MS);
-      cleanups.push(shared.client.subscribe(sendIfChanged), () => clearInterval(heartbeat));
-      cleanups.push(
-        shared.onEnd(() => {
-          release();
-          controller.close();
-        }),
-      );
-    },
-    cancel: release,
-  });
+    };
+    if (newest !== "") {
+      sendIfChanged();
+      return;
+    }
+    update();
+    const heartbeat = setInterval(() => isRead() && write(":\n\n"), HEARTBEAT_MS);
+    cleanups.push(shared.client.subscribe(update), () => clearInterval(heartbeat));
+    cleanups.push(
+      shared.onEnd(() => {
+        release();
+        controller.close();
+      }),
+    );
+  };
+  return new ReadableStream({ pull, cancel: release }, { highWaterMark: 0 });
 }
 
 /** Returns a server-sent event with this snapshot. */
