@@ -58,6 +58,14 @@ describe("the flags of a request", () => {
     await expect(getFeatureFlags({}, from(service))).rejects.toThrow("no request");
     expect(service.requests).toEqual([]);
   });
+
+  it("are refused to a build, which renders a page for no request only with force-static", async () => {
+    const service = new ScriptedService(flags);
+    vi.stubEnv("NEXT_PHASE", "phase-production-build");
+    await expect(getFeatureFlags({}, from(service))).rejects.toThrow('dynamic = "force-static"');
+    await expect(streamFeatureFlags({}, from(service))).rejects.toThrow('dynamic = "force-static"');
+    expect(service.requests).toEqual([]);
+  });
 });
 
 describe("the client", () => {

@@ -18,6 +18,12 @@ export async function sharedClientInRequest(
   requireSameVersion();
   // Called first, so that a build of the application needs neither a service nor a key, and prerenders no flag.
   await connection();
+  // In a build, it resolves only for `force-static`.
+  if (process.env.NEXT_PHASE === "phase-production-build") {
+    throw new Error(
+      'The page would keep the flags of its build. Remove `dynamic = "force-static"` from the route and its layouts.',
+    );
+  }
   const shared = sharedClientFor(withEnvironment(options));
   await shared.settled;
   return shared;
