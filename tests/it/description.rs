@@ -167,6 +167,43 @@ fn generated_clients_can_use_every_member() {
     );
 }
 
+/// The reference page sends the examples of parameters and bodies unless they are edited.
+#[tokio::test]
+async fn requests_with_the_examples_of_the_description_are_valid() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let mut bodies = 0;
+    for (method, path, operation) in operations() {
+        let parameters = operation["parameters"].as_array();
+        for parameter in parameters.into_iter().flatten().map(resolved) {
+            let name = parameter["name"].as_str().unwrap_or_default();
+            let schema = resolved(&parameter["schema"]);
+            let has_example = parameter.get("example").or(schema.get("example")).is_some();
+            let is_valid = parameter["in"] == "path" || ["page", "limit"].contains(&name);
+            assert!(is_valid || !has_example, "{method} {path}: {name}");
+        }
+        let example = &operation["requestBody"]["content"]["application/json"]["example"];
+        if !example.is_null() {
+            bodies += 1;
+            let request = admin.request(method.clone(), path).json(example);
+            let answer = admin.send(request).await;
+            assert_ne!(answer.status, StatusCode::BAD_REQUEST, "{method} {path}");
+        }
+    }
+    assert_eq!(bodies, 3);
+}
+
+#[test]
+fn pages_of_other_origins_can_send_a_context_as_text() {
+    for path in [
+        "/sdk/v1/public/{key}/evaluate/all",
+        "/sdk/v1/public/{key}/bootstrap",
+    ] {
+        let content = &description()["paths"][path]["post"]["requestBody"]["content"];
+        assert_eq!(content["text/plain"], content["application/json"], "{path}");
+    }
+}
+
 #[test]
 fn every_operation_of_the_contract_is_described() {
     for line in CONTRACT

@@ -179,6 +179,23 @@ impl FromJson for TagList {
     }
 }
 
+/// A time in a query.
+pub(crate) struct QueryTime(pub(crate) Timestamp);
+
+impl FromJson for QueryTime {
+    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
+        Timestamp::from_json(value).map(Self)
+    }
+
+    /// Returns a schema without an example: the reference page would send the example as the value of the parameter.
+    fn schema(_: &mut Schemas) -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+            .into()
+    }
+}
+
 /// Text to search for. Its length is limited because databases limit patterns.
 pub(crate) struct Search(pub(crate) String);
 

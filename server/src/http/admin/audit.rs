@@ -15,6 +15,7 @@ use crate::http::DASHBOARD;
 use crate::http::audit_export::{self, JsonLines};
 use crate::http::code::Code;
 use crate::http::fields::from_fields;
+use crate::http::from_json::QueryTime;
 use crate::http::openapi::{Routes, route};
 use crate::http::query::{Paged, Query};
 use crate::http::respond::{Json, OrDashboard};
@@ -101,9 +102,9 @@ from_fields! {
         action: optional("action"),
         flags_of_product: fixed(false),
         /// Entries from this time on.
-        from: optional("from"),
+        from: optional("from").map(|time: Option<QueryTime>| time.map(|QueryTime(time)| time)),
         /// Entries up to this time.
-        to: optional("to"),
+        to: optional("to").map(|time: Option<QueryTime>| time.map(|QueryTime(time)| time)),
         /// Entries that are omitted by default: changes of users and of their tokens. Requires the role `admin`.
         accounts: optional("include").map(|include| include == Some(AuditExtra::Accounts)),
     }

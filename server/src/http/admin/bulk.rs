@@ -4,6 +4,7 @@ use axum::extract::State;
 use pennon_model::bulk::{BulkAction, BulkActionName, BulkChange};
 use pennon_model::id::FlagId;
 use pennon_model::metadata::FlagTags;
+use serde_json::json;
 
 use super::dry_run::{ChangedObjects, DryRunOptions};
 use crate::admin::desired::check_fingerprint;
@@ -20,7 +21,12 @@ use crate::http::respond::Json;
 
 /// Adds the route to those of flags.
 pub(super) fn added_to(routes: Routes) -> Routes {
-    routes.with(route!(change_flags).refuses(&[
+    let example = json!({
+        "flagIds": ["01a1fa8d-1ad7-7000-be8e-25c8e4232ff5"],
+        "action": "tag",
+        "addTags": ["checkout"],
+    });
+    let refusals = [
         Code::FlagNotFound,
         Code::EnvironmentNotFound,
         Code::ConfigurationNotFound,
@@ -28,7 +34,8 @@ pub(super) fn added_to(routes: Routes) -> Routes {
         Code::FlagArchived,
         Code::FlagEnabled,
         Code::Stale,
-    ]))
+    ];
+    routes.with(route!(change_flags).refuses(&refusals).example(example))
 }
 
 /// Changes several flags at once: adds and removes tags, archives them, or enables or disables them in an environment.

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use pennon_model::token::{CreatedToken, Token};
 use serde::Serialize;
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::admin::Admin;
@@ -31,7 +32,8 @@ pub(super) fn routes() -> Routes {
     // A user cannot create tokens for others, so no other path accepts POST.
     .with(
         route!(create)
-            .refuses(&[Code::Forbidden, Code::TokenNameTaken, Code::TooManyTokens]),
+            .refuses(&[Code::Forbidden, Code::TokenNameTaken, Code::TooManyTokens])
+            .example(json!({ "name": "deploy", "role": "viewer" })),
     )
     .with(route!(list).refuses(&[Code::Forbidden]))
     .with(route!(one).refuses(&[Code::Forbidden]))

@@ -10,6 +10,7 @@ use crate::admin::usage::{EnvironmentClient, EnvironmentUsage, FlagUsage, Period
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::http::fields::from_fields;
+use crate::http::from_json::QueryTime;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::Query;
@@ -29,9 +30,9 @@ pub(super) fn routes() -> Routes {
 from_fields! {
     Period {
         /// Any time in the first hour; at most 31 days before `to`, and one day before it if absent.
-        from: optional("from"),
+        from: optional("from").map(|time: Option<QueryTime>| time.map(|QueryTime(time)| time)),
         /// Any time in the last hour; now if absent.
-        to: optional("to"),
+        to: optional("to").map(|time: Option<QueryTime>| time.map(|QueryTime(time)| time)),
     }
 }
 

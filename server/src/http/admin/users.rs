@@ -6,6 +6,7 @@ use axum::extract::State;
 use pennon_model::grant::Grants;
 use pennon_model::page::Page;
 use pennon_model::user::{Role, User, UserFilter};
+use serde_json::json;
 
 use crate::admin::Admin;
 use crate::admin::users;
@@ -28,7 +29,16 @@ use crate::http::respond::{Created, Json, NoContent, Tagged};
 pub(super) fn routes() -> Routes {
     Routes::group("Users", "User accounts and their roles.")
         .with(route!(list))
-        .with(route!(create).refuses(&[Code::EmailTaken, Code::SessionRequired]))
+        .with(
+            route!(create)
+                .refuses(&[Code::EmailTaken, Code::SessionRequired])
+                .example(json!({
+                    "email": "ana@example.com",
+                    "password": "correct horse battery staple",
+                    "role": "editor",
+                    "grants": [{ "product": "Web shop", "role": "admin" }],
+                })),
+        )
         .with(route!(one).refuses(&[Code::Forbidden]))
         .with(route!(update).refuses(&[
             Code::LastAdmin,

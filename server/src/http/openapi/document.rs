@@ -65,7 +65,8 @@ fn add(
     let name = operation.operation_id.take().unwrap_or_default();
     operation.operation_id = Some(format!("{}.{name}", slug(group)));
     operation.tags = Some(vec![group.to_owned()]);
-    let mut builder = OperationBuilder::new(&route.method, operation, schemas, problems);
+    let options = route.body_options;
+    let mut builder = OperationBuilder::new(&route.method, operation, options, schemas, problems);
     (route.describe)(&mut builder);
     builder.refuses(route.refusals);
     let item = PathItem::new(route.method, builder.into_operation());

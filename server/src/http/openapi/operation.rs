@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use http::StatusCode;
+use serde_json::Value;
 use utoipa::openapi::content::{Content, ContentBuilder};
 use utoipa::openapi::path::{HttpMethod, Operation, Parameter};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
@@ -18,6 +19,9 @@ use crate::http::code::Code;
 /// The media type of bodies, except errors and files.
 const JSON: &str = "application/json";
 
+/// The media type with which pages of other origins send a body without a preflight request.
+const TEXT: &str = "text/plain";
+
 /// An operation under construction.
 pub(crate) struct OperationBuilder<'d> {
     /// The schemas to which parts refer.
@@ -28,6 +32,16 @@ pub(crate) struct OperationBuilder<'d> {
     refusals: BTreeSet<Code>,
     is_read: bool,
     is_change: bool,
+    body_options: BodyOptions,
+}
+
+/// Properties of a body that do not follow from its type.
+#[derive(Default)]
+pub(super) struct BodyOptions {
+    /// An example.
+    pub(super) example: Option<Value>,
+    /// True if the body may be declared as text.
+    pub(super) accepts_text: bool,
 }
 
 /// A successful response of an operation.
@@ -61,6 +75,7 @@ impl<'d> OperationBuilder<'d> {
     pub(super) fn new(
         method: &HttpMethod,
         operation: Operation,
+        body_options: BodyOptions,
         schemas: &'d mut Schemas,
         problems: &'d mut Problems,
     ) -> Self {
@@ -72,6 +87,7 @@ impl<'d> OperationBuilder<'d> {
             refusals: BTreeSet::from([Code::InternalError]),
             is_read: *method == HttpMethod::Get,
             is_change: false,
+            body_options,
         }
     }
 
@@ -128,10 +144,17 @@ impl<'d> OperationBuilder<'d> {
 
     /// Adds a JSON body.
     pub(crate) fn body(&mut self, schema: RefOr<Schema>) {
-        let body: RequestBody = RequestBodyBuilder::new()
-            .required(Some(Required::True))
-            .content(JSON, content(schema))
-            .build();
+        let BodyOptions {
+            example,
+            accepts_text,
+        } = std::mem::take(&mut self.body_options);
+        let content = ContentBuilder::new().schema(Some(schema)).example(example);
+        let content = content.build();
+        let mut body = RequestBodyBuilder::new().required(Some(Required::True));
+        if accepts_text {
+            body = body.content(TEXT, content.clone());
+        }
+        let body: RequestBody = body.content(JSON, content).build();
         self.operation.request_body = Some(body.into());
     }
 

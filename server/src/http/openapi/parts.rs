@@ -269,8 +269,9 @@ impl Input for NoBody {
 
 impl Input for IfMatch {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        let about = "The `ETag` of the object as you read it. If it has changed since, the request is refused.";
-        builder.parameter(header("If-Match", about).example(Some("\"3\"".into())));
+        // The reference page would send an example as the value of the header.
+        let about = "The `ETag` of the object as you read it, in quotes: `\"3\"`. If it has changed since, the request is refused.";
+        builder.parameter(header("If-Match", about));
         builder.refuses([Code::Stale]);
     }
 }

@@ -3,8 +3,10 @@
 use axum::Router;
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
+use serde_json::Value;
 use utoipa::openapi::path::{HttpMethod, Operation};
 
+use super::operation::BodyOptions;
 use super::{Described, OperationBuilder};
 use crate::http::code::Code;
 use crate::http::coding::compression;
@@ -36,6 +38,7 @@ pub(crate) struct Route {
     pub(super) operation: Operation,
     pub(super) describe: fn(&mut OperationBuilder<'_>),
     pub(super) refusals: Vec<Code>,
+    pub(super) body_options: BodyOptions,
     is_open_ended: bool,
     handler: MethodRouter<Service>,
 }
@@ -54,6 +57,7 @@ impl Route {
             operation: P::operation(),
             describe: H::describe,
             refusals: Vec::new(),
+            body_options: BodyOptions::default(),
             is_open_ended: false,
             handler: on(filter(&method), handler),
             method,
@@ -75,6 +79,19 @@ impl Route {
     /// Adds refusals with these codes. The use case causes them, in addition to those of the signature.
     pub(crate) fn refuses(mut self, codes: &[Code]) -> Self {
         self.refusals.extend(codes);
+        self
+    }
+
+    /// Adds an example of the body. Without one, the reference page combines the examples of all members, even of those
+    /// that exclude each other.
+    pub(crate) fn example(mut self, body: Value) -> Self {
+        self.body_options.example = Some(body);
+        self
+    }
+
+    /// Accepts the JSON body also as text.
+    pub(crate) fn accepts_text(mut self) -> Self {
+        self.body_options.accepts_text = true;
         self
     }
 }

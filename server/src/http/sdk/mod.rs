@@ -34,10 +34,11 @@ pub(super) fn routes() -> Routes {
     .with(route!(evaluate::explain).refuses(&[Code::FlagNotFound, Code::ConfigNotPublic]))
     .with(route!(config::config).refuses(&[Code::ConfigNotPublic]))
     .with(route!(public::public_config).refuses(&[Code::ConfigNotPublic]))
-    .with(route!(public::public_all).compressed())
+    .with(route!(public::public_all).compressed().accepts_text())
     .with(
         route!(public::public_bootstrap)
             .compressed()
+            .accepts_text()
             .refuses(&[Code::ConfigNotPublic]),
     )
     .with(route!(stream::stream))
