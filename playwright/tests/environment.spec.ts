@@ -196,6 +196,10 @@ test("an old key overlaps with the new one, and ends early", async ({
   await expect(section).toContainText(
     `${old.sdkKey.slice(0, 12)}… was rotated, and still works until`,
   );
+  await page.goto(`/dashboard/environments/${old.id}`);
+  await expect(page.getByText("This environment is revoked")).toBeVisible();
+  await expect(page.getByText("never works again")).toHaveCount(0);
+  await page.getByRole("link", { name: "the environment with the new key" }).click();
   await section.getByRole("button", { name: "End now" }).first().click();
   const confirmation = page.getByRole("dialog", { name: "End now" });
   await confirmation.getByRole("button", { name: "End now" }).click();
@@ -204,6 +208,7 @@ test("an old key overlaps with the new one, and ends early", async ({
   expect(await evaluate(server, key, "new_checkout")).toMatchObject({ enabled: true });
   await page.goto("/dashboard/audit");
   await expect(page.getByText("ended the previous SDK key of staging")).toBeVisible();
+  await expect(page.locator(".timeline")).not.toContainText(/\dT\d\d:/);
 });
 
 test("leaving the page with the new key asks for confirmation", { tag: "@scripts" }, async ({

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pennon_dashboard::error::AdminError;
 use pennon_model::client::{Client, Version};
-use pennon_model::environment::EnvironmentStatus;
+use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::grant::{Grant, GrantScope, Grants};
 use pennon_model::previous_key::{PreviousKey, PreviousKeyClient, PreviousKeyUsage};
 use pennon_model::user::Role;
@@ -256,6 +256,44 @@ async fn the_previous_key_is_shown_with_its_clients_and_only_an_admin_can_end_it
     }
     let page = get(&Arc::new(Fake::shop()), &url).await;
     assert!(!page.html.contains("Previous key"));
+}
+
+#[tokio::test]
+async fn a_revoked_environment_leads_to_the_one_that_replaced_it() {
+    let revoked = Environment {
+        status: EnvironmentStatus::Revoked,
+        sdk_key_prefix: "pnk_Previous".to_owned(),
+        ..environment(1, "shop", "production")
+    };
+    let rotated = Environment {
+        previous_key: Some(PreviousKey {
+            prefix: "pnk_Previous".to_owned(),
+            ends_at: NOW.plus_days(7),
+        }),
+        ..environment(2, "shop", "renamed")
+    };
+    let same_name = environment(2, "shop", "production");
+    let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000001");
+    let link = format!("href=\"{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002\"");
+    let other = environment(2, "shop", "staging");
+    for (successor, works, is_linked) in [
+        (rotated, true, true),
+        (same_name, false, true),
+        (other, false, false),
+    ] {
+        let fake = Arc::new(Fake {
+            environments: vec![revoked.clone(), successor],
+            ..Fake::default()
+        });
+        let html = get(&fake, &url).await.html;
+        let (_, notice) = html
+            .split_once("This environment is revoked.")
+            .expect("a notice");
+        let (notice, _) = notice.split_once("</div>").expect("the end of the notice");
+        assert_eq!(notice.contains("2026-03-08"), works, "{notice}");
+        assert_eq!(notice.contains("never works again"), !works, "{notice}");
+        assert_eq!(notice.contains(&link), is_linked, "{notice}");
+    }
 }
 
 #[tokio::test]

@@ -299,7 +299,9 @@ impl FlagAdmin for Fake {
 impl EnvironmentAdmin for Fake {
     async fn active_environments(&self) -> Result<Vec<Environment>, AdminError> {
         self.record_call("environments".to_owned())?;
-        Ok(self.environments.clone())
+        let all = self.environments.iter().cloned();
+        let is_active = |each: &Environment| each.status == EnvironmentStatus::Active;
+        Ok(all.filter(is_active).collect())
     }
 
     async fn polled_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {

@@ -3,6 +3,7 @@
 mod client_rules;
 mod previous_key;
 mod revealed;
+mod revoked;
 mod safeguards;
 
 use leptos::prelude::*;
@@ -27,7 +28,6 @@ use crate::{
         link_button::LinkButton,
         new_key::new_key,
         newest::Newest,
-        notice::{Notice, Severity},
         number::format_count,
         page::page,
         page_head::PageHead,
@@ -86,7 +86,8 @@ pub fn EnvironmentPage() -> impl IntoView {
             let role = user.role_for(&Resource::of(&detail.environment));
             let may_clone = user.highest_role_in_products() >= Role::Admin;
             let naming = environments.naming().await?;
-            Ok(view! { <Page detail naming role may_clone state/> })
+            let revoked = revoked::notice(&detail.environment).await?;
+            Ok(view! { <Page detail naming role may_clone revoked state/> })
         };
         handle_form(|form| act(id, form), render).await
     })
@@ -231,6 +232,8 @@ fn Page(
     role: Role,
     /// True if the reader can create environments in some product.
     may_clone: bool,
+    /// The notice of a revoked environment.
+    revoked: Option<Html>,
     state: FormState,
 ) -> impl IntoView {
     let EnvironmentDetail {
@@ -294,14 +297,6 @@ fn Page(
     } else {
         ().into_html()
     };
-    let revoked = (!active).then(|| {
-        view! {
-            <Notice severity=Severity::Warning>
-                <strong>"This environment is revoked. "</strong>
-                "Its key never works again, and nothing in it can be changed. If the key was rotated, use the active environment of the same name."
-            </Notice>
-        }
-    });
     let title = format!("{name} · Environments");
     let heading =
         html! { {name} " " <span class=class>{status}</span> " " {public} " " {protected} };
