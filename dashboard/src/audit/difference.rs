@@ -6,11 +6,15 @@ use pennon_model::{
     environment::Visibility,
     grant::{Grant, GrantScope, Grants},
     metadata::FlagKind,
+    time::Timestamp,
 };
 use serde_json::Value;
 
 use super::values::{grants_of, is_public, member_of, products_of, read, tags_of, text};
-use crate::describe;
+use crate::{
+    describe,
+    port::{LocalTime, local},
+};
 
 /// The label of a flag's TTL.
 pub const TTL_LABEL: &str = "TTL";
@@ -122,14 +126,6 @@ fn shown_members(
     let is_public_environment = text(object, "visibility") == Visibility::Public.as_str();
     let capitalized = |member| plain(member).map(|value| describe::capitalize(&value));
     let of_public = |member| capitalized(member).filter(|_| is_public_environment);
-    let previous_key = member_of(object, "previousKey");
-    let previous_key = previous_key.as_object().map(|_| {
-        let (prefix, end) = (
-            text(Some(&previous_key), "prefix"),
-            text(Some(&previous_key), "endsAt"),
-        );
-        format!("{prefix}…, until {end}")
-    });
     let is_reset = member_of(object, "passwordReset") == Value::Bool(true);
     let password = is_reset.then(|| "Reset".to_owned());
     let switch = member_of(object, "isEnabled")
@@ -158,7 +154,7 @@ fn shown_members(
             "Key",
             plain("sdkKeyPrefix").map(|prefix| format!("{prefix}…")),
         ),
-        ("Previous key", previous_key),
+        ("Previous key", previous_key_of(object)),
         ("Switch", switch),
         (TTL_LABEL, ttl),
         ("Rule", rule.as_ref().map(describe::rule)),
@@ -171,7 +167,7 @@ fn shown_members(
             grants_of(object).map(|grants| roles_by_scope(&grants)),
         ),
         ("Password", password),
-        ("Expires", plain("expiresAt")),
+        ("Expires", expiry_of(object)),
     ]
 }
 
@@ -182,6 +178,34 @@ fn roles_by_scope(grants: &Grants) -> String {
         GrantScope::Environment(id) => format!("{role} in the environment {id}"),
     });
     grants.collect::<Vec<_>>().join(", ")
+}
+
+/// The previous key of an environment, with its end in the visitor's time zone.
+fn previous_key_of(environment: Option<&Value>) -> Option<String> {
+    let key = member_of(environment, "previousKey");
+    let end = date_and_time(&local(text(Some(&key), "endsAt").parse().ok()?));
+    Some(format!("{}…, until {end}", text(Some(&key), "prefix")))
+}
+
+/// The expiry of a token, in the visitor's time zone, or of a flag, which expires at the start of a day in UTC.
+fn expiry_of(object: Option<&Value>) -> Option<String> {
+    let at: Timestamp = text(object, "expiresAt").parse().ok()?;
+    if member_of(object, "tokenPrefix").is_string() {
+        return Some(date_and_time(&local(at)));
+    }
+    let end = LocalTime::in_utc(at);
+    let is_day = at == Timestamp::of_day(at.day());
+    // The API accepts any time.
+    let end = if is_day {
+        end.date
+    } else {
+        date_and_time(&end)
+    };
+    Some(format!("{end} (UTC)"))
+}
+
+fn date_and_time(at: &LocalTime) -> String {
+    format!("{} {}", at.date, at.hour_and_minute())
 }
 
 /// The kind of a flag, if it has one.
@@ -232,7 +256,7 @@ mod tests {
     fn an_environment_lists_its_previous_key() {
         let key = json!({"prefix": "pnk_Y2hl", "endsAt": "2026-03-01T00:00:00.000Z"});
         let (during, after) = (json!({"previousKey": key}), json!({}));
-        let key = Some("pnk_Y2hl…, until 2026-03-01T00:00:00.000Z");
+        let key = Some("pnk_Y2hl…, until 2026-03-01 00:00");
         assert_eq!(
             changes(Some(&during), Some(&after)),
             [difference("Previous key", key, None)]
@@ -267,13 +291,28 @@ mod tests {
                 difference("Tags", Some("a, b"), Some("b")),
                 difference("Owner", None, Some("Team")),
                 difference("Kind", None, Some("Kill switch")),
-                difference("Expires", None, Some("2026-03-01T00:00:00.000Z")),
+                difference("Expires", None, Some("2026-03-01 (UTC)")),
             ]
         );
         assert_eq!(
             changes(Some(&tagged), Some(&json!({"name": "A"}))),
             [difference("Tags", Some("a, b"), None)]
         );
+    }
+
+    #[test]
+    fn an_expiry_that_is_not_the_start_of_a_day_is_listed_with_its_time() {
+        let at = |time: &str| json!({"name": "A", "expiresAt": time});
+        let (old, new) = (
+            at("2026-03-01T00:00:00.000Z"),
+            at("2026-03-01T09:30:00.000Z"),
+        );
+        let expected = difference(
+            "Expires",
+            Some("2026-03-01 (UTC)"),
+            Some("2026-03-01 09:30 (UTC)"),
+        );
+        assert_eq!(changes(Some(&old), Some(&new)), [expected]);
     }
 
     #[test]
