@@ -1,6 +1,6 @@
 //! Names and descriptions of roles.
 
-use pennon_model::{grant::Grants, user::Role};
+use pennon_model::user::{Role, User};
 
 /// The value of each role, and its label in forms. Each role includes the rights of those before it.
 const CHOICES: &[(&str, &str)] = &[
@@ -28,9 +28,11 @@ pub fn name(role: Role) -> &'static str {
     }
 }
 
-/// Describes the number of grants, in a sentence about a user who has them; none if there are no grants.
-pub fn describe_grants(grants: &Grants) -> Option<String> {
-    match grants.iter().count() {
+/// Describes the number of grants with a higher role than the user's own, in a sentence about the user; none if there
+/// are none.
+pub fn describe_grants(user: &User) -> Option<String> {
+    let higher = user.grants.iter().filter(|grant| grant.role > user.role);
+    match higher.count() {
         0 => None,
         1 => Some("Has a higher role in one product or environment.".to_owned()),
         several => Some(format!(

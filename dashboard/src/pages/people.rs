@@ -118,7 +118,7 @@ fn row(listed: UserRow, me: &User, refused: Option<&Form>) -> impl IntoView + us
     let you = (user.id == me.id).then(|| view! { <span class="tag you">"You"</span> });
     let email = user.email.clone();
     let page = scoped(routes::person(user.id));
-    let grants = role::describe_grants(&user.grants).map(|grants| {
+    let grants = role::describe_grants(&user).map(|grants| {
         view! {
             <p class="person-role">
                 <a href=page.clone()>{grants}</a>

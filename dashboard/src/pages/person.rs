@@ -153,7 +153,7 @@ fn Person(
                 ". "
                 {role::describe_rights(user.role)}
                 " "
-                {role::describe_grants(&user.grants).map(|grants| format!("{grants} "))}
+                {role::describe_grants(&user).map(|grants| format!("{grants} "))}
                 <span class="quiet">"Joined " <Time at=user.created_at/> "."</span>
             </p>
             <GrantSection user=user.clone() places=places.clone() refusal=grant/>

@@ -48,6 +48,15 @@ async fn the_page_of_a_user_lists_their_grants_and_offers_every_product_and_envi
 }
 
 #[tokio::test]
+async fn a_role_below_the_one_everywhere_is_not_called_higher() {
+    let fake = shop_as(Role::Admin, in_staging(), Role::Editor);
+    for url in ["/dashboard/people", PERSON] {
+        let page = get(&fake, url).await;
+        assert!(!page.html.contains("Has a higher role"), "{url}");
+    }
+}
+
+#[tokio::test]
 async fn a_grant_of_a_revoked_environment_can_be_removed() {
     let revoked = GrantScope::Environment(environment(9, "shop", "old").id);
     let page = get(&shop_as(Role::Admin, revoked, Role::Editor), PERSON).await;
