@@ -3,7 +3,11 @@
 use leptos::prelude::*;
 use pennon_model::environment::Environment;
 
-use super::{escape::in_textarea, field::field_error, title::Title};
+use super::{
+    escape::in_textarea,
+    field::{described_by, field_error},
+    title::Title,
+};
 use crate::{
     error::{AdminError, UnconfirmedChange},
     form::Form,
@@ -127,19 +131,14 @@ pub fn ReasonField(
     #[prop(optional)]
     is_missing: bool,
 ) -> impl IntoView {
-    let hint_id = format!("{id}-hint");
-    let error_id = is_missing.then(|| format!("{id}-error"));
-    let described_by = match &error_id {
-        Some(error) => format!("{hint_id} {error}"),
-        None => hint_id.clone(),
-    };
-    let error = error_id.map(|id| html! { <div id=id>{field_error("Enter a reason.")}</div> });
+    let error = is_missing
+        .then(|| html! { <div id=format!("{id}-error")>{field_error("Enter a reason.")}</div> });
     let optional: Option<Html> =
         (!required).then(|| html! { <span class="optional">" (optional)"</span> });
     html! {
         <div class="field">
             <label for=id>"Reason" {optional}</label>
-            <p class="hint" id=hint_id>"Shown in the audit log."</p>
+            <p class="hint" id=format!("{id}-hint")>"Shown in the audit log."</p>
             <textarea
                 class="input"
                 id=id
@@ -149,7 +148,7 @@ pub fn ReasonField(
                 required=required
                 autofocus=focus
                 aria-invalid=is_missing.then_some("true")
-                aria-describedby=described_by
+                aria-describedby=described_by(id, true, is_missing)
             >
                 {in_textarea(&value)}
             </textarea>

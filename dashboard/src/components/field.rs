@@ -71,20 +71,13 @@ pub fn Field(
     #[prop(optional)]
     refusal: Refusal,
 ) -> impl IntoView {
+    let errors = field_errors(name, name, &refusal);
     let value = refusal.form.map_or(value, |form| form.text(name));
-    let errors: Vec<_> = refusal
-        .fields
-        .into_iter()
-        .filter(|error| error.field == name)
-        .map(|error| field_error(with_code(&error.detail)))
-        .collect();
     let list_id = (!suggestions.is_empty()).then(|| format!("{name}-list"));
-    let hint_id = (!hint.is_empty()).then(|| format!("{name}-hint"));
-    let error_id = (!errors.is_empty()).then(|| format!("{name}-error"));
-    let described_by: Vec<_> = hint_id.iter().chain(&error_id).cloned().collect();
-    let described_by = (!described_by.is_empty()).then(|| described_by.join(" "));
-    let invalid = error_id.is_some().then_some("true");
-    let focus = focus || error_id.is_some();
+    let has_hint = !hint.is_empty();
+    let described_by = described_by(name, has_hint, errors.is_some());
+    let invalid = errors.is_some().then_some("true");
+    let focus = focus || errors.is_some();
     let example = (!example.is_empty()).then(|| format!("e.g. {example}"));
 
     let input = match input {
@@ -164,10 +157,10 @@ pub fn Field(
             <label for=name>
                 {label} {optional.then(|| view! { <span class="optional">" (optional)"</span> })}
             </label>
-            {hint_id.map(|id| view! { <p class="hint" id=id>{hint}</p> })}
+            {has_hint.then(|| view! { <p class="hint" id=format!("{name}-hint")>{hint}</p> })}
             {input}
             {list_id.map(|id| datalist(id, suggestions))}
-            {error_id.map(|id| view! { <div id=id>{errors}</div> })}
+            {errors}
         </div>
     }
 }
@@ -176,6 +169,23 @@ fn datalist(id: String, suggestions: Vec<String>) -> impl IntoView {
     let options = suggestions.into_iter();
     let options = options.map(|each| view! { <option value=each></option> });
     view! { <datalist id=id>{options.collect_view()}</datalist> }
+}
+
+/// Renders the errors of the field with this name, in an element with the id `{id}-error`; none without errors.
+pub(super) fn field_errors(id: &str, name: &str, refusal: &Refusal) -> Option<Html> {
+    let errors = refusal.fields.iter().filter(|error| error.field == name);
+    let errors: Vec<_> = errors
+        .map(|error| field_error(with_code(&error.detail)))
+        .collect();
+    (!errors.is_empty()).then(|| html! { <div id=format!("{id}-error")>{errors}</div> })
+}
+
+/// Returns the ids of the hint and of the error of a field, as its `aria-describedby`; none if it has neither.
+pub(super) fn described_by(id: &str, has_hint: bool, has_error: bool) -> Option<String> {
+    let hint = has_hint.then(|| format!("{id}-hint"));
+    let error = has_error.then(|| format!("{id}-error"));
+    let ids: Vec<_> = hint.into_iter().chain(error).collect();
+    (!ids.is_empty()).then(|| ids.join(" "))
 }
 
 /// Renders the error of a field.

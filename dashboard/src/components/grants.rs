@@ -8,11 +8,17 @@ use pennon_model::{
     grant::{Grant, GrantScope, Grants},
 };
 
-use super::{confirm::Confirm, field::field_error, refusal::Refusal, role, select::options};
+use super::{
+    confirm::Confirm,
+    field::{described_by, field_errors},
+    refusal::Refusal,
+    role,
+    select::options,
+};
 use crate::{
     error::AdminError,
     form::Form,
-    html::{Html, IntoHtml as _, html, with_code},
+    html::{Html, IntoHtml as _, html},
     model::Naming,
     port::{environments::EnvironmentAdmin, signed_in},
     routes,
@@ -133,17 +139,9 @@ fn scope_field(
     (label, hint, none): (&'static str, &'static str, &'static str),
     refusal: Refusal,
 ) -> Html {
+    let errors = field_errors(SCOPE, SCOPE, &refusal);
+    let has_error = errors.is_some();
     let chosen = refusal.form.map(|form| form.text(SCOPE));
-    let errors = refusal.fields.iter().filter(|error| error.field == SCOPE);
-    let errors: Vec<_> = errors
-        .map(|error| field_error(with_code(&error.detail)))
-        .collect();
-    let has_error = !errors.is_empty();
-    let described_by = if has_error {
-        "scope-hint scope-error"
-    } else {
-        "scope-hint"
-    };
     let choices = [(String::new(), none.to_owned())].into_iter();
     let choices = options(choices.chain(places.choices()), &chosen.unwrap_or_default());
     html! {
@@ -158,11 +156,11 @@ fn scope_field(
                 name=SCOPE
                 autofocus=has_error
                 aria-invalid=has_error.then_some("true")
-                aria-describedby=described_by
+                aria-describedby=described_by(SCOPE, true, has_error)
             >
                 {choices}
             </select>
-            {has_error.then(|| view! { <div id="scope-error">{errors}</div> })}
+            {errors}
         </div>
     }
 }

@@ -10,12 +10,12 @@ use pennon_model::{
 };
 
 use super::{
-    field::{Field, Input, field_error},
+    field::{Field, Input, described_by, field_errors},
     refusal::Refusal,
 };
 use crate::{
     form::Form,
-    html::{Html, html, with_code},
+    html::{Html, html},
 };
 
 /// The name of the fields, and of their errors.
@@ -103,15 +103,9 @@ pub fn ProductFields(
 }
 
 fn fields(known: BTreeSet<String>, input: &ProductForm, refusal: Refusal) -> Html {
-    let errors = refusal.fields.iter().filter(|error| error.field == FIELD);
-    let errors = errors.map(|error| field_error(with_code(&error.detail)));
-    let errors: Vec<_> = errors.collect();
-    let has_error = !errors.is_empty();
-    let described_by = if has_error {
-        "products-hint products-error"
-    } else {
-        "products-hint"
-    };
+    let errors = field_errors(FIELD, FIELD, &refusal);
+    let has_error = errors.is_some();
+    let described_by = described_by(FIELD, true, has_error);
     let choices = known.into_iter().map(|product| {
         let checked = input.chosen.contains(&product);
         view! {
@@ -154,7 +148,7 @@ fn fields(known: BTreeSet<String>, input: &ProductForm, refusal: Refusal) -> Htm
                     refusal
                 />
             </div>
-            {has_error.then(|| view! { <div id="products-error">{errors}</div> })}
+            {errors}
         </fieldset>
     }
 }

@@ -3,7 +3,10 @@
 use leptos::prelude::*;
 use pennon_model::environment::{ClientRules, Visibility};
 
-use super::{field::field_error, refusal::Refusal};
+use super::{
+    field::{described_by, field_errors},
+    refusal::Refusal,
+};
 use crate::html::{Html, html, with_code};
 
 /// The name of the fields for the visibility.
@@ -86,13 +89,10 @@ pub fn ClientRulesFields(
 ) -> impl IntoView {
     let chosen = chosen(&refusal, CLIENT_RULES, current.as_str());
     let choices = RULES.map(|each| choice(CLIENT_RULES, each, &chosen, Some(current)));
-    let errors = refusal.fields.iter();
-    let errors: Vec<_> = errors
-        .filter(|error| error.field == CLIENT_RULES)
-        .map(|error| field_error(with_code(&error.detail)))
-        .collect();
+    let errors = field_errors("client-rules", CLIENT_RULES, &refusal);
+    let described_by = described_by("client-rules", true, errors.is_some());
     html! {
-        <fieldset class="field radio-fields" aria-describedby="client-rules-hint">
+        <fieldset class="field radio-fields" aria-describedby=described_by>
             <legend>"Client rules"</legend>
             <p class="hint" id="client-rules-hint">
                 "What the SDK key reveals about public flags."

@@ -177,6 +177,22 @@ async fn administrators_change_the_client_rules_of_a_public_environment() {
 }
 
 #[tokio::test]
+async fn an_error_of_the_client_rules_describes_their_fields() {
+    let fake = Fake {
+        refusal: Some(AdminError::invalid("clientRules", "must be chosen")),
+        ..public_shop(ClientRules::Answers)
+    };
+    let page = post(&Arc::new(fake), PAGE, "do=client-rules&revision=1").await;
+    for text in [
+        "aria-describedby=\"client-rules-hint client-rules-error\"",
+        "id=\"client-rules-error\"",
+        "Must be chosen.",
+    ] {
+        assert!(page.html.contains(text), "{text}: {}", page.html);
+    }
+}
+
+#[tokio::test]
 async fn stale_client_rules_are_refused_in_their_form() {
     let fake = Fake {
         refusal: Some(AdminError::Stale),
