@@ -138,6 +138,17 @@ impl AuditAction {
                 | Self::TokenRevoked
         )
     }
+
+    /// Returns true if the action concerns an environment itself, not the flags in it.
+    pub const fn is_about_environments(self) -> bool {
+        matches!(
+            self,
+            Self::EnvironmentCreated
+                | Self::EnvironmentUpdated
+                | Self::EnvironmentRevoked
+                | Self::SdkKeyRotated
+        )
+    }
 }
 
 string_enum! {

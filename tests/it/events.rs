@@ -104,6 +104,11 @@ async fn every_change_of_an_environment_is_described_as_one() {
         changed.expect(StatusCode::OK);
         let description = format!("\"what\":\"{description}\"");
         stream.until(&description).await;
+        let event = stream
+            .received
+            .lines()
+            .find(|line| line.contains(&description));
+        assert!(event.is_some_and(|event| event.contains("\"isAboutEnvironments\":true")));
     }
 }
 
@@ -122,7 +127,11 @@ async fn only_administrators_get_changes_of_accounts() {
     for stream in [&mut administrator, &mut editor] {
         stream.until("created checkout").await;
     }
-    assert!(administrator.received.contains("USER_CREATED"));
+    let account = administrator
+        .received
+        .lines()
+        .find(|line| line.contains("USER_CREATED"));
+    assert!(account.is_some_and(|event| event.contains("\"isAboutAccounts\":true")));
     assert!(!editor.received.contains("USER_CREATED"));
     app.advance(60);
     app.admin().await.user("kim@example.com", "viewer").await;

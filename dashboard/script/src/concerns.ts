@@ -1,11 +1,13 @@
 import type { Change } from "./hub.ts";
 
 /** Returns true if a change may affect the page at this path. */
-export function concerns({ action, flag, environment }: Change, path: string): boolean {
+export function concerns(change: Change, path: string): boolean {
+  const { flag, environment, isAboutAccounts, isAboutEnvironments } = change;
   const [, , section, id] = path.split("/");
-  const isAboutAccounts = /^(USER|TOKEN|PASSWORD)_/.test(action);
-  if (section === "people" || section === "account") {
-    return isAboutAccounts;
+  if (section === "account" || section === "people") {
+    // Roles and tokens name the environments for which they are.
+    const hasRoles = section === "account" || id !== undefined;
+    return isAboutAccounts || (isAboutEnvironments && hasRoles);
   }
   if (section === "new-flag" || (isAboutAccounts && section !== "audit")) {
     return false;
@@ -14,8 +16,8 @@ export function concerns({ action, flag, environment }: Change, path: string): b
     return decode(id) === flag;
   }
   if (section === "environments" && id !== undefined && environment !== undefined) {
-    // A rotated key creates another environment.
-    return id === environment || action === "SDK_KEY_ROTATED";
+    // A revoked environment names the one that replaced it.
+    return id === environment || isAboutEnvironments;
   }
   return true;
 }

@@ -1,6 +1,7 @@
 /** A change that a user or a script made. */
 export type Change = {
-  readonly action: string;
+  readonly isAboutAccounts: boolean;
+  readonly isAboutEnvironments: boolean;
   /** The time of the change, in milliseconds. */
   readonly at: number;
   readonly by: string;

@@ -37,6 +37,8 @@ pub(super) struct Events {
 #[serde(rename_all = "camelCase")]
 struct ChangeMessage<'n> {
     action: AuditAction,
+    is_about_accounts: bool,
+    is_about_environments: bool,
     /// The time at which the change became visible, in milliseconds. It is later than the date of its audit entry if
     /// its transaction took long, and a page that was rendered in between does not contain the change.
     at: i64,
@@ -107,6 +109,8 @@ impl Events {
         }
         let message = ChangeMessage {
             action: change.action,
+            is_about_accounts: change.action.is_about_accounts(),
+            is_about_environments: change.action.is_about_environments(),
             at: self.service.admin.clock.now().millis(),
             by: &change.actor,
             flag: change.flag.as_deref(),
