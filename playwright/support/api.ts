@@ -142,6 +142,10 @@ export class Api {
     await send(this.#server, "PATCH", `/users/${user.id}`, this.#token, { role });
   }
 
+  async deleteUser(user: User): Promise<void> {
+    await send(this.#server, "DELETE", `/users/${user.id}`, this.#token);
+  }
+
   /** Creates a personal access token for another account, and returns its secret. */
   async createTokenAs(account: Account, name: string): Promise<string> {
     const own = await Api.signIn(this.#server, account);

@@ -59,6 +59,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     page,
     server,
     api,
+    browserErrors,
   }) => {
     const ben = await api.createUser("ben@example.com", "viewer");
     const cleo = await api.createUser("cleo@example.com", "viewer");
@@ -80,6 +81,20 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(role).toHaveValue("editor");
     await page.getByRole("link", { name: "Reload to see the change" }).click();
     await expect(role).toHaveValue("admin");
+
+    // An environment is another place for a role.
+    await page.goto(`/dashboard/people/${ben.id}`);
+    await scriptsReady(page);
+    await expect(page.getByLabel("Where")).toHaveCount(0);
+    await api.createEnvironment("Web shop", "staging");
+    await page.getByLabel("Where").selectOption("Web shop / staging");
+    browserErrors.ignore(/status of 404/);
+    await api.deleteUser(ben);
+    await expect(page.locator(".bars")).toContainText("deleted an account while you were editing");
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(ben.email);
+    await expect(page.getByText("Not found")).toHaveCount(0);
+    await page.getByRole("link", { name: "Reload to see the change" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Not found");
   });
 
   test("does not replace input after a link in its form has opened another tab", async ({

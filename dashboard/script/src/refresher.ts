@@ -173,15 +173,25 @@ export class Refresher {
       this.#bars.show("build", "Pennon has been updated.", { href, text: "Reload" });
       return undefined;
     }
-    this.#swap(freshMain, change);
-    document.title = fresh.title;
+    // Forms that the user is editing do not belong on a page that says that their object is gone.
+    const isKept = page?.response.ok === false && this.#units.isInUse(this.#main);
+    this.#swap(isKept ? undefined : freshMain, change);
+    if (!isKept) {
+      document.title = fresh.title;
+    }
     return undefined;
   }
 
-  /** Swaps in a rendering that includes a change, and reports the change if it affects what the user is editing. */
-  #swap(fresh: HTMLElement, change: Change | undefined): void {
-    const skipped = new Swap(this.#units).run(this.#main, fresh);
-    this.#main.dataset.renderedAt = fresh.dataset.renderedAt;
+  /**
+   * Swaps in a rendering that includes a change, and reports the change if it affects what the user is editing. Without
+   * a rendering, the page stays as it is.
+   */
+  #swap(fresh: HTMLElement | undefined, change: Change | undefined): void {
+    const swap = new Swap(this.#units);
+    const skipped = fresh ? swap.run(this.#main, fresh) : swap.keep(this.#main);
+    if (fresh) {
+      this.#main.dataset.renderedAt = fresh.dataset.renderedAt;
+    }
     this.#isBehind = skipped === "untouched";
     if (this.#lastChange === change) {
       this.#lastChange = undefined;

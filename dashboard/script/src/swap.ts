@@ -51,6 +51,12 @@ export class Swap {
     return this.#skipped;
   }
 
+  /** Leaves the page as it is, although the server would show another one. */
+  keep(main: Element): Skipped {
+    this.#skip(main, "");
+    return this.#skipped;
+  }
+
   #canMorph(old: Node, next: Node): boolean {
     if (!(old instanceof Element) || !(next instanceof Element) || !old.matches(unitSelector)) {
       return true;
