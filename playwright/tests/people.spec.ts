@@ -223,6 +223,10 @@ test("a role in one environment is given, followed and removed", async ({
     .getByRole("link", { name: invited.email })
     .boundingBox();
   expect(email?.height).toBeGreaterThanOrEqual(24);
+  await page.setViewportSize({ width: 768, height: 720 });
+  const table = page.locator(".table-panel");
+  const hidden = await table.evaluate((panel) => panel.scrollWidth - panel.clientWidth);
+  expect(hidden).toBe(0);
   await row(page, invited.email).getByRole("link", { name: "Has a higher role" }).click();
   await expect(page).toHaveURL(`/dashboard/people/${ben.id}`);
   await expect(grants).toHaveCount(1);
