@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use pennon_tests::load::{Exchange, FROM_MEMORY, Load, LoadClient, UNKNOWN_KEY, operations};
 use pennon_tests::{Process, Proxy, TestDatabase, eventually};
 use reqwest::StatusCode;
+use tokio::sync::Mutex;
 
 /// The time limit for requests that need the database to fail once it is lost.
 const REFUSED_WITHIN: Duration = Duration::from_secs(2);
@@ -19,6 +20,10 @@ const NOTICED_WITHIN: Duration = Duration::from_secs(5);
 /// The time without the database after which an unknown key gets 503 instead of 401: a second, plus tolerance for a
 /// busy machine.
 const SILENCE: Duration = Duration::from_millis(1250);
+
+/// The right to put load on the machine. Two loads at once would slow down both services, and all limits here are those
+/// of an idle machine.
+static TURN: Mutex<()> = Mutex::const_new(());
 
 #[tokio::test(flavor = "multi_thread")]
 async fn evaluation_continues_while_the_database_hangs() {
@@ -64,6 +69,7 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
     let Some(database) = TestDatabase::create_on_postgres().await else {
         return;
     };
+    let _turn = TURN.lock().await;
     let proxy = Proxy::before(&database).await;
     let process = Process::start(&proxy.database(&database), &[]).await;
     let load = Load::steady(&process).await;
