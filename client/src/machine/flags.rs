@@ -5,6 +5,10 @@ use crate::command::Command;
 use crate::event::Moment;
 use crate::retry::{jitter, spread};
 
+/// The minimum time between the start of a refresh and that of one that only an expired TTL causes, in milliseconds.
+/// Without it, a TTL of a few milliseconds would send one request after the other.
+pub(super) const MIN_TTL_REFRESH_INTERVAL: u64 = 1_000;
+
 impl Machine {
     /// Expires flags that could not be confirmed. If the client is ready, starts a refresh if one is due.
     pub(super) fn check_flags(&mut self, moment: Moment) {
@@ -15,9 +19,11 @@ impl Machine {
         if self.phase != Phase::Ready || self.request.is_some() {
             return;
         }
-        if due && self.backoff_until > moment.now {
-            self.poll_at = Some(self.backoff_until);
-        } else if due || self.poll_at.is_some_and(|poll_at| poll_at <= moment.now) {
+        if due {
+            let earliest = self.backoff_until.max(self.next_ttl_refresh);
+            self.poll_at = Some(self.poll_at.map_or(earliest, |at| at.min(earliest)));
+        }
+        if self.poll_at.is_some_and(|poll_at| poll_at <= moment.now) {
             self.start_refresh(moment);
         }
     }

@@ -53,6 +53,8 @@ pub struct Machine {
     refusals: u32,
     /// The time before which no request may start.
     backoff_until: u64,
+    /// The time before which no refresh may start because of an expired TTL.
+    next_ttl_refresh: u64,
     poll_at: Option<u64>,
     stream: Stream,
     report_at: Option<u64>,
@@ -94,6 +96,7 @@ impl Machine {
             last_failure: None,
             refusals: 0,
             backoff_until: 0,
+            next_ttl_refresh: 0,
             poll_at: None,
             stream: Stream::Closed,
             report_at: None,

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use pennon_core::ttl::Ttl;
 
+use super::flags::MIN_TTL_REFRESH_INTERVAL;
 use super::{Machine, Phase};
 use crate::command::{Command, Failure, Lifecycle};
 use crate::event::{Moment, Reply, Retry};
@@ -43,6 +44,7 @@ impl Request {
 
 impl Machine {
     pub(super) fn start_refresh(&mut self, moment: Moment) {
+        self.next_ttl_refresh = moment.now.saturating_add(MIN_TTL_REFRESH_INTERVAL);
         self.emit(Lifecycle::RefreshStart);
         self.fetch(0, moment);
     }

@@ -72,6 +72,24 @@ fn an_invalid_response_expires_a_flag_no_earlier_than_no_response() {
 }
 
 #[test]
+fn a_ttl_of_milliseconds_causes_at_most_one_refresh_per_second() {
+    let options = Options { ttl: 30, ..QUIET };
+    let mut harness = Harness::ready(options, &[None]);
+    let mut starts = Vec::new();
+    for _ in 0..500 {
+        harness.advance(10);
+        let journal = harness.take_journal();
+        if journal.iter().any(|line| line.contains("fetch")) {
+            harness.respond(status(304));
+            starts.extend(journal);
+        }
+    }
+    let starts = starts.iter().filter(|line| line.contains("fetch"));
+    let at: Vec<&str> = starts.filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(at, ["30", "1030", "2030", "3030", "4030"]);
+}
+
+#[test]
 fn after_a_failed_refresh_a_flag_is_removed_as_soon_as_it_expires() {
     let mut harness = Harness::ready(QUIET, &[None, Some(70)]);
     harness.handle(Event::Refresh);
