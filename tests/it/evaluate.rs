@@ -100,6 +100,10 @@ async fn all_unusable_keys_get_identical_responses() {
         let answer = app.anonymous().post("/sdk/v1/evaluate", body).await;
         answers.push(answer.expect(StatusCode::UNAUTHORIZED).bytes);
     }
+    let caller = app.anonymous();
+    let empty = caller.request(Method::POST, "/sdk/v1/evaluate");
+    let answer = caller.send(empty).await;
+    answers.push(answer.expect(StatusCode::UNAUTHORIZED).bytes);
     answers.dedup();
     assert_eq!(answers.len(), 1);
 }

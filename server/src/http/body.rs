@@ -61,6 +61,11 @@ impl<T: FromFields> Body<T> {
 }
 
 impl<T> Body<T> {
+    /// Returns true if the request has no body.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.0.body().is_end_stream()
+    }
+
     /// Returns the bytes of a JSON body of at most `limit` bytes.
     pub(crate) async fn bytes(self, limit: usize) -> Result<Bytes, Error> {
         self.held_bytes(limit, None).await

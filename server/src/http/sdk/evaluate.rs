@@ -46,6 +46,9 @@ pub(super) async fn one(
 ) -> Result<Json<Evaluation>, Error> {
     let by_header = by_header.map(SdkKey::for_evaluation).transpose()?;
     let is_open = by_header.is_none();
+    if is_open && body.is_absent() {
+        return Err(Error::Unauthenticated);
+    }
     let mut held = is_open.then(|| runtime.in_flight.unauthenticated.hold());
     let bytes = body.held_bytes(MAX_CONTEXT_BYTES, held.as_mut()).await?;
     let mut input = object(&bytes)?;
