@@ -154,7 +154,7 @@ pub(crate) async fn skew(testbed: &Testbed) -> Vec<Figure> {
         ];
         let skewed = Process::start(&database, &skewed).await;
         let client = LoadClient::prepared(&exact).await;
-        let tokens = [exact.signed_in().await, skewed.signed_in().await];
+        let tokens = [exact.access_token().await, skewed.access_token().await];
         for token in tokens {
             for process in [&exact, &skewed] {
                 let client = client.of(process).with_token(&token);

@@ -97,7 +97,7 @@ async fn the_registry_can_be_made_public_or_turned_off() {
     let wrong = app.with_authorization("Bearer pnt_wrong").get(CORE).await;
     assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
 
-    let app = TestApp::first(&["--npm", "off"]).await;
+    let app = TestApp::on_empty_database(&["--npm", "off"]).await;
     let refused = app.admin().await.get(CORE).await;
     let refused = refused.expect(StatusCode::NOT_FOUND);
     assert!(error_text(&refused).contains("PENNON_NPM is off"));

@@ -180,7 +180,7 @@ async fn restarting_the_pooler_interrupts_only_administration() {
         !health().await.contains("degraded")
     })
     .await;
-    assert!(!process.signed_in().await.is_empty());
+    assert!(!process.access_token().await.is_empty());
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ impl TwoInstances {
         let one = TestApp::start().await;
         let other = one.beside().await;
         other.watch();
-        let token = one.token().await;
+        let token = one.authorization().await;
         Self {
             apps: [one, other],
             token,

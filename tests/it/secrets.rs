@@ -55,7 +55,7 @@ async fn a_server_reads_its_secrets_from_files() {
     let reset = ["user", "reset-password", EMAIL, "--password-stdin"];
     let reset = database.command_in(Path::new("."), &reset, PASSWORD).await;
     reset.expect_success();
-    let token = second.signed_in().await;
+    let token = second.access_token().await;
     second.stop().await;
     let from_file = [("PENNON_JWT_SECRET_FILE", jwt_secret.as_str())];
     let third = Process::start(&database, &from_file).await;

@@ -200,7 +200,7 @@ async fn unusable_keys_get_the_same_response_as_elsewhere() {
     let admin = app.admin().await;
     let (environment, revoked) = admin.environment("shop", "prod").await;
     admin.revoke(&environment).await;
-    let token = app.token().await;
+    let token = app.authorization().await;
     let expected = app.anonymous().get("/sdk/v1/config").await;
     for caller in [
         app.anonymous(),

@@ -438,7 +438,7 @@ async fn a_caller_who_loses_their_rights_before_the_body_arrives_changes_nothing
         "{answer}"
     );
 
-    let mine = app.token().await;
+    let mine = app.authorization().await;
     let ended = begin_to_create_a_flag(&app, &mine).await;
     app.with_authorization(&mine)
         .post("/auth/logout", json!({}))
@@ -454,7 +454,7 @@ async fn a_caller_who_loses_their_rights_before_the_body_arrives_changes_nothing
     let answer = finish(expired).await;
     assert!(answer.contains("HTTP/1.1 401 "), "{answer}");
 
-    let allowed = begin_to_create_a_flag(&app, &app.token().await).await;
+    let allowed = begin_to_create_a_flag(&app, &app.authorization().await).await;
     let answer = finish(allowed).await;
     assert!(answer.contains("HTTP/1.1 201 "), "{answer}");
 }

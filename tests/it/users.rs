@@ -465,7 +465,7 @@ async fn audit_entries_about_accounts_are_left_out_by_default() {
 async fn two_administrators_cannot_demote_each_other_at_the_same_time() {
     let app = TestApp::start().await;
     let other = app.beside().await;
-    let (first, ana_token) = (app.admin().await, app.token().await);
+    let (first, ana_token) = (app.admin().await, app.authorization().await);
     let ana = first.get("/users/me").await.text("/id");
     let bob = first.user("bob@example.com", "admin").await;
     let tokens = other.sign_in("bob@example.com", PASSWORD).await;

@@ -40,7 +40,7 @@ impl TestApp {
     }
 
     /// Starts a service with command-line settings, on an empty database.
-    pub async fn first(arguments: &[&str]) -> Self {
+    pub async fn on_empty_database(arguments: &[&str]) -> Self {
         Self::on(Arc::new(TestDatabase::create().await), arguments).await
     }
 
@@ -216,11 +216,11 @@ impl TestApp {
 
     /// Signs in the first administrator.
     pub async fn admin(&self) -> Caller<'_> {
-        self.with_authorization(self.token().await)
+        self.with_authorization(self.authorization().await)
     }
 
     /// Signs in the first administrator. Returns the value of the `Authorization` header.
-    pub async fn token(&self) -> String {
+    pub async fn authorization(&self) -> String {
         let tokens = self.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
         format!("Bearer {}", tokens.text("/access_token"))
     }

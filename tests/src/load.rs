@@ -184,7 +184,7 @@ impl LoadClient {
         let mut client = Self {
             http: http.expect("the client is made"),
             base_url: process.base_url().to_owned(),
-            token: process.signed_in().await,
+            token: process.access_token().await,
             cookie: String::new(),
             key: String::new(),
             tag: String::new(),

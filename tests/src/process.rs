@@ -132,11 +132,11 @@ impl Process {
 
     /// Signs in the first administrator.
     pub async fn admin(&self) -> Caller<'_> {
-        self.with_token(&self.signed_in().await)
+        self.with_token(&self.access_token().await)
     }
 
     /// Signs in the first administrator, and returns the access token.
-    pub async fn signed_in(&self) -> String {
+    pub async fn access_token(&self) -> String {
         self.sign_in().await.text("/access_token")
     }
 

@@ -13,7 +13,7 @@ pub(crate) const LIFETIME_SECONDS: i64 = 15 * 60;
 
 /// The period for which an expired token is still accepted, in milliseconds: the clock of the instance that issued it
 /// may be behind.
-const LEEWAY_MILLIS: i64 = 60_000;
+const LEEWAY_MILLIS: i64 = 5_000;
 
 const ISSUER: &str = "pennon";
 const AUDIENCE: &str = "pennon-admin";

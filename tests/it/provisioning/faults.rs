@@ -142,7 +142,7 @@ async fn a_faulty_file_fails_the_start_with_every_fault_and_changes_nothing() {
     assert_eq!(users, "");
     let process = bootstrap.start(&database).await;
     assert_eq!(is_on(&process, other).await, Some(true));
-    process.signed_in().await;
+    process.access_token().await;
 }
 
 #[tokio::test]
