@@ -28,7 +28,7 @@ pub struct Flag {
     pub description: Option<Description>,
     /// The type of its values.
     #[serde(rename = "type")]
-    pub kind: FlagType,
+    pub flag_type: FlagType,
     /// The products in whose environments it is configured; none means every product.
     #[cfg_attr(feature = "schema", schema(required))]
     pub products: Option<FlagProducts>,

@@ -177,7 +177,7 @@ fn name_cell(flag: &Flag, stale: Option<StaleReason>, is_selectable: bool) -> Ht
                 >
                     <Drawing icon=Icon::COPY/>
                 </button>
-                {type_name(flag.kind).map(|name| view! { <span class="flag-type">{name}</span> })}
+                {type_name(flag.flag_type).map(|name| view! { <span class="flag-type">{name}</span> })}
                 {tags(&flag.metadata.tags)}
             </div>
         </th>
@@ -251,8 +251,8 @@ fn tags(tags: &FlagTags) -> Option<Html> {
 }
 
 /// Returns the name of a type other than boolean.
-fn type_name(kind: FlagType) -> Option<&'static str> {
-    match kind {
+fn type_name(flag_type: FlagType) -> Option<&'static str> {
+    match flag_type {
         FlagType::Boolean => None,
         FlagType::String => Some("String"),
         FlagType::Multivariate => Some("Multivariate"),

@@ -70,7 +70,7 @@ impl From<&Form> for NewFlag {
             key: form.text("key"),
             name: form.text("name"),
             description: form.text("description"),
-            kind: form.text("type"),
+            flag_type: form.text("type"),
             products: ProductForm::read(form).and_then(ProductForm::into_products),
             is_public: is_checked(form, PUBLIC),
             metadata: MetadataForm::from(form),

@@ -56,7 +56,7 @@ pub struct NewFlag {
     /// The description; may be empty.
     pub description: String,
     /// `boolean`, `string` or `multivariate`; the form's field is called `type`.
-    pub kind: String,
+    pub flag_type: String,
     /// The products in whose environments the flag is configured; none for every product.
     pub products: Option<Vec<String>>,
     /// True if the flag exists in public environments.

@@ -177,7 +177,7 @@ pub(crate) fn flag(key: &str, name: &str) -> Flag {
         key: key.to_owned().try_into().expect("a flag's key"),
         name: name.to_owned().try_into().expect("a flag's name"),
         description: None,
-        kind: FlagType::Boolean,
+        flag_type: FlagType::Boolean,
         products: None,
         is_public: false,
         metadata: FlagMetadata::default(),
@@ -268,7 +268,7 @@ impl FlagAdmin for Fake {
             "create flag {} {:?} {}{}{}",
             new.key,
             new.description,
-            new.kind,
+            new.flag_type,
             products.unwrap_or_default(),
             if new.is_public { ", public" } else { "" }
         ))?;

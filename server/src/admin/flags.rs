@@ -24,7 +24,7 @@ pub(crate) struct NewFlag {
     pub(crate) key: FlagKey,
     pub(crate) name: NewName<FlagName>,
     pub(crate) description: Option<Description>,
-    pub(crate) kind: FlagType,
+    pub(crate) flag_type: FlagType,
     /// The products in whose environments the flag is configured; every product if none.
     pub(crate) products: Option<FlagProducts>,
     /// True if the flag exists in public environments.
@@ -279,7 +279,7 @@ pub(super) fn created(admin: &Admin, actor: &Actor, new: NewFlag) -> Flag {
         key: new.key,
         name: new.name.into_inner(),
         description: new.description,
-        kind: new.kind,
+        flag_type: new.flag_type,
         products: new.products,
         is_public: new.is_public,
         metadata: new.metadata,

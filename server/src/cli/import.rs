@@ -53,7 +53,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let document = match document::parse(&read(&file)?) {
         Ok(document) => document,
         Err(Problem::Unreadable(problem)) => return Err(in_file(&file, &problem).into()),
-        Err(Problem::Faults(faults)) => return Err(in_file(&file, &listed(&faults)).into()),
+        Err(Problem::Faults(faults)) => return Err(in_file(&file, &import_refusal(&faults)).into()),
     };
     let mode = if dry_run {
         OpenMode::AsIs
@@ -61,7 +61,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         OpenMode::Upgrade
     };
     let admin = open(&database, mode).await?;
-    let actor = Actor::command_line().because(reason).administrator()?;
+    let actor = Actor::command_line().with_reason(reason).administrator()?;
     let imported = transfer::import(&admin, &actor, &document, dry_run).await;
     // If the warnings cannot be read, the import is kept.
     let warnings = match &imported {
@@ -70,7 +70,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     };
     admin.close().await;
     let imported = imported.map_err(|error| match error {
-        crate::error::Error::Invalid(faults) => in_file(&file, &listed(&faults)).into(),
+        crate::error::Error::Invalid(faults) => in_file(&file, &import_refusal(&faults)).into(),
         crate::error::Error::ReasonRequired(environments) => needs_reason(&environments).into(),
         error => explained(&admin, error),
     })?;
@@ -117,7 +117,7 @@ fn in_file(file: &Path, problem: &str) -> String {
     format!("{}: {problem}", file.display())
 }
 
-fn listed(faults: &[Fault]) -> String {
+fn import_refusal(faults: &[Fault]) -> String {
     let line = |fault: &Fault| format!("\n  {}: {}", fault.location, fault.detail);
     let lines: String = faults.iter().map(line).collect();
     format!("nothing was imported:{lines}")
@@ -153,7 +153,7 @@ from_fields! {
         key: required("key"),
         name: required("name"),
         description: nullable("description"),
-        kind: required("type"),
+        flag_type: required("type"),
         products: patch_set("products", 1..=FlagProducts::MAX).map(|products: Patch<_>| products.applied_to(None)),
         is_public: or_default("public"),
         metadata: flattened(),

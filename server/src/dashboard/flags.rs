@@ -33,11 +33,17 @@ impl FlagAdmin for SignedIn {
         let key = errors.keep("key", new.key.try_into());
         let name = errors.keep("name", new.name.try_into());
         let description = errors.keep("description", optional_description(new.description));
-        let kind = errors.keep("type", FlagType::parse(&new.kind));
+        let flag_type = errors.keep("type", FlagType::parse(&new.flag_type));
         let products = errors.keep("products", flag_products(new.products));
         let metadata = flag_metadata(&mut errors, &new.metadata);
-        let (Some(key), Some(name), Some(description), Some(kind), Some(products), Some(metadata)) =
-            (key, name, description, kind, products, metadata)
+        let (
+            Some(key),
+            Some(name),
+            Some(description),
+            Some(flag_type),
+            Some(products),
+            Some(metadata),
+        ) = (key, name, description, flag_type, products, metadata)
         else {
             return Err(errors.into());
         };
@@ -45,7 +51,7 @@ impl FlagAdmin for SignedIn {
             key,
             name,
             description,
-            kind,
+            flag_type,
             products,
             is_public: new.is_public,
             metadata,

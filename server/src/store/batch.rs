@@ -106,7 +106,7 @@ impl Batch {
                 .push_bind(flag.key.as_str())
                 .push_bind(flag.name.as_str())
                 .push_bind(flag.description.as_ref().map(Description::as_str))
-                .push_bind(flag.kind.as_str())
+                .push_bind(flag.flag_type.as_str())
                 .push_bind(&flag.created_by)
                 .push_bind(flag.created_at.millis())
                 .push_bind(flag.archived_at.map(Timestamp::millis))
@@ -127,16 +127,20 @@ impl Batch {
             tags.map(|tag| (flag.id, tag))
         });
         let tags: Vec<_> = tags.collect();
-        stage!(tx, "insert into staged_tags ", tags, |list, row| {
-            list.push_bind(row.0.uuid()).push_bind(row.1.as_str())
+        stage!(tx, "insert into staged_tags ", tags, |list, (flag, tag)| {
+            list.push_bind(flag.uuid()).push_bind(tag.as_str())
         });
         let products = flags.iter().flat_map(|flag| {
             let products = flag.products.iter().flat_map(FlagProducts::iter);
             products.map(|product| (flag.id, product))
         });
         let products: Vec<_> = products.collect();
-        stage!(tx, "insert into staged_products ", products, |list, row| {
-            list.push_bind(row.0.uuid()).push_bind(row.1.as_str())
+        stage!(tx, "insert into staged_products ", products, |list,
+                                                              (
+            flag,
+            product,
+        )| {
+            list.push_bind(flag.uuid()).push_bind(product.as_str())
         });
         let visible = self.configurations.iter().map(|one| (one, false));
         let hidden = self.hidden_configurations.iter().map(|one| (one, true));
@@ -145,14 +149,13 @@ impl Batch {
             tx,
             "insert into staged_configurations ",
             configurations,
-            |list, row| {
-                let (one, is_hidden) = *row;
+            |list, (one, is_hidden)| {
                 list.push_bind(one.flag_id.uuid())
                     .push_bind(one.environment_id.uuid())
                     .push_bind(one.is_enabled)
                     .push_bind(one.ttl.map(|ttl| i64::from(ttl.seconds())))
                     .push_bind(one.revision)
-                    .push_bind(is_hidden)
+                    .push_bind(*is_hidden)
                     .push_bind(new.contains(&one.flag_id))
             }
         );

@@ -180,7 +180,7 @@ pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     .bind(flag.key.as_str())
     .bind(flag.name.as_str())
     .bind(flag.description.as_ref().map(Description::as_str))
-    .bind(flag.kind.as_str())
+    .bind(flag.flag_type.as_str())
     .bind(&flag.created_by)
     .bind(flag.created_at.millis())
     .bind(flag.revision)
@@ -379,7 +379,7 @@ impl TryFrom<FlagRow> for Flag {
                 .map(TryInto::try_into)
                 .transpose()
                 .map_err(bad)?,
-            kind: FlagType::parse(&row.r#type).map_err(bad)?,
+            flag_type: FlagType::parse(&row.r#type).map_err(bad)?,
             products: row
                 .products
                 .as_deref()

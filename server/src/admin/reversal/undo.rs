@@ -305,7 +305,7 @@ fn restore_details(entry: &AuditEntry, flag: &mut Flag) -> Result<bool, RevertEr
         metadata,
         id: _,
         key: _,
-        kind: _,
+        flag_type: _,
         created_by: _,
         created_at: _,
         archived_at: _,

@@ -52,10 +52,10 @@ pub(super) fn faults(admin: &Admin, document: &Document, here: &Installation) ->
 
 fn other_type(flag: &PortableFlag, here: &Installation, place: &str) -> Option<Fault> {
     let old = here.flags.get(&flag.key)?;
-    (old.kind != flag.kind).then(|| {
+    (old.flag_type != flag.flag_type).then(|| {
         let detail = format!(
             "the flag has type `{}` here, and a type cannot be changed",
-            old.kind
+            old.flag_type
         );
         Fault::pointer(format!("{place}/type"), detail)
     })

@@ -61,7 +61,7 @@ pub(crate) async fn import(
 }
 
 fn dry_run_of(actor: &Administrator, plan: ImportPlan) -> Result<Imported, Error> {
-    let unexplained = match actor.pass(&plan.safeguards()) {
+    let unexplained = match actor.check_safeguards(&plan.safeguards()) {
         Ok(()) => Vec::new(),
         Err(Error::ReasonRequired(environments)) => environments,
         Err(error) => return Err(error),

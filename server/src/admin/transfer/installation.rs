@@ -83,7 +83,7 @@ impl Installation {
             key: flag.key.clone(),
             name: flag.name.clone(),
             description: flag.description.clone(),
-            kind: flag.kind,
+            flag_type: flag.flag_type,
             products: flag.products.clone(),
             is_public: flag.is_public,
             metadata: flag.metadata.clone(),

@@ -44,7 +44,7 @@ pub(crate) struct PortableFlag {
     pub(crate) name: FlagName,
     pub(crate) description: Option<Description>,
     #[serde(rename = "type")]
-    pub(crate) kind: FlagType,
+    pub(crate) flag_type: FlagType,
     /// The products in whose environments the flag is configured. Every product if none, which is omitted: earlier
     /// releases do not know the member.
     #[serde(skip_serializing_if = "Option::is_none")]

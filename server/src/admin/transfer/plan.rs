@@ -172,7 +172,7 @@ impl Planner<'_> {
             key: wanted.key.clone(),
             name: NewName::stored(wanted.name.clone()),
             description: wanted.description.clone(),
-            kind: wanted.kind,
+            flag_type: wanted.flag_type,
             products: wanted.products.clone(),
             is_public: wanted.is_public,
             metadata: wanted.metadata.clone(),
@@ -180,7 +180,7 @@ impl Planner<'_> {
         let flag = flags::created(self.admin, self.actor, new);
         self.record(AuditAction::FlagCreated, None, &flag)?;
         let mut texts = details_json(&FlagDetails::of(&flag), &flag_defaults(&flag));
-        texts["type"] = json!(wanted.kind);
+        texts["type"] = json!(wanted.flag_type);
         self.add_change(AuditAction::FlagCreated, &flag, None, Some(texts));
         let mut flag = PlannedFlag::new(flag, self.start);
         flag.reset(self.start);

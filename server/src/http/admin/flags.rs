@@ -166,7 +166,7 @@ from_fields! {
         key: required("key"),
         name: required("name"),
         description: nullable("description"),
-        kind: required("type"),
+        flag_type: required("type"),
         /// The products in whose environments the flag is configured; every product if absent or `null`.
         products: patch_set("products", 1..=FlagProducts::MAX).map(|products: Patch<_>| products.applied_to(None)),
         /// True if the flag exists in public environments.
