@@ -130,8 +130,9 @@ async fn an_error_of_the_ttl_belongs_to_its_field() {
         "{}",
         page.html
     );
-    let form =
-        format!("do=ttl&flag=00000000-0000-0000-0000-000000000000&{environment}&seen=&ttl=soon");
+    let form = format!(
+        "do=ttl&flag=00000000-0000-0000-0000-000000000000&{environment}&expected=&ttl=soon"
+    );
     let page = post(&Arc::new(Fake::shop()), DETAILS, &form).await;
     assert_eq!(page.status, Some(400));
     assert!(

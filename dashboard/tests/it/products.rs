@@ -358,7 +358,7 @@ async fn redirects_keep_the_selected_product() {
     assert_eq!(page.location, Some(flag));
 
     let ids = "flag=00000000-0000-0000-0000-000000000000&environment=00000000-0000-0000-0000-000000000002";
-    let form = format!("do=ttl&{ids}&seen=&ttl=30");
+    let form = format!("do=ttl&{ids}&expected=&ttl=30");
     let page = post(&fake, &format!("{FLAG}?{SHOP}"), &form).await;
     assert_eq!(page.location, Some(format!("{FLAG}?{SHOP}")));
 

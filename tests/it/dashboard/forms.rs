@@ -147,14 +147,14 @@ async fn a_form_of_an_outdated_page_of_a_flag_changes_nothing() {
         "do=details&revision=0&name=New".to_owned(),
         "do=archive&revision=0".to_owned(),
         "do=switch&revision=0&enabled=true".to_owned(),
-        "do=ttl&seen=5&ttl=30".to_owned(),
+        "do=ttl&expected=5&ttl=30".to_owned(),
         format!("do=rule&rule={rule}&revision=0&{content}"),
-        format!("do=rule&seen={rule}.0&{content}"),
+        format!("do=rule&expected={rule}.0&{content}"),
         format!("do=delete-rule&rule={rule}&revision=0"),
-        format!("do=order&seen={rule}.0&order={rule}"),
+        format!("do=order&expected={rule}.0&order={rule}"),
         format!("do=rollout&revision=0&{share}"),
         format!("do=rollout&{share}"),
-        format!("do=recipe&recipe=share&seen={rule}.1&revision=0&{share}"),
+        format!("do=recipe&recipe=share&expected={rule}.1&revision=0&{share}"),
         "do=remove-rollout&revision=0".to_owned(),
         format!("do=copy&to={staging}&revision={from}&to-revision=0"),
         format!("do=copy&to={staging}&revision=0&to-revision={to}"),
@@ -219,7 +219,8 @@ async fn a_form_with_rules_leads_back_to_its_rule_or_gets_another_condition() {
         checkout.flag, checkout.environment
     );
     let (first, last) = (&rules[0], &rules[1]);
-    let form = format!("do=order&{here}&seen={first}.1+{last}.1&order={first}+{last}&up={last}");
+    let form =
+        format!("do=order&{here}&expected={first}.1+{last}.1&order={first}+{last}&up={last}");
     let page = "/dashboard/flags/checkout";
     let moved = browser
         .post(page, &form)

@@ -99,7 +99,7 @@ fn describe(form: &Form, key: &str) -> String {
 }
 
 /// Carries out the action of a form. The field `do` names the action, `flag` and `environment` its object, and
-/// `revision` or `seen` the state of the object when the form was rendered. Redirects to the result; returns none if
+/// `revision` or `expected` the state of the object when the form was rendered. Redirects to the result; returns none if
 /// the form only changed its own fields.
 pub(super) async fn act(form: &Form, address: &Address) -> Result<Option<Html>, AdminError> {
     if edits_conditions(form) {
@@ -142,7 +142,7 @@ async fn carry_out(form: &Form, address: &Address) -> Result<String, AdminError>
             Ok(here())
         }
         Action::Ttl => {
-            let (expected, ttl) = (ttl(&form.text("seen"))?, ttl(&form.text("ttl"))?);
+            let (expected, ttl) = (ttl(&form.text("expected"))?, ttl(&form.text("ttl"))?);
             admin
                 .set_ttl(flag_environment(form, flag)?, expected, ttl)
                 .await?;
@@ -309,7 +309,7 @@ fn requested_order(form: &Form) -> Vec<RuleId> {
 
 /// Returns the rules as the page showed them, in the format of [`write_expected_rules`].
 fn read_expected_rules(form: &Form) -> Vec<Expected<RuleId>> {
-    let text = form.text("seen");
+    let text = form.text("expected");
     let rules = text.split_whitespace();
     rules
         .filter_map(|rule| {
@@ -322,12 +322,12 @@ fn read_expected_rules(form: &Form) -> Vec<Expected<RuleId>> {
         .collect()
 }
 
-/// Returns the field `seen` of a form; none if the form had no such field.
-pub(super) fn read_seen(form: &Form) -> Option<String> {
-    form.texts("seen").pop()
+/// Returns the field `expected` of a form; none if the form had no such field.
+pub(super) fn read_expected(form: &Form) -> Option<String> {
+    form.texts("expected").pop()
 }
 
-/// Returns the rules that a page shows, for a field `seen`.
+/// Returns the rules that a page shows, for a field `expected`.
 pub(super) fn write_expected_rules(rules: &[TargetingRule]) -> String {
     let rules = rules.iter();
     let rules = rules.map(|rule| format!("{}.{}", rule.id, rule.revision));

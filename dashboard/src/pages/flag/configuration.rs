@@ -7,7 +7,7 @@ use pennon_model::{
 
 use super::{
     PageData,
-    actions::{Action, read_seen},
+    actions::{Action, read_expected},
     address::Edit,
 };
 use crate::{
@@ -151,7 +151,7 @@ fn ttl_editor(page: &PageData, current: &FlagConfiguration) -> Option<Html> {
     let current = current.target.configuration.ttl;
     let seconds = current.map(|ttl| ttl.seconds().to_string());
     let seconds = seconds.unwrap_or_default();
-    let expected = page.state.expected(read_seen, seconds.clone());
+    let expected = page.state.expected(read_expected, seconds.clone());
     let stale = page.is_stale().then(|| {
         AdminError::Conflict(format!(
             "{} It is now {}. What you typed is still here; saving it replaces that.",
@@ -164,7 +164,7 @@ fn ttl_editor(page: &PageData, current: &FlagConfiguration) -> Option<Html> {
         <form class="step-editor" id="ttl-form" method="post" action=page.address.editing(Edit::Ttl)>
             <RefusalNotice error=stale.or(refusal.other.clone())/>
             {page.hidden(Action::Ttl, None)}
-            {hidden("seen", expected)}
+            {hidden("expected", expected)}
             <Field
                 name="ttl"
                 label="TTL (time to live) in seconds"

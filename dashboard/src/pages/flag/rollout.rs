@@ -6,7 +6,7 @@ use pennon_model::{configuration::FlagConfiguration, targeting::FlagRollout};
 
 use super::{
     PageData,
-    actions::{Action, PERCENTAGE_BEFORE, edited_rule, read_seen, write_expected_rules},
+    actions::{Action, PERCENTAGE_BEFORE, edited_rule, read_expected, write_expected_rules},
     address::Edit,
     conflict_notice, current_state, describe_effect, icon_link,
     steps::sentence,
@@ -156,7 +156,7 @@ fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
     });
     let (errors, other) = page.form_errors();
     let shown = write_expected_rules(&current.rules);
-    let expected_rules = page.state.expected(read_seen, shown);
+    let expected_rules = page.state.expected(read_expected, shown);
     html! {
         <form
             class="step-editor"
@@ -173,7 +173,7 @@ fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
             {conflict(page, rollout)}
             <RefusalNotice error=other/>
             {hidden_fields(page, Action::Recipe, rollout)}
-            {hidden("seen", expected_rules)}
+            {hidden("expected", expected_rules)}
             <RecipeFields
                 input
                 errors

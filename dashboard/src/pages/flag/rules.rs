@@ -6,7 +6,7 @@ use pennon_model::{configuration::FlagConfiguration, id::RuleId, targeting::Targ
 
 use super::{
     PageData,
-    actions::{Action, edited_rule, read_seen, rule_anchor, write_expected_rules},
+    actions::{Action, edited_rule, read_expected, rule_anchor, write_expected_rules},
     address::Edit,
     conflict_notice, current_state, describe_effect, icon_link,
     steps::sentence,
@@ -153,7 +153,7 @@ fn editor(page: &PageData, current: &FlagConfiguration, rule: Option<&TargetingR
     let revision = rule.map(|rule| state.expected(|form| form.parsed("revision"), rule.revision));
     let expected_rules = rule.is_none().then(|| {
         let shown = write_expected_rules(&current.rules);
-        hidden("seen", state.expected(read_seen, shown))
+        hidden("expected", state.expected(read_expected, shown))
     });
     let full = rule.is_none() && current.rules.len() >= MAX_RULES;
     let full = full.then(|| {

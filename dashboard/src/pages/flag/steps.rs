@@ -92,7 +92,7 @@ fn order(page: &PageData, current: &FlagConfiguration) -> Option<Html> {
     let form = view! {
         <form id="rule-order" method="post" action=page.address.href()>
             {page.hidden(Action::Order, None)}
-            {hidden("seen", write_expected_rules(&current.rules))}
+            {hidden("expected", write_expected_rules(&current.rules))}
             {hidden("order", order.join(" "))}
             <div class="order-bar" hidden>
                 <p>"The new order is not saved yet."</p>
