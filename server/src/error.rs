@@ -26,7 +26,9 @@ pub enum Error {
     #[error("too many requests for this environment; try again later")]
     TooManyRequests,
     /// A credential of another kind, such as an SDK key for administration.
-    #[error("this kind of credential is not accepted here")]
+    #[error(
+        "this kind of credential is not accepted here; use an access token or a personal access token for the Admin API, and an SDK key for `/sdk/v1`"
+    )]
     WrongCredential,
     /// The SDK key does not give access to rules and rollouts.
     #[error(
@@ -265,7 +267,7 @@ pub enum Conflict {
     )]
     FlagEnabledElsewhere(Vec<EnvironmentPath>),
     /// An archived flag cannot be changed.
-    #[error("the flag is archived and cannot be changed")]
+    #[error("the flag is archived; restore it first")]
     FlagArchived,
     /// A flag that is not archived cannot be restored.
     #[error("the flag is not archived")]
@@ -344,7 +346,7 @@ impl Fault {
 }
 
 /// Formats all faults of an input on one line.
-pub(crate) fn listed(faults: &[Fault]) -> String {
+pub(crate) fn on_one_line(faults: &[Fault]) -> String {
     let text = |fault: &Fault| format!("{}: {}", fault.location, fault.detail);
     faults.iter().map(text).collect::<Vec<_>>().join("; ")
 }

@@ -44,12 +44,12 @@ pub(crate) struct Permit(Arc<AtomicUsize>);
 pub(crate) struct SuspendedPermit(Arc<AtomicUsize>);
 
 impl InFlight {
-    /// Acquires a permit. Returns none if `most` permits are in use.
-    pub(crate) fn try_acquire(&self, most: usize) -> Option<Permit> {
+    /// Acquires a permit. Returns none if `limit` permits are in use.
+    pub(crate) fn try_acquire(&self, limit: usize) -> Option<Permit> {
         let permit = Permit(Arc::clone(&self.0));
         let before = self.0.fetch_add(1, Ordering::Relaxed);
         // Above the limit, dropping the permit restores the count.
-        (before < most).then_some(permit)
+        (before < limit).then_some(permit)
     }
 
     /// Excludes one permit from the count until the result is dropped.
@@ -93,7 +93,7 @@ const SMALL: usize = 8 * 1024;
 #[derive(Clone)]
 pub(crate) struct Budget {
     bytes: Arc<AtomicUsize>,
-    most: usize,
+    limit: usize,
 }
 
 /// The bytes of one head or body. Dropping it releases them.
@@ -110,11 +110,11 @@ pub(crate) struct Arriving {
 }
 
 impl Budget {
-    /// Creates a limit of `most` bytes.
-    pub(crate) fn new(most: usize) -> Self {
+    /// Creates a limit of `limit` bytes.
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             bytes: Arc::default(),
-            most,
+            limit,
         }
     }
 
@@ -143,11 +143,11 @@ impl Held {
     /// Adds bytes. Returns false if that exceeds the limit.
     pub(crate) fn grow(&mut self, more: usize) -> bool {
         let bytes = self.bytes.saturating_add(more);
-        let most = match bytes {
-            ..=SMALL => self.budget.most,
-            _ => self.budget.most / 2,
+        let limit = match bytes {
+            ..=SMALL => self.budget.limit,
+            _ => self.budget.limit / 2,
         };
-        let add = |all: usize| all.checked_add(more).filter(|all| *all <= most);
+        let add = |all: usize| all.checked_add(more).filter(|all| *all <= limit);
         let all = &self.budget.bytes;
         let grown = all.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
         if grown.is_ok() {

@@ -162,7 +162,7 @@ pub(crate) async fn next(
     last: Option<&AuditEntry>,
 ) -> Result<Vec<AuditRecord>, Error> {
     let mut tx = admin.db.read().await?;
-    let actor = actor.now(&mut tx, admin.clock.now()).await?;
+    let actor = actor.refreshed(&mut tx, admin.clock.now()).await?;
     check(&actor, filter)?;
     audit::before(&mut tx, filter, last, Limit::MAX.get()).await
 }
@@ -175,14 +175,14 @@ pub(crate) struct RecentActions {
     pub(crate) has_more: bool,
 }
 
-/// Returns the newest actions, up to `most`, that a filter selects. Entries about accounts are for administrators only.
+/// Returns the newest actions, up to `limit`, that a filter selects. Entries about accounts are for administrators only.
 ///
 /// Reads a limited number of entries, so there are fewer actions if one of them wrote very many entries.
 pub(crate) async fn recent(
     admin: &Admin,
     actor: &Actor,
     filter: &AuditFilter,
-    most: usize,
+    limit: usize,
 ) -> Result<RecentActions, Error> {
     let mut actions: Vec<Vec<AuditRecord>> = Vec::new();
     let mut known = HashMap::new();
@@ -195,7 +195,7 @@ pub(crate) async fn recent(
             let index = *known.entry(recorded.entry.group_id).or_insert(end);
             match actions.get_mut(index) {
                 Some(action) => action.push(recorded),
-                None if end < most => actions.push(vec![recorded]),
+                None if end < limit => actions.push(vec![recorded]),
                 None => {
                     return Ok(RecentActions {
                         actions,

@@ -112,7 +112,7 @@ pub(crate) async fn commit_keys(
 }
 
 fn check_safeguards(actor: &Actor, changes: &[EnvironmentChange]) -> Result<(), Error> {
-    actor.pass(
+    actor.check_safeguards(
         changes
             .iter()
             .filter_map(|change| change.safeguards.as_ref()),

@@ -184,7 +184,7 @@ pub(super) async fn rewrite(
     details: EnvironmentDetails,
 ) -> Result<(Environment, Option<EnvironmentChange>), Error> {
     let old = &old.clone().at(admin.clock.now());
-    actor.pass([&Safeguards::of(old)])?;
+    actor.check_safeguards([&Safeguards::of(old)])?;
     let new = Environment {
         name: details.name,
         client_rules: details.client_rules,

@@ -12,7 +12,7 @@ use super::provisioning::{BootstrapFile, Provisioning};
 use super::{Admin, StartError, audit, changes, provisioning, users};
 use crate::auth::actor::Actor;
 use crate::auth::password::NewPassword;
-use crate::error::{Error, is_busy, listed};
+use crate::error::{Error, is_busy, on_one_line};
 use crate::store::{self, Tx};
 
 /// The account that the first start created.
@@ -123,7 +123,7 @@ async fn apply(
     match provisioning::apply(admin, tx, file).await {
         Ok(changes) => Ok(Some(changes)),
         Err(Error::Invalid(faults)) => {
-            let problem = format!("{}: {}", path.display(), listed(&faults));
+            let problem = format!("{}: {}", path.display(), on_one_line(&faults));
             Err(StartError::BootstrapFile(problem))
         }
         Err(error) => Err(error.into()),

@@ -163,9 +163,9 @@ pub(crate) async fn search(
     admin: &Admin,
     _actor: &Administrator,
     text: &str,
-    most: i64,
+    limit: i64,
 ) -> Result<Vec<User>, Error> {
-    store::users::search(&mut admin.db.read().await?, text, most).await
+    store::users::search(&mut admin.db.read().await?, text, limit).await
 }
 
 /// Returns one page of users, newest first, each with the time of the last sign-in, for as long as that session is

@@ -81,7 +81,7 @@ impl Actor {
     }
 
     /// Adds the actor's request.
-    fn requesting(self, extensions: &Extensions) -> Self {
+    fn with_request(self, extensions: &Extensions) -> Self {
         let request = extensions.get().cloned();
         Self { request, ..self }
     }
@@ -92,7 +92,7 @@ impl Actor {
     }
 
     /// Adds the reason for the changes that the command line makes.
-    pub(crate) fn because(self, reason: Option<ChangeReason>) -> Self {
+    pub(crate) fn with_reason(self, reason: Option<ChangeReason>) -> Self {
         let intent = Intent::of_user(reason, true);
         Self { intent, ..self }
     }
@@ -108,7 +108,7 @@ impl Actor {
     }
 
     /// Fails if the actor lacks a reason or a confirmation that these safeguards require.
-    pub(crate) fn pass<'s>(
+    pub(crate) fn check_safeguards<'s>(
         &self,
         safeguards: impl IntoIterator<Item = &'s Safeguards>,
     ) -> Result<(), Error> {
@@ -152,8 +152,8 @@ impl Actor {
     }
 
     /// Returns the actor with the rights that they have now. Fails if their credential has ended.
-    pub(crate) async fn now(&self, tx: &mut Tx, now: Timestamp) -> Result<Self, Error> {
-        let credential = self.current(tx, now).await?;
+    pub(crate) async fn refreshed(&self, tx: &mut Tx, now: Timestamp) -> Result<Self, Error> {
+        let credential = self.current_credential(tx, now).await?;
         Ok(Self {
             credential: credential.ok_or(Error::Unauthenticated)?,
             request: self.request.clone(),
@@ -162,7 +162,7 @@ impl Actor {
     }
 
     /// Returns the actor's credential with the rights that it has now; none if it has ended.
-    pub(super) async fn current(
+    pub(super) async fn current_credential(
         &self,
         tx: &mut Tx,
         now: Timestamp,
@@ -244,7 +244,7 @@ impl Person {
     }
 
     /// Returns the person with the intent behind their changes.
-    pub(crate) fn intending(&self, intent: Intent) -> Self {
+    pub(crate) fn with_intent(&self, intent: Intent) -> Self {
         let actor = Actor {
             intent,
             ..Actor::clone(&self.actor)
@@ -279,7 +279,7 @@ impl Person {
         let found = store::sessions::by_cookie(&mut auth.db.read().await?, cookie, now).await?;
         let (session, user) = found.ok_or(Error::Unauthenticated)?;
         Actor::signed_in(user, session)
-            .requesting(extensions)
+            .with_request(extensions)
             .person()
     }
 }
@@ -295,7 +295,7 @@ where
         match presented(&parts.headers) {
             PresentedCredential::Bearer(credential) => {
                 let actor = Self::from_bearer(&Auth::from_ref(state), credential).await?;
-                Ok(actor.requesting(&parts.extensions))
+                Ok(actor.with_request(&parts.extensions))
             }
             PresentedCredential::Nothing | PresentedCredential::Unusable => {
                 Err(Error::Unauthenticated)

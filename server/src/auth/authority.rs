@@ -67,7 +67,7 @@ impl Authorized {
     /// Checks, within the transaction that writes, that the actor still has the rights that were checked before. In the
     /// meantime, the session or token may have ended, or the role may have been lowered.
     pub(crate) async fn confirm(&self, tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
-        let current = self.actor.current(tx, now).await?;
+        let current = self.actor.current_credential(tx, now).await?;
         let current = current.ok_or(Error::Unauthenticated)?;
         let (role, resources) = &self.required;
         check(*role, resources, |resource| current.role_for(resource))

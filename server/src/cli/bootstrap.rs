@@ -10,7 +10,7 @@ use crate::admin::provisioning::{
     BootstrapFile, ProvisionedEnvironment, ProvisionedToken, Provisioning,
 };
 use crate::admin::transfer::{Document, FORMAT_VERSION};
-use crate::error::listed;
+use crate::error::on_one_line;
 use crate::http::fields::{Fields, FromFields, from_fields};
 
 /// The maximum number of environments in a file.
@@ -22,7 +22,7 @@ impl BootstrapFile {
         let content = read(&path).and_then(|text| {
             document::parse(&text).map_err(|problem| match problem {
                 Problem::Unreadable(problem) => format!("{}: {problem}", path.display()),
-                Problem::Faults(faults) => format!("{}: {}", path.display(), listed(&faults)),
+                Problem::Faults(faults) => format!("{}: {}", path.display(), on_one_line(&faults)),
             })
         });
         Self { path, content }

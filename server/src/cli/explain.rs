@@ -15,7 +15,7 @@ use super::{environment_at, read, read_as_is};
 use crate::admin::lint::comparison;
 use crate::admin::{flags, targeting};
 use crate::config::DatabaseSettings;
-use crate::error::{Entity, Error as Failure, listed};
+use crate::error::{Entity, Error as Failure, on_one_line};
 use crate::evaluation::explanation::Explained;
 use crate::http::fields::Fields;
 
@@ -78,7 +78,7 @@ fn parsed(text: &[u8]) -> Result<Context<'static>, String> {
     let context: Json<'_> = serde_json::from_slice(text)
         .map_err(|error| format!("the context is not valid JSON: {error}"))?;
     let members = Json::Object(vec![("context".into(), context)]);
-    Fields::read(members, |fields| fields.context("context")).map_err(|faults| listed(&faults))
+    Fields::read(members, |fields| fields.context("context")).map_err(|faults| on_one_line(&faults))
 }
 
 /// Describes the result, and each step on its own line.

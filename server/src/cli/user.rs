@@ -207,12 +207,12 @@ async fn change_grants(
     loop {
         let user = users::by_email(admin, actor, email).await?;
         let account = AccountSelector::Of(Some(user.id));
-        let seen = Precondition::OneOf(vec![user.revision]);
+        let expected = Precondition::OneOf(vec![user.revision]);
         let patch = UserPatch {
             grants: Some(changed(&user.grants)?),
             ..UserPatch::default()
         };
-        match users::update(admin, actor, account, &seen, patch).await {
+        match users::update(admin, actor, account, &expected, patch).await {
             Err(Failure::Stale { .. }) => {}
             updated => return described(admin, actor, &updated?).await,
         }

@@ -198,7 +198,8 @@ impl EnvironmentAdmin for SignedIn {
         overlap: &str,
     ) -> Result<CreatedEnvironment, AdminError> {
         let actor = self.actor.any_administrator()?;
-        let overlap = OverlapSeconds::try_from(overlap.parse().unwrap_or(-1))
+        let overlap = overlap
+            .parse::<OverlapSeconds>()
             .map_err(|error| AdminError::invalid("overlap", error))?;
         self.confirm(which.id, confirmation).await?;
         let expected = expected(which.revision);

@@ -38,7 +38,7 @@ pub(crate) fn explain(
     snapshot
         .usage()
         .watchers()
-        .evaluated(key, explanation.evaluation, context);
+        .notify(key, explanation.evaluation, context);
     Ok(Explained::new(explanation, rules))
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn decide(
     snapshot
         .usage()
         .watchers()
-        .evaluated(key, decision.evaluation, context);
+        .notify(key, decision.evaluation, context);
     Some(decision)
 }
 
@@ -95,7 +95,7 @@ impl Evaluator {
         let decision = as_revealed(self.client_rules, flag.decide(&self.context));
         self.usage
             .watchers()
-            .evaluated(key, decision.evaluation, &self.context);
+            .notify(key, decision.evaluation, &self.context);
         decision
     }
 }
@@ -121,9 +121,6 @@ fn find_and_evaluate(
     let flag = snapshot.flag(key)?;
     let evaluation = flag.evaluate(context);
     flag.count(evaluation);
-    snapshot
-        .usage()
-        .watchers()
-        .evaluated(key, evaluation, context);
+    snapshot.usage().watchers().notify(key, evaluation, context);
     Some(evaluation)
 }

@@ -44,8 +44,8 @@ impl RevealedEnvironment {
     }
 
     /// Counts a fetch of the configuration.
-    pub(crate) fn polled(&self, kind: PollKind, client: Client) {
-        self.0.polled(kind, client);
+    pub(crate) fn count_poll(&self, kind: PollKind, client: Client) {
+        self.0.count_poll(kind, client);
     }
 }
 
@@ -64,15 +64,15 @@ impl SdkEnvironment {
     }
 
     /// Counts a fetch of the configuration or of all results.
-    pub(crate) fn polled(&self, kind: PollKind, client: Client) {
-        self.used_by(client.clone());
-        self.snapshot().usage().polled(kind, client);
+    pub(crate) fn count_poll(&self, kind: PollKind, client: Client) {
+        self.count_previous_key(client.clone());
+        self.snapshot().usage().count_poll(kind, client);
     }
 
     /// Counts a request for the previous key, if it is used.
-    fn used_by(&self, client: Client) {
+    fn count_previous_key(&self, client: Client) {
         if let Some(overlap) = &self.0.overlap {
-            overlap.used(client);
+            overlap.count_request(client);
         }
     }
 }
@@ -99,7 +99,7 @@ impl SdkKey {
     /// of an unnamed client.
     pub(crate) fn for_evaluation(self) -> Result<SdkEnvironment, Error> {
         let environment = self.for_all_results()?;
-        environment.used_by(Client::Other);
+        environment.count_previous_key(Client::Other);
         Ok(environment)
     }
 
@@ -119,14 +119,14 @@ impl SdkKey {
     /// request of an unnamed client.
     pub(crate) fn for_report(self) -> Result<SdkEnvironment, Error> {
         let environment = self.for_client()?;
-        environment.used_by(Client::Other);
+        environment.count_previous_key(Client::Other);
         Ok(environment)
     }
 
     /// Logs that a web page uses the key, unless the key is public.
-    pub(crate) fn used_in_page(&self) {
+    pub(crate) fn warn_of_use_in_page(&self) {
         if !self.is_public {
-            self.usage().exposed_in_page();
+            self.usage().warn_of_use_in_page();
         }
     }
 

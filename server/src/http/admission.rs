@@ -24,7 +24,7 @@ pub(crate) struct OnSpareConnection;
 /// does not count while the server waits for the rest of its body. Otherwise, slow peers could cause the refusal of all
 /// other requests.
 pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Permit)> {
-    let most = if request.uri().path().starts_with("/health") {
+    let limit = if request.uri().path().starts_with("/health") {
         usize::MAX
     } else if request.extensions().get::<OnSpareConnection>().is_some() {
         0
@@ -32,9 +32,9 @@ pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Per
         usize::try_from(service.runtime.settings.max_in_flight).unwrap_or(usize::MAX)
     };
     let in_flight = &service.runtime.in_flight;
-    let present = in_flight.requests.try_acquire(most)?;
+    let present = in_flight.requests.try_acquire(limit)?;
     Some((
-        request.map(|body| PausableBody::of(body, in_flight, most)),
+        request.map(|body| PausableBody::of(body, in_flight, limit)),
         present,
     ))
 }
@@ -52,7 +52,7 @@ pub(super) fn refused(service: &Service) -> Response {
 struct PausableBody {
     body: Body,
     in_flight: InFlight,
-    most: usize,
+    limit: usize,
     waiting: Option<SuspendedPermit>,
     arriving: Arriving,
 }
@@ -63,14 +63,14 @@ struct PausableBody {
 pub(super) struct InFlightLimitReached;
 
 impl PausableBody {
-    fn of(body: Body, in_flight: &InFlightLimits, most: usize) -> Body {
+    fn of(body: Body, in_flight: &InFlightLimits, limit: usize) -> Body {
         if body.is_end_stream() {
             return body;
         }
         Body::new(Self {
             body,
             in_flight: in_flight.requests.clone(),
-            most,
+            limit,
             waiting: None,
             arriving: Arriving::new(&in_flight.incomplete_bodies),
         })
@@ -96,7 +96,7 @@ impl HttpBody for PausableBody {
             return Poll::Pending;
         }
         let is_back = this.waiting.take().is_some();
-        if is_back && this.in_flight.count() > this.most {
+        if is_back && this.in_flight.count() > this.limit {
             return refused();
         }
         if let Poll::Ready(Some(Ok(frame))) = &frame {

@@ -57,7 +57,7 @@ pub(crate) fn caching_by(
     vary: &'static str,
 ) -> Result<Caching, Error> {
     let etag = HeaderValue::from_str(etag)
-        .map_err(|error| Error::Internal(format!("an entity tag is no header: {error}")))?;
+        .map_err(|error| Error::Internal(format!("invalid `ETag` value: {error}")))?;
     Ok([
         (ETAG, etag),
         (CACHE_CONTROL, control),

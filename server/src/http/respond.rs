@@ -74,7 +74,8 @@ impl<T: Serialize> IntoResponse for Json<T> {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
                 response
             }
-            Err(error) => Error::Internal(format!("an answer is no JSON: {error}")).into_response(),
+            Err(error) => Error::Internal(format!("the answer cannot be written as JSON: {error}"))
+                .into_response(),
         }
     }
 }

@@ -45,14 +45,14 @@ impl<A: App> Listener<A> {
         socket: TcpListener,
         app: A,
         service: Service,
-        most: usize,
+        limit: usize,
         in_flight: InFlight,
     ) -> Self {
         Self {
             socket,
             app,
             service,
-            permits: Arc::new(Semaphore::new(most)),
+            permits: Arc::new(Semaphore::new(limit)),
             spare_permits: Arc::new(Semaphore::new(SPARE)),
             in_flight,
             phase: watch::Sender::new(Phase::Open),

@@ -69,7 +69,7 @@ impl ClientCounts {
 
 impl ClientUsage {
     /// Counts a fetch of the configuration.
-    pub(super) fn polled(&self, client: Client) {
+    pub(super) fn count_request(&self, client: Client) {
         let poll = ClientRequests {
             polls: 1,
             streams: 0,
@@ -78,7 +78,7 @@ impl ClientUsage {
     }
 
     /// Counts a stream, which is open until the result is dropped.
-    pub(super) fn opened(self: &Arc<Self>, client: Client) -> OpenStream {
+    pub(super) fn count_stream(self: &Arc<Self>, client: Client) -> OpenStream {
         let mut inner = self.0.lock();
         let client = bounded(&inner.open, client);
         let stream = ClientRequests {

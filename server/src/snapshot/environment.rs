@@ -121,7 +121,7 @@ impl EnvironmentSnapshot {
 
     /// Counts a report of local evaluations, unless any instance has counted a report with this ID within an hour.
     /// Ignores flags that the environment does not have. Returns false if too many reports wait to be counted.
-    pub(crate) fn reported<'k>(
+    pub(crate) fn record_report<'k>(
         &self,
         id: Uuid,
         counts: impl Iterator<Item = (&'k str, Outcome, u64)>,
@@ -131,7 +131,7 @@ impl EnvironmentSnapshot {
                 Some((self.flags.get(key)?.usage.flag(), outcome, count))
             })
             .collect();
-        counts.is_empty() || self.usage.reported(id, counts)
+        counts.is_empty() || self.usage.record_report(id, counts)
     }
 
     /// Returns the usage counters, rate limiters and watchers of the environment.
@@ -358,12 +358,12 @@ impl ServedFlag {
 
     /// Counts an evaluation.
     pub(crate) fn count(&self, evaluation: Evaluation) {
-        self.usage.evaluated(evaluation.into(), Origin::Server, 1);
+        self.usage.count(evaluation.into(), Origin::Server, 1);
     }
 
     /// Counts evaluations that a client reported.
-    pub(crate) fn reported(&self, outcome: Outcome, evaluations: u64) {
-        self.usage.evaluated(outcome, Origin::Client, evaluations);
+    pub(crate) fn count_reported(&self, outcome: Outcome, evaluations: u64) {
+        self.usage.count(outcome, Origin::Client, evaluations);
     }
 
     /// Evaluates the flag like [`evaluate`](Self::evaluate), for OpenFeature.

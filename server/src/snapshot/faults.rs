@@ -45,7 +45,7 @@ impl Faults {
 
     /// Records a refill that failed as a whole, unless the database was unavailable, which says nothing about its
     /// content.
-    pub(super) fn failed(&self, error: &Error) {
+    pub(super) fn record_failure(&self, error: &Error) {
         if !matches!(error, Error::Unavailable(_)) {
             let error = error.to_string().into();
             self.replace(HashMap::from([(Unreadable::Environments, error)]));

@@ -131,13 +131,13 @@ impl Overlap {
     }
 
     /// Counts a request with the previous key.
-    pub(crate) fn used(&self, client: Client) {
-        self.clients.polled(client);
+    pub(crate) fn count_request(&self, client: Client) {
+        self.clients.count_request(client);
     }
 
     /// Counts a stream that was opened with the previous key, until the result is dropped.
-    pub(super) fn opened(&self, client: Client) -> OpenStream {
-        self.clients.opened(client)
+    pub(super) fn count_stream(&self, client: Client) -> OpenStream {
+        self.clients.count_stream(client)
     }
 
     fn end(&self) {

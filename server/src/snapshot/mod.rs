@@ -171,7 +171,7 @@ impl Snapshots {
         if *refilled <= seen {
             let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
             let found = self.refill(db, number).await;
-            let found = found.inspect_err(|error| self.faults.failed(error))?;
+            let found = found.inspect_err(|error| self.faults.record_failure(error))?;
             self.faults.replace(found);
             *refilled = number;
         }

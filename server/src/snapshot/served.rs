@@ -200,12 +200,12 @@ impl Follower {
     }
 
     /// Counts the stream of a client until the result is dropped. Returns none once the key is refused.
-    pub(crate) fn opened(&self, client: Client) -> Option<OpenStreams> {
+    pub(crate) fn count_stream(&self, client: Client) -> Option<OpenStreams> {
         let environment = self.current()?;
         let overlap = self.overlap.as_ref();
         Some(OpenStreams {
-            _by_previous_key: overlap.map(|overlap| overlap.opened(client.clone())),
-            _of_environment: environment.usage().streamed(client),
+            _by_previous_key: overlap.map(|overlap| overlap.count_stream(client.clone())),
+            _of_environment: environment.usage().count_stream(client),
         })
     }
 

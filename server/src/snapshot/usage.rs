@@ -158,7 +158,7 @@ impl EnvironmentCounters {
     }
 
     /// Keeps a report until it is written to the database. Returns false if too many reports wait.
-    pub(super) fn reported(&self, id: Uuid, counts: Vec<(FlagId, Outcome, u64)>) -> bool {
+    pub(super) fn record_report(&self, id: Uuid, counts: Vec<(FlagId, Outcome, u64)>) -> bool {
         let size = u32::try_from(counts.len()).unwrap_or(u32::MAX);
         let free = &self.capacity.free;
         if free.available_permits() < LOW_CAPACITY {
@@ -177,8 +177,8 @@ impl EnvironmentCounters {
     }
 
     /// Counts a fetch of the configuration.
-    pub(crate) fn polled(&self, kind: PollKind, client: Client) {
-        self.clients.polled(client);
+    pub(crate) fn count_poll(&self, kind: PollKind, client: Client) {
+        self.clients.count_request(client);
         if let Some(count) = self.polls.get(kind as usize) {
             count.fetch_add(1, Ordering::Relaxed);
         }
@@ -191,12 +191,12 @@ impl EnvironmentCounters {
     }
 
     /// Counts a stream of changes, which is open until the result is dropped.
-    pub(crate) fn streamed(&self, client: Client) -> OpenStream {
-        self.clients.opened(client)
+    pub(crate) fn count_stream(&self, client: Client) -> OpenStream {
+        self.clients.count_stream(client)
     }
 
     /// Logs once that a web page uses the key of an environment that is not public.
-    pub(crate) fn exposed_in_page(&self) {
+    pub(crate) fn warn_of_use_in_page(&self) {
         if !self.is_in_page.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 environment = %self.lineage,
@@ -258,7 +258,7 @@ impl FlagCounters {
     }
 
     /// Counts evaluations with this outcome.
-    pub(crate) fn evaluated(&self, outcome: Outcome, origin: Origin, count: u64) {
+    pub(crate) fn count(&self, outcome: Outcome, origin: Origin, count: u64) {
         let counts = self.counts.get(origin as usize);
         let counts = counts.map(|counts| counts.get_or_init(Box::default));
         if let Some(counted) = counts.and_then(|counts| counts.get(outcome.index())) {
@@ -291,7 +291,7 @@ mod tests {
         let environment = usage.of_environment(EnvironmentId::new(Uuid::nil()));
         let flag = FlagId::new(Uuid::nil());
         let outcome = Outcome::new(Reason::Rollout, None);
-        let report = |size| environment.reported(Uuid::nil(), vec![(flag, outcome, 1); size]);
+        let report = |size| environment.record_report(Uuid::nil(), vec![(flag, outcome, 1); size]);
         let is_time = async || timeout(Duration::ZERO, usage.many_reports()).await.is_ok();
         assert!(report(MAX_REPORTED / 2));
         assert!(report(1));

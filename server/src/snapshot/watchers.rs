@@ -108,16 +108,16 @@ impl Watchers {
     }
 
     /// Passes an evaluation to the watchers, without waiting for any of them.
-    pub(crate) fn evaluated(&self, flag: &str, evaluation: Evaluation, context: &Context<'_>) {
+    pub(crate) fn notify(&self, flag: &str, evaluation: Evaluation, context: &Context<'_>) {
         if self.count.load(Ordering::Relaxed) > 0 {
-            self.notify(flag, evaluation, context);
+            self.notify_each(flag, evaluation, context);
         }
     }
 
     #[cold]
-    fn notify(&self, flag: &str, evaluation: Evaluation, context: &Context<'_>) {
+    fn notify_each(&self, flag: &str, evaluation: Evaluation, context: &Context<'_>) {
         for watcher in self.watchers.load().iter() {
-            watcher.evaluated(flag, evaluation, context);
+            watcher.notify(flag, evaluation, context);
         }
     }
 
@@ -132,7 +132,7 @@ impl Watchers {
 }
 
 impl Watcher {
-    fn evaluated(&self, flag: &str, evaluation: Evaluation, context: &Context<'_>) {
+    fn notify(&self, flag: &str, evaluation: Evaluation, context: &Context<'_>) {
         if self.flag.as_deref().is_some_and(|watched| watched != flag) {
             return;
         }

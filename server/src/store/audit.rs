@@ -20,7 +20,7 @@ use crate::error::Error;
 
 /// The date of a new entry, from a parameter with the current time. It follows the date of the newest entry, so that
 /// entries are in the order of their transactions, even if a clock was set back or those of other instances are ahead.
-/// An entry that is over 5 minutes ahead was dated by a wrong clock, and is ignored. It is part of the statement that
+/// An entry that is over 5 minutes (300,000 ms) ahead was dated by a wrong clock, and is ignored. It is part of the statement that
 /// writes, because on SQLite, a transaction that reads first may have to wait for others in vain.
 macro_rules! date {
     ($now:literal) => {
@@ -104,35 +104,35 @@ macro_rules! columns {
 /// because a database uses an index only for queries that certainly have its condition. If the query has two halves,
 /// each ends with the `$most` newest entries, if given. It is a macro because each driver has its own builder.
 macro_rules! push_selection {
-    ($query:expr, $columns:expr, $filter:expr, $last:expr, $most:expr) => {{
-        let most: Option<i64> = $most;
+    ($query:expr, $columns:expr, $filter:expr, $last:expr, $limit:expr) => {{
+        let limit: Option<i64> = $limit;
         let product = bindable($filter.product.as_ref());
         // Entries about flags name no product, and no environment. Each half reads an index, which a disjunction would
         // not.
         let has_halves =
             $filter.flags_of_product && product.is_some() && $filter.environment.is_none();
-        let most = most.filter(|_| has_halves);
-        if most.is_some() {
+        let limit = limit.filter(|_| has_halves);
+        if limit.is_some() {
             $query.push("select * from (");
         }
         push_conditions!($query, $columns, $filter, $last);
         if let Some(product) = product {
             $query.push(" and product = ").push_bind(product);
         }
-        if let Some(most) = most {
-            $query.push(NEWEST_FIRST).push(" limit ").push_bind(most);
+        if let Some(limit) = limit {
+            $query.push(NEWEST_FIRST).push(" limit ").push_bind(limit);
             $query.push(") of_product");
         }
         if has_halves {
             $query.push(" union all ");
-            if most.is_some() {
+            if limit.is_some() {
                 $query.push("select * from (");
             }
             push_conditions!($query, $columns, $filter, $last);
             $query.push(" and product is null and flag_id is not null");
             push_product!($query, "audit_entries.flag_id", $filter.product.as_ref());
-            if let Some(most) = most {
-                $query.push(NEWEST_FIRST).push(" limit ").push_bind(most);
+            if let Some(limit) = limit {
+                $query.push(NEWEST_FIRST).push(" limit ").push_bind(limit);
                 $query.push(") of_flags");
             }
         }
@@ -192,8 +192,8 @@ pub(crate) async fn find(tx: &mut Tx, id: AuditId) -> Result<Option<AuditRecord>
     row.map(AuditRecord::try_from).transpose()
 }
 
-/// Returns the newest `most` entries of one action, newest first.
-pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<AuditRecord>, Error> {
+/// Returns the newest `limit` entries of one action, newest first.
+pub(crate) async fn group(tx: &mut Tx, id: AuditId, limit: i64) -> Result<Vec<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "select ", columns!(), "
          from audit_entries where group_id = $1
@@ -201,22 +201,22 @@ pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<Aud
          select ", columns!(), "
          from audit_entries where id = $1 and group_id is null
          order by occurred_at desc, id desc limit $2",
-    )).bind(id.uuid()).bind(most).fetch_all(conn).await)?;
+    )).bind(id.uuid()).bind(limit).fetch_all(conn).await)?;
     rows.into_iter().map(AuditRecord::try_from).collect()
 }
 
-/// Returns the newest `most` entries that precede an entry, or the newest of all, newest first. The entry must satisfy
+/// Returns the newest `limit` entries that precede an entry, or the newest of all, newest first. The entry must satisfy
 /// the filter. Unlike a page, this takes the same time in every part of the log.
 pub(crate) async fn before(
     tx: &mut Tx,
     filter: &AuditFilter,
     entry: Option<&AuditEntry>,
-    most: i64,
+    limit: i64,
 ) -> Result<Vec<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("");
-        push_selection!(query, columns!(), filter, entry, Some(most));
-        query.push(NEWEST_FIRST).push(" limit ").push_bind(most);
+        push_selection!(query, columns!(), filter, entry, Some(limit));
+        query.push(NEWEST_FIRST).push(" limit ").push_bind(limit);
         query.build_query_as().fetch_all(conn).await
     })?;
     rows.into_iter().map(AuditRecord::try_from).collect()
@@ -229,12 +229,12 @@ pub(crate) async fn page(
     page: PageRequest,
 ) -> Result<Vec<AuditRecord>, Error> {
     // SQLite merges the halves, even if a late page skips many entries. PostgreSQL would sort all of them.
-    let most = tx
+    let limit = tx
         .is_on_postgres()
         .then(|| page.offset().saturating_add(page.limit.get()));
     let rows: Vec<AuditRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("");
-        push_selection!(query, columns!(), filter, None, most);
+        push_selection!(query, columns!(), filter, None, limit);
         query.push(NEWEST_FIRST).push(" limit ").push_bind(page.limit.get());
         query.push(" offset ").push_bind(page.offset());
         query.build_query_as().fetch_all(conn).await
@@ -310,18 +310,18 @@ struct ChangeRow {
     request_id: Option<String>,
 }
 
-/// Returns the first `most` entries that follow a time and an ID, oldest first, without the values before and after.
+/// Returns the first `limit` entries that follow a time and an ID, oldest first, without the values before and after.
 pub(crate) async fn after(
     tx: &mut Tx,
     (time, id): (Timestamp, AuditId),
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<ChangeEvent>, Error> {
     let rows: Vec<ChangeRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, action, actor_identity, occurred_at, flag_key, environment_id, environment, user_id, request_id,
                 case when (select count(distinct product) from environments where status = 'active') > 1
                      then product end as product
          from audit_entries where (occurred_at, id) > ($1, $2) order by occurred_at, id limit $3",
-    ).bind(time.millis()).bind(id.uuid()).bind(i64::try_from(most).unwrap_or(i64::MAX)).fetch_all(conn).await)?;
+    ).bind(time.millis()).bind(id.uuid()).bind(i64::try_from(limit).unwrap_or(i64::MAX)).fetch_all(conn).await)?;
     rows.into_iter().map(ChangeEvent::try_from).collect()
 }
 

@@ -79,17 +79,17 @@ pub(crate) async fn add(tx: &mut Tx, added: &[ClientHour]) -> Result<(), Error> 
     )
 }
 
-/// Returns at most `most` clients with requests in at least two hours since this one, most recently seen first.
+/// Returns at most `limit` clients with requests in at least two hours since this one, most recently seen first.
 pub(crate) async fn in_use_since(
     tx: &mut Tx,
     lineage: EnvironmentId,
     hour: Timestamp,
-    most: i64,
+    limit: i64,
 ) -> Result<Vec<Client>, Error> {
     let rows: Vec<String> = on_conn!(tx, conn => sqlx::query_scalar(
         "select client from client_hours where lineage_id = $1 and hour >= $2
          group by client having count(*) >= 2 order by max(last_seen_at) desc, client limit $3",
-    ).bind(lineage.uuid()).bind(hour.millis()).bind(most).fetch_all(conn).await)?;
+    ).bind(lineage.uuid()).bind(hour.millis()).bind(limit).fetch_all(conn).await)?;
     Ok(rows
         .iter()
         .map(|client| Client::from_text(client))

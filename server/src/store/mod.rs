@@ -267,7 +267,7 @@ impl Db {
         on_conn!(&mut tx, conn => sqlx::query("delete from settings where name = 'storage_check'")
             .execute(conn).await.map(drop))?;
         tx.commit().await?;
-        self.storage.has_space();
+        self.storage.set_has_space();
         if matches!(self.driver, Driver::Sqlite(_)) {
             self.storage.set_writable();
         }
@@ -393,7 +393,7 @@ impl Tx {
 
 /// Returns the error for a row with an invalid value.
 fn bad_row(table: &str, id: impl Display, problem: impl Display) -> Error {
-    Error::Internal(format!("the row {id} of table {table} is bad: {problem}"))
+    Error::Internal(format!("row {id} of table {table} is invalid: {problem}"))
 }
 
 /// Converts rows to a page of objects.

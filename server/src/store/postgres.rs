@@ -203,7 +203,7 @@ impl Server {
             match probed.unwrap_or_else(|_| Err(silent())) {
                 Ok(working) => {
                     connection = working;
-                    self.answered();
+                    self.record_answer();
                     let is_restricted = storage.is_read_only() || storage.refuses_writers();
                     sleep(if is_restricted {
                         retry_delay(entropy)
@@ -314,7 +314,7 @@ impl Server {
         tx.commit().await
     }
 
-    fn answered(&self) {
+    fn record_answer(&self) {
         self.0.answered.get_or_init(Confirmed::now).again();
         let found_again = self.0.pools.send_if_modified(|pools| {
             let was_lost = pools.is_none();

@@ -95,7 +95,7 @@ impl Storage {
     }
 
     /// Records that a write has reached the disk.
-    pub(super) fn has_space(&self) {
+    pub(super) fn set_has_space(&self) {
         if self.full.swap(false, Ordering::Relaxed) {
             tracing::info!("the disk of the database has space again");
         }

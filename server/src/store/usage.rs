@@ -94,16 +94,16 @@ impl From<FlagHoursRow> for FlagHours {
     fn from(row: FlagHoursRow) -> Self {
         let parts = row.reported.split(' ').zip(row.enabled.split(' '));
         let parts = parts.zip(row.disabled.split(' '));
-        let number = |part: &str| part.parse().unwrap_or_default();
+        let count = |part: &str| part.parse().unwrap_or_default();
         let hours = row.hours.iter().zip(parts);
         let hours =
             hours.map(
                 |((hour, evaluations), ((reported, enabled), disabled))| HourCounts {
                     hour,
                     evaluations,
-                    reported: number(reported),
-                    enabled: number(enabled),
-                    disabled: number(disabled),
+                    reported: count(reported),
+                    enabled: count(enabled),
+                    disabled: count(disabled),
                 },
             );
         Self {
@@ -177,7 +177,7 @@ pub(crate) async fn begin_reports(
 
 /// Returns the evaluations that clients have reported, where there are any. The caller must have the write lock for the
 /// result to stay true.
-pub(crate) async fn reported(
+pub(crate) async fn reported_evaluations(
     tx: &mut Tx,
     asked: &BTreeSet<FlagHour>,
 ) -> Result<HashMap<FlagHour, u64>, Error> {
@@ -271,7 +271,7 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
 }
 
 /// Records the last evaluation of flags in environments.
-pub(crate) async fn flags_seen(
+pub(crate) async fn record_last_evaluations(
     tx: &mut Tx,
     seen: &HashMap<(EnvironmentId, FlagId), Timestamp>,
 ) -> Result<(), Error> {
@@ -304,7 +304,7 @@ pub(crate) async fn add_polls(tx: &mut Tx, added: &[Polls]) -> Result<(), Error>
 }
 
 /// Records the last poll of environments.
-pub(crate) async fn environments_seen(
+pub(crate) async fn record_last_polls(
     tx: &mut Tx,
     seen: &HashMap<EnvironmentId, Timestamp>,
 ) -> Result<(), Error> {
@@ -336,7 +336,7 @@ pub(crate) async fn of_flag(
 }
 
 /// Returns the time of the last evaluation of a flag in each environment.
-pub(crate) async fn flag_last_seen(
+pub(crate) async fn last_evaluations(
     tx: &mut Tx,
     flag: FlagId,
 ) -> Result<Vec<(EnvironmentId, Timestamp)>, Error> {
@@ -347,14 +347,21 @@ pub(crate) async fn flag_last_seen(
     Ok(rows.into_iter().map(seen).collect())
 }
 
-/// Returns the evaluations of all flags in an environment, by hour, from one hour to another, inclusive: all, and those
-/// that clients reported.
+/// The evaluations of all flags in an environment within an hour: all, and those that clients reported.
+#[derive(sqlx::FromRow)]
+pub(crate) struct EnvironmentHour {
+    pub(crate) hour: i64,
+    pub(crate) evaluations: i64,
+    pub(crate) reported: i64,
+}
+
+/// Returns the evaluations of all flags in an environment, by hour, from one hour to another, inclusive.
 pub(crate) async fn of_environment(
     tx: &mut Tx,
     lineage: EnvironmentId,
     from: Timestamp,
     to: Timestamp,
-) -> Result<Vec<(i64, i64, i64)>, Error> {
+) -> Result<Vec<EnvironmentHour>, Error> {
     on_conn!(tx, conn => sqlx::query_as(
         "select hour, evaluations, reported from environment_hours
          where lineage_id = $1 and hour >= $2 and hour <= $3 order by hour",
@@ -383,7 +390,7 @@ fn of_known_kind<T>(rows: Vec<(T, String, i64)>) -> Vec<(T, PollKind, i64)> {
 }
 
 /// Returns the time of the last poll of an environment.
-pub(crate) async fn environment_last_seen(
+pub(crate) async fn last_poll(
     tx: &mut Tx,
     lineage: EnvironmentId,
 ) -> Result<Option<Timestamp>, Error> {
@@ -413,7 +420,7 @@ pub(crate) async fn polls_of_active(
 }
 
 /// Returns the time of the last poll of each active environment.
-pub(crate) async fn active_last_seen(
+pub(crate) async fn last_polls_of_active(
     tx: &mut Tx,
 ) -> Result<Vec<(EnvironmentId, Timestamp)>, Error> {
     let rows: Vec<(Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
@@ -493,7 +500,9 @@ mod tests {
         for length in 1..=20 {
             let added: Vec<Evaluations> = (0..length).map(one).collect();
             let seen = added.iter().map(|one| ((one.lineage, one.flag), hour));
-            flags_seen(&mut tx, &seen.collect()).await.unwrap();
+            record_last_evaluations(&mut tx, &seen.collect())
+                .await
+                .unwrap();
             add_evaluations(&mut tx, &added).await.unwrap();
         }
         assert_eq!(kept_statements(&tx), before);

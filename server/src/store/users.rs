@@ -106,12 +106,12 @@ pub(crate) async fn list(
 }
 
 /// Returns the newest users whose e-mail addresses contain a text, ignoring case.
-pub(crate) async fn search(tx: &mut Tx, text: &str, most: i64) -> Result<Vec<User>, Error> {
+pub(crate) async fn search(tx: &mut Tx, text: &str, limit: i64) -> Result<Vec<User>, Error> {
     let pattern = pattern(Some(&text.to_ascii_lowercase()));
     let rows: Vec<UserRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "select ", user_columns!(), r" from users where lower(email) like $1 escape '\'
          order by created_at desc, id desc limit $2",
-    )).bind(&pattern).bind(most).fetch_all(conn).await)?;
+    )).bind(&pattern).bind(limit).fetch_all(conn).await)?;
     all_with_grants(tx, rows).await
 }
 

@@ -123,7 +123,7 @@ impl PendingRevert {
         for BeforeAfter { after, .. } in &self.desired.configurations {
             let rules = after.rules.iter().map(|(_, rule)| rule);
             if repeated_priorities(rules).next().is_some() {
-                return Err(Obstacle::PositionTaken.into());
+                return Err(Obstacle::PriorityTaken.into());
             }
             if after.rules.len() > MAX_RULES {
                 return Err(Obstacle::TooManyRules.into());

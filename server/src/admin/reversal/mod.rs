@@ -64,7 +64,7 @@ pub(crate) enum Obstacle {
     #[error("the environment is revoked and cannot be changed")]
     EnvironmentRevoked,
     #[error("another rule now has the priority of this one; move that rule first")]
-    PositionTaken,
+    PriorityTaken,
     #[error("the flag would have more than {MAX_RULES} rules; delete others first")]
     TooManyRules,
     #[error("another environment now has the old name of this one; rename that one first")]
@@ -113,7 +113,7 @@ impl From<Obstacle> for Conflict {
             Obstacle::AlreadyReverted | Obstacle::NothingToRevert => Self::AlreadyReverted,
             Obstacle::FlagArchived => Self::FlagArchived,
             Obstacle::EnvironmentRevoked => Self::EnvironmentRevoked,
-            Obstacle::PositionTaken => Self::PriorityTaken,
+            Obstacle::PriorityTaken => Self::PriorityTaken,
             Obstacle::TooManyRules => Self::TooManyRules,
             Obstacle::NameTaken => Self::EnvironmentNameTaken,
             Obstacle::Never

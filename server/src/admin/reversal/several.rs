@@ -154,8 +154,8 @@ async fn pending(
         return Err(Obstacle::NothingToRevert.into());
     }
     // An action that can be reverted only since the preview is not part of it, even if it concerns the same objects.
-    let seen = format!("{}\n{}", plan.fingerprint, reverted.join("\n"));
-    plan.fingerprint = URL_SAFE_NO_PAD.encode(Sha256::digest(seen));
+    let text = format!("{}\n{}", plan.fingerprint, reverted.join("\n"));
+    plan.fingerprint = URL_SAFE_NO_PAD.encode(Sha256::digest(text));
     Ok((pending, plan))
 }
 

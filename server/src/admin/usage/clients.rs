@@ -67,26 +67,26 @@ impl ClientSums {
         }
     }
 
-    /// Drops hours before `oldest`. While more than `most` counts remain, drops the oldest hour, but never the last
+    /// Drops hours before `oldest`. While more than `limit` counts remain, drops the oldest hour, but never the last
     /// one.
-    pub(super) fn bound(&mut self, oldest: i64, most: usize) {
+    pub(super) fn bound(&mut self, oldest: i64, limit: usize) {
         let Some((&(last, _), _)) = self.0.last_key_value() else {
             return;
         };
         let mut size: usize = self.0.values().map(ClientCounts::len).sum();
         while let Some(first) = self.0.first_entry()
-            && (first.key().0 < oldest || (size > most && first.key().0 < last))
+            && (first.key().0 < oldest || (size > limit && first.key().0 < last))
         {
             size = size.saturating_sub(first.remove().len());
         }
     }
 
-    /// Takes the counts of the oldest hours, environment by environment, until it has at least `most` counts or none
+    /// Takes the counts of the oldest hours, environment by environment, until it has at least `limit` counts or none
     /// remain.
-    pub(super) fn take(&mut self, most: usize) -> Vec<(i64, EnvironmentId, ClientCounts)> {
+    pub(super) fn take(&mut self, limit: usize) -> Vec<(i64, EnvironmentId, ClientCounts)> {
         let mut taken = Vec::new();
         let mut size = 0;
-        while size < most
+        while size < limit
             && let Some(((hour, lineage), counts)) = self.0.pop_first()
         {
             size += counts.len();

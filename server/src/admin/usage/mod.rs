@@ -144,7 +144,7 @@ pub(crate) fn report(
     let Some(id) = id else {
         for report in reports {
             if let Some(flag) = snapshot.flag(&report.flag_key) {
-                flag.reported(report.outcome, sampling.scale(report.count));
+                flag.count_reported(report.outcome, sampling.scale(report.count));
             }
         }
         return Ok(());
@@ -153,7 +153,7 @@ pub(crate) fn report(
         let count = sampling.scale(report.count);
         (report.flag_key.as_str(), report.outcome, count)
     });
-    let is_kept = snapshot.reported(id, counts);
+    let is_kept = snapshot.record_report(id, counts);
     is_kept.then_some(()).ok_or(Error::Overloaded)
 }
 

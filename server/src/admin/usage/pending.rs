@@ -157,11 +157,11 @@ impl UsageBatch {
             note(&mut environments, one.lineage, seen(one.hour));
         }
         store::usage::add_evaluations(tx, &evaluations).await?;
-        store::usage::flags_seen(tx, &flags).await?;
+        store::usage::record_last_evaluations(tx, &flags).await?;
         store::usage::add_polls(tx, &self.polls).await?;
         clients::add(tx, &self.clients, seen).await?;
         previous_keys::add(tx, &self.previous_keys, seen).await?;
-        store::usage::environments_seen(tx, &environments).await
+        store::usage::record_last_polls(tx, &environments).await
     }
 
     /// Returns the evaluations to add: those counted here, and those in reports that no instance has counted yet, as
@@ -198,7 +198,7 @@ async fn limited(tx: &mut Tx, sums: Hourly<EvaluationKey>) -> Result<Vec<Evaluat
         .filter(|(_, (.., origin))| *origin == Origin::Client)
         .map(|(hour, (lineage, flag, ..))| (*lineage, *flag, *hour))
         .collect();
-    let mut reported = store::usage::reported(tx, &reported).await?;
+    let mut reported = store::usage::reported_evaluations(tx, &reported).await?;
     let mut rows: HashMap<(FlagHour, Reason), Evaluations> = HashMap::new();
     for ((hour, (lineage, flag, outcome, origin)), count) in sums.0 {
         let flag_hour = (lineage, flag, hour);
@@ -253,11 +253,11 @@ impl<K: Copy + Eq + Hash> Hourly<K> {
         *sum = sum.saturating_add(count);
     }
 
-    /// Drops counts before the hour `oldest`. While there are more than `most`, adds the counts of the oldest hour to
+    /// Drops counts before the hour `oldest`. While there are more than `limit`, adds the counts of the oldest hour to
     /// those of the next.
-    fn bound(&mut self, oldest: i64, most: usize) {
+    fn bound(&mut self, oldest: i64, limit: usize) {
         self.0.retain(|(hour, _), _| *hour >= oldest);
-        while self.0.len() > most {
+        while self.0.len() > limit {
             let mut hours: BTreeSet<i64> = self.0.keys().map(|(hour, _)| *hour).collect();
             let (Some(first), Some(second)) = (hours.pop_first(), hours.pop_first()) else {
                 return;
@@ -269,9 +269,9 @@ impl<K: Copy + Eq + Hash> Hourly<K> {
         }
     }
 
-    /// Takes at most `most` sums.
-    fn take(&mut self, most: usize) -> Vec<(i64, K, u64)> {
-        let taken = self.0.extract_if(|_, _| true).take(most);
+    /// Takes at most `limit` sums.
+    fn take(&mut self, limit: usize) -> Vec<(i64, K, u64)> {
+        let taken = self.0.extract_if(|_, _| true).take(limit);
         taken
             .map(|((hour, what), count)| (hour, what, count))
             .collect()

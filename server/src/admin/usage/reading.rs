@@ -107,7 +107,7 @@ pub(crate) async fn of_flag(
             }
         }
     }
-    let seen = store::usage::flag_last_seen(&mut tx, id).await?;
+    let seen = store::usage::last_evaluations(&mut tx, id).await?;
     let mut seen: HashMap<EnvironmentId, Timestamp> = seen.into_iter().collect();
     let usage = |(lineage, environment): (EnvironmentId, Environment)| {
         let (hours, last) = (hours.remove(&lineage), seen.remove(&lineage));
@@ -142,14 +142,14 @@ pub(crate) async fn of_environment(
     environments::find(&mut tx, id).await?;
     let lineage = store::environments::lineage(&mut tx, id).await?;
     let mut hours: BTreeMap<i64, ((i64, i64), Polls)> = BTreeMap::new();
-    let evaluations = store::usage::of_environment(&mut tx, lineage, from, to).await?;
-    for (hour, evaluations, reported) in evaluations {
-        hours.entry(hour).or_default().0 = (evaluations, reported);
+    for counted in store::usage::of_environment(&mut tx, lineage, from, to).await? {
+        let evaluations = (counted.evaluations, counted.reported);
+        hours.entry(counted.hour).or_default().0 = evaluations;
     }
     for (hour, kind, count) in store::usage::polls(&mut tx, lineage, from, to).await? {
         set(&mut hours.entry(hour).or_default().1, kind, count);
     }
-    let last_polled_at = store::usage::environment_last_seen(&mut tx, lineage).await?;
+    let last_polled_at = store::usage::last_poll(&mut tx, lineage).await?;
     let hour = |(hour, ((evaluations, reported), polls))| EnvironmentHour {
         hour: Timestamp::from_millis(hour),
         evaluations,
@@ -177,7 +177,7 @@ pub(crate) async fn polling(
         let polling = environments.entry(id).or_default();
         set(&mut polling.polls, kind, count);
     }
-    for (id, at) in store::usage::active_last_seen(&mut tx).await? {
+    for (id, at) in store::usage::last_polls_of_active(&mut tx).await? {
         environments.entry(id).or_default().last_polled_at = Some(at);
     }
     for (id, at) in store::usage::active_last_evaluated(&mut tx).await? {
@@ -194,7 +194,7 @@ pub(crate) async fn key_last_used(
 ) -> Result<Option<Timestamp>, Error> {
     let mut tx = admin.db.read().await?;
     let lineage = store::environments::lineage(&mut tx, environment.id).await?;
-    let polled = store::usage::environment_last_seen(&mut tx, lineage).await?;
+    let polled = store::usage::last_poll(&mut tx, lineage).await?;
     let evaluated = store::usage::last_evaluated_in(&mut tx, lineage).await?;
     // Earlier usage belongs to the previous keys of the environment. Counts are written once a minute, with the time at
     // which they are written.

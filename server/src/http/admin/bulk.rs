@@ -52,13 +52,13 @@ async fn change_flags(
 ) -> Result<Json<ChangedObjects>, Error> {
     let options = query.read()?;
     let change = body.read().await?;
-    let seen = options.fingerprint.as_deref();
+    let expected = options.fingerprint.as_deref();
     if options.dry_run {
         let plan = bulk::preview(&admin, &actor, &change).await?;
-        check_fingerprint(&plan, seen)?;
+        check_fingerprint(&plan, expected)?;
         return Ok(Json(ChangedObjects::planned(plan)));
     }
-    let applied = bulk::apply(&admin, &actor, &change, seen).await?;
+    let applied = bulk::apply(&admin, &actor, &change, expected).await?;
     Ok(Json(ChangedObjects::applied(applied)))
 }
 

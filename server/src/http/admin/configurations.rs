@@ -106,11 +106,11 @@ async fn copy(
     };
     let ((id, other), options) = target.with(&admin, &actor, reading).await?;
     let CopyOptions { part, dry_run } = options;
-    let seen = CopyPreconditions {
+    let expected = CopyPreconditions {
         to: precondition,
         ..CopyPreconditions::default()
     };
-    let copied = targeting::copy(&admin, &actor, id, other, part, &seen, dry_run).await?;
+    let copied = targeting::copy(&admin, &actor, id, other, part, &expected, dry_run).await?;
     let source = FlagEnvironmentId {
         environment: other,
         ..id

@@ -10,8 +10,7 @@ use utoipa::ToSchema;
 
 use crate::admin::Admin;
 use crate::admin::cloning::{self, CloneOptions};
-use crate::admin::environments;
-use crate::admin::environments::{EnvironmentPatch, NewEnvironment};
+use crate::admin::environments::{self, EnvironmentPatch, NewEnvironment};
 use crate::auth::actor::Actor;
 use crate::auth::authority::AnyAdministrator;
 use crate::error::Error;

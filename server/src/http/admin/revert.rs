@@ -56,16 +56,16 @@ impl Reverted {
         entry: AuditId,
         options: &DryRunOptions,
     ) -> Result<Self, RevertError> {
-        let seen = options.fingerprint.as_deref();
+        let expected = options.fingerprint.as_deref();
         if options.dry_run {
             let plan = reversal::preview(admin, actor, entry).await?.plan?;
-            check_fingerprint(&plan, seen)?;
+            check_fingerprint(&plan, expected)?;
             return Ok(Self {
                 overwrites: plan.overwrites,
                 changed: ChangedObjects::planned(plan),
             });
         }
-        let applied = reversal::revert(admin, actor, entry, seen).await?;
+        let applied = reversal::revert(admin, actor, entry, expected).await?;
         Ok(Self {
             overwrites: applied.plan.overwrites,
             changed: ChangedObjects::applied(applied),

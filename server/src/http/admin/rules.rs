@@ -94,7 +94,7 @@ async fn list(
     Path(id): Path<FlagEnvironmentId>,
     _: NoQuery,
 ) -> Result<TaggedAs<RuleList>, Error> {
-    targeting::rules(&admin, &actor, id).await.map(listed)
+    targeting::rules(&admin, &actor, id).await.map(rule_list)
 }
 
 /// Reads a rule.
@@ -153,14 +153,14 @@ async fn reorder(
     let (id, RuleOrder(order)) = target.with(&admin, &actor, body.read()).await?;
     targeting::reorder_rules(&admin, &actor, id, &precondition, &order)
         .await
-        .map(listed)
+        .map(rule_list)
 }
 
 /// Rules by ascending priority.
 #[derive(Serialize, ToSchema)]
 struct RuleList(Vec<TargetingRule>);
 
-fn listed(Rules { rules, revision }: Rules) -> TaggedAs<RuleList> {
+fn rule_list(Rules { rules, revision }: Rules) -> TaggedAs<RuleList> {
     TaggedAs {
         revision,
         body: RuleList(rules),

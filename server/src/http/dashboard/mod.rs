@@ -191,7 +191,7 @@ fn provide_ports(service: &Service) {
         Some(Session(Ok(actor))) => {
             let ClientAddress(address) =
                 ClientAddress::of(&parts, &service.runtime.settings.trusted_proxies);
-            let intending = actor.intending(intent::of(&parts));
+            let intending = actor.with_intent(intent::of(&parts));
             SignedIn::provide(service.admin.clone(), intending, address);
             Some(actor)
         }

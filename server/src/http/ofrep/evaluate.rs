@@ -44,6 +44,6 @@ pub(super) async fn all(
     let caching = |etag: &str| caching(etag, "Authorization, X-API-Key, Accept-Encoding, Origin");
     let bytes = question.bytes();
     let results = AllResults::of(&environment, &known, bytes, caching, context).await?;
-    environment.polled(known.poll_kind(results.is_unchanged()), Client::Other);
+    environment.count_poll(known.poll_kind(results.is_unchanged()), Client::Other);
     Ok(AllFlags(results))
 }

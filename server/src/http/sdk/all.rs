@@ -64,7 +64,7 @@ pub(super) async fn all(
     body: Body<ContextBody>,
 ) -> Result<AllResults<FlagResults>, Error> {
     if is_page {
-        key.used_in_page();
+        key.warn_of_use_in_page();
     }
     let environment = key.for_all_results()?;
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
@@ -88,7 +88,7 @@ pub(super) async fn answer<T: FlagLists>(
     let context = context_in(bytes)?;
     let results = AllResults::of(environment, known, bytes, caching, context).await?;
     let kind = known.poll_kind(results.is_unchanged());
-    environment.polled(kind, client);
+    environment.count_poll(kind, client);
     Ok(results)
 }
 

@@ -41,7 +41,7 @@ pub(super) async fn config(
     FromPage(is_page): FromPage,
 ) -> Result<Config, Error> {
     if is_page {
-        key.used_in_page();
+        key.warn_of_use_in_page();
     }
     let environment = key.for_client()?.revealed()?;
     let vary = "Authorization, Accept-Encoding, Origin";
@@ -77,7 +77,7 @@ impl Wanted {
         let is_current = self.known.has(document.etag());
         // A HEAD request gets no flags to evaluate, so it does not count as a fetch.
         if self.method != Method::HEAD {
-            environment.polled(self.known.poll_kind(is_current), client);
+            environment.count_poll(self.known.poll_kind(is_current), client);
         }
         if is_current {
             return Ok(Config(

@@ -99,7 +99,7 @@ fn cache_control(max_age: u32) -> Result<HeaderValue, Error> {
         _ => format!("public, max-age={max_age}, stale-while-revalidate={max_age}"),
     };
     HeaderValue::from_str(&control)
-        .map_err(|error| Error::Internal(format!("a cache control is no header: {error}")))
+        .map_err(|error| Error::Internal(format!("invalid `Cache-Control` value: {error}")))
 }
 
 /// The `etag` of an event of the stream, in the parameter `revision` of the query.

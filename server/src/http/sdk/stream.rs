@@ -50,7 +50,7 @@ pub(super) async fn stream(
     // A `HEAD` request does not subscribe.
     let is_open = method != Method::HEAD;
     Ok(Changes {
-        _open: is_open.then(|| follower.opened(client)).flatten(),
+        _open: is_open.then(|| follower.count_stream(client)).flatten(),
         runtime,
         follower,
         known,
