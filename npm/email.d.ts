@@ -1,2 +1,2 @@
-/** The format of an e-mail address, as the service checks it. */
+/** The format of an e-mail address, as the server checks it. */
 export const EMAIL: RegExp;

@@ -51,7 +51,7 @@ async function read(file: string): Promise<Manifest> {
   return JSON.parse(await readFile(file, "utf8"));
 }
 
-/** Returns the variables that configure an example for its service. */
+/** Returns the variables that configure an example for its Pennon server. */
 export function settings(service: string): Record<string, string> {
   return {
     PENNON_SDK_KEY: LIVE,

@@ -17,7 +17,7 @@ export async function buildNext(cwd: string, ...options: readonly string[]): Pro
   await run(next(cwd), ["build", ...options], { cwd, env: keys });
 }
 
-/** Runs `next start` in an application that has been built. Its pages use this service. */
+/** Runs `next start` in an application that has been built. Its pages use this Pennon server. */
 export function startNext(cwd: string, service: string): Promise<Child> {
   const listening = /http:\/\/127\.0\.0\.1:([1-9]\d*).*Ready/s;
   const arguments_ = ["start", "--hostname", "127.0.0.1", "--port", "0"];

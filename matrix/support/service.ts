@@ -23,7 +23,7 @@ export interface Site {
 export const LIVE = "live";
 
 /**
- * A stand-in for the service. Serves the config documents and questions of the test vectors, and a site if one is
+ * A stand-in for the Pennon server. Serves the config documents and questions of the test vectors, and a site if one is
  * given.
  */
 export class Service {

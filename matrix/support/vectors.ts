@@ -33,7 +33,7 @@ export const questions = Array.from(vectors, ([sdkKey, { cases }]) => ({
   cases: cases.map(({ key, context }) => ({ key, context })),
 }));
 
-/** The service's response to a request for one evaluation. */
+/** The server's response to a request for one evaluation. */
 export const remote = { enabled: true, reason: "rollout" };
 
 /** Expects the result of `answers` in `apps/shared`, as JSON or parsed, to be right. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Child } from "./child.ts";
 import { tool } from "./tool.ts";
 
-/** Runs a folder's `worker.js` and `engine.wasm` as Cloudflare would. The worker uses this service. */
+/** Runs a folder's `worker.js` and `engine.wasm` as Cloudflare would. The worker uses this Pennon server. */
 export async function startWorkerd(
   folder: string,
   service: string,

@@ -4,14 +4,14 @@ import { optionsFor } from "./scripted.ts";
 
 type Options = Partial<FeatureFlagsClientOptions>;
 
-/** Returns a client of this service, which is shut down when the test ends. */
+/** Returns a client of this server, which is shut down when the test ends. */
 export function clientFor(service: Transport, options: Options = {}): FeatureFlagsClient {
   const client = new FeatureFlagsClient(optionsFor(service, options));
   onTestFinished(() => client.shutdown());
   return client;
 }
 
-/** Returns a client of this service that has its first flags, and is shut down when the test ends. */
+/** Returns a client of this server that has its first flags, and is shut down when the test ends. */
 export async function readyClient(
   service: Transport,
   options: Options = {},

@@ -26,7 +26,7 @@ export function evaluationsFor(userId: unknown): readonly RemoteEvaluation[] {
   return [evaluation("banner"), evaluation("beta", userId === "ada", { reason: "targeting_rule" })];
 }
 
-/** A service that hides its rules, and evaluates all flags for a context. It responds with tags and 304. */
+/** A server that hides its rules, and evaluates all flags for a context. It responds with tags and 304. */
 export class EvaluatingService extends StreamingService {
   /** The ID of the config document. */
   document = "v1";

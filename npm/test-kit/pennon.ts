@@ -10,9 +10,9 @@ const binary =
 const email = "ana@example.com";
 const password = "correct horse battery staple";
 
-/** The real service, on its own database, which is deleted with it. */
+/** The real server, on its own database, which is deleted with it. */
 export class Pennon {
-  /** The address that the service prints when it is ready. */
+  /** The address that the server prints when it is ready. */
   url = "";
   readonly #process: ChildProcess;
   /** Resolves when the process has ended, or could not be started. */
@@ -35,7 +35,7 @@ export class Pennon {
     this.#closed = new Promise((resolve) => this.#process.on("close", () => resolve()));
   }
 
-  /** Starts the service and signs in. */
+  /** Starts the server and signs in. */
   static async start(): Promise<Pennon> {
     const pennon = new Pennon(await mkdtemp(join(tmpdir(), "pennon-")));
     try {
@@ -69,7 +69,7 @@ export class Pennon {
     return text === "" ? undefined : JSON.parse(text);
   }
 
-  /** Returns the address of the service when it is ready. */
+  /** Returns the address of the server when it is ready. */
   #isReady(): Promise<string> {
     return new Promise((resolve, reject) => {
       let output = "";

@@ -35,7 +35,7 @@ export async function timerIsSet(): Promise<void> {
 
 type Responder = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
 
-/** A service whose responses follow a script. It repeats the last one. */
+/** A server whose responses follow a script. It repeats the last one. */
 export class ScriptedService implements Transport {
   readonly requests: TransportRequest[] = [];
   readonly #waiting = new Map<number, () => void>();
@@ -79,7 +79,7 @@ export class ScriptedService implements Transport {
   }
 }
 
-/** Returns the options of a client of this service. It does not poll, unless a test enables that. */
+/** Returns the options of a client of this server. It does not poll, unless a test enables that. */
 export function optionsFor(transport: Transport, options: Partial<FeatureFlagsClientOptions> = {}) {
   return { sdkKey: "pnk_test", transport, pollIntervalMs: 0, ...options };
 }

@@ -1,7 +1,7 @@
 import type { TransportRequest, TransportStream } from "@pennon/core";
 import { ScriptedService } from "./scripted.ts";
 
-/** A service with a stream, whose events the tests send. */
+/** A server with a stream, whose events the tests send. */
 export class StreamingService extends ScriptedService {
   readonly opened: TransportRequest[] = [];
   /** The response that refuses the next streams. */

@@ -1,5 +1,5 @@
 /**
- * Returns the client's answers to the service's questions, and the engine that it used. Every application ends here.
+ * Returns the client's answers to the server's questions, and the engine that it used. Every application ends here.
  * The applications differ in how they load the package.
  */
 export async function answers(

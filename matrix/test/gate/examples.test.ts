@@ -15,7 +15,7 @@ import { Service } from "../../support/service.ts";
 
 const npmStart = ["npm", "start"] as const;
 
-/** Starts a service with the flags of the examples. */
+/** Starts a Pennon server with the flags of the examples. */
 async function shop(port?: number): Promise<Service> {
   const service = await Service.start(undefined, port);
   serveShop(service, true);
@@ -49,7 +49,7 @@ describe("examples/node-express", () => {
     await expectApi(example.url, service);
   });
 
-  it("starts and serves while the service is down, and follows changes afterwards", async () => {
+  it("starts and serves while Pennon is down, and follows changes afterwards", async () => {
     const { url } = await shop().then(async (service) => {
       await using gone = service;
       return { url: gone.url };

@@ -69,7 +69,7 @@ describe("an application built with Next.js and Turbopack", () => {
     expect(service.firstFetches).toBe(1);
   });
 
-  it("serves pages while the service is down", async () => {
+  it("serves pages while Pennon is down", async () => {
     await using next = await startNext(folder, "http://127.0.0.1:9");
     const page = await (await fetch(`${next.url}/flags?user=user-63`)).text();
     expect(page).toContain("<pre>false</pre><output>false</output>");

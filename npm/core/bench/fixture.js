@@ -5,7 +5,7 @@ const USERS = Array.from({ length: 1_024 }, (_, number) => `user-${number}`);
 
 const FLAGS = 10_000;
 
-/** The config document as text, as the service writes it. */
+/** The config document as text, as the server writes it. */
 export const configuration = JSON.stringify({ flags: Array.from({ length: FLAGS }, flag) });
 
 /** All keys in random order. They are not the same string objects as those in the configuration. */

@@ -1,9 +1,9 @@
 import type { Reason } from "./evaluation.js";
 
 /**
- * Storage for flags, from which `initialize()` starts if the service cannot be reached. A cache is synchronous and
+ * Storage for flags, from which `initialize()` starts if the server cannot be reached. A cache is synchronous and
  * holds plain JSON values, so a `Map` works. Reads always come from memory; the client writes new flags to the cache,
- * and the index whenever the service confirms them. Only one client at a time may use a cache.
+ * and the index whenever the server confirms them. Only one client at a time may use a cache.
  */
 export interface Cache {
   get(key: string): CacheEntry | null | undefined;
@@ -28,11 +28,11 @@ export interface CachedFlag {
 export interface CacheIndex {
   readonly keys: readonly string[];
   /**
-   * The environment of the flags: the public prefix of its SDK key, and the address of the service. A client of another
+   * The environment of the flags: the public prefix of its SDK key, and the address of the server. A client of another
    * environment ignores them.
    */
   readonly source: string;
-  /** The time at which the service last confirmed these flags, in milliseconds since 1970. */
+  /** The time at which the server last confirmed these flags, in milliseconds since 1970. */
   readonly confirmedAt: number;
 }
 

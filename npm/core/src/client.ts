@@ -196,9 +196,9 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Evaluates the flag for a context, in this process, with the same engine as the service.
+   * Evaluates the flag for a context, in this process, with the same engine as the server.
    *
-   * With `mode: "remote"`, returns the service's evaluation for the client's context. Another context throws
+   * With `mode: "remote"`, returns the server's evaluation for the client's context. Another context throws
    * `EVALUATION_FAILED`, also in `evaluateAll` and in a reader's `evaluate` and `snapshot`; `read` then returns
    * the value in `fallbacks`, if any, and `readAll` no flags.
    *
@@ -252,7 +252,7 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Sends the context to the service, which evaluates the flag. Makes one attempt, without retries. Works without
+   * Sends the context to the server, which evaluates the flag. Makes one attempt, without retries. Works without
    * `initialize()`.
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `EVALUATION_FAILED`, `NOT_INITIALIZED` after `shutdown()`

@@ -1,6 +1,6 @@
 /** The machine-readable cause of a {@link FeatureFlagsError}. */
 export type ErrorCode =
-  /** The flag does not exist, or its TTL has expired and the service could not confirm it. */
+  /** The flag does not exist, or its TTL has expired and the server could not confirm it. */
   | "FLAG_NOT_FOUND"
   /** The flag uses something that this version of the package does not support, such as a newer operator. */
   | "FLAG_UNSUPPORTED"
@@ -8,7 +8,7 @@ export type ErrorCode =
   | "NOT_INITIALIZED"
   /** An option of the constructor or of `initialize()` is invalid; the message names the valid values. */
   | "INVALID_OPTIONS"
-  /** Neither the service nor a store or cache had flags for `initialize()`; see `cause`. */
+  /** Neither the server nor a store or cache had flags for `initialize()`; see `cause`. */
   | "INITIALIZATION_FAILED"
   /** `refresh()` or `setContext()` failed after all retries; see `cause`. */
   | "REFRESH_FAILED"

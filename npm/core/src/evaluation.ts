@@ -6,7 +6,7 @@ export type Reason =
   | "targeting_rule"
   | "rollout"
   /**
-   * The flag cannot be evaluated, and the client's `fallbacks` has a value for it. The service never returns this
+   * The flag cannot be evaluated, and the client's `fallbacks` has a value for it. The server never returns this
    * reason.
    */
   | "fallback";
@@ -74,7 +74,7 @@ interface NoList {
 /**
  * The attributes of the user, tenant or request for which a flag is evaluated.
  *
- * A value that the service would reject (a type other than the declared one, or a number that is not finite) counts as
+ * A value that the server would reject (a type other than the declared one, or a number that is not finite) counts as
  * missing, and so does `null`. Only own properties count.
  */
 export interface EvaluationContext<

@@ -14,18 +14,18 @@ import { VERSION } from "./version.js";
 export interface FeatureFlagsClientOptions {
   /** The SDK key of one environment. In a browser bundle, everyone can read it. */
   readonly sdkKey: string | undefined;
-  /** The address of the service. Default `http://127.0.0.1:3000`. */
+  /** The address of the Pennon server. Default `http://127.0.0.1:3000`. */
   readonly baseUrl?: string | undefined;
   /**
    * Where flags are evaluated. Default `"local"`: the client fetches the rules, and evaluates any context in memory.
    *
-   * With `"remote"`, the service evaluates all flags for one context, `context`, and the client never sees a rule. All
+   * With `"remote"`, the server evaluates all flags for one context, `context`, and the client never sees a rule. All
    * reads, including `isEnabled`, then answer for this context; `setContext` changes it. Environments that hide their
    * rules from clients require it.
    */
   readonly mode?: "local" | "remote" | undefined;
   /**
-   * With `mode: "remote"`, the context for which the service evaluates flags. It is copied. Default: the context of
+   * With `mode: "remote"`, the context for which the server evaluates flags. It is copied. Default: the context of
    * `bootstrap`, if it has one, and otherwise no attributes.
    */
   readonly context?: EvaluationContext<object> | null | undefined;
@@ -34,7 +34,7 @@ export interface FeatureFlagsClientOptions {
    */
   readonly pollIntervalMs?: number | undefined;
   /**
-   * The time to live (TTL) of a flag: how long it is served without confirmation by the service, in milliseconds. A
+   * The time to live (TTL) of a flag: how long it is served without confirmation by the server, in milliseconds. A
    * flag's TTL override takes precedence. Default 60000.
    */
   readonly cacheTtlMs?: number | undefined;
@@ -54,14 +54,14 @@ export interface FeatureFlagsClientOptions {
   /** The timeout of one attempt, in milliseconds. Default 3000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Storage for flags without their rules and rollouts, from which the client can start if the service is down. Prefer
+   * Storage for flags without their rules and rollouts, from which the client can start if the server is down. Prefer
    * `store`, which includes them. By default flags are kept in memory only.
    */
   readonly cache?: Cache | undefined;
   /**
-   * Storage for the config document, including rules. With it, the client can start without the service and evaluate
+   * Storage for the config document, including rules. With it, the client can start without the server and evaluate
    * every context. Use `localStorageStore()`, `fileStore(path)` of `@pennon/core/file-store`, or your own object.
-   * Stored flags are served past their TTL, until the service responds or they are `maxAgeSeconds` old (a day by
+   * Stored flags are served past their TTL, until the server responds or they are `maxAgeSeconds` old (a day by
    * default). By default nothing is stored. Not available with `mode: "remote"`, which fetches no config document.
    */
   readonly store?: Store | undefined;
@@ -79,9 +79,9 @@ export interface FeatureFlagsClientOptions {
    */
   readonly bootstrap?: Snapshot | Configuration | string | undefined;
   /**
-   * The context of a page's first evaluations. `initialize()` then requests a bootstrap for it from the service, and
+   * The context of a page's first evaluations. `initialize()` then requests a bootstrap for it from the server, and
    * resolves before the engine is loaded. Evaluations for other contexts start the engine, and fail until it is loaded,
-   * as with `bootstrap`. Has no effect with `bootstrap`, outside of pages, and if the service does not return one
+   * as with `bootstrap`. Has no effect with `bootstrap`, outside of pages, and if the server does not return one
    * within a second. With `mode: "remote"`, use `context`.
    */
   readonly bootstrapContext?: EvaluationContext<object> | undefined;
@@ -91,7 +91,7 @@ export interface FeatureFlagsClientOptions {
    */
   readonly fallbacks?: Readonly<Record<string, boolean>> | undefined;
   /**
-   * True to serve flags past their TTL while the service is unreachable. If the service rejects the key, flags expire
+   * True to serve flags past their TTL while the server is unreachable. If the server rejects the key, flags expire
    * as usual. Default false.
    */
   readonly staleIfError?: boolean | undefined;
@@ -101,7 +101,7 @@ export interface FeatureFlagsClientOptions {
    */
   readonly streaming?: boolean | undefined;
   /**
-   * True to report the number of evaluations of each flag to the service, without contexts: first after 60 seconds,
+   * True to report the number of evaluations of each flag to the server, without contexts: first after 60 seconds,
    * then every 30 to 60 seconds, and at `flush()` and `shutdown()`. A report that fails has no effect on the client.
    * With the key of a public environment (`pnp_…`), a random tenth is reported. Default true, but false with a custom
    * `transport`.
@@ -124,11 +124,11 @@ export interface InitializeOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * The behavior if the flags cannot be fetched. Use it to start an application before its service. By default
+   * The behavior if the flags cannot be fetched. Use it to start an application before Pennon. By default
    * `initialize()` rejects after all attempts have failed, and the client stops trying until you call it again.
    *
    * - `"background"`: rejects as by default, but the client keeps trying, and emits `ready` with the first flags.
-   * - `"forever"`: waits until the client has flags. Rejects early only after `timeoutMs`, if the service rejects the
+   * - `"forever"`: waits until the client has flags. Rejects early only after `timeoutMs`, if the server rejects the
    *   key, or if the response is not a config document. The client keeps trying in these cases too.
    *
    * Attempts are up to 30 seconds apart. After a rejected key, the client tries again within a minute, and then less
@@ -305,8 +305,8 @@ function flag(
 }
 
 /**
- * Returns false for nine in ten pages with a public key, at random. The service scales the counts of the others. A
- * server draws when it reports instead: React forbids randomness in a prerender, which creates clients.
+ * Returns false for nine in ten pages with a public key, at random. Pennon scales the counts of the others. A server
+ * draws when it reports instead: React forbids randomness in a prerender, which creates clients.
  */
 function isSampled(options: FeatureFlagsClientOptions): boolean {
   return !isPublicKey(options) || typeof document === "undefined" || Math.random() < 0.1;

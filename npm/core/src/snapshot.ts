@@ -1,6 +1,6 @@
 import type { EvaluationContext, Reason } from "./evaluation.js";
 
-/** The body of `GET /sdk/v1/config`. The members of its flags are known only to the service and the engine. */
+/** The body of `GET /sdk/v1/config`. The members of its flags are known only to the server and the engine. */
 export interface Configuration {
   readonly flags: readonly object[];
 }

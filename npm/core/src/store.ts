@@ -1,9 +1,9 @@
 /**
- * Storage for the config document, including rules. `initialize()` starts from it if the service cannot be reached.
+ * Storage for the config document, including rules. `initialize()` starts from it if the server cannot be reached.
  * Unlike a `Cache`, a store keeps its content at `shutdown()`, and the client can evaluate every context from it.
  */
 export interface Store {
-  /** The maximum age of a document, in seconds since the service confirmed it. */
+  /** The maximum age of a document, in seconds since the server confirmed it. */
   readonly maxAgeSeconds: number;
   /** Returns the text that was saved last, or null or undefined if there is none. */
   load(): string | null | undefined;
@@ -12,7 +12,7 @@ export interface Store {
 }
 
 export interface StoreOptions {
-  /** The maximum age of a document, in seconds since the service confirmed it. Default 86400, which is a day. */
+  /** The maximum age of a document, in seconds since the server confirmed it. Default 86400, which is a day. */
   readonly maxAgeSeconds?: number | undefined;
 }
 

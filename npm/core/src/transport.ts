@@ -31,7 +31,7 @@ export interface TransportStream {
 }
 
 /**
- * Sends requests to the service. A rejected promise means that the service is unreachable. Do not retry: the client
+ * Sends requests to the server. A rejected promise means that the server is unreachable. Do not retry: the client
  * does.
  */
 export interface Transport {
@@ -43,7 +43,7 @@ export interface Transport {
   open?(request: TransportRequest): Promise<TransportStream>;
 }
 
-/** A request that the HTTP cache may answer: by itself, or after it has asked the service (`no-cache`). */
+/** A request that the HTTP cache may answer: by itself, or after it has asked the server (`no-cache`). */
 interface CachedRequest extends TransportRequest {
   readonly cache?: "default" | "no-cache" | undefined;
 }

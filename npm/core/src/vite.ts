@@ -10,7 +10,7 @@ export interface PreloadOptions {
    * only the engine is.
    */
   readonly sdkKey?: string | undefined;
-  /** The address of the service. Default `http://127.0.0.1:3000`, as for the client. */
+  /** The address of the Pennon server. Default `http://127.0.0.1:3000`, as for the client. */
   readonly baseUrl?: string | undefined;
 }
 

@@ -91,7 +91,7 @@ function requested(): readonly (string | undefined)[] {
 }
 
 describe("a page with a context for its bootstrap", () => {
-  it("serves the service's evaluations before the engine is loaded", async () => {
+  it("serves the server's evaluations before the engine is loaded", async () => {
     const start = holdEngines();
     const client = clientOf();
     const events = eventsOf(client);
@@ -159,9 +159,9 @@ describe("a page with a context for its bootstrap", () => {
   });
 
   it.each<[string, () => Promise<Response>]>([
-    ["the service refuses", async () => new Response("", { status: 403 })],
-    ["an older service has none", async () => new Response("", { status: 404 })],
-    ["the service cannot be reached", async () => Promise.reject(new TypeError("offline"))],
+    ["the server refuses", async () => new Response("", { status: 403 })],
+    ["an older server has none", async () => new Response("", { status: 404 })],
+    ["the server cannot be reached", async () => Promise.reject(new TypeError("offline"))],
     ["the response is not a bootstrap", async () => json({ version: 2, flags: [] })],
     ["the response is not JSON", async () => new Response("<html>")],
     ["the response is a config document", async () => json(document)],
@@ -175,7 +175,7 @@ describe("a page with a context for its bootstrap", () => {
     expect(events).toEqual(["ready"]);
   });
 
-  it("does not wait for a service that does not respond", async () => {
+  it("does not wait for a server that does not respond", async () => {
     network.mockReturnValue(new Promise(() => {}));
     const client = clientOf({ retries: 1, timeoutMs: 10 });
     await expect(client.initialize()).rejects.toThrow("did not respond in time");
@@ -219,7 +219,7 @@ describe("a page with a context for its bootstrap", () => {
     expect(events).toEqual(["ready"]);
   });
 
-  it("keeps the bootstrap while the service cannot be reached, until the TTL", async () => {
+  it("keeps the bootstrap while the server cannot be reached, until the TTL", async () => {
     fakeClock();
     const client = clientOf({ retries: 1, cacheTtlMs: 10_000, logger: new LogRecorder() });
     await client.initialize();

@@ -221,7 +221,7 @@ describe("a snapshot", () => {
     });
   });
 
-  it("is served while the service is unreachable, until the usual TTL expires", async () => {
+  it("is served while the server is unreachable, until the usual TTL expires", async () => {
     const before = await readyClient(new ScriptedService(first));
     const bootstrap = posted(before.withContext(french).snapshot());
     const service = new ScriptedService(unreachable());

@@ -182,7 +182,7 @@ describe("a context", () => {
     expect(matches("userId_is_ada", context)).toBe(false);
   });
 
-  it("treats values that the service would reject as missing", () => {
+  it("treats values that the server would reject as missing", () => {
     for (const userId of [1, true, {}, ["ada"], null, new String("ada")]) {
       expect(matches("userId_is_ada", { userId })).toBe(false);
     }

@@ -58,7 +58,7 @@ describe("npm/core/README.md", () => {
     expect(fetch).toHaveBeenCalledOnce();
   });
 
-  it("shows a client that lets the service evaluate", async () => {
+  it("shows a client that lets the server evaluate", async () => {
     vi.stubEnv("PENNON_SDK_KEY", "pnp_test");
     const flags = [{ key: "new_checkout", enabled: true, reason: "rollout" }];
     const fetch = vi.fn(async (_url: string, _init: RequestInit) => Response.json({ flags }));
@@ -93,7 +93,7 @@ describe("npm/core/README.md", () => {
 });
 
 describe("docs/node.md", () => {
-  it("shows a start that retries until the service is up", async () => {
+  it("shows a start that retries until the server is up", async () => {
     vi.stubEnv("PENNON_SDK_KEY", "pnk_test");
     vi.useFakeTimers();
     const log = vi.spyOn(console, "log").mockReturnValue();

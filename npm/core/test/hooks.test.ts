@@ -54,7 +54,7 @@ describe("onEvaluate", () => {
     expect(keys).toEqual(["ruled", "beta"]);
   });
 
-  it("is called with evaluations by the service too", async () => {
+  it("is called with evaluations by the server too", async () => {
     const events: EvaluateEvent[] = [];
     const answer = () => ({
       status: 200,

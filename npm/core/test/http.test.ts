@@ -76,7 +76,7 @@ describe("over real HTTP", () => {
     expect(seen).toHaveLength(1);
   });
 
-  it("treats a missing service as an outage", async () => {
+  it("treats a missing server as an outage", async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     const client = new FeatureFlagsClient({ sdkKey: "k", baseUrl, retries: 1, retryDelayMs: 1 });

@@ -150,7 +150,7 @@ describe("evaluateRemote", () => {
 describe("usage reports", () => {
   const isReport = ({ url }: TransportRequest) => url.endsWith("/sdk/v1/usage");
 
-  /** A service that returns a configuration and accepts reports, which it collects. */
+  /** A server that returns a configuration and accepts reports, which it collects. */
   function counting(...statuses: number[]) {
     const service = new ScriptedService((request) =>
       isReport(request) ? status(statuses.shift() ?? 204)(request) : on(request),
@@ -203,7 +203,7 @@ describe("usage reports", () => {
     expect(reports()).toEqual([]);
   });
 
-  /** Creates a client with the built-in transport, whose requests the service answers. */
+  /** Creates a client with the built-in transport, whose requests the server answers. */
   function builtIn(service: ScriptedService, options: Partial<FeatureFlagsClientOptions> = {}) {
     vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
       const { status, headers, body } = await service.send({ url, ...init } as TransportRequest);
@@ -497,7 +497,7 @@ describe("usage reports", () => {
     expect(keepalive).toEqual([true, true, false]);
   });
 
-  it("count any number of flags, in reports that the service accepts", async () => {
+  it("count any number of flags, in reports that the server accepts", async () => {
     const flags = Array.from({ length: 2_500 }, (_, index) => flag(`flag_${index}`));
     const { service, reports } = counting();
     service.respondWith((request) =>

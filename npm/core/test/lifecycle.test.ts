@@ -85,7 +85,7 @@ describe("initialize", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it("starts from a cache that another client filled, if the service is unreachable", async () => {
+  it("starts from a cache that another client filled, if the server is unreachable", async () => {
     const cache = new Map();
     await readyClient(new ScriptedService(on), { cache });
 
@@ -227,7 +227,7 @@ describe("refresh", () => {
 });
 
 describe("polling", () => {
-  it("follows the service, one request at a time", async () => {
+  it("follows the server, one request at a time", async () => {
     const slow = held();
     const service = new ScriptedService(on, slow.answer, off);
     const client = await readyClient(service, { pollIntervalMs: 1_000, timeoutMs: 60_000 });

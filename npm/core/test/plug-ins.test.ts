@@ -99,7 +99,7 @@ describe("a plug-in that fails", () => {
     ]);
   });
 
-  it("may return nonsense, which counts as an unreachable service or an invalid configuration", async () => {
+  it("may return nonsense, which counts as an unreachable server or an invalid configuration", async () => {
     for (const nonsense of [
       undefined,
       {},

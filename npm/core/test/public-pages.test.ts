@@ -28,7 +28,7 @@ describe("a page with a public key", () => {
     const client = clientOf();
     await client.initialize();
     expect(client.isEnabled("first")).toBe(true);
-    // The browser has confirmed the content with the service, and returns it from its cache: it need not be read.
+    // The browser has confirmed the content with the server, and returns it from its cache: it need not be read.
     network.mockImplementation(async () => response("other", { ETag: 'W/"first"' }));
     await client.refresh();
     expect(client.isEnabled("first")).toBe(true);
@@ -240,7 +240,7 @@ describe("a page in remote mode", () => {
     expect(client.isEnabled("second")).toBe(true);
   });
 
-  it("does not wait for a service that does not respond", async () => {
+  it("does not wait for a server that does not respond", async () => {
     network.mockReturnValue(new Promise(() => {}));
     const client = clientOf({ ...remote, retries: 1, timeoutMs: 10 });
     await expect(client.initialize()).rejects.toThrow("did not respond in time");

@@ -99,7 +99,7 @@ describe("evaluate and read", () => {
     });
   });
 
-  it("exclude a context without a bucketing key from a rollout, as the service does", async () => {
+  it("exclude a context without a bucketing key from a rollout, as the server does", async () => {
     const client = await ready();
     const out = { enabled: false, reason: "rollout" };
     expect(client.evaluate("nobody_yet")).toEqual(out);

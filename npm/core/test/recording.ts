@@ -3,14 +3,14 @@ import type { AddressInfo } from "node:net";
 import type { Pennon } from "../../test-kit/pennon.ts";
 import { createVectorFlags, type VectorCase, vectorFiles } from "./vector-flags.ts";
 
-/** A response of the service, as it was sent. */
+/** A response of the server, as it was sent. */
 interface RecordedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The responses of a release of the service to each kind of request from a client. */
+/** The responses of a release of the server to each kind of request from a client. */
 export interface Recording {
   readonly version: string;
   /** The flag that is on in the first configuration, and off in the second. */
@@ -30,7 +30,7 @@ export interface Recording {
 const SWITCHED = "recorded_switch";
 const HEADERS = ["content-type", "etag", "cache-control", "vary"];
 
-/** Sends every kind of request to a release of the service, and records the responses. */
+/** Sends every kind of request to a release of the server, and records the responses. */
 export async function record(pennon: Pennon, version: string): Promise<Recording> {
   const { id, sdkKey } = await pennon.request("POST", "/environments", { product: "p", name: "e" });
   const cases = [];
@@ -90,7 +90,7 @@ async function recorded(response: Response): Promise<RecordedAnswer> {
   return { status, headers: Object.fromEntries(headers), body: await response.text() };
 }
 
-/** A service that responds as the recorded release did. */
+/** A server that responds as the recorded release did. */
 export class RecordedService {
   /** The last posted body by path. */
   readonly posted = new Map<string, unknown>();

@@ -38,7 +38,7 @@ describe("a client in remote mode", () => {
     expect(() => client.evaluate("none")).toThrow("does not exist");
   });
 
-  it("sends only attributes that the service accepts, in a fixed order", async () => {
+  it("sends only attributes that the server accepts, in a fixed order", async () => {
     const service = new EvaluatingService();
     const customAttributes = { plan: "pro", age: Number.NaN, beta: true, list: [] };
     const context = { email: null, userId: "ada", customAttributes };
@@ -57,7 +57,7 @@ describe("a client in remote mode", () => {
     ["an address that is none", { email: "jörg@exämple.de " }],
     ["half of a surrogate pair", { country: "\ud83d", customAttributes: { plan: "\ud83d" } }],
     ["half of a pair as a name", { customAttributes: { plan: null, "\udca9": true } }],
-  ])("leaves out %s, which the service would refuse", async (_what, invalid) => {
+  ])("leaves out %s, which the server would refuse", async (_what, invalid) => {
     const service = new EvaluatingService();
     const context = { ...ada, ...invalid };
     const client = await readyRemoteClient(service, { context });
@@ -136,7 +136,7 @@ describe("a client in remote mode", () => {
     expect(notified).toHaveBeenCalledOnce();
   });
 
-  it("returns the service's reasons, even unknown ones, and counts entries that it cannot read", async () => {
+  it("returns the server's reasons, even unknown ones, and counts entries that it cannot read", async () => {
     const logger = new LogRecorder();
     const service = new EvaluatingService();
     const strange = [null, { key: "x" }, { key: 1, enabled: true, reason: "flag_enabled" }];
@@ -380,7 +380,7 @@ describe("over real HTTP", () => {
   });
 });
 
-describe("with the real service", () => {
+describe("with the real server", () => {
   let pennon: Pennon;
   let sdkKey: string;
 
@@ -406,7 +406,7 @@ describe("with the real service", () => {
 
   afterAll(() => pennon?.stop());
 
-  it("the key gives access to evaluations only, and they are those of the service", async () => {
+  it("the key gives access to evaluations only, and they are those of the server", async () => {
     expect(sdkKey).toMatch(/^pnp_/);
     const options = { sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 };
     await expect(new FeatureFlagsClient(options).initialize()).rejects.toThrow('mode: "remote"');

@@ -5,7 +5,7 @@ import { EvaluatingService } from "../../test-kit/evaluating.ts";
 import { eventsOf } from "../../test-kit/recorders.ts";
 import { configuration, flag, flagWithRule, ScriptedService } from "../../test-kit/scripted.ts";
 
-describe("a start without the service", () => {
+describe("a start without the server", () => {
   it("uses the cache only for an equal context", async () => {
     const service = new EvaluatingService();
     const cache = new Map<string, CacheEntry>();

@@ -2,7 +2,7 @@ import { FeatureFlagsClient, fetchTransport, type TransportRequest } from "@penn
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Pennon } from "../../test-kit/pennon.ts";
 
-describe("with the real service", () => {
+describe("with the real server", () => {
   const key = "new_checkout";
   let pennon: Pennon;
   let sdkKey: string;
@@ -35,7 +35,7 @@ describe("with the real service", () => {
 
   afterAll(() => pennon?.stop());
 
-  it("client and service return the same evaluations", async () => {
+  it("client and server return the same evaluations", async () => {
     const client = new FeatureFlagsClient({ sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 });
     await client.initialize();
     const contexts = [
@@ -53,7 +53,7 @@ describe("with the real service", () => {
     await client.shutdown();
   });
 
-  it("client and service return the same bootstrap", async () => {
+  it("client and server return the same bootstrap", async () => {
     const client = new FeatureFlagsClient({ sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 });
     await client.initialize();
     const contexts = [
@@ -69,7 +69,7 @@ describe("with the real service", () => {
     await client.shutdown();
   });
 
-  it("client and service return the same explanations", async () => {
+  it("client and server return the same explanations", async () => {
     const client = new FeatureFlagsClient({ sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 });
     await client.initialize();
     const contexts = [
@@ -121,7 +121,7 @@ describe("with the real service", () => {
     await client.shutdown();
   });
 
-  it("the client reports usage that the service counts", async () => {
+  it("the client reports usage that the server counts", async () => {
     const reported: number[] = [];
     const transport = {
       send: async (request: TransportRequest) => {

@@ -1,4 +1,4 @@
-// Tests this client with the last release of the service, and the last release of the client with this service.
+// Tests this client with the last release of the server, and the last release of the client with this server.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ function nextChange(client: FeatureFlagsClient): Promise<readonly string[]> {
   return new Promise((resolve) => client.once("change", ({ flags }) => resolve(flags)));
 }
 
-describe("this client, with the last release of the service", () => {
+describe("this client, with the last release of the server", () => {
   let recording: Recording;
   let service: RecordedService;
 
@@ -91,7 +91,7 @@ describe("this client, with the last release of the service", () => {
   });
 });
 
-describe("the last release of the client, with this service", () => {
+describe("the last release of the client, with this server", () => {
   const folder = mkdtempSync(join(tmpdir(), "pennon-client-"));
   let Released: typeof FeatureFlagsClient;
   let pennon: Pennon;

@@ -212,7 +212,7 @@ describe("initialize()", () => {
     expect(client.isEnabled("beta")).toBe(true);
   });
 
-  it("waits for a service that starts later, with retry: forever", async () => {
+  it("waits for a server that starts later, with retry: forever", async () => {
     const logger = new LogRecorder();
     const service = new ScriptedService(unreachable());
     const client = clientFor(service, { logger });

@@ -41,14 +41,14 @@ function clientOf(service: ScriptedService, options: Partial<FeatureFlagsClientO
   });
 }
 
-/** Runs a client while the service is up, so that the store has a document. */
+/** Runs a client while the server is up, so that the store has a document. */
 async function fill(store: Store): Promise<void> {
   const client = clientOf(new ScriptedService(on), { store });
   await client.initialize();
   await client.shutdown();
 }
 
-/** Starts a client while the service is down. */
+/** Starts a client while the server is down. */
 async function restart(store: Store, options: Partial<FeatureFlagsClientOptions> = {}) {
   const logger = new LogRecorder();
   const service = new ScriptedService(unreachable());
@@ -72,7 +72,7 @@ afterEach(() => {
 
 const { setInterval, clearInterval } = globalThis;
 
-/** Starts a client while the service is down, and runs the clock, which is stopped otherwise. */
+/** Starts a client while the server is down, and runs the clock, which is stopped otherwise. */
 async function restartInTime(...given: Parameters<typeof restart>) {
   const clock = setInterval(() => vi.advanceTimersByTime(10), 1);
   const restarted = await restart(...given);
@@ -109,7 +109,7 @@ describe("a store", () => {
     expect(events).toEqual(["saved", "ended"]);
   });
 
-  it("evaluates every context if the service is down at the start", async () => {
+  it("evaluates every context if the server is down at the start", async () => {
     const store = memoryStore();
     await fill(store);
     expect(store.saved).toHaveLength(1);
@@ -138,7 +138,7 @@ describe("a store", () => {
     }
   });
 
-  it("is served until the service responds, after which the usual TTLs apply", async () => {
+  it("is served until the server responds, after which the usual TTLs apply", async () => {
     const store = memoryStore();
     await fill(store);
     const { client, service } = await restartInTime(store);

@@ -39,7 +39,7 @@ async function listening(
 }
 
 describe("a client that streams", () => {
-  it("fetches a change after a random delay, within the service's limit", async () => {
+  it("fetches a change after a random delay, within the server's limit", async () => {
     for (const [more, longest] of [
       [{}, 250],
       [{ spreadMs: 4_000 }, 4_000],
@@ -172,7 +172,7 @@ describe("a client that streams", () => {
     expect(service.requests).toHaveLength(polls);
   });
 
-  it("opens a new stream when the service closes it or becomes silent", async () => {
+  it("opens a new stream when the server closes it or becomes silent", async () => {
     const service = new StreamingService(on);
     await listening(service);
     service.end();
@@ -224,7 +224,7 @@ describe("a client that streams", () => {
     expect(open).toHaveBeenCalledTimes(2);
   });
 
-  it("polls a service that has no stream", async () => {
+  it("polls a server that has no stream", async () => {
     const html = {
       status: 200,
       headers: new Headers({ "Content-Type": "text/html" }),

@@ -24,7 +24,7 @@ function read(file: string): unknown {
 /** The names of all vector files. */
 export const vectorFiles = (read("index.json") as { readonly files: readonly string[] }).files;
 
-/** Creates the flags of a vector file in an environment of the service, and returns their cases. */
+/** Creates the flags of a vector file in an environment of the server, and returns their cases. */
 export async function createVectorFlags(
   pennon: Pennon,
   environment: string,

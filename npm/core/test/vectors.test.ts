@@ -31,7 +31,7 @@ const index: Listed & { readonly future: Listed } = read("index.json");
 const engines = { wasm: FeatureFlagsClient, "plain JavaScript": ClientWithoutWasm };
 const ran = new Map<string, number>();
 
-/** Documents of newer services. */
+/** Documents of newer servers. */
 interface FutureVectors {
   readonly config: unknown;
   readonly cases: readonly {

@@ -8,7 +8,7 @@ describeDocument("docs/nest.md", ["examples/nest-api/src/", "npm/nest/test/snipp
 
 const flags = [flagWithRule("new_checkout", "FI"), flag("banner"), flag("gifts", false)];
 
-/** A service for clients with the default transport. It has no stream. */
+/** A server for clients with the default transport. It has no stream. */
 function serve(): void {
   vi.stubEnv("PENNON_SDK_KEY", "pnk_test");
   const body = JSON.stringify({ flags });

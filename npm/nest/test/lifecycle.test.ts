@@ -72,7 +72,7 @@ describe("a start", () => {
     expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/nest/${VERSION}`);
   });
 
-  it("succeeds with a warning while the service is down: flags are off, or their fallbacks", async () => {
+  it("succeeds with a warning while the server is down: flags are off, or their fallbacks", async () => {
     const warn = vi.spyOn(Logger.prototype, "warn");
     const options = optionsFor(new ScriptedService(unreachable()), quick);
     const { get } = await start({
@@ -105,7 +105,7 @@ describe("a start", () => {
     expect(warn).toHaveBeenCalledTimes(2);
   });
 
-  it("retries until the service is back", async () => {
+  it("retries until the server is back", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const service = new ScriptedService(unreachable());
     const options = optionsFor(service, quick);

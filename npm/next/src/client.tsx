@@ -31,7 +31,7 @@ export interface FeatureFlagsProviderProps {
   /**
    * The options of a client in the browser, whose SDK key everyone can read. The page then follows the flags without
    * the server. Read once. Without options, the page shows the evaluations of the server's last render. With
-   * `mode: "remote"`, the client asks the service for the evaluations, and a new context of `bootstrap` is passed to
+   * `mode: "remote"`, the client asks Pennon for the evaluations, and a new context of `bootstrap` is passed to
    * `setContext`.
    */
   readonly options?: FeatureFlagsClientOptions | undefined;

@@ -19,7 +19,7 @@ export function createPennonAdapter(options: PennonAdapterOptions = {}): PennonA
   return adapterOf(clientInRequest, options);
 }
 
-/** The adapter for the SDK key in `PENNON_SDK_KEY` and the service at `PENNON_URL`. */
+/** The adapter for the SDK key in `PENNON_SDK_KEY` and the Pennon server at `PENNON_URL`. */
 export const pennonAdapter: PennonAdapter = createPennonAdapter();
 
 /** Returns the data for the Flags Explorer: all flags of the environment, including those that no code declares. */

@@ -8,8 +8,8 @@ export type { FeatureFlagsServerOptions } from "./internal/request.js";
 /**
  * Returns a reader for this context. Its `snapshot()` is the `bootstrap` of a page.
  *
- * The first call in a process creates the client and waits for its flags, for at most one attempt (`timeoutMs`). If the
- * service is down, reads return their fallbacks until it is back. A component that calls this is rendered at each
+ * The first call in a process creates the client and waits for its flags, for at most one attempt (`timeoutMs`). If
+ * Pennon is down, reads return their fallbacks until it is back. A component that calls this is rendered at each
  * request.
  */
 export async function getFeatureFlags<Custom extends object>(

@@ -114,7 +114,7 @@ describe("a flag that does not exist", () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it("has the same value while the service is down", async () => {
+  it("has the same value while Pennon is down", async () => {
     service.respondWith(unreachable());
     expect(await declare("banner")(from("FR"))).toBe(false);
     expect(await declare("ruled", { defaultValue: true })(from("FR"))).toBe(true);

@@ -138,7 +138,7 @@ describe("the client", () => {
   });
 });
 
-describe("a service that is down", () => {
+describe("while Pennon is down, the client", () => {
   it("leaves fallbacks, and no error", async () => {
     const options = { ...from(new ScriptedService(unreachable())), retries: 1, retryDelayMs: 0 };
     const reader = await getFeatureFlags({}, { ...options, fallbacks: { banner: true } });
@@ -156,7 +156,7 @@ describe("a service that is down", () => {
     const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
     const options = { ...from(new ScriptedService(status(401))), ...(hasLogger && { logger }) };
     await getFeatureFlags({}, options);
-    const message = expect.stringContaining("the service rejected the sdkKey");
+    const message = expect.stringContaining("Pennon rejected the sdkKey");
     expect(hasLogger ? logger.warn : warn).toHaveBeenCalledWith(message);
     expect(hasLogger ? warn : logger.warn).not.toHaveBeenCalled();
     warn.mockRestore();

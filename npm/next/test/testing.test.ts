@@ -21,7 +21,7 @@ describe("the functions of @pennon/next/testing", () => {
 });
 
 describe("mocked flags", () => {
-  it("are available at once, outside of requests, without a request to the service", async () => {
+  it("are available at once, outside of requests, without a request to Pennon", async () => {
     const sent = vi.spyOn(globalThis, "fetch");
     mockFeatureFlags({ on: true, off: false });
     const flags = await getFeatureFlags({ userId: "ada" });

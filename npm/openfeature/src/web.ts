@@ -18,7 +18,7 @@ import {
 
 /**
  * Provides Pennon flags to `@openfeature/web-sdk`, evaluated in the page for OpenFeature's context, which is never
- * sent. With a client in `mode: "remote"`, the context is sent to the service, which evaluates the flags.
+ * sent. With a client in `mode: "remote"`, the context is sent to the server, which evaluates the flags.
  *
  * ```ts
  * await OpenFeature.setProviderAndWait(new PennonWebProvider({ sdkKey: "pnk_…" }), { targetingKey: "ada" });

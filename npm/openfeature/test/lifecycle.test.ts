@@ -138,7 +138,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     await provider.onClose();
   });
 
-  it("returns fallbacks if the service is down at the start", async () => {
+  it("returns fallbacks if the server is down at the start", async () => {
     const service = new ScriptedService(status(404));
     const provider = new Provider(optionsFor(service, { fallbacks: { on: true } }));
     await expect(provider.initialize()).rejects.toThrow("404");
@@ -281,7 +281,7 @@ describe("PennonWebProvider with a client in the mode remote", () => {
     return document({ flags: [{ key: "beta", enabled, reason, ttlOverrideSeconds: null }] });
   }
 
-  it("asks the service for each context of OpenFeature", async () => {
+  it("asks the server for each context of OpenFeature", async () => {
     const service = new ScriptedService(answer(true, "rollout"), answer(false, "flag_disabled"));
     const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));
     const flags = OpenFeature.getClient();

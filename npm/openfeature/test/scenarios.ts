@@ -30,7 +30,7 @@ const FLAGS = [
 
 const one = { retries: 1, retryDelayMs: 1 };
 
-/** Returns a ready client for an application. Its service has all kinds of flags. */
+/** Returns a ready client for an application. Its server has all kinds of flags. */
 async function ready(service = new ScriptedService(configuration(FLAGS))) {
   const client = await readyClient(service, one);
   return { service, client };
@@ -186,7 +186,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "is stale while the service is down, keeps evaluating, and reports when it is back",
+    name: "is stale while the server is down, keeps evaluating, and reports when it is back",
     async run(start) {
       const { client, service } = await ready();
       const app = await start(client);
@@ -227,7 +227,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "rejects a context that the service would reject, and accepts the next one",
+    name: "rejects a context that the server would reject, and accepts the next one",
     async run(start) {
       const { client } = await ready();
       const app = await start(client);

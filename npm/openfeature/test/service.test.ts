@@ -76,7 +76,7 @@ const CONTEXTS: readonly unknown[] = [
   ...Array.from({ length: 20 }, (_, user) => ({ targetingKey: `user-${user}` })),
 ];
 
-describe("with the real service", () => {
+describe("with the real server", () => {
   let pennon: Pennon;
   let sdkKey: string;
 
@@ -104,7 +104,7 @@ describe("with the real service", () => {
 
   afterAll(() => pennon?.stop());
 
-  it("both providers return the same as the service by OpenFeature's protocol", async () => {
+  it("both providers return the same as the server by OpenFeature's protocol", async () => {
     const options = () => ({ sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 });
     const onServers = new PennonServerProvider(options());
     const inBrowsers = new PennonWebProvider(options());
@@ -115,7 +115,7 @@ describe("with the real service", () => {
         const there = await evaluateRemotely(key, context);
         const here = inBrowsers.resolveBooleanEvaluation(key, false, context);
         const { value, variant, reason, flagMetadata, errorCode } = here;
-        // The service returns `STATIC` instead of `DISABLED`, which the Go provider would not return as `false`.
+        // The server returns `STATIC` instead of `DISABLED`, which the Go provider would not return as `false`.
         const sent = reason === "DISABLED" ? "STATIC" : reason;
         const word = errorCode === undefined ? sent : undefined;
         expect(
@@ -140,7 +140,7 @@ describe("with the real service", () => {
     await Promise.all([onServers.onClose(), inBrowsers.onClose()]);
   });
 
-  it("the service's description has the pattern of the email addresses that it accepts", async () => {
+  it("the server's description has the pattern of the email addresses that it accepts", async () => {
     const { components } = await (await fetch(`${pennon.url}/openapi.json`)).json();
     const { pattern } = components.schemas.EvaluationContext.properties.email.oneOf[0];
     const described = new RegExp(pattern);
@@ -162,7 +162,7 @@ describe("with the real service", () => {
       body: JSON.stringify({ context }),
     });
     const { value = false, variant, reason, metadata, errorCode } = await response.json();
-    // The service sends empty metadata with errors.
+    // The server sends empty metadata with errors.
     const flagMetadata = errorCode === undefined ? metadata : undefined;
     return { value, variant, reason, flagMetadata, errorCode };
   }

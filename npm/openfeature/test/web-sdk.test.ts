@@ -51,7 +51,7 @@ afterEach(async () => {
 });
 
 describe("a start with a bootstrap", () => {
-  it("is ready at once for the context of the bootstrap, while the service does not respond", async () => {
+  it("is ready at once for the context of the bootstrap, while the server does not respond", async () => {
     const bootstrap = await bootstrapFor("GB");
     const service = new ScriptedService(held().answer);
     const provider = new PennonWebProvider(optionsFor(service, { bootstrap }));

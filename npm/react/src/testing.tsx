@@ -10,7 +10,7 @@ export interface MockFeatureFlagsProviderProps {
   readonly children?: ReactNode;
 }
 
-/** Provides its children with the flags of a test, at once and without a service or a request. */
+/** Provides its children with the flags of a test, at once and without a request. */
 export function MockFeatureFlagsProvider({
   flags = {},
   children,

@@ -142,7 +142,7 @@ describe.skipIf(Activity === undefined)("a provider that is hidden and shown aga
 
   it.each([
     ["default", "until their TTL has expired and a fetch has failed", {}, "false"],
-    ["staleIfError", "for as long as the service is down", { staleIfError: true }, "true"],
+    ["staleIfError", "for as long as the server is down", { staleIfError: true }, "true"],
   ])("keeps them in an outage with %s %s", async (_, __, options, after) => {
     const service = new ScriptedService(on());
     const { page, hide, show, pass, requested } = await mounted(service, { ...quick, ...options });

@@ -97,7 +97,7 @@ describe("a provider with options", () => {
     expect(page.text()).toBe("banner is on.");
   });
 
-  it("reports that the service is down, and recovers when it is back", async () => {
+  it("reports that the server is down, and recovers when it is back", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(unreachable());
     function Status() {

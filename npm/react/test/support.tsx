@@ -47,7 +47,7 @@ function pageOf(container: HTMLElement, root: Root): Page {
   };
 }
 
-/** Starts a service with these flags, and a client that has fetched them. */
+/** Starts a server with these flags, and a client that has fetched them. */
 export async function ready(
   flags: readonly FlagConfig[],
   options: Partial<FeatureFlagsClientOptions> = {},
@@ -59,7 +59,7 @@ export async function ready(
 
 let tags = 0;
 
-/** Replaces the flags of the service, and makes the client fetch them. */
+/** Replaces the flags of the server, and makes the client fetch them. */
 export async function change(
   service: ScriptedService,
   client: FeatureFlagsClient,

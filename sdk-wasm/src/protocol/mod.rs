@@ -127,13 +127,13 @@ numbers! {
     pub enum FailureKind {
         /// No failure.
         None = 0,
-        /// The service could not be reached.
+        /// The server could not be reached.
         Unreachable = 1,
-        /// The service did not respond in time.
+        /// The server did not respond in time.
         TimedOut = 2,
-        /// The service responded with an error status: see `number`.
+        /// The server responded with an error status: see `number`.
         Status = 3,
-        /// The service responded with an invalid config document.
+        /// The server responded with an invalid config document.
         Malformed = 4,
         /// The engine trapped while it loaded the response.
         Trapped = 5,

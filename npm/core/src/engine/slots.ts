@@ -38,7 +38,7 @@ export class Slots {
     }
   }
 
-  /** Writes a value to a slot. A value that the service would reject counts as absent. */
+  /** Writes a value to a slot. A value that the server would reject counts as absent. */
   write(slot: number, value: unknown): void {
     if (typeof value === "string") {
       this.#writeString(slot, value);

@@ -11,7 +11,7 @@ export const ORDINARY: Members = {};
 /** A value that the engine can compare. */
 export type ComparableValue = string | number | boolean;
 
-/** Returns true if the engine can compare the value. The service would reject any other. */
+/** Returns true if the engine can compare the value. The server would reject any other. */
 export function isComparable(value: unknown): value is ComparableValue {
   return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
 }
@@ -19,7 +19,7 @@ export function isComparable(value: unknown): value is ComparableValue {
 /** A surrogate that is not part of a pair. UTF-8 cannot represent it. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Returns true if the text is valid Unicode. The service would reject any other. */
+/** Returns true if the text is valid Unicode. The server would reject any other. */
 export function isWellFormed(text: string): boolean {
   return !LONE_SURROGATE.test(text);
 }

@@ -81,7 +81,7 @@ function code(call: Call, { kind }: Failure): ErrorCode {
 
 function describe({ kind, status }: Failure): string {
   return kind === FailureKind.Status && status !== 401
-    ? `the service responded with status ${status}${HINTS[status ?? 0] ?? ""}`
+    ? `the server responded with status ${status}${HINTS[status ?? 0] ?? ""}`
     : DETAILS[kind];
 }
 
@@ -93,12 +93,10 @@ const HINTS: Readonly<Record<number, string>> = {
 };
 
 const DETAILS: Readonly<Record<Failure["kind"], string>> = {
-  [FailureKind.Unreachable]:
-    "the service could not be reached. Check that it is running at baseUrl.",
-  [FailureKind.TimedOut]:
-    "the service did not respond in time. Check the network, or raise timeoutMs.",
+  [FailureKind.Unreachable]: "Pennon could not be reached. Check that it is running at baseUrl.",
+  [FailureKind.TimedOut]: "Pennon did not respond in time. Check the network, or raise timeoutMs.",
   [FailureKind.Status]:
-    "the service rejected the sdkKey (status 401). " +
+    "Pennon rejected the sdkKey (status 401). " +
     "Use the current SDK key of the environment, and a baseUrl that does not redirect.",
   [FailureKind.Malformed]:
     "the response does not contain flags. Check that baseUrl is the address of Pennon.",

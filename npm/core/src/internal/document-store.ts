@@ -15,7 +15,7 @@ const RENEWED_AFTER = 0.1;
 export interface StoredDocument {
   /** The text of the config document. */
   readonly config: string;
-  /** The time since the service confirmed it, in milliseconds. */
+  /** The time since the server confirmed it, in milliseconds. */
   readonly ageMs: number;
   readonly maxAgeMs: number;
 }
@@ -48,13 +48,13 @@ export class DocumentStore {
     return typeof text === "string" ? this.#parse(text) : undefined;
   }
 
-  /** Saves a config document that the service has just returned. */
+  /** Saves a config document that the server has just returned. */
   save(config: Uint8Array): void {
     this.#config = new TextDecoder().decode(config);
     this.#write(this.#config);
   }
 
-  /** Records that the service has just confirmed the document. */
+  /** Records that the server has just confirmed the document. */
   renew(): void {
     if (this.#config !== undefined && Date.now() - this.#savedAt > this.#maxAgeMs * RENEWED_AFTER) {
       this.#write(this.#config);

@@ -275,7 +275,7 @@ export class Evaluations {
     if (value !== undefined) {
       return new FeatureFlagsError(
         "NOT_INITIALIZED",
-        `The flag '${key}' cannot be evaluated yet: the client has not reached the service, ` +
+        `The flag '${key}' cannot be evaluated yet: the client has not reached Pennon, ` +
           "or its engine is restarting. Try again later.",
       );
     }

@@ -29,7 +29,7 @@ export async function fetchFlags(
   const { transport, isPublicPage } = settings;
   if (RUNS_IN_PAGES && isPublicPage) {
     const reply = toReply(await transport.send({ ...pageRequest(settings, wanted), signal }));
-    // A browser answers from its cache if the service confirms the content, and does not tell.
+    // A browser answers from its cache if the server confirms the content, and does not tell.
     const isUnchanged = reply.status === 200 && !!reply.etag && reply.etag === wanted.etag;
     return isUnchanged ? { ...reply, status: 304 } : reply;
   }

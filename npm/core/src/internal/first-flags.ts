@@ -13,7 +13,7 @@ declare const RUNS_IN_PAGES: boolean;
 
 /**
  * The maximum time for which the engine of a page waits, so that the first evaluations have the network to themselves.
- * If they take longer, the service is slow, and not the network.
+ * If they take longer, the server is slow, and not the network.
  */
 const MAX_ENGINE_DELAY_MS = 1_000;
 

@@ -30,7 +30,7 @@ export class FlagRequests {
     this.#evaluations = evaluations;
   }
 
-  /** Requests a bootstrap for this context. Returns undefined, or rejects, if the service does not return one. */
+  /** Requests a bootstrap for this context. Returns undefined, or rejects, if the server does not return one. */
   async bootstrap(context: EvaluationContext): Promise<Snapshot | undefined> {
     const wanted = { context, isBootstrap: true, etag: undefined, announced: undefined };
     const reply = await fetchFlags(this.#settings, wanted, this.#bootstrapController.signal);

@@ -83,7 +83,7 @@ export class FlagStore {
 
   /**
    * Replaces the served flags by those of a store, and returns the keys of the changed ones. Does not write to the
-   * cache, because the service has not just confirmed these flags.
+   * cache, because the server has not just confirmed these flags.
    */
   serveStored(flags: ConfiguredFlags): readonly string[] {
     return this.#configure(flags)[0];

@@ -21,7 +21,7 @@ export const UNSUPPORTED = -2;
 
 /** A list of flags by position. It is immutable, and does not need the engine. */
 export interface Flags {
-  /** In remote mode, the context for which the service has evaluated the flags. */
+  /** In remote mode, the context for which the server has evaluated the flags. */
   readonly context?: KeyedContext | undefined;
   readonly size: number;
   key(position: number): string;
@@ -46,7 +46,7 @@ export interface ConfiguredFlags extends Flags {
   readonly skipped: number;
 }
 
-/** Returns flags that do not come from a configuration, but from the service's evaluations, a cache or a snapshot. */
+/** Returns flags that do not come from a configuration, but from the server's evaluations, a cache or a snapshot. */
 export function storedFlags(
   flags: readonly { readonly key: string; readonly value: FlagValue }[],
   context?: KeyedContext,
@@ -75,7 +75,7 @@ export const EVALUATIONS: readonly Evaluation[] = ALL_REASONS.flatMap((reason) =
   [false, true].map((enabled) => Object.freeze({ enabled, reason })),
 );
 
-/** Returns the shared object for this evaluation, or a new one if the reason comes from a newer service. */
+/** Returns the shared object for this evaluation, or a new one if the reason comes from a newer server. */
 export function evaluationOf(enabled: boolean, reason: Reason): Evaluation {
   const known = EVALUATIONS[ALL_REASONS.indexOf(reason) * 2 + Number(enabled)];
   return known ?? Object.freeze({ enabled, reason });

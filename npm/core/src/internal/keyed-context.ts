@@ -10,7 +10,7 @@ export interface KeyedContext {
   readonly context: EvaluationContext;
 }
 
-/** Returns true if the service accepts the text. */
+/** Returns true if the server accepts the text. */
 export const isAccepted: Accepts = (text, name) =>
   isWellFormed(text) && (name !== "email" || EMAIL.test(text));
 

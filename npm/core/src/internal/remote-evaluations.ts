@@ -7,7 +7,7 @@ import { Evaluations } from "./evaluations.js";
 import type { FlagStore } from "./flag-store.js";
 import { isAccepted, type KeyedContext, keyedContext } from "./keyed-context.js";
 
-/** Returns the service's evaluations for one context: that of the client. */
+/** Returns the server's evaluations for one context: that of the client. */
 export class RemoteEvaluations extends Evaluations {
   #requested: KeyedContext;
 

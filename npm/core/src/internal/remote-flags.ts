@@ -12,7 +12,7 @@ interface RemoteEvaluation {
 }
 
 /**
- * Reads a response of `POST /sdk/v1/evaluate/all`: the service's evaluations for this context, as flags. Returns
+ * Reads a response of `POST /sdk/v1/evaluate/all`: the server's evaluations for this context, as flags. Returns
  * undefined if it has none.
  */
 export function remoteFlags(reply: Reply, context: KeyedContext): ConfiguredFlags | undefined {

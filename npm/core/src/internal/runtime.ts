@@ -270,7 +270,7 @@ export class ClientRuntime implements FirstFlagsClient {
     if (remainingMs.length === 0 && this.#retry && !this.#hasWarnedOfRetries) {
       this.#hasWarnedOfRetries = true;
       this.#logger.warn(
-        "The flags could not be fetched, and the client keeps trying. Check that the service is running at baseUrl.",
+        "The flags could not be fetched, and the client keeps trying. Check that Pennon is running at baseUrl.",
         this.#thrown,
       );
     }
@@ -289,7 +289,7 @@ export class ClientRuntime implements FirstFlagsClient {
   /** Serves the flags of the document in the caller's store. */
   serveStored(flags: ConfiguredFlags): void {
     this.#documents?.warn(
-      "is served, because the service could not be reached. Flags may be older than their TTL.",
+      "is served, because Pennon could not be reached. Flags may be older than their TTL.",
     );
     const changes = this.#flags.serveStored(flags);
     this.#supportCheck.check(flags);
@@ -303,7 +303,7 @@ export class ClientRuntime implements FirstFlagsClient {
     );
   }
 
-  /** Saves a config document that the service has returned. */
+  /** Saves a config document that the server has returned. */
   save(config: Uint8Array | undefined): void {
     if (config !== undefined) {
       this.#documents?.save(config);
@@ -324,7 +324,7 @@ export class ClientRuntime implements FirstFlagsClient {
 
   expire(positions: Iterable<number>): void {
     this.#logger.warn(
-      "Flags have expired, because the service could not confirm them. Reads return fallbacks until it does.",
+      "Flags have expired, because Pennon could not confirm them. Reads return fallbacks until it does.",
     );
     this.#publishChanges(this.#flags.expire(positions));
     if (!this.#evaluations.isReady) {

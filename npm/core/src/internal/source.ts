@@ -3,7 +3,7 @@ const PUBLIC_PREFIX = 12;
 
 /**
  * Returns the text that identifies the environment of stored flags: the public prefix of its SDK key, and the address
- * of the service.
+ * of the server.
  */
 export function sourceOf(sdkKey: string, baseUrl: string): string {
   return `${sdkKey.slice(0, PUBLIC_PREFIX)} ${baseUrl}`;

@@ -21,7 +21,7 @@ export class LazyFeatures {
     this.#usage = new Usage(settings);
   }
 
-  /** Requests an evaluation from the service. Never rejects. */
+  /** Requests an evaluation from the server. Never rejects. */
   async evaluate(key: string, context: EvaluationContext | undefined): Promise<RemoteResult> {
     const controller = new AbortController();
     this.#pending.add(controller);
@@ -87,7 +87,7 @@ export class LazyFeatures {
     // A transport may ignore the signal.
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () =>
-        reject(new Error("the service did not respond in time, or the client has been shut down")),
+        reject(new Error("Pennon did not respond in time, or the client has been shut down")),
       );
     });
     const headers = { ...headersOf(this.#settings), "Content-Type": "application/json" };

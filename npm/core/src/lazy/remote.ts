@@ -3,12 +3,12 @@ import type { EvaluationContext, Reason } from "../evaluation.js";
 import { textOf } from "../internal/exchange.js";
 import type { TransportResponse } from "../transport.js";
 
-/** An evaluation by the service, or the reason for its failure. */
+/** An evaluation by the server, or the reason for its failure. */
 export type RemoteResult =
   | { readonly enabled: boolean; readonly reason: Reason }
   | { readonly code: ErrorCode; readonly detail: string; readonly cause?: unknown };
 
-/** Requests one evaluation from the service. Never rejects. */
+/** Requests one evaluation from the server. Never rejects. */
 export async function evaluateRemotely(
   key: string,
   context: EvaluationContext | undefined,
@@ -20,21 +20,21 @@ export async function evaluateRemotely(
       return toResult(body);
     }
     if (status !== 404) {
-      return failed(`the service responded with status ${status}${HINTS[status] ?? ""}`);
+      return failed(`the server responded with status ${status}${HINTS[status] ?? ""}`);
     }
     // Other servers, and other paths, respond with a page.
-    const isFromService = headers.get("content-type")?.includes("problem") ?? true;
-    return isFromService
+    const isFromServer = headers.get("content-type")?.includes("problem") ?? true;
+    return isFromServer
       ? { code: "FLAG_NOT_FOUND", detail: "the flag does not exist in this environment" }
-      : failed(`the service responded with status 404. ${CHECK_URL}`);
+      : failed(`the server responded with status 404. ${CHECK_URL}`);
   } catch (cause) {
-    return failed("the request to the service failed. See the cause.", cause);
+    return failed("the request to Pennon failed. See the cause.", cause);
   }
 }
 
 /** The likely cause of a status. */
 const HINTS: Readonly<Record<number, string>> = {
-  400: ". The service does not accept the context.",
+  400: ". Pennon does not accept the context.",
   401: ". Use the current SDK key of the environment, and a baseUrl that does not redirect.",
   413: ". The context is too large.",
 };

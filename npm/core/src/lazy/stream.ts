@@ -1,13 +1,13 @@
 import { parseRetryAfter } from "../internal/exchange.js";
 import type { TransportStream } from "../transport.js";
 
-/** The maximum length of a line. The service's lines are much shorter. */
+/** The maximum length of a line. The server's lines are much shorter. */
 const MAX_LINE_LENGTH = 65_536;
 
 /** The receiver of a stream's events. */
 export interface StreamListener {
   /**
-   * The service has a configuration with this tag, which the client should fetch at a random time within `spreadMs`, if
+   * The server has a configuration with this tag, which the client should fetch at a random time within `spreadMs`, if
    * given.
    */
   onEvent(etag: string, spreadMs: number | undefined): void;
@@ -71,7 +71,7 @@ async function read(
   }
 }
 
-/** Parses a line such as `data: {"etag":"W/\"1\"","spreadMs":2000}`. Each event of the service is one such line. */
+/** Parses a line such as `data: {"etag":"W/\"1\"","spreadMs":2000}`. Each event of the server is one such line. */
 function eventIn(
   line: string,
 ): { readonly etag: string; readonly spreadMs: number | undefined } | undefined {

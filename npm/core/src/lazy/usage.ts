@@ -2,7 +2,7 @@ import { REASONS } from "../engine/protocol.js";
 import type { Evaluation, Reason } from "../evaluation.js";
 import { isPublicKey, type Settings } from "../options.js";
 
-/** The maximum number of counts that the service accepts in one report. */
+/** The maximum number of counts that the server accepts in one report. */
 const MAX_COUNTS_PER_REPORT = 1_000;
 
 /**
@@ -14,7 +14,7 @@ const MAX_COUNTS = 50_000;
 /** The maximum number of unacknowledged reports. At this limit, counts are kept and not turned into reports. */
 const MAX_REPORTS = 50;
 
-/** The largest count that the service accepts. */
+/** The largest count that the server accepts. */
 const MAX_COUNT = 1e9;
 
 /**
@@ -23,7 +23,7 @@ const MAX_COUNT = 1e9;
  */
 const MAX_KEEPALIVE_CHARACTERS = 60_000;
 
-/** The reasons that the service counts. */
+/** The reasons that the server counts. */
 const COUNTED: readonly Reason[] = REASONS;
 
 /** Sends a report, and resolves to the status of the response. */
@@ -36,11 +36,11 @@ export class Usage {
   #counts = new Map<string, number[]>();
   #size = 0;
   #hasWarned = false;
-  /** True once the service has refused reports. */
+  /** True once the server has refused reports. */
   #isOff = false;
   /**
-   * The reports that the service has not acknowledged, each with its result while it is being sent. A retry sends the
-   * same bytes: if the first attempt has arrived, the service recognizes the ID of the report and does not count it
+   * The reports that the server has not acknowledged, each with its result while it is being sent. A retry sends the
+   * same bytes: if the first attempt has arrived, the server recognizes the ID of the report and does not count it
    * twice.
    */
   readonly #reports = new Map<string, Promise<void> | undefined>();
@@ -89,7 +89,7 @@ export class Usage {
     if (this.#reports.size >= MAX_REPORTS) {
       return;
     }
-    // The service scales the counts of public keys, of which a page reports all or none.
+    // The server scales the counts of public keys, of which a page reports all or none.
     const scale = isPublicKey(this.#settings) && typeof document === "undefined" ? 10 : 1;
     const counts = [...this.#counts].flatMap(([flagKey, ofFlag]) =>
       ofFlag.flatMap((evaluations, index) => {

@@ -66,7 +66,7 @@ const STATES = [
 const NO_FLAGS =
   "No flags have been fetched yet. Check that Pennon is running at PENNON_URL, and that PENNON_SDK_KEY is the SDK key of an environment.";
 
-/** Returns the address of the flag in the dashboard, which the service hosts. */
+/** Returns the address of the flag in the dashboard, which Pennon hosts. */
 function originOf(
   key: string,
   { dashboardUrl, baseUrl = process.env.PENNON_URL }: PennonAdapterOptions,

@@ -36,7 +36,7 @@ export function mockClient(
   return client;
 }
 
-/** Starts a real client with a service in memory, so that readers and errors are those of production. */
+/** Starts a real client with responses in memory, so that readers and errors are those of production. */
 async function start(flags: MockFlags, fallbacks: MockFlags): Promise<FeatureFlagsClient> {
   const configured = Object.entries(flags).map(([key, enabled]) => ({
     key,

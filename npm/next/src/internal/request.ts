@@ -16,7 +16,7 @@ export async function sharedClientInRequest(
   options?: FeatureFlagsServerOptions,
 ): Promise<SharedClient> {
   requireSameVersion();
-  // Called first, so that a build of the application needs neither a service nor a key, and prerenders no flag.
+  // Called first, so that a build of the application needs neither Pennon nor a key, and prerenders no flag.
   await connection();
   // In a build, it resolves only for `force-static`.
   if (process.env.NEXT_PHASE === "phase-production-build") {

@@ -78,7 +78,7 @@ const sharedClients = Symbol.for(`@pennon/next ${VERSION}`);
 /** Next.js loads a module several times: for pages, for the proxy, and whenever a file changes in development. */
 const scope = globalThis as { [sharedClients]?: Map<string, SharedClient> };
 
-/** Returns the client for this SDK key and service. The options of the first call apply. */
+/** Returns the client for this SDK key and `baseUrl`. The options of the first call apply. */
 export function sharedClientFor(options: FeatureFlagsClientOptions): SharedClient {
   scope[sharedClients] ??= new Map();
   const known = scope[sharedClients];

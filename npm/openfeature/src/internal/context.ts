@@ -8,8 +8,8 @@ type Attribute = string | number | boolean;
 const STRING_ATTRIBUTES = ["targetingKey", "userId", "tenantId", "email", "country"] as const;
 
 /**
- * Converts a flat OpenFeature context to a Pennon context, as the service does for requests by OpenFeature's own
- * protocol. Throws for a context that the service would reject.
+ * Converts a flat OpenFeature context to a Pennon context, as the server does for requests by OpenFeature's own
+ * protocol. Throws for a context that the server would reject.
  *
  * @throws {InvalidContextError}
  */
@@ -57,7 +57,7 @@ function isAttribute(value: unknown): value is Attribute {
   return ["string", "number", "boolean"].includes(typeof value);
 }
 
-/** Returns the members as JSON would represent them, because a request to the service contains JSON. */
+/** Returns the members as JSON would represent them, because a request to the server contains JSON. */
 function members(of: object): (readonly [string, unknown])[] {
   return Object.entries(of).map(([name, value]) => [name, asJson(value)]);
 }

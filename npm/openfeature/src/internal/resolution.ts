@@ -35,7 +35,7 @@ export function resolve(
 ): ResolutionDetails<boolean> {
   try {
     const used = toPennonContext(context);
-    // Unlike `evaluate`, `read` returns fallbacks even if the client has never reached the service.
+    // Unlike `evaluate`, `read` returns fallbacks even if the client has never reached the server.
     const { enabled, reason } = client.read(key, used) ?? client.evaluate(key, used);
     return {
       value: enabled,
