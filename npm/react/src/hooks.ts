@@ -1,7 +1,7 @@
 import type { Evaluation, FeatureFlagsClient, FlagKey, FlagReader, Reason } from "@pennon/core";
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { useStore } from "./internal/store.js";
-import { type FlagsStatus, LOADING } from "./status.js";
+import { type FlagsStatus, LOADING, READY } from "./status.js";
 
 const isServer = typeof document === "undefined";
 
@@ -24,8 +24,9 @@ export function useFlag(key: FlagKey, fallback = false): boolean {
 
 /** Returns the value of the flag for the provider's context, with the reason. */
 export function useFlagDetails(key: FlagKey, fallback = false): FlagDetails {
+  const { servedStatus } = useStore();
   const evaluation = useRead([key], (read) => read(key));
-  const loading = useIsLoading(evaluation);
+  const loading = useIsLoading(evaluation, servedStatus);
   return useMemo(
     () => ({ value: evaluation?.enabled ?? fallback, reason: evaluation?.reason, loading }),
     [evaluation, fallback, loading],
@@ -37,7 +38,7 @@ export function useSuspenseFlag(key: FlagKey, fallback = false): boolean {
   const { status } = useStore();
   const evaluation = useRead([key], (read) => read(key));
   // On a server no client fetches, so waiting would never end.
-  const loading = useIsLoading(evaluation, false);
+  const loading = useIsLoading(evaluation, () => READY);
   // A component that has been shown, even by a server, must not be replaced by a spinner.
   const [isNew] = useState(loading);
   if (isNew && loading) {
@@ -137,14 +138,16 @@ function useCount(keys: readonly FlagKey[]): void {
   }, [client, live, text]);
 }
 
-/** Returns true if the evaluation is missing or a fallback, and the flags are still being fetched. */
-function useIsLoading(evaluation: Evaluation | undefined, onServer?: false): boolean {
-  const { status, servedStatus } = useStore();
+/**
+ * Returns true if the evaluation is missing or a fallback, and the flags are still being fetched. `servedStatus` returns
+ * the status for a render on a server, and for hydration.
+ */
+function useIsLoading(
+  evaluation: Evaluation | undefined,
+  servedStatus: () => FlagsStatus,
+): boolean {
+  const { status } = useStore();
   const isEvaluated = evaluation !== undefined && evaluation.reason !== "fallback";
   const loading = (current: () => FlagsStatus) => () => !isEvaluated && current() === LOADING;
-  return useSyncExternalStore(
-    status.subscribe,
-    loading(status.current),
-    onServer === undefined ? loading(servedStatus) : () => onServer,
-  );
+  return useSyncExternalStore(status.subscribe, loading(status.current), loading(servedStatus));
 }
