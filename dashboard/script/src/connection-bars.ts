@@ -1,3 +1,4 @@
+import { eventsAddress, signInAddress } from "./addresses.ts";
 import type { Bars } from "./bars.ts";
 
 /** The time for which the server may be unreachable before a bar reports it, in milliseconds. */
@@ -66,7 +67,7 @@ export class ConnectionBars {
   /** Reports that the session has ended. */
   showEnded(): void {
     const text = "Your session has ended. What you typed is still here.";
-    this.#bars.show("ended", text, { href: "/dashboard/login", text: "Sign in in another tab" });
+    this.#bars.show("ended", text, { href: signInAddress, text: "Sign in in another tab" });
   }
 
   hideEnded(): void {
@@ -90,7 +91,7 @@ export async function isReachable(): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(unreachableDelay);
     const request = { method: "HEAD", cache: "no-store", signal } as const;
-    const { status } = await fetch("/dashboard/events", request);
+    const { status } = await fetch(eventsAddress, request);
     return status < 500;
   } catch {
     return false;

@@ -1,7 +1,5 @@
+import { signInAddress } from "./addresses.ts";
 import { type FetchedPage, fetchPage, fieldsOf, on } from "./dom.ts";
-
-/** The page to which the service redirects without a session. */
-const signIn = "/dashboard/login";
 
 const unreachable = "The service cannot be reached. What you typed is still here; try again.";
 
@@ -61,7 +59,7 @@ async function send(
   const page = await fetchPage(form.action, { method: "POST", body });
   if (page !== undefined && show(dialog, page)) {
     focusFirst(dialog);
-  } else if (page?.response.url.includes(signIn)) {
+  } else if (page?.response.url.includes(signInAddress)) {
     // Submitted by the browser itself, the form goes to the sign-in page, which forwards it afterwards.
     form.submit();
   } else if (page === undefined || page.response.url === form.action) {

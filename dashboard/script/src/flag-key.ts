@@ -1,3 +1,4 @@
+import { keyCheckAddress } from "./addresses.ts";
 import { post } from "./dom.ts";
 
 /** The delay after the last keystroke before the service is queried, in milliseconds. */
@@ -35,7 +36,7 @@ export function checkFlagKeys(): void {
 
 async function check(input: HTMLInputElement, status: HTMLElement): Promise<void> {
   const key = input.value;
-  const result = await post("/dashboard/api/check-key", { key }).then(
+  const result = await post(keyCheckAddress, { key }).then(
     (response) => (response.ok ? (response.json() as Promise<KeyCheck>) : undefined),
     () => undefined,
   );

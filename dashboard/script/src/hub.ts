@@ -1,3 +1,5 @@
+import { eventsAddress } from "./addresses.ts";
+
 /** A change that a user or a script made. */
 export type Change = {
   readonly isAboutAccounts: boolean;
@@ -27,7 +29,6 @@ export type HubMessage =
 
 export type Listener = (message: HubMessage) => void;
 
-const address = "/dashboard/events";
 /** The time for which the stream stays open without a visible page, in milliseconds. The next page may be loading. */
 const closeDelay = 2_000;
 /** The delay before a retry, in milliseconds, and the maximum random addition to it. */
@@ -91,7 +92,7 @@ export class Hub {
 
   #open(): void {
     clearTimeout(this.#timer);
-    const stream = new EventSource(address);
+    const stream = new EventSource(eventsAddress);
     this.#stream = stream;
     stream.addEventListener("position", ({ data }) => {
       this.#at = (JSON.parse(data) as { at: number | null }).at ?? 0;
@@ -117,7 +118,7 @@ export class Hub {
   /** Determines why the stream was refused. */
   async #checkSession(): Promise<void> {
     const signal = AbortSignal.timeout(checkTimeout);
-    const request = fetch(address, { method: "HEAD", cache: "no-store", signal });
+    const request = fetch(eventsAddress, { method: "HEAD", cache: "no-store", signal });
     const status = await request.then(
       (response) => response.status,
       () => undefined,

@@ -1,3 +1,4 @@
+import { undoAddress } from "./addresses.ts";
 import { on } from "./dom.ts";
 import { unmarked } from "./form-response.ts";
 
@@ -24,7 +25,7 @@ function addUndoForm(): HTMLFormElement {
   const form = document.createElement("form");
   form.className = "undo";
   form.method = "post";
-  form.action = unmarked(`/dashboard/undo${location.search}`);
+  form.action = unmarked(`${undoAddress}${location.search}`);
   const back = document.createElement("input");
   back.name = "back";
   back.value = location.pathname + location.search;

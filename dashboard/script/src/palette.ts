@@ -1,3 +1,4 @@
+import { destinationsAddress } from "./addresses.ts";
 import { post } from "./dom.ts";
 
 /** A page to navigate to. */
@@ -9,7 +10,6 @@ type Destination = {
   readonly href: string;
 };
 
-const address = "/dashboard/api/destinations";
 /** The delay after the last keystroke before the service is queried, in milliseconds. */
 const debounce = 120;
 
@@ -125,7 +125,7 @@ export class Palette {
 /** Returns the destinations whose names contain the text, or the reason why they are unknown. */
 async function find(text: string): Promise<readonly Destination[] | string> {
   try {
-    const response = await post(`${address}?${scope()}`, { text });
+    const response = await post(`${destinationsAddress}?${scope()}`, { text });
     if (response.status === 401) {
       return "Your session has ended.";
     }

@@ -1,3 +1,4 @@
+import { signInAddress, switchAddress } from "./addresses.ts";
 import { link, on, post } from "./dom.ts";
 import { closeMessage, showMessage } from "./messages.ts";
 
@@ -9,8 +10,6 @@ export const ownRequests = new Set<string>();
  * switched.
  */
 export const switchSettled = "switch-settled";
-
-const endpoint = "/dashboard/api/set-enabled";
 
 /** The time for which a switch waits for its answer before a message says so, in milliseconds. */
 const waitingMessageDelay = 3_000;
@@ -198,7 +197,7 @@ async function send(
     if (reason?.trim()) {
       headers["x-change-reason"] = encodeURIComponent(reason);
     }
-    const response = await post(endpoint, fields, headers);
+    const response = await post(switchAddress, fields, headers);
     return await answerOf(response);
   } catch {
     return isOffline
@@ -260,7 +259,7 @@ function showFailure({ code, lead, message }: Failure): void {
   strong.textContent = `${lead ?? (isUnknown ? "Maybe not switched." : "Not switched.")} `;
   text.append(strong, message);
   if (code === "SignedOut") {
-    text.append(" ", link("/dashboard/login", "Sign in"));
+    text.append(" ", link(signInAddress, "Sign in"));
   } else if (code === "Stale" || isUnknown) {
     text.append(" ", link("", "Show the current state"));
   }
