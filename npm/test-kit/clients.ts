@@ -5,18 +5,18 @@ import { optionsFor } from "./scripted.ts";
 type Options = Partial<FeatureFlagsClientOptions>;
 
 /** Returns a client of this server, which is shut down when the test ends. */
-export function clientFor(service: Transport, options: Options = {}): FeatureFlagsClient {
-  const client = new FeatureFlagsClient(optionsFor(service, options));
+export function clientFor(server: Transport, options: Options = {}): FeatureFlagsClient {
+  const client = new FeatureFlagsClient(optionsFor(server, options));
   onTestFinished(() => client.shutdown());
   return client;
 }
 
 /** Returns a client of this server that has its first flags, and is shut down when the test ends. */
 export async function readyClient(
-  service: Transport,
+  server: Transport,
   options: Options = {},
 ): Promise<FeatureFlagsClient> {
-  const client = clientFor(service, options);
+  const client = clientFor(server, options);
   await client.initialize();
   return client;
 }
@@ -27,14 +27,14 @@ export const bob = { userId: "bob" };
 const REMOTE = { mode: "remote", context: ada, retries: 1, retryDelayMs: 1 } as const;
 
 /** Returns a client in remote mode, whose context is Ada. It is shut down when the test ends. */
-export function remoteClient(service: Transport, options: Options = {}): FeatureFlagsClient {
-  return clientFor(service, { ...REMOTE, ...options });
+export function remoteClient(server: Transport, options: Options = {}): FeatureFlagsClient {
+  return clientFor(server, { ...REMOTE, ...options });
 }
 
 /** Returns such a client that has its first evaluations. */
 export function readyRemoteClient(
-  service: Transport,
+  server: Transport,
   options: Options = {},
 ): Promise<FeatureFlagsClient> {
-  return readyClient(service, { ...REMOTE, ...options });
+  return readyClient(server, { ...REMOTE, ...options });
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { TransportRequest, TransportResponse } from "@pennon/core";
 import { status } from "./scripted.ts";
-import { StreamingService } from "./streaming.ts";
+import { StreamingServer } from "./streaming.ts";
 
 /** A flag as `POST /sdk/v1/evaluate/all` returns it. */
 export interface RemoteEvaluation {
@@ -27,7 +27,7 @@ export function evaluationsFor(userId: unknown): readonly RemoteEvaluation[] {
 }
 
 /** A server that hides its rules, and evaluates all flags for a context. It responds with tags and 304. */
-export class EvaluatingService extends StreamingService {
+export class EvaluatingServer extends StreamingServer {
   /** The ID of the config document. */
   document = "v1";
   evaluate = evaluationsFor;

@@ -36,7 +36,7 @@ export async function timerIsSet(): Promise<void> {
 type Responder = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
 
 /** A server whose responses follow a script. It repeats the last one. */
-export class ScriptedService implements Transport {
+export class ScriptedServer implements Transport {
   readonly requests: TransportRequest[] = [];
   readonly #waiting = new Map<number, () => void>();
   #script: readonly Responder[];

@@ -1,8 +1,8 @@
 import type { TransportRequest, TransportStream } from "@pennon/core";
-import { ScriptedService } from "./scripted.ts";
+import { ScriptedServer } from "./scripted.ts";
 
 /** A server with a stream, whose events the tests send. */
-export class StreamingService extends ScriptedService {
+export class StreamingServer extends ScriptedServer {
   readonly opened: TransportRequest[] = [];
   /** The response that refuses the next streams. */
   refusals: number[] = [];

@@ -10,7 +10,7 @@ import {
   flagWithRule,
   held,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   status,
   unreachable,
 } from "../../test-kit/scripted.ts";
@@ -32,11 +32,11 @@ describe("a configuration as the bootstrap", () => {
     ["an object", { flags }],
     ["text", JSON.stringify({ flags })],
   ])("may be %s, and needs no request", async (_, bootstrap) => {
-    const service = new ScriptedService(second);
-    const client = clientFor(service, { bootstrap, pollIntervalMs: 30_000 });
+    const server = new ScriptedServer(second);
+    const client = clientFor(server, { bootstrap, pollIntervalMs: 30_000 });
     const events = eventsOf(client);
     await client.initialize();
-    expect(service.requests).toEqual([]);
+    expect(server.requests).toEqual([]);
     expect(client.isEnabled("__proto__")).toBe(true);
     expect(client.evaluate("ruled", french).reason).toBe("targeting_rule");
     await vi.advanceTimersByTimeAsync(30_000);
@@ -45,7 +45,7 @@ describe("a configuration as the bootstrap", () => {
   });
 
   it("expires like any other", async () => {
-    const client = await readyClient(new ScriptedService(unreachable()), {
+    const client = await readyClient(new ScriptedServer(unreachable()), {
       bootstrap: { flags },
       retries: 1,
     });
@@ -58,7 +58,7 @@ describe("a configuration as the bootstrap", () => {
   it("is ignored with a log message if it is invalid", async () => {
     const logger = new LogRecorder();
     const bootstrap = { flags: [flag("\ud83d")] };
-    const client = await readyClient(new ScriptedService(first), { bootstrap, logger });
+    const client = await readyClient(new ScriptedServer(first), { bootstrap, logger });
     expect(client.isEnabled("off")).toBe(false);
     expect(logger.lines).toEqual([expect.stringContaining("error: The bootstrap")]);
   });
@@ -67,7 +67,7 @@ describe("a configuration as the bootstrap", () => {
     const circular: Record<string, unknown> = { flags };
     circular.self = circular;
     for (const bootstrap of [circular, { version: 1, flags: [], config: circular }]) {
-      const options = optionsFor(new ScriptedService(first), { bootstrap: bootstrap as never });
+      const options = optionsFor(new ScriptedServer(first), { bootstrap: bootstrap as never });
       expect(() => new FeatureFlagsClient(options)).toThrow(
         expect.objectContaining({
           code: "INVALID_OPTIONS",
@@ -87,7 +87,7 @@ describe("text as the bootstrap", () => {
       ['{"version":1,"flags":[]}', "JSON.parse()"],
     ] as const;
     for (const [bootstrap, sentence] of refused) {
-      const options = optionsFor(new ScriptedService(first), { bootstrap });
+      const options = optionsFor(new ScriptedServer(first), { bootstrap });
       expect(() => new FeatureFlagsClient(options)).toThrow(
         expect.objectContaining({
           code: "INVALID_OPTIONS",
@@ -100,12 +100,12 @@ describe("text as the bootstrap", () => {
 
 describe("a snapshot", () => {
   it("transfers everything, which is available at once", async () => {
-    const before = await readyClient(new ScriptedService(first));
+    const before = await readyClient(new ScriptedServer(first));
     const snapshot = posted(before.snapshot());
     expect(snapshot).toMatchObject({ version: 1, config: { flags }, etag: 'W/"1"' });
 
-    const service = new ScriptedService(status(304));
-    const client = clientFor(service, { bootstrap: snapshot });
+    const server = new ScriptedServer(status(304));
+    const client = clientFor(server, { bootstrap: snapshot });
     expect(client.isReady()).toBe(false);
     expect(client.isEnabled("__proto__")).toBe(true);
     expect(client.withContext({}).isEnabled("off", true)).toBe(false);
@@ -113,19 +113,19 @@ describe("a snapshot", () => {
     expect(() => client.evaluate("ruled", french)).toThrow("cannot be evaluated yet");
     await client.initialize();
     expect(client.evaluate("ruled", french)).toBe(before.evaluate("ruled", french));
-    expect(service.requests).toEqual([]);
+    expect(server.requests).toEqual([]);
     await client.refresh();
-    expect(service.tags).toEqual(['W/"1"']);
+    expect(server.tags).toEqual(['W/"1"']);
   });
 
   it("transfers the evaluations for one context, without rules", async () => {
-    const before = await readyClient(new ScriptedService(first));
+    const before = await readyClient(new ScriptedServer(first));
     const snapshot = posted(before.withContext(french).snapshot());
     expect(JSON.stringify(snapshot)).not.toContain("conditions");
 
     const slow = held();
-    const service = new ScriptedService(slow.answer);
-    const client = clientFor(service, { bootstrap: snapshot });
+    const server = new ScriptedServer(slow.answer);
+    const client = clientFor(server, { bootstrap: snapshot });
     const reader = client.withContext({ customAttributes: { plan: "pro" }, country: "FR" });
     const answer = reader.read("ruled");
     expect(answer).toEqual({ enabled: false, reason: "targeting_rule" });
@@ -136,7 +136,7 @@ describe("a snapshot", () => {
     expect(client.getValue("ruled")).toBe("flag_enabled");
 
     const initialized = client.initialize();
-    await service.firstRequest();
+    await server.firstRequest();
     expect(reader.read("ruled")).toBe(answer);
     await slow.release(first);
     await initialized;
@@ -157,42 +157,42 @@ describe("a snapshot", () => {
     });
 
     async function initializing() {
-      const before = await readyClient(new ScriptedService(first));
+      const before = await readyClient(new ScriptedServer(first));
       const bootstrap = posted(before.withContext(french).snapshot());
-      const service = new ScriptedService(first);
-      const client = clientFor(service, { bootstrap });
+      const server = new ScriptedServer(first);
+      const client = clientFor(server, { bootstrap });
       const initialized = client.initialize();
       await vi.advanceTimersByTimeAsync(1_000);
-      return { client, service, initialized };
+      return { client, server, initialized };
     }
 
     it("suffices until the page is idle", async () => {
-      const { client, service, initialized } = await initializing();
+      const { client, server, initialized } = await initializing();
       expect(client.evaluate("ruled", french).enabled).toBe(false);
       expect(client.isEnabled("off")).toBe(false);
       await vi.advanceTimersByTimeAsync(1_000);
-      expect(service.requests).toHaveLength(0);
+      expect(server.requests).toHaveLength(0);
       idle.mock.calls[0]?.[0]();
       await initialized;
-      expect(service.requests).toHaveLength(1);
+      expect(server.requests).toHaveLength(1);
       expect(client.evaluate("ruled", { country: "DE" }).enabled).toBe(true);
     });
 
     it("suffices for at most two seconds in a page that is never idle", async () => {
       idle.mockImplementation((run, options) => void setTimeout(run, options?.timeout ?? 60_000));
-      const { service, initialized } = await initializing();
+      const { server, initialized } = await initializing();
       await vi.advanceTimersByTimeAsync(999);
-      expect(service.requests).toHaveLength(0);
+      expect(server.requests).toHaveLength(0);
       await vi.advanceTimersByTimeAsync(1);
       await initialized;
-      expect(service.requests).toHaveLength(1);
+      expect(server.requests).toHaveLength(1);
     });
 
     it("suffices for a moment in browsers that do not report idle moments", async () => {
       vi.stubGlobal("requestIdleCallback", undefined);
-      const { service, initialized } = await initializing();
+      const { server, initialized } = await initializing();
       await initialized;
-      expect(service.requests).toHaveLength(1);
+      expect(server.requests).toHaveLength(1);
     });
 
     it.each<[string, (client: FeatureFlagsClient) => unknown]>([
@@ -201,33 +201,33 @@ describe("a snapshot", () => {
       ["an unknown flag", (client) => client.read("unknown")],
       ["refresh()", (client) => client.refresh()],
     ])("does not suffice for %s", async (_, request) => {
-      const { client, service, initialized } = await initializing();
+      const { client, server, initialized } = await initializing();
       const requested = request(client);
       await initialized;
       await requested;
-      expect(service.requests.length).toBeGreaterThan(0);
+      expect(server.requests.length).toBeGreaterThan(0);
       idle.mock.calls[0]?.[0]();
       expect(idle).toHaveBeenCalledOnce();
     });
 
     it("is all that a client has that is shut down before", async () => {
-      const { client, service, initialized } = await initializing();
+      const { client, server, initialized } = await initializing();
       const failed = expect(initialized).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
       await client.shutdown();
       await failed;
       idle.mock.calls[0]?.[0]();
       await vi.advanceTimersByTimeAsync(1_000);
-      expect(service.requests).toHaveLength(0);
+      expect(server.requests).toHaveLength(0);
     });
   });
 
   it("is served while the server is unreachable, until the usual TTL expires", async () => {
-    const before = await readyClient(new ScriptedService(first));
+    const before = await readyClient(new ScriptedServer(first));
     const bootstrap = posted(before.withContext(french).snapshot());
-    const service = new ScriptedService(unreachable());
-    const client = clientFor(service, { bootstrap, retries: 1 });
+    const server = new ScriptedServer(unreachable());
+    const client = clientFor(server, { bootstrap, retries: 1 });
     const initialized = client.initialize();
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
     expect(client.isReady()).toBe(true);
@@ -237,14 +237,14 @@ describe("a snapshot", () => {
   });
 
   it.each([401, 503])("expires after a failure with status %i", async (code) => {
-    const before = await readyClient(new ScriptedService(first));
+    const before = await readyClient(new ScriptedServer(first));
     const bootstrap = posted(before.withContext(french).snapshot());
-    const service = new ScriptedService(status(code), unreachable());
+    const server = new ScriptedServer(status(code), unreachable());
     const options = { bootstrap, cacheTtlMs: 30_000, retries: 1, logger: new LogRecorder() };
-    const client = clientFor(service, options);
+    const client = clientFor(server, options);
     let notified = 0;
     const initialized = client.initialize({ retry: "background" }).catch((error) => error.code);
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await initialized).toBe(code === 401 ? "INITIALIZATION_FAILED" : undefined);
     client.subscribe(() => {
@@ -262,10 +262,10 @@ describe("a snapshot", () => {
 
   it("reports the flags that have changed since", async () => {
     const flags = [flag("same"), flag("other"), flagWithRollout("rolled", 0)];
-    const before = await readyClient(new ScriptedService(configuration(flags)));
+    const before = await readyClient(new ScriptedServer(configuration(flags)));
     const bootstrap = posted(before.withContext({}).snapshot());
     const now = [flag("same"), flag("other", false), flagWithRollout("rolled", 0), flag("new")];
-    const client = clientFor(new ScriptedService(configuration(now)), { bootstrap });
+    const client = clientFor(new ScriptedServer(configuration(now)), { bootstrap });
     const events = eventsOf(client);
     await client.initialize();
     // A flag with rules or a rollout could not be compared, because only its evaluation was known.
@@ -274,8 +274,8 @@ describe("a snapshot", () => {
 
   it("reports no change if a snapshot starts with its own configuration", async () => {
     const flags = [flag("same"), flagWithRule("ruled", "FR")];
-    const before = await readyClient(new ScriptedService(configuration(flags)));
-    const client = clientFor(new ScriptedService(unreachable()), {
+    const before = await readyClient(new ScriptedServer(configuration(flags)));
+    const client = clientFor(new ScriptedServer(unreachable()), {
       bootstrap: posted(before.snapshot()),
     });
     const events = eventsOf(client);
@@ -285,10 +285,10 @@ describe("a snapshot", () => {
   });
 
   it("reports no change after a listener of `ready` has shut down the client", async () => {
-    const before = await readyClient(new ScriptedService(configuration([flag("beta")])));
+    const before = await readyClient(new ScriptedServer(configuration([flag("beta")])));
     const bootstrap = posted(before.withContext({}).snapshot());
-    const service = new ScriptedService(configuration([flag("beta", false)]));
-    const client = clientFor(service, { bootstrap });
+    const server = new ScriptedServer(configuration([flag("beta", false)]));
+    const client = clientFor(server, { bootstrap });
     const events = eventsOf(client);
     client.on("ready", () => void client.shutdown());
     await client.initialize();
@@ -306,7 +306,7 @@ describe("a snapshot", () => {
 describe("the snapshot of a reader", () => {
   it("contains only what rules can see", async () => {
     const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-    const server = await readyClient(new ScriptedService(first), { logger });
+    const server = await readyClient(new ScriptedServer(first), { logger });
     const row = {
       ...french,
       passwordHash: "secret",
@@ -325,7 +325,7 @@ describe("the snapshot of a reader", () => {
 
   it("contains the fallbacks of flags that do not exist", async () => {
     const fallbacks = { absent: true, off: true };
-    const server = await readyClient(new ScriptedService(first), { fallbacks });
+    const server = await readyClient(new ScriptedServer(first), { fallbacks });
     const page = FeatureFlagsClient.fromSnapshot(posted(server.withContext(french).snapshot()));
     expect(page.read("absent")).toEqual({ enabled: true, reason: "fallback" });
     expect(page.read("off")).toEqual(server.read("off"));
@@ -335,7 +335,7 @@ describe("the snapshot of a reader", () => {
 describe("a client from a snapshot", () => {
   it("serves it permanently, and sends no request", async () => {
     const fetched = vi.spyOn(globalThis, "fetch");
-    const server = await readyClient(new ScriptedService(first));
+    const server = await readyClient(new ScriptedServer(first));
     const snapshot = posted(server.withContext(french).snapshot());
     const client = FeatureFlagsClient.fromSnapshot(snapshot, { absent: true });
     expect(client.isReady()).toBe(true);

@@ -3,7 +3,7 @@ import { contextKey, type EvaluationContext, FeatureFlagsClient } from "@pennon/
 import { beforeAll, describe, expect, it } from "vitest";
 import { readyClient } from "../../test-kit/clients.ts";
 import { LogRecorder } from "../../test-kit/recorders.ts";
-import { configuration, flag, optionsFor, ScriptedService } from "../../test-kit/scripted.ts";
+import { configuration, flag, optionsFor, ScriptedServer } from "../../test-kit/scripted.ts";
 
 /** A flag that is on for contexts with an attribute of this value, and off for all others. */
 function flagFor(attribute: string, value: string | number | boolean) {
@@ -94,7 +94,7 @@ describe("a context", () => {
     client.evaluate(key, context as EvaluationContext).enabled;
 
   beforeAll(async () => {
-    client = new FeatureFlagsClient(optionsFor(new ScriptedService(configuration(flags))));
+    client = new FeatureFlagsClient(optionsFor(new ScriptedServer(configuration(flags))));
     await client.initialize();
   });
 
@@ -320,8 +320,8 @@ describe("a context", () => {
 describe("an attribute that belongs under customAttributes", () => {
   async function logging() {
     const logger = new LogRecorder();
-    const service = new ScriptedService(configuration([flag("plain"), flagFor("plan", 3)]));
-    const client = await readyClient(service, { logger });
+    const server = new ScriptedServer(configuration([flag("plain"), flagFor("plan", 3)]));
+    const client = await readyClient(server, { logger });
     return { client, logger };
   }
 
@@ -364,8 +364,8 @@ describe("an attribute that belongs under customAttributes", () => {
 describe("a flag", () => {
   it("may have the name of a property that every object inherits", async () => {
     const keys = ["__proto__", "constructor", "toString"];
-    const service = new ScriptedService(configuration(keys.map((key) => flag(key))));
-    const client = await readyClient(service);
+    const server = new ScriptedServer(configuration(keys.map((key) => flag(key))));
+    const client = await readyClient(server);
     expect(keys.map((key) => client.isEnabled(key))).toEqual([true, true, true]);
     expect(() => client.isEnabled("hasOwnProperty")).toThrow("hasOwnProperty");
     expect(client.read("valueOf")).toBeUndefined();
@@ -377,8 +377,8 @@ describe("a flag whose rules isEnabled() and getValue() ignore", () => {
     const logger = new LogRecorder();
     const ruled = flagFor("plan", 3);
     const changed = { ...ruled, rollout: null };
-    const service = new ScriptedService(configuration([ruled]), configuration([changed], 'W/"2"'));
-    const client = await readyClient(service, { logger });
+    const server = new ScriptedServer(configuration([ruled]), configuration([changed], 'W/"2"'));
+    const client = await readyClient(server, { logger });
     client.isEnabled("plan_is_3");
     await client.refresh();
     client.isEnabled("plan_is_3");

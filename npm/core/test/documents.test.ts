@@ -6,7 +6,7 @@ import {
   flag,
   flagWithRule,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
 } from "../../test-kit/scripted.ts";
 import { clientFor } from "./snippets/saved-snapshot.js";
 
@@ -78,7 +78,7 @@ describe("npm/core/README.md", () => {
       setItem: (name: string, text: string) => storage.set(name, text),
     });
     const ada = { userId: "ada", country: "GB" };
-    const visit = () => clientFor(ada, optionsFor(new ScriptedService(ruled)));
+    const visit = () => clientFor(ada, optionsFor(new ScriptedServer(ruled)));
     const first = visit();
     expect(first.read("new_checkout", ada)).toBeUndefined();
     await first.initialize();

@@ -7,7 +7,7 @@ import {
   flag,
   flagWithRollout,
   flagWithRule,
-  ScriptedService,
+  ScriptedServer,
 } from "../../test-kit/scripted.ts";
 
 const ROUNDS = 2_000;
@@ -113,12 +113,12 @@ function noise(): Uint8Array {
 
 describe("the engine", () => {
   it("survives every configuration and every context", async () => {
-    const service = new ScriptedService(() => ({
+    const server = new ScriptedServer(() => ({
       status: 200,
       headers: new Headers(),
       body: chance.of<() => string | Uint8Array>([text, text, bytes, bytes, noise])(),
     }));
-    const client = clientFor(service, { bootstrap: { flags: [] }, retries: 1, retryDelayMs: 0 });
+    const client = clientFor(server, { bootstrap: { flags: [] }, retries: 1, retryDelayMs: 0 });
     const events = eventsOf(client);
     await client.initialize();
     let [good, bad, answers] = [0, 0, 0];

@@ -2,12 +2,12 @@ import type { EvaluateEvent, FeatureFlagsClientOptions } from "@pennon/core";
 import { describe, expect, it } from "vitest";
 import { clientFor, readyClient } from "../../test-kit/clients.ts";
 import { LogRecorder } from "../../test-kit/recorders.ts";
-import { configuration, flag, flagWithRule, ScriptedService } from "../../test-kit/scripted.ts";
+import { configuration, flag, flagWithRule, ScriptedServer } from "../../test-kit/scripted.ts";
 
 const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
 
 async function ready(options: Partial<FeatureFlagsClientOptions>) {
-  return readyClient(new ScriptedService(on), options);
+  return readyClient(new ScriptedServer(on), options);
 }
 
 describe("onEvaluate", () => {
@@ -61,7 +61,7 @@ describe("onEvaluate", () => {
       headers: new Headers(),
       body: JSON.stringify({ enabled: false, reason: "rollout" }),
     });
-    const client = clientFor(new ScriptedService(answer), {
+    const client = clientFor(new ScriptedServer(answer), {
       onEvaluate: (event) => events.push(event),
     });
     const context = { userId: "ada" };

@@ -1,7 +1,7 @@
 import type { FeatureFlagsClient } from "@pennon/core";
 import { describe, expect, it } from "vitest";
 import { readyClient } from "../../test-kit/clients.ts";
-import { configuration, flag, ScriptedService } from "../../test-kit/scripted.ts";
+import { configuration, flag, ScriptedServer } from "../../test-kit/scripted.ts";
 
 /** Some are prefixes of others, and their order by bytes is not that of UTF-16. */
 const keys = [
@@ -20,8 +20,8 @@ const keys = [
 ];
 
 async function clientOf(present: readonly string[]): Promise<FeatureFlagsClient> {
-  const service = new ScriptedService(configuration(present.map((key) => flag(key))));
-  return readyClient(service);
+  const server = new ScriptedServer(configuration(present.map((key) => flag(key))));
+  return readyClient(server);
 }
 
 describe("a key", () => {
@@ -42,11 +42,11 @@ describe("a key", () => {
   });
 
   it("is found as soon as its flag exists", async () => {
-    const service = new ScriptedService(
+    const server = new ScriptedServer(
       configuration([flag("old")]),
       configuration([flag("new"), flag("old")], 'W/"2"'),
     );
-    const client = await readyClient(service);
+    const client = await readyClient(server);
     for (let number = 0; number < 2_000; number += 1) {
       expect(client.read(`never_${number}`)).toBeUndefined();
     }
@@ -58,11 +58,8 @@ describe("a key", () => {
 
   it("is in the event of its flag's change, whatever its characters", async () => {
     const all = (enabled: boolean) => keys.map((key) => flag(key, enabled));
-    const service = new ScriptedService(
-      configuration(all(true)),
-      configuration(all(false), 'W/"2"'),
-    );
-    const client = await readyClient(service);
+    const server = new ScriptedServer(configuration(all(true)), configuration(all(false), 'W/"2"'));
+    const client = await readyClient(server);
     const changed: string[] = [];
     client.on("change", ({ flags }) => changed.push(...flags));
     await client.refresh();

@@ -14,7 +14,7 @@ import {
   flag,
   flagWithRule,
   held,
-  ScriptedService,
+  ScriptedServer,
   status,
   unreachable,
 } from "../../test-kit/scripted.ts";
@@ -36,17 +36,17 @@ describe("evaluateRemote", () => {
   const context = { userId: "ada", customAttributes: { seats: 3 } };
 
   it("sends a request, without initialize()", async () => {
-    const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
-    const client = clientFor(service, { baseUrl: "https://flags.example.com/" });
+    const server = new ScriptedServer(answers({ enabled: true, reason: "rollout" }));
+    const client = clientFor(server, { baseUrl: "https://flags.example.com/" });
     const answer = await client.evaluateRemote("beta", context);
     expect(answer).toEqual({ enabled: true, reason: "rollout" });
     expect(await client.evaluateRemote("beta")).toBe(answer);
-    expect(service.requests[0]).toMatchObject({
+    expect(server.requests[0]).toMatchObject({
       method: "POST",
       url: "https://flags.example.com/sdk/v1/evaluate",
       headers: { Authorization: "Bearer pnk_test", "Content-Type": "application/json" },
     });
-    const bodies = service.requests.map(({ body }) => JSON.parse(body ?? ""));
+    const bodies = server.requests.map(({ body }) => JSON.parse(body ?? ""));
     expect(bodies).toEqual([{ flagKey: "beta", context }, { flagKey: "beta" }]);
   });
 
@@ -65,70 +65,70 @@ describe("evaluateRemote", () => {
       [() => undefined as never, "EVALUATION_FAILED"],
     ] as const;
     for (const [answer, expected] of failures) {
-      const client = clientFor(new ScriptedService(answer));
+      const client = clientFor(new ScriptedServer(answer));
       const failure = await client.evaluateRemote("beta", context).catch((error) => error);
       expect(failure).toBeInstanceOf(FeatureFlagsError);
       expect(failure).toEqual(errorWith(expected));
     }
-    const client = clientFor(new ScriptedService(on));
+    const client = clientFor(new ScriptedServer(on));
     await expect(client.evaluateRemote("beta", cyclic)).rejects.toEqual(
       errorWith("EVALUATION_FAILED"),
     );
   });
 
   it("fails with a code for a key that is not a string, without a request", async () => {
-    const service = new ScriptedService(on);
-    const client = clientFor(service);
+    const server = new ScriptedServer(on);
+    const client = clientFor(server);
     for (const key of [Symbol("s"), Object.create(null), undefined, 7]) {
       await expect(client.evaluateRemote(key)).rejects.toEqual(errorWith("EVALUATION_FAILED"));
     }
-    expect(service.requests).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it("sends the context as it is at the call", async () => {
-    const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
-    const client = clientFor(service);
+    const server = new ScriptedServer(answers({ enabled: true, reason: "rollout" }));
+    const client = clientFor(server);
     const context = { userId: "ada" };
     const answer = client.evaluateRemote("beta", context);
     context.userId = "bob";
     await answer;
-    expect(JSON.parse(service.requests[0]?.body ?? "").context).toEqual({ userId: "ada" });
+    expect(JSON.parse(server.requests[0]?.body ?? "").context).toEqual({ userId: "ada" });
   });
 
   it("waits for at most one attempt, and not beyond shutdown()", async () => {
-    const service = new ScriptedService(held().answer);
-    const client = clientFor(service, { timeoutMs: 500 });
+    const server = new ScriptedServer(held().answer);
+    const client = clientFor(server, { timeoutMs: 500 });
     const late = expect(client.evaluateRemote("beta")).rejects.toEqual(
       errorWith("EVALUATION_FAILED"),
     );
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(500);
     await late;
-    expect(service.requests[0]?.signal.aborted).toBe(true);
+    expect(server.requests[0]?.signal.aborted).toBe(true);
 
     const given = expect(client.evaluateRemote("beta")).rejects.toEqual(
       errorWith("EVALUATION_FAILED"),
     );
-    await service.requested(2);
+    await server.requested(2);
     await client.shutdown();
     await given;
     await expect(client.evaluateRemote("beta")).rejects.toEqual(errorWith("NOT_INITIALIZED"));
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
   });
 
   it("leaves no timer behind", async () => {
-    const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
-    await clientFor(service).evaluateRemote("beta");
+    const server = new ScriptedServer(answers({ enabled: true, reason: "rollout" }));
+    await clientFor(server).evaluateRemote("beta");
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it("sends only values that count", async () => {
-    const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
-    const client = clientFor(service);
+    const server = new ScriptedServer(answers({ enabled: true, reason: "rollout" }));
+    const client = clientFor(server);
     const customAttributes = { plan: "pro", seats: 3n, since: new Date(), half: "\ud800" };
     const context = { userId: 7, country: "x\udc00", customAttributes };
     await client.evaluateRemote("beta", context as never);
-    expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({
+    expect(JSON.parse(server.requests[0]?.body ?? "")).toEqual({
       flagKey: "beta",
       context: { customAttributes: { plan: "pro" } },
     });
@@ -136,11 +136,11 @@ describe("evaluateRemote", () => {
 
   it("has no limit that is too long for a timer", async () => {
     const late = held();
-    const service = new ScriptedService(late.answer);
+    const server = new ScriptedServer(late.answer);
     const timeoutMs = Number.MAX_SAFE_INTEGER;
-    const client = clientFor(service, { timeoutMs });
+    const client = clientFor(server, { timeoutMs });
     const answer = client.evaluateRemote("beta");
-    await service.requested(1);
+    await server.requested(1);
     await vi.advanceTimersByTimeAsync(60_000);
     await late.release(answers({ enabled: true, reason: "rollout" }));
     expect((await answer).enabled).toBe(true);
@@ -152,23 +152,23 @@ describe("usage reports", () => {
 
   /** A server that returns a configuration and accepts reports, which it collects. */
   function counting(...statuses: number[]) {
-    const service = new ScriptedService((request) =>
+    const server = new ScriptedServer((request) =>
       isReport(request) ? status(statuses.shift() ?? 204)(request) : on(request),
     );
     const reports = () =>
-      service.requests.filter(isReport).map(({ body }) => JSON.parse(body ?? "").counts);
-    return { service, reports };
+      server.requests.filter(isReport).map(({ body }) => JSON.parse(body ?? "").counts);
+    return { server, reports };
   }
 
-  async function ready(service: ScriptedService, reportUsage = true) {
-    const client = await readyClient(service, { reportUsage });
+  async function ready(server: ScriptedServer, reportUsage = true) {
+    const client = await readyClient(server, { reportUsage });
     await vi.dynamicImportSettled();
     return client;
   }
 
   it("count the evaluations of each flag, once a minute", async () => {
-    const { service, reports } = counting();
-    const client = await ready(service);
+    const { server, reports } = counting();
+    const client = await ready(server);
     const reader = client.withContext({ country: "FR" });
     client.isEnabled("beta");
     client.getValue("beta");
@@ -195,8 +195,8 @@ describe("usage reports", () => {
   });
 
   it("are off by default", async () => {
-    const { service, reports } = counting();
-    const client = await ready(service, false);
+    const { server, reports } = counting();
+    const client = await ready(server, false);
     client.isEnabled("beta");
     await vi.advanceTimersByTimeAsync(200_000);
     await client.shutdown();
@@ -204,9 +204,9 @@ describe("usage reports", () => {
   });
 
   /** Creates a client with the built-in transport, whose requests the server answers. */
-  function builtIn(service: ScriptedService, options: Partial<FeatureFlagsClientOptions> = {}) {
+  function builtIn(server: ScriptedServer, options: Partial<FeatureFlagsClientOptions> = {}) {
     vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
-      const { status, headers, body } = await service.send({ url, ...init } as TransportRequest);
+      const { status, headers, body } = await server.send({ url, ...init } as TransportRequest);
       return new Response((body as string) ?? null, { status, headers: headers as Headers });
     });
     return new FeatureFlagsClient({ sdkKey: "pnk_test", pollIntervalMs: 0, ...options });
@@ -214,8 +214,8 @@ describe("usage reports", () => {
 
   it("are on by default with the built-in transport, first after 60 seconds", async () => {
     vi.mocked(Math.random).mockReturnValue(0);
-    const { service, reports } = counting();
-    const client = builtIn(service);
+    const { server, reports } = counting();
+    const client = builtIn(server);
     await client.initialize();
     // Before the code that counts is loaded.
     client.isEnabled("beta");
@@ -232,8 +232,8 @@ describe("usage reports", () => {
   });
 
   it("can be turned off", async () => {
-    const { service, reports } = counting();
-    const client = builtIn(service, { reportUsage: false });
+    const { server, reports } = counting();
+    const client = builtIn(server, { reportUsage: false });
     await client.initialize();
     client.isEnabled("beta");
     await vi.advanceTimersByTimeAsync(200_000);
@@ -250,8 +250,8 @@ describe("usage reports", () => {
     async (sdkKey, random, sent) => {
       vi.stubGlobal("document", {});
       vi.mocked(Math.random).mockReturnValueOnce(random);
-      const { service, reports } = counting();
-      const client = await readyClient(service, { sdkKey, reportUsage: true });
+      const { server, reports } = counting();
+      const client = await readyClient(server, { sdkKey, reportUsage: true });
       client.isEnabled("beta");
       await vi.dynamicImportSettled();
       await client.shutdown();
@@ -266,9 +266,9 @@ describe("usage reports", () => {
   ])(
     "contain a tenth of the counts of a server with a public key, rounded at the random number %d",
     async (random, counts) => {
-      const { service, reports } = counting();
+      const { server, reports } = counting();
       const draws = vi.mocked(Math.random).mock.calls.length;
-      const client = clientFor(service, { sdkKey: "pnp_server", reportUsage: true });
+      const client = clientFor(server, { sdkKey: "pnp_server", reportUsage: true });
       // A prerender of React may create a client, and must not be random.
       expect(vi.mocked(Math.random).mock.calls).toHaveLength(draws);
       await client.initialize();
@@ -289,9 +289,9 @@ describe("usage reports", () => {
   it.each([403, 404])(
     "end for the session after %d, without a log line or an event",
     async (code) => {
-      const { service, reports } = counting(503, code);
+      const { server, reports } = counting(503, code);
       const logger = new LogRecorder();
-      const client = builtIn(service, { logger });
+      const client = builtIn(server, { logger });
       await client.initialize();
       const events = eventsOf(client);
       for (let time = 0; time < 4; time += 1) {
@@ -309,9 +309,9 @@ describe("usage reports", () => {
   );
 
   it("do not count what a reader peeks at", async () => {
-    const { service, reports } = counting();
+    const { server, reports } = counting();
     const seen: unknown[] = [];
-    const client = await readyClient(service, {
+    const client = await readyClient(server, {
       reportUsage: true,
       fallbacks: { none: true },
       onEvaluate: ({ key }) => seen.push(key),
@@ -335,8 +335,8 @@ describe("usage reports", () => {
   });
 
   it("are repeated unchanged after a failure, but not after a refusal", async () => {
-    const { service, reports } = counting(503, 429, 204, 204, 400, 204);
-    const client = await ready(service);
+    const { server, reports } = counting(503, 429, 204, 204, 400, 204);
+    const client = await ready(server);
     const minutes = [];
     for (let minute = 1; minute <= 5; minute += 1) {
       const before = reports().length;
@@ -351,7 +351,7 @@ describe("usage reports", () => {
       );
     }
     expect(minutes).toEqual([[1], [1], [1, 5], [4], [5]]);
-    const bodies = service.requests.filter(isReport).map(({ body }) => body);
+    const bodies = server.requests.filter(isReport).map(({ body }) => body);
     expect(new Set(bodies.slice(0, 3)).size).toBe(1);
     const ids = bodies.map((body) => JSON.parse(body ?? "").id);
     expect(new Set(ids).size).toBe(4);
@@ -362,33 +362,33 @@ describe("usage reports", () => {
 
   it("are sent one at a time, and again with the same ID without a response", async () => {
     const slow = held();
-    const service = new ScriptedService((request) =>
+    const server = new ScriptedServer((request) =>
       isReport(request) ? slow.answer(request) : on(request),
     );
-    const client = await ready(service);
+    const client = await ready(server);
     client.isEnabled("beta");
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(service.requests.filter(isReport)).toHaveLength(1);
+    expect(server.requests.filter(isReport)).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(3_000);
-    service.respondWith((request) => (isReport(request) ? status(204)(request) : on(request)));
+    server.respondWith((request) => (isReport(request) ? status(204)(request) : on(request)));
     await client.shutdown();
-    const [first, second, ...more] = service.requests.filter(isReport).map(({ body }) => body);
+    const [first, second, ...more] = server.requests.filter(isReport).map(({ body }) => body);
     expect(second).toBe(first);
     expect(more).toEqual([]);
   });
 
   it("are sent at shutdown, which waits for them, but not forever", async () => {
-    const { service, reports } = counting();
-    const client = await ready(service);
+    const { server, reports } = counting();
+    const client = await ready(server);
     client.isEnabled("beta");
     await client.shutdown();
     expect(reports()).toEqual([
       [{ flagKey: "beta", reason: "flag_enabled", enabled: true, count: 1 }],
     ]);
-    expect(service.requests.at(-1)).toMatchObject({ keepalive: true });
+    expect(server.requests.at(-1)).toMatchObject({ keepalive: true });
 
     const slow = held();
-    const silent = new ScriptedService((request) =>
+    const silent = new ScriptedServer((request) =>
       isReport(request) ? slow.answer(request) : on(request),
     );
     const other = await ready(silent);
@@ -400,8 +400,8 @@ describe("usage reports", () => {
   });
 
   it("are sent by flush(), which waits for them and never rejects", async () => {
-    const { service, reports } = counting(204, 503);
-    const client = await ready(service);
+    const { server, reports } = counting(204, 503);
+    const client = await ready(server);
     await client.flush();
     expect(reports()).toEqual([]);
     for (const times of [1, 2]) {
@@ -413,15 +413,15 @@ describe("usage reports", () => {
     await client.flush();
     expect(reports()).toHaveLength(3);
 
-    const other = await ready(service, false);
+    const other = await ready(server, false);
     other.isEnabled("beta");
     await other.flush();
     expect(reports()).toHaveLength(3);
   });
 
   it("are all sent at the end, even if some have failed before", async () => {
-    const { service, reports } = counting(503, 503, 503);
-    const client = await ready(service);
+    const { server, reports } = counting(503, 503, 503);
+    const client = await ready(server);
     client.isEnabled("beta");
     await vi.advanceTimersByTimeAsync(60_000);
     client.isEnabled("beta");
@@ -431,8 +431,8 @@ describe("usage reports", () => {
   });
 
   it("do not pile up if each request flushes during an outage", async () => {
-    const { service, reports } = counting(...Array.from({ length: 20 }, () => 503));
-    const client = await ready(service);
+    const { server, reports } = counting(...Array.from({ length: 20 }, () => 503));
+    const client = await ready(server);
     for (let time = 0; time < 20; time += 1) {
       client.isEnabled("beta");
       await client.flush();
@@ -445,8 +445,8 @@ describe("usage reports", () => {
   it("do not pile up if a page is hidden repeatedly while offline", async () => {
     const page = new EventTarget();
     vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
-    const { service, reports } = counting(...Array.from({ length: 2_000 }, () => 503));
-    const client = await ready(service);
+    const { server, reports } = counting(...Array.from({ length: 2_000 }, () => 503));
+    const client = await ready(server);
     for (let time = 0; time < 60; time += 1) {
       client.isEnabled("beta");
       page.dispatchEvent(new Event("pagehide"));
@@ -462,12 +462,12 @@ describe("usage reports", () => {
     const page = new EventTarget();
     vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
     vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
-    const { service, reports } = counting(204, 503);
-    const client = await ready(service);
+    const { server, reports } = counting(204, 503);
+    const client = await ready(server);
     const leave = () => page.dispatchEvent(new Event("pagehide"));
     client.isEnabled("beta");
     leave();
-    await service.requested(2);
+    await server.requested(2);
     expect(reports()).toEqual([
       [{ flagKey: "beta", reason: "flag_enabled", enabled: true, count: 1 }],
     ]);
@@ -482,10 +482,10 @@ describe("usage reports", () => {
 
   it("outlive a page up to the limit of browsers, which applies to their total length", async () => {
     const flags = Array.from({ length: 500 }, (_, index) => flag(`flag_${index}`));
-    const service = new ScriptedService((request) =>
+    const server = new ScriptedServer((request) =>
       isReport(request) ? status(503)(request) : configuration(flags)(request),
     );
-    const client = await ready(service);
+    const client = await ready(server);
     for (const end of [() => client.flush(), () => client.shutdown()]) {
       for (const { key } of flags) {
         client.isEnabled(key);
@@ -493,17 +493,17 @@ describe("usage reports", () => {
       await end();
     }
     // The last two are sent at the same time. Each has more than 30,000 characters.
-    const keepalive = service.requests.filter(isReport).map(({ keepalive }) => keepalive);
+    const keepalive = server.requests.filter(isReport).map(({ keepalive }) => keepalive);
     expect(keepalive).toEqual([true, true, false]);
   });
 
   it("count any number of flags, in reports that the server accepts", async () => {
     const flags = Array.from({ length: 2_500 }, (_, index) => flag(`flag_${index}`));
-    const { service, reports } = counting();
-    service.respondWith((request) =>
+    const { server, reports } = counting();
+    server.respondWith((request) =>
       isReport(request) ? status(204)(request) : configuration(flags)(request),
     );
-    const client = await ready(service);
+    const client = await ready(server);
     for (const { key } of flags) {
       client.isEnabled(key);
     }
@@ -516,22 +516,22 @@ describe("usage reports", () => {
   it("are bounded between two reports, with one warning about the rest", async () => {
     const flags = Array.from({ length: 50_002 }, (_, index) => flag(`flag_${index}`));
     const logger = new LogRecorder();
-    const service = new ScriptedService(configuration(flags));
-    const client = await readyClient(service, { reportUsage: true, logger });
+    const server = new ScriptedServer(configuration(flags));
+    const client = await readyClient(server, { reportUsage: true, logger });
     await vi.dynamicImportSettled();
     /** Evaluates each flag this number of times, and returns the last count of each of the next reports. */
     const countsOf = async (times: number) => {
       for (const { key } of Array(times).fill(flags).flat()) {
         client.isEnabled(key);
       }
-      const before = service.requests.length;
+      const before = server.requests.length;
       await client.flush();
-      const sent = service.requests.slice(before).map(({ body }) => JSON.parse(body ?? "").counts);
+      const sent = server.requests.slice(before).map(({ body }) => JSON.parse(body ?? "").counts);
       return sent.map((counts) => counts.at(-1).count);
     };
-    service.respondWith(status(204));
+    server.respondWith(status(204));
     expect(await countsOf(2)).toEqual(Array(50).fill(2));
-    service.respondWith(status(503));
+    server.respondWith(status(503));
     expect(await countsOf(1)).toEqual(Array(50).fill(1));
     // The same reports again.
     expect(await countsOf(1)).toEqual(Array(50).fill(1));
@@ -545,27 +545,27 @@ describe("staleIfError", () => {
   const options = { staleIfError: true, retries: 1 };
 
   it("serves flags past their TTL during an outage, but not after a refusal", async () => {
-    const service = new ScriptedService(on, unreachable());
-    const client = await readyClient(service, options);
+    const server = new ScriptedServer(on, unreachable());
+    const client = await readyClient(server, options);
     await vi.advanceTimersByTimeAsync(600_000);
     expect(client.isEnabled("beta")).toBe(true);
-    expect(service.requests.length).toBeGreaterThan(10);
-    service.respondWith(status(401));
+    expect(server.requests.length).toBeGreaterThan(10);
+    server.respondWith(status(401));
     await vi.advanceTimersByTimeAsync(61_000);
     expect(client.read("beta")).toBeUndefined();
-    service.respondWith(on);
+    server.respondWith(on);
     await client.refresh();
     expect(client.isEnabled("beta")).toBe(true);
   });
 
   it("starts from a cache that is too old", async () => {
     const cache = new Map();
-    await readyClient(new ScriptedService(on), { cache });
+    await readyClient(new ScriptedServer(on), { cache });
     vi.setSystemTime(Date.now() + 3_600_000);
-    const service = new ScriptedService(unreachable());
-    const client = clientFor(service, { ...options, cache });
+    const server = new ScriptedServer(unreachable());
+    const client = clientFor(server, { ...options, cache });
     const initialized = client.initialize();
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
     await vi.advanceTimersByTimeAsync(600_000);

@@ -10,7 +10,7 @@ import {
   flagWithRule,
   held,
   malformed,
-  ScriptedService,
+  ScriptedServer,
   status,
   unreachable,
 } from "../../test-kit/scripted.ts";
@@ -22,11 +22,11 @@ exactTimers();
 
 describe("initialize", () => {
   it("sends the key, becomes ready and emits an event", async () => {
-    const service = new ScriptedService(on);
-    const client = clientFor(service, { baseUrl: "https://flags.example.com/pennon/" });
+    const server = new ScriptedServer(on);
+    const client = clientFor(server, { baseUrl: "https://flags.example.com/pennon/" });
     const events = eventsOf(client);
     await client.initialize();
-    expect(service.requests).toMatchObject([
+    expect(server.requests).toMatchObject([
       {
         method: "GET",
         url: "https://flags.example.com/pennon/sdk/v1/config",
@@ -38,17 +38,17 @@ describe("initialize", () => {
   });
 
   it("shares one promise between concurrent calls", async () => {
-    const service = new ScriptedService(on);
-    const client = clientFor(service);
+    const server = new ScriptedServer(on);
+    const client = clientFor(server);
     const first = client.initialize();
     expect(client.initialize()).toBe(first);
     await first;
     await client.initialize();
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("accepts a timeoutMs that is too long for a timer", async () => {
-    const client = clientFor(new ScriptedService(on));
+    const client = clientFor(new ScriptedServer(on));
     const initialized = client.initialize({ timeoutMs: 2 ** 31 });
     await vi.advanceTimersByTimeAsync(10);
     await initialized;
@@ -56,11 +56,11 @@ describe("initialize", () => {
   });
 
   it("fails with a cause after all retries, and can then be repeated", async () => {
-    const service = new ScriptedService(unreachable());
-    const client = clientFor(service, { retries: 1 });
+    const server = new ScriptedServer(unreachable());
+    const client = clientFor(server, { retries: 1 });
     const events = eventsOf(client);
     const failure = client.initialize().catch((error: unknown) => error);
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     const error = await failure;
     expect(error).toBeInstanceOf(FeatureFlagsError);
@@ -68,33 +68,33 @@ describe("initialize", () => {
       code: "INITIALIZATION_FAILED",
       cause: expect.objectContaining({ message: "fetch failed" }),
     });
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     expect(client.isReady()).toBe(false);
     expect(() => client.isEnabled("beta")).toThrow(errorWith("NOT_INITIALIZED"));
 
-    service.respondWith(on);
+    server.respondWith(on);
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
     expect(events).toEqual(["ready"]);
   });
 
   it("does not try again with a key that was refused", async () => {
-    const service = new ScriptedService(status(401));
-    const client = clientFor(service);
+    const server = new ScriptedServer(status(401));
+    const client = clientFor(server);
     await expect(client.initialize()).rejects.toThrow("sdkKey");
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("starts from a cache that another client filled, if the server is unreachable", async () => {
     const cache = new Map();
-    await readyClient(new ScriptedService(on), { cache });
+    await readyClient(new ScriptedServer(on), { cache });
 
     vi.setSystemTime(Date.now() + 50_000);
-    const service = new ScriptedService(status(400 + 29), unreachable());
-    const client = clientFor(service, { cache, retries: 1 });
+    const server = new ScriptedServer(status(400 + 29), unreachable());
+    const client = clientFor(server, { cache, retries: 1 });
     const events = eventsOf(client);
     const initialized = client.initialize();
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
     expect(events).toEqual(["ready"]);
@@ -108,10 +108,10 @@ describe("initialize", () => {
 
   it("does not start from values that are too old", async () => {
     const cache = new Map();
-    await readyClient(new ScriptedService(on), { cache });
+    await readyClient(new ScriptedServer(on), { cache });
     vi.setSystemTime(Date.now() + 60_000);
-    const service = new ScriptedService(malformed());
-    const client = clientFor(service, { cache });
+    const server = new ScriptedServer(malformed());
+    const client = clientFor(server, { cache });
     await expect(client.initialize()).rejects.toEqual(errorWith("INITIALIZATION_FAILED"));
   });
 });
@@ -119,7 +119,7 @@ describe("initialize", () => {
 describe("refresh", () => {
   it("emits no change for another TTL alone", async () => {
     const short = configuration([flag("beta", true, { ttlOverrideSeconds: 5 })], 'W/"2"');
-    const client = clientFor(new ScriptedService(on, short));
+    const client = clientFor(new ScriptedServer(on, short));
     const events = eventsOf(client);
     await client.initialize();
     await client.refresh();
@@ -127,15 +127,15 @@ describe("refresh", () => {
   });
 
   it("fetches changes, with the tag of the known configuration", async () => {
-    const service = new ScriptedService(on, off, status(304));
-    const client = clientFor(service);
+    const server = new ScriptedServer(on, off, status(304));
+    const client = clientFor(server);
     const events = eventsOf(client);
     await client.initialize();
     await client.refresh();
     expect(client.isEnabled("beta")).toBe(false);
     await client.refresh();
     expect(client.isEnabled("beta")).toBe(false);
-    expect(service.tags).toEqual([undefined, 'W/"on"', 'W/"off"']);
+    expect(server.tags).toEqual([undefined, 'W/"on"', 'W/"off"']);
     expect(events).toEqual([
       "ready",
       "refresh:start",
@@ -147,15 +147,15 @@ describe("refresh", () => {
   });
 
   it("shares one request between concurrent calls", async () => {
-    const service = new ScriptedService(on);
-    const client = await readyClient(service);
+    const server = new ScriptedServer(on);
+    const client = await readyClient(server);
     await Promise.all([client.refresh(), client.refresh(), client.refresh()]);
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
   });
 
   it("fails after all retries, emits an event, and keeps flags and tag", async () => {
-    const service = new ScriptedService(on, malformed());
-    const client = clientFor(service);
+    const server = new ScriptedServer(on, malformed());
+    const client = clientFor(server);
     const events = eventsOf(client);
     const errors: unknown[] = [];
     client.on("refresh:error", ({ error }) => errors.push(error));
@@ -163,30 +163,30 @@ describe("refresh", () => {
     const refreshed = expect(client.refresh()).rejects.toEqual(errorWith("REFRESH_FAILED"));
     await vi.advanceTimersByTimeAsync(10_000);
     await refreshed;
-    expect(service.requests).toHaveLength(5);
+    expect(server.requests).toHaveLength(5);
     expect(errors).toEqual([errorWith("REFRESH_FAILED")]);
     expect(events).toEqual(["ready", "refresh:start", "refresh:error"]);
     expect(client.isEnabled("beta")).toBe(true);
-    service.respondWith(status(304));
+    server.respondWith(status(304));
     await client.refresh();
-    expect(service.tags.at(-1)).toBe('W/"on"');
+    expect(server.tags.at(-1)).toBe('W/"on"');
   });
 
   it("logs a failure", async () => {
     const logger = new LogRecorder();
-    const client = await readyClient(new ScriptedService(on, status(404)), { logger });
+    const client = await readyClient(new ScriptedServer(on, status(404)), { logger });
     await expect(client.refresh()).rejects.toThrow("404");
     expect(logger.lines).toEqual([expect.stringMatching(/^error: .* 404/)]);
   });
 
   it("is refused before initialize()", async () => {
-    const client = clientFor(new ScriptedService(on));
+    const client = clientFor(new ScriptedServer(on));
     await expect(client.refresh()).rejects.toEqual(errorWith("NOT_INITIALIZED"));
   });
 
   it("removes flags that have disappeared", async () => {
-    const service = new ScriptedService(on, configuration([flag("other")]));
-    const client = await readyClient(service);
+    const server = new ScriptedServer(on, configuration([flag("other")]));
+    const client = await readyClient(server);
     await client.refresh();
     expect(() => client.isEnabled("beta")).toThrow(errorWith("FLAG_NOT_FOUND"));
     expect(client.isEnabled("other")).toBe(true);
@@ -196,12 +196,12 @@ describe("refresh", () => {
     const slow = held();
     const older = configuration([flag("beta"), flagWithRule("ruled", "FR")], 'W/"older"');
     const newer = configuration([flag("beta", false), flagWithRule("ruled", "FI")], 'W/"newer"');
-    const service = new ScriptedService(older, slow.answer, newer);
-    const client = await readyClient(service);
+    const server = new ScriptedServer(older, slow.answer, newer);
+    const client = await readyClient(server);
     const refreshed = client.refresh();
     await vi.advanceTimersByTimeAsync(3_000 + 1_000);
     await refreshed;
-    expect(service.requests[1]?.signal.aborted).toBe(true);
+    expect(server.requests[1]?.signal.aborted).toBe(true);
     expect(client.isEnabled("beta")).toBe(false);
     await slow.release(older);
     await vi.advanceTimersByTimeAsync(0);
@@ -214,14 +214,14 @@ describe("refresh", () => {
     const inTenSeconds = () => new Date(Date.now() + 10_000).toUTCString();
     for (const retryAfter of [() => "10", inTenSeconds]) {
       const tooMany = status(429, { "Retry-After": retryAfter() });
-      const service = new ScriptedService(on, tooMany, off);
-      const client = await readyClient(service);
+      const server = new ScriptedServer(on, tooMany, off);
+      const client = await readyClient(server);
       const refreshed = client.refresh();
       await vi.advanceTimersByTimeAsync(9_999);
-      expect(service.requests).toHaveLength(2);
+      expect(server.requests).toHaveLength(2);
       await vi.advanceTimersByTimeAsync(1);
       await refreshed;
-      expect(service.requests).toHaveLength(3);
+      expect(server.requests).toHaveLength(3);
     }
   });
 });
@@ -229,60 +229,60 @@ describe("refresh", () => {
 describe("polling", () => {
   it("follows the server, one request at a time", async () => {
     const slow = held();
-    const service = new ScriptedService(on, slow.answer, off);
-    const client = await readyClient(service, { pollIntervalMs: 1_000, timeoutMs: 60_000 });
+    const server = new ScriptedServer(on, slow.answer, off);
+    const client = await readyClient(server, { pollIntervalMs: 1_000, timeoutMs: 60_000 });
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     await slow.release(status(304));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(service.requests).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
     expect(client.isEnabled("beta")).toBe(false);
   });
 
   it("continues after failures", async () => {
-    const service = new ScriptedService(on, status(404), status(404), off);
-    const client = await readyClient(service, { pollIntervalMs: 1_000 });
+    const server = new ScriptedServer(on, status(404), status(404), off);
+    const client = await readyClient(server, { pollIntervalMs: 1_000 });
     await vi.advanceTimersByTimeAsync(3_000);
     expect(client.isEnabled("beta")).toBe(false);
   });
 
   it("continues if initialize() is called again", async () => {
-    const service = new ScriptedService(on);
-    const client = await readyClient(service, { pollIntervalMs: 10_000 });
+    const server = new ScriptedServer(on);
+    const client = await readyClient(server, { pollIntervalMs: 10_000 });
     await client.initialize({ timeoutMs: 1_000 });
     await vi.advanceTimersByTimeAsync(30_000);
-    expect(service.requests).toHaveLength(4);
+    expect(server.requests).toHaveLength(4);
   });
 
   it("is off at 0", async () => {
-    const service = new ScriptedService(on);
-    await readyClient(service);
+    const server = new ScriptedServer(on);
+    await readyClient(server);
     await vi.advanceTimersByTimeAsync(59_999);
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 });
 
 describe("the TTL", () => {
   it("causes one refresh in the background, and expires a flag only after that has failed", async () => {
     const slow = held();
-    const service = new ScriptedService(on, slow.answer);
-    const client = await readyClient(service, { timeoutMs: 60_000 });
+    const server = new ScriptedServer(on, slow.answer);
+    const client = await readyClient(server, { timeoutMs: 60_000 });
     await vi.advanceTimersByTimeAsync(61_000);
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     expect(client.isEnabled("beta")).toBe(true);
     await slow.release(status(404));
     await vi.advanceTimersByTimeAsync(0);
     expect(() => client.isEnabled("beta")).toThrow(errorWith("FLAG_NOT_FOUND"));
     expect(client.read("beta")).toBeUndefined();
-    service.respondWith(status(304));
+    server.respondWith(status(304));
     await client.refresh();
     expect(client.isEnabled("beta")).toBe(true);
   });
 
   it("changes a flag that expires only once, even if it is then gone", async () => {
     const flags = [flag("short", true, { ttlOverrideSeconds: 5 }), flag("beta")];
-    const service = new ScriptedService(configuration(flags), status(404), on);
-    const client = await readyClient(service);
+    const server = new ScriptedServer(configuration(flags), status(404), on);
+    const client = await readyClient(server);
     const changes = vi.fn();
     client.on("change", ({ flags }) => changes(...flags));
     await vi.advanceTimersByTimeAsync(5_000);
@@ -292,8 +292,8 @@ describe("the TTL", () => {
   });
 
   it("is renewed by a response without changes", async () => {
-    const service = new ScriptedService(on, status(304), status(404));
-    const client = await readyClient(service);
+    const server = new ScriptedServer(on, status(304), status(404));
+    const client = await readyClient(server);
     await vi.advanceTimersByTimeAsync(50_000);
     await client.refresh();
     await vi.advanceTimersByTimeAsync(50_000);
@@ -304,8 +304,8 @@ describe("the TTL", () => {
 
   it("is overridden by the flag's configuration", async () => {
     const flags = [flag("short", true, { ttlOverrideSeconds: 5 }), flag("usual")];
-    const service = new ScriptedService(configuration(flags), status(404));
-    const client = await readyClient(service);
+    const server = new ScriptedServer(configuration(flags), status(404));
+    const client = await readyClient(server);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(client.read("short")).toBeUndefined();
     expect(client.read("usual")).toBeDefined();
@@ -331,8 +331,8 @@ describe("the caller's cache", () => {
   it("loses flags that disappear, and those that expire", async () => {
     const cache = new Map();
     const both = configuration([flag("beta"), flag("other")]);
-    const service = new ScriptedService(both, on, status(401));
-    const client = await readyClient(service, { cache, staleIfError: true });
+    const server = new ScriptedServer(both, on, status(401));
+    const client = await readyClient(server, { cache, staleIfError: true });
     expect([...cache.keys()]).toEqual(["beta", "other", ":index"]);
     await client.refresh();
     expect([...cache.keys()]).toEqual(["beta", ":index"]);
@@ -343,20 +343,20 @@ describe("the caller's cache", () => {
   it("holds the TTL of each flag, by default the client's", async () => {
     const cache = new Map();
     const flags = [flag("short", true, { ttlOverrideSeconds: 5 }), flag("usual")];
-    const service = new ScriptedService(configuration(flags));
-    await readyClient(service, { cache, cacheTtlMs: 90_000 });
+    const server = new ScriptedServer(configuration(flags));
+    await readyClient(server, { cache, cacheTtlMs: 90_000 });
     expect(cache.get("short")).toMatchObject({ ttlMs: 5_000 });
     expect(cache.get("usual")).toMatchObject({ ttlMs: 90_000 });
   });
 
   it("expires in time even if the clock was set back", async () => {
     const cache = new Map();
-    await readyClient(new ScriptedService(on), { cache });
+    await readyClient(new ScriptedServer(on), { cache });
     vi.setSystemTime(Date.now() - 3_600_000);
-    const service = new ScriptedService(unreachable());
-    const client = clientFor(service, { cache, retries: 1 });
+    const server = new ScriptedServer(unreachable());
+    const client = clientFor(server, { cache, retries: 1 });
     const initialized = client.initialize();
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
     expect(client.isEnabled("beta")).toBe(true);
@@ -367,8 +367,8 @@ describe("the caller's cache", () => {
 
 describe("shutdown", () => {
   it("settles a call of the same tick, which has not sent a request yet", async () => {
-    const service = new ScriptedService(on);
-    const client = await readyClient(service, { pollIntervalMs: 0 });
+    const server = new ScriptedServer(on);
+    const client = await readyClient(server, { pollIntervalMs: 0 });
     const calls = [client.refresh(), client.initialize()];
     await client.shutdown();
     expect(await Promise.allSettled(calls)).toMatchObject([
@@ -379,43 +379,43 @@ describe("shutdown", () => {
 
   it("aborts pending requests, and nothing happens afterwards", async () => {
     const slow = held();
-    const service = new ScriptedService(on, slow.answer);
-    const client = clientFor(service, { pollIntervalMs: 1_000 });
+    const server = new ScriptedServer(on, slow.answer);
+    const client = clientFor(server, { pollIntervalMs: 1_000 });
     const events = eventsOf(client);
     await client.initialize();
     const refreshed = client.refresh();
-    await service.requested(2);
+    await server.requested(2);
     await Promise.all([
       client.shutdown(),
       expect(refreshed).rejects.toEqual(errorWith("NOT_INITIALIZED")),
     ]);
-    expect(service.requests[1]?.signal.aborted).toBe(true);
+    expect(server.requests[1]?.signal.aborted).toBe(true);
     await slow.release(off);
     await vi.advanceTimersByTimeAsync(100_000);
     expect(events).toEqual(["ready", "refresh:start", "shutdown"]);
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     expect(client.isReady()).toBe(false);
     expect(() => client.isEnabled("beta")).toThrow(errorWith("NOT_INITIALIZED"));
     expect(client.read("beta")).toBeUndefined();
   });
 
   it("ends a client in any state, permanently", async () => {
-    const unborn = clientFor(new ScriptedService(on));
+    const unborn = clientFor(new ScriptedServer(on));
     const events = eventsOf(unborn);
     await unborn.shutdown();
     await unborn.shutdown();
     await expect(unborn.initialize()).rejects.toEqual(errorWith("INITIALIZATION_FAILED"));
     expect(events).toEqual(["shutdown"]);
 
-    const service = new ScriptedService(on);
-    const loading = clientFor(service);
+    const server = new ScriptedServer(on);
+    const loading = clientFor(server);
     const initialized = expect(loading.initialize()).rejects.toEqual(
       errorWith("INITIALIZATION_FAILED"),
     );
     await loading.shutdown();
     await initialized;
     await vi.dynamicImportSettled();
-    expect(service.requests).toEqual([]);
+    expect(server.requests).toEqual([]);
     expect(loading.isReady()).toBe(false);
   });
 
@@ -423,8 +423,8 @@ describe("shutdown", () => {
     const cache = new Map();
     vi.setSystemTime("2026-01-01T00:00:00Z");
     const flags = [flag("beta"), flag("short", false, { ttlOverrideSeconds: 5 })];
-    const service = new ScriptedService(configuration(flags));
-    const client = await readyClient(service, { cache });
+    const server = new ScriptedServer(configuration(flags));
+    const client = await readyClient(server, { cache });
     expect(Object.fromEntries(cache)).toEqual({
       beta: { enabled: true, reason: "flag_enabled", targeted: false, ttlMs: 60_000 },
       short: { enabled: false, reason: "flag_disabled", targeted: false, ttlMs: 5_000 },

@@ -1,6 +1,6 @@
 import { contextKey, type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
 import { afterEach, describe, expect, it } from "vitest";
-import { configuration, flag, optionsFor, ScriptedService } from "../../test-kit/scripted.ts";
+import { configuration, flag, optionsFor, ScriptedServer } from "../../test-kit/scripted.ts";
 
 const NAMES = ["one", "two", "three"];
 const MANY_CALLS = 20_000;
@@ -24,11 +24,11 @@ const beta = flag("beta", true, {
 });
 
 const on = Object.fromEntries(NAMES.map((name) => [name, true]));
-const service = () => new ScriptedService(configuration([beta]));
+const server = () => new ScriptedServer(configuration([beta]));
 
 const clients = {
-  "a local client": () => new FeatureFlagsClient(optionsFor(service())),
-  "a remote client": () => new FeatureFlagsClient(optionsFor(service(), { mode: "remote" })),
+  "a local client": () => new FeatureFlagsClient(optionsFor(server())),
+  "a remote client": () => new FeatureFlagsClient(optionsFor(server(), { mode: "remote" })),
   "a client with evaluations for one context": () =>
     FeatureFlagsClient.fromSnapshot({
       version: 1,
@@ -49,7 +49,7 @@ const reads: Record<string, (client: FeatureFlagsClient, context: EvaluationCont
   setContext: (client, context) => client.setContext(context).catch(() => {}),
   evaluateRemote: (client, context) => client.evaluateRemote("beta", context).catch(() => {}),
   "the option context": (_client, context) =>
-    new FeatureFlagsClient(optionsFor(service(), { mode: "remote", context })),
+    new FeatureFlagsClient(optionsFor(server(), { mode: "remote", context })),
 };
 
 /** Contexts that call a function whenever one of their attributes is read. */

@@ -16,7 +16,7 @@ import {
   flag,
   flagWithRule,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   status,
 } from "../../test-kit/scripted.ts";
 
@@ -48,8 +48,8 @@ describe("a plug-in that fails", () => {
 
   it("breaks neither reads nor polling", async () => {
     vi.useFakeTimers();
-    const service = new ScriptedService(on, broken, configuration([flag("beta", false)]));
-    const client = clientFor(service, { logger, cache, eventEmitter, pollIntervalMs: 1_000 });
+    const server = new ScriptedServer(on, broken, configuration([flag("beta", false)]));
+    const client = clientFor(server, { logger, cache, eventEmitter, pollIntervalMs: 1_000 });
     client.on("ready", broken);
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
@@ -61,7 +61,7 @@ describe("a plug-in that fails", () => {
   it("may reject later, where it should not return a promise", async () => {
     const logger = new LogRecorder();
     const late = { get: rejected, set: rejected, delete: rejected, clear: rejected };
-    const options = optionsFor(new ScriptedService(on), { logger });
+    const options = optionsFor(new ScriptedServer(on), { logger });
     // An unhandled rejection of a promise ends the process.
     const client = new FeatureFlagsClient({ ...options, cache: late as never });
     await client.initialize();
@@ -73,7 +73,7 @@ describe("a plug-in that fails", () => {
 
   it("is logged", async () => {
     const logger = new LogRecorder();
-    await readyClient(new ScriptedService(on), {
+    await readyClient(new ScriptedServer(on), {
       logger,
       cache,
       eventEmitter,
@@ -88,7 +88,7 @@ describe("a plug-in that fails", () => {
 
   it("does not affect other listeners", async () => {
     const logger = new LogRecorder();
-    const client = clientFor(new ScriptedService(on), { logger });
+    const client = clientFor(new ScriptedServer(on), { logger });
     client.on("ready", broken).on("ready", rejected as () => void);
     const events = eventsOf(client);
     await client.initialize();
@@ -106,8 +106,8 @@ describe("a plug-in that fails", () => {
       { status: 200 },
       { status: "200", headers: new Headers() },
     ]) {
-      const service = new ScriptedService(() => nonsense as never);
-      const client = clientFor(service, { retries: 1, retryDelayMs: 0 });
+      const server = new ScriptedServer(() => nonsense as never);
+      const client = clientFor(server, { retries: 1, retryDelayMs: 0 });
       await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
     }
   });
@@ -119,10 +119,10 @@ describe("a plug-in that fails", () => {
     const body = runInNewContext("Uint8Array.from(bytes).subarray(2, -2)", {
       bytes: new TextEncoder().encode(`[]${flags}[]`),
     });
-    const service = new ScriptedService(() => ({ status: 200, headers: new Headers(), body }));
+    const server = new ScriptedServer(() => ({ status: 200, headers: new Headers(), body }));
     const reject = runInNewContext("async () => { throw 'refused' }");
     const foreign = { get: () => undefined, set: reject, delete: reject, clear: reject };
-    const client = await readyClient(service, { cache: foreign, logger });
+    const client = await readyClient(server, { cache: foreign, logger });
     expect(client.isEnabled("beta")).toBe(true);
     await client.shutdown();
     expect(new Set(logger.lines)).toEqual(
@@ -138,13 +138,13 @@ describe("a plug-in that fails", () => {
       set: (key, entry) => (isFull && key === "beta" ? broken() : entries.set(key, entry)),
     };
     const off = configuration([flag("beta", false)], 'W/"2"');
-    const service = new ScriptedService(on, off, status(304));
-    const client = await readyClient(service, { cache: full });
+    const server = new ScriptedServer(on, off, status(304));
+    const client = await readyClient(server, { cache: full });
     isFull = true;
     await client.refresh();
     await client.refresh();
     const restart = async () => {
-      const down = new ScriptedService(status(302));
+      const down = new ScriptedServer(status(302));
       const cache = new Map(entries);
       const restarted = await readyClient(down, { cache });
       return restarted.isEnabled("beta");
@@ -165,11 +165,11 @@ describe("a plug-in that fails", () => {
         return entries.set(key, entry);
       },
     };
-    const client = await readyClient(new ScriptedService(on, status(304)), { cache });
+    const client = await readyClient(new ScriptedServer(on, status(304)), { cache });
     written.length = 0;
     await client.refresh();
     expect(written).toEqual([":index"]);
-    const other = new ScriptedService(configuration([flag("theirs")]));
+    const other = new ScriptedServer(configuration([flag("theirs")]));
     const sdkKey = "pnk_other_1";
     await readyClient(other, { cache: unclearable(entries), sdkKey });
     written.length = 0;
@@ -179,16 +179,16 @@ describe("a plug-in that fails", () => {
 
   it("keep flags only for their own environment", async () => {
     const cache = new Map();
-    const before = await readyClient(new ScriptedService(on), {
+    const before = await readyClient(new ScriptedServer(on), {
       cache: unclearable(cache),
       sdkKey: "pnk_production_1",
     });
     await before.shutdown();
     expect(JSON.stringify([...cache])).not.toContain("pnk_production_1");
     const start = async (options: Partial<FeatureFlagsClientOptions>) => {
-      const service = new ScriptedService(status(503));
+      const server = new ScriptedServer(status(503));
       const fast = { retries: 1, retryDelayMs: 0, cache: unclearable(cache) };
-      await readyClient(service, { ...fast, ...options });
+      await readyClient(server, { ...fast, ...options });
     };
     const own = { sdkKey: "pnk_production_1" };
     await start(own);
@@ -206,8 +206,8 @@ describe("a plug-in that fails", () => {
         delete() {},
         clear() {},
       };
-      const service = new ScriptedService(status(302));
-      const client = clientFor(service, { cache: nonsense });
+      const server = new ScriptedServer(status(302));
+      const client = clientFor(server, { cache: nonsense });
       await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
     }
   });
@@ -215,7 +215,7 @@ describe("a plug-in that fails", () => {
 
 describe("a listener", () => {
   it("is called once for each of its subscriptions", async () => {
-    const client = await readyClient(new ScriptedService(on, configuration([]), on));
+    const client = await readyClient(new ScriptedServer(on, configuration([]), on));
     const listener = vi.fn();
     const unsubscribe = client.subscribe(listener);
     client.subscribe(listener);
@@ -228,7 +228,7 @@ describe("a listener", () => {
   });
 
   it("is removed even if it was added several times", async () => {
-    const client = clientFor(new ScriptedService(on));
+    const client = clientFor(new ScriptedServer(on));
     const listener = vi.fn();
     client.on("ready", listener).on("ready", listener).once("ready", listener);
     client.off("ready", listener);
@@ -237,7 +237,7 @@ describe("a listener", () => {
   });
 
   it("may shut the client down, after which nothing is emitted", async () => {
-    const client = clientFor(new ScriptedService(on));
+    const client = clientFor(new ScriptedServer(on));
     const events = eventsOf(client);
     client.on("refresh:start", () => void client.shutdown());
     await client.initialize();
@@ -248,7 +248,7 @@ describe("a listener", () => {
   it("may shut the client down, and no other listener learns of its event afterwards", async () => {
     const eventEmitter = new EventEmitter();
     const events: string[] = [];
-    const client = clientFor(new ScriptedService(on), { eventEmitter });
+    const client = clientFor(new ScriptedServer(on), { eventEmitter });
     eventEmitter.on("refresh:success", () => events.push("emitter refresh:success"));
     eventEmitter.on("shutdown", () => events.push("emitter shutdown"));
     client.on("refresh:success", () => void client.shutdown());
@@ -259,7 +259,7 @@ describe("a listener", () => {
   });
 
   it("may shut down the client again at the event `shutdown`", async () => {
-    const client = clientFor(new ScriptedService(on));
+    const client = clientFor(new ScriptedServer(on));
     const events = eventsOf(client);
     client.on("shutdown", () => void client.shutdown());
     await client.initialize();
@@ -268,19 +268,19 @@ describe("a listener", () => {
   });
 
   it("may refresh", async () => {
-    const service = new ScriptedService(on);
-    const client = clientFor(service);
+    const server = new ScriptedServer(on);
+    const client = clientFor(server);
     const refreshed = new Promise((resolve) => {
       client.on("ready", () => client.refresh().then(resolve));
     });
     await client.initialize();
     await refreshed;
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
   });
 
   it("may refresh again after a refresh has succeeded or failed", async () => {
-    const service = new ScriptedService(on, on, on, status(404), on);
-    const client = await readyClient(service);
+    const server = new ScriptedServer(on, on, on, status(404), on);
+    const client = await readyClient(server);
     const again = (type: "refresh:success" | "refresh:error") =>
       new Promise<void>((resolve) => {
         const listener = () => {
@@ -292,11 +292,11 @@ describe("a listener", () => {
     const afterSuccess = again("refresh:success");
     await client.refresh();
     await afterSuccess;
-    expect(service.requests).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
     const afterFailure = again("refresh:error");
     await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
     await afterFailure;
-    expect(service.requests).toHaveLength(5);
+    expect(server.requests).toHaveLength(5);
   });
 });
 
@@ -306,7 +306,7 @@ describe("the caller's event emitter", () => {
     const events: LifecycleEvent[] = [];
     eventEmitter.on("ready", (event) => events.push(event));
     eventEmitter.on("shutdown", (event) => events.push(event));
-    const client = await readyClient(new ScriptedService(on), { eventEmitter });
+    const client = await readyClient(new ScriptedServer(on), { eventEmitter });
     await client.shutdown();
     expect(events).toEqual([{ type: "ready" }, { type: "shutdown" }]);
     expect(eventEmitter.listenerCount("ready")).toBe(1);

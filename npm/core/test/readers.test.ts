@@ -10,7 +10,7 @@ import {
   flagWithRule,
   held,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   status,
 } from "../../test-kit/scripted.ts";
 
@@ -27,7 +27,7 @@ async function ready(
   ...later: readonly (readonly FlagConfig[])[]
 ): Promise<FeatureFlagsClient> {
   const answers = [flags, ...later].map((flags, index) => configuration(flags, `"${index}"`));
-  return readyClient(new ScriptedService(...answers, status(304)), options);
+  return readyClient(new ScriptedServer(...answers, status(304)), options);
 }
 
 describe("a bound reader", () => {
@@ -94,7 +94,7 @@ describe("a bound reader", () => {
         throw new Error("no");
       },
     };
-    const client = clientFor(new ScriptedService(configuration(flags)));
+    const client = clientFor(new ScriptedServer(configuration(flags)));
     const contexts = [null, undefined, {}, throwing, 1, "ada", [], { customAttributes: ["a"] }];
     const readers = contexts.map((context) => client.withContext(context as object));
     const answers = () => readers.map((reader) => reader.read("not_in_france")?.enabled);
@@ -221,7 +221,7 @@ describe("fallbacks", () => {
       targeted: true,
     } as const;
     const client = new FeatureFlagsClient({
-      ...optionsFor(new ScriptedService(held().answer)),
+      ...optionsFor(new ScriptedServer(held().answer)),
       bootstrap: { version: 1, flags: [ruled] },
       fallbacks: { ruled: true },
     });
@@ -266,8 +266,8 @@ describe("a change", () => {
   });
 
   it("is reported to subscribers until they unsubscribe, including the first flags", async () => {
-    const service = new ScriptedService(configuration(flags), configuration([flag("on")]));
-    const client = clientFor(service);
+    const server = new ScriptedServer(configuration(flags), configuration([flag("on")]));
+    const client = clientFor(server);
     const notified: string[] = [];
     const { subscribe } = client;
     const leave = subscribe(() => notified.push(`one ${client.isReady()}`));

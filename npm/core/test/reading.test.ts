@@ -7,7 +7,7 @@ import {
   flag,
   flagWithRollout,
   flagWithRule,
-  ScriptedService,
+  ScriptedServer,
 } from "../../test-kit/scripted.ts";
 
 const flags = [
@@ -18,8 +18,8 @@ const flags = [
 ];
 
 async function ready(logger = new LogRecorder()): Promise<FeatureFlagsClient> {
-  const service = new ScriptedService(configuration(flags));
-  return readyClient(service, { logger });
+  const server = new ScriptedServer(configuration(flags));
+  return readyClient(server, { logger });
 }
 
 describe("isEnabled and getValue", () => {

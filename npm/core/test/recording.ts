@@ -91,29 +91,29 @@ async function recorded(response: Response): Promise<RecordedAnswer> {
 }
 
 /** A server that responds as the recorded release did. */
-export class RecordedService {
+export class RecordedServer {
   /** The last posted body by path. */
   readonly posted = new Map<string, unknown>();
   readonly #recording: Recording;
-  readonly #server: Server;
+  readonly #http: Server;
   readonly #streams = new Set<ServerResponse>();
   #isSwitched = false;
 
   private constructor(recording: Recording) {
     this.#recording = recording;
-    this.#server = createServer((request, response) => {
+    this.#http = createServer((request, response) => {
       this.#answer(request, response).catch((error) => response.destroy(error));
     });
   }
 
-  static async start(recording: Recording): Promise<RecordedService> {
-    const service = new RecordedService(recording);
-    await new Promise<void>((resolve) => service.#server.listen(0, "127.0.0.1", resolve));
-    return service;
+  static async start(recording: Recording): Promise<RecordedServer> {
+    const server = new RecordedServer(recording);
+    await new Promise<void>((resolve) => server.#http.listen(0, "127.0.0.1", resolve));
+    return server;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
   /** Switches to the second configuration. */
@@ -125,8 +125,8 @@ export class RecordedService {
   }
 
   stop(): void {
-    this.#server.close();
-    this.#server.closeAllConnections();
+    this.#http.close();
+    this.#http.closeAllConnections();
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

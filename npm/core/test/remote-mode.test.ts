@@ -3,17 +3,17 @@ import type { AddressInfo } from "node:net";
 import { FeatureFlagsClient, VERSION } from "@pennon/core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ada, bob, clientFor, readyRemoteClient, remoteClient } from "../../test-kit/clients.ts";
-import { EvaluatingService, evaluation } from "../../test-kit/evaluating.ts";
+import { EvaluatingServer, evaluation } from "../../test-kit/evaluating.ts";
 import { exactTimers } from "../../test-kit/exact-timers.ts";
 import { Pennon } from "../../test-kit/pennon.ts";
 import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
-import { held, malformed, optionsFor, ScriptedService, status } from "../../test-kit/scripted.ts";
+import { held, malformed, optionsFor, ScriptedServer, status } from "../../test-kit/scripted.ts";
 
 describe("a client in remote mode", () => {
   it("sends its context, and serves the answers as they came", async () => {
-    const service = new EvaluatingService();
-    const client = await readyRemoteClient(service, { baseUrl: "https://flags.example.com" });
-    expect(service.requests).toMatchObject([
+    const server = new EvaluatingServer();
+    const client = await readyRemoteClient(server, { baseUrl: "https://flags.example.com" });
+    expect(server.requests).toMatchObject([
       {
         method: "POST",
         url: "https://flags.example.com/sdk/v1/evaluate/all",
@@ -39,12 +39,12 @@ describe("a client in remote mode", () => {
   });
 
   it("sends only attributes that the server accepts, in a fixed order", async () => {
-    const service = new EvaluatingService();
+    const server = new EvaluatingServer();
     const customAttributes = { plan: "pro", age: Number.NaN, beta: true, list: [] };
     const context = { email: null, userId: "ada", customAttributes };
-    const client = await readyRemoteClient(service, { context: context as object });
+    const client = await readyRemoteClient(server, { context: context as object });
     const sent = { userId: "ada", customAttributes: { beta: true, plan: "pro" } };
-    expect(service.bodies).toEqual([{ context: sent }]);
+    expect(server.bodies).toEqual([{ context: sent }]);
     expect(client.context).toEqual(sent);
     customAttributes.plan = "free";
     expect(
@@ -58,18 +58,18 @@ describe("a client in remote mode", () => {
     ["half of a surrogate pair", { country: "\ud83d", customAttributes: { plan: "\ud83d" } }],
     ["half of a pair as a name", { customAttributes: { plan: null, "\udca9": true } }],
   ])("leaves out %s, which the server would refuse", async (_what, invalid) => {
-    const service = new EvaluatingService();
+    const server = new EvaluatingServer();
     const context = { ...ada, ...invalid };
-    const client = await readyRemoteClient(service, { context });
-    expect(service.bodies).toEqual([{ context: ada }]);
+    const client = await readyRemoteClient(server, { context });
+    expect(server.bodies).toEqual([{ context: ada }]);
     expect(client.evaluate("beta", context)).toBe(client.evaluate("beta"));
     const address = { email: "joerg@example.de" };
     await client.setContext(address);
-    expect(service.bodies.at(-1)).toEqual({ context: address });
+    expect(server.bodies.at(-1)).toEqual({ context: address });
   });
 
   it("never answers for another context", async () => {
-    const client = await readyRemoteClient(new EvaluatingService(), { fallbacks: { beta: true } });
+    const client = await readyRemoteClient(new EvaluatingServer(), { fallbacks: { beta: true } });
     const code = expect.objectContaining({ code: "EVALUATION_FAILED" });
     expect(() => client.evaluate("beta", bob)).toThrow(code);
     expect(() => client.isEnabled("beta", bob)).toThrow(code);
@@ -88,29 +88,29 @@ describe("a client in remote mode", () => {
   });
 
   it("answers for its own context if a read has the context null", async () => {
-    const client = await readyRemoteClient(new EvaluatingService());
+    const client = await readyRemoteClient(new EvaluatingServer());
     expect(client.evaluate("beta", null)).toBe(client.evaluate("beta"));
     expect(client.isEnabled("beta", null)).toBe(true);
   });
 
   it("has no attributes with the context null, even with a bootstrap for another one", async () => {
-    const service = new EvaluatingService();
-    const bootstrap = (await readyRemoteClient(service)).snapshot();
-    const client = remoteClient(service, { bootstrap, context: null });
+    const server = new EvaluatingServer();
+    const bootstrap = (await readyRemoteClient(server)).snapshot();
+    const client = remoteClient(server, { bootstrap, context: null });
     expect(client.context).toEqual({});
     expect(client.read("beta")).toBeUndefined();
   });
 
   it("sends the tag of its answers, and keeps them if they are unchanged", async () => {
-    const service = new EvaluatingService();
-    const client = await readyRemoteClient(service);
+    const server = new EvaluatingServer();
+    const client = await readyRemoteClient(server);
     const events = eventsOf(client);
     await client.refresh();
-    service.document = "v2";
-    service.evaluate = () => [evaluation("banner", false), evaluation("new")];
+    server.document = "v2";
+    server.evaluate = () => [evaluation("banner", false), evaluation("new")];
     await client.refresh();
-    expect(service.tags[1]).toMatch(/^W\/"v1\.[\w-]+"$/);
-    expect(service.tags[2]).toBe(service.tags[1]);
+    expect(server.tags[1]).toMatch(/^W\/"v1\.[\w-]+"$/);
+    expect(server.tags[2]).toBe(server.tags[1]);
     expect(events).toEqual([
       "refresh:start",
       "refresh:success",
@@ -123,13 +123,13 @@ describe("a client in remote mode", () => {
   });
 
   it("reports the flags that appear after an empty list", async () => {
-    const service = new EvaluatingService();
-    service.evaluate = () => [];
-    const client = await readyRemoteClient(service);
+    const server = new EvaluatingServer();
+    server.evaluate = () => [];
+    const client = await readyRemoteClient(server);
     const [events, notified] = [eventsOf(client), vi.fn()];
     client.subscribe(notified);
-    service.document = "v2";
-    service.evaluate = () => [evaluation("beta")];
+    server.document = "v2";
+    server.evaluate = () => [evaluation("beta")];
     await client.refresh();
     expect(client.isEnabled("beta")).toBe(true);
     expect(events).toEqual(["refresh:start", "change beta", "refresh:success"]);
@@ -138,42 +138,42 @@ describe("a client in remote mode", () => {
 
   it("returns the server's reasons, even unknown ones, and counts entries that it cannot read", async () => {
     const logger = new LogRecorder();
-    const service = new EvaluatingService();
+    const server = new EvaluatingServer();
     const strange = [null, { key: "x" }, { key: 1, enabled: true, reason: "flag_enabled" }];
-    service.evaluate = () => [evaluation("a", true, { reason: "moon" }), ...(strange as never[])];
-    const client = await readyRemoteClient(service, { logger });
+    server.evaluate = () => [evaluation("a", true, { reason: "moon" }), ...(strange as never[])];
+    const client = await readyRemoteClient(server, { logger });
     expect(client.evaluateAll()).toEqual({ a: { enabled: true, reason: "moon" } });
     expect(logger.lines).toEqual([expect.stringMatching(/^warn: 3 of the flags/)]);
   });
 
   it("fails to initialize if the response has no flags", async () => {
-    const service = new EvaluatingService();
-    service.respondWith(malformed());
-    await expect(remoteClient(service).initialize()).rejects.toThrow("does not contain flags");
+    const server = new EvaluatingServer();
+    server.respondWith(malformed());
+    await expect(remoteClient(server).initialize()).rejects.toThrow("does not contain flags");
   });
 
   it("retries, and reports an outage", async () => {
-    const service = new EvaluatingService();
-    const client = await readyRemoteClient(service);
-    service.fail(503);
+    const server = new EvaluatingServer();
+    const client = await readyRemoteClient(server);
+    server.fail(503);
     await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
-    expect(service.requests).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
     expect(client.isEnabled("beta")).toBe(true);
-    service.recover();
+    server.recover();
     await client.refresh();
     expect(client.isEnabled("beta")).toBe(true);
   });
 
   it("uses fallbacks for flags that do not exist", async () => {
-    const client = await readyRemoteClient(new EvaluatingService(), { fallbacks: { none: true } });
+    const client = await readyRemoteClient(new EvaluatingServer(), { fallbacks: { none: true } });
     expect(client.isEnabled("none")).toBe(true);
     expect(client.read("none")).toEqual({ enabled: true, reason: "fallback" });
   });
 
   it("reports usage, and calls onEvaluate with its context", async () => {
-    const service = new EvaluatingService();
+    const server = new EvaluatingServer();
     const seen: unknown[] = [];
-    const client = await readyRemoteClient(service, {
+    const client = await readyRemoteClient(server, {
       reportUsage: true,
       onEvaluate: (event) => seen.push(event),
     });
@@ -181,7 +181,7 @@ describe("a client in remote mode", () => {
     client.isEnabled("beta");
     await client.flush();
     const counts = [{ flagKey: "beta", reason: "targeting_rule", enabled: true, count: 1 }];
-    expect(service.bodies.at(-1)).toMatchObject({ counts });
+    expect(server.bodies.at(-1)).toMatchObject({ counts });
     expect(seen).toEqual([{ key: "beta", context: ada, enabled: true, reason: "targeting_rule" }]);
   });
 });
@@ -190,30 +190,30 @@ describe("over time", () => {
   exactTimers();
 
   it("polls for its context", async () => {
-    const service = new EvaluatingService();
-    const client = await readyRemoteClient(service, { pollIntervalMs: 30_000 });
+    const server = new EvaluatingServer();
+    const client = await readyRemoteClient(server, { pollIntervalMs: 30_000 });
     await client.setContext(bob);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(service.bodies.slice(2)).toEqual([{ context: bob }, { context: bob }]);
-    expect(service.tags.slice(2).every(Boolean)).toBe(true);
+    expect(server.bodies.slice(2)).toEqual([{ context: bob }, { context: bob }]);
+    expect(server.tags.slice(2).every(Boolean)).toBe(true);
   });
 
   it("expires each answer after its TTL, and serves it again after an outage", async () => {
-    const service = new EvaluatingService();
-    service.evaluate = () => [
+    const server = new EvaluatingServer();
+    server.evaluate = () => [
       evaluation("long", true, { ttlOverrideSeconds: 100 }),
       evaluation("short"),
     ];
-    const client = await readyRemoteClient(service, {
+    const client = await readyRemoteClient(server, {
       cacheTtlMs: 10_000,
       fallbacks: { short: false },
     });
     const events = eventsOf(client);
-    service.fail(500);
+    server.fail(500);
     await vi.advanceTimersByTimeAsync(11_000);
     expect(client.isEnabled("long")).toBe(true);
     expect(client.read("short")?.reason).toBe("fallback");
-    service.recover();
+    server.recover();
     await client.refresh();
     expect(client.read("short")?.reason).toBe("flag_enabled");
     expect(events.filter((event) => event.startsWith("change"))).toEqual([
@@ -223,69 +223,69 @@ describe("over time", () => {
   });
 
   it("respects Retry-After", async () => {
-    const service = new EvaluatingService();
-    const client = await readyRemoteClient(service);
+    const server = new EvaluatingServer();
+    const client = await readyRemoteClient(server);
     const tooMany = status(429, { "Retry-After": "10" });
-    service.respondWith(tooMany, (request) => service.respond(request));
+    server.respondWith(tooMany, (request) => server.respond(request));
     const refreshed = client.refresh();
     await vi.advanceTimersByTimeAsync(9_999);
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(1);
     await refreshed;
-    expect(service.requests).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
   });
 
   it("never serves a late answer, not even after an outage", async () => {
-    const service = new EvaluatingService();
-    const client = await readyRemoteClient(service);
-    const [late, respond] = [held(), service.respond.bind(service)];
-    service.respondWith(late.answer, respond);
+    const server = new EvaluatingServer();
+    const client = await readyRemoteClient(server);
+    const [late, respond] = [held(), server.respond.bind(server)];
+    server.respondWith(late.answer, respond);
     const refreshed = client.refresh();
-    await service.requested(2);
-    const older = respond({ ...service.requests[0], headers: {} } as never);
-    service.document = "v2";
-    service.evaluate = () => [evaluation("beta", false)];
+    await server.requested(2);
+    const older = respond({ ...server.requests[0], headers: {} } as never);
+    server.document = "v2";
+    server.evaluate = () => [evaluation("beta", false)];
     await vi.advanceTimersByTimeAsync(4_000);
     await refreshed;
     await late.release(() => older);
-    service.fail(503);
+    server.fail(503);
     await vi.advanceTimersByTimeAsync(61_000);
     expect(client.read("beta")).toBeUndefined();
-    service.recover();
+    server.recover();
     await client.refresh();
     expect(client.isEnabled("beta")).toBe(false);
   });
 
   it("keeps expired answers with staleIfError", async () => {
-    const service = new EvaluatingService();
-    const client = await readyRemoteClient(service, { staleIfError: true });
-    service.fail(500);
+    const server = new EvaluatingServer();
+    const client = await readyRemoteClient(server, { staleIfError: true });
+    server.fail(500);
     await vi.advanceTimersByTimeAsync(200_000);
     expect(client.isEnabled("beta")).toBe(true);
   });
 
   it("requests its answers again if the stream announces another config document", async () => {
-    const service = new EvaluatingService();
-    const client = await readyRemoteClient(service, { streaming: true, pollIntervalMs: 30_000 });
+    const server = new EvaluatingServer();
+    const client = await readyRemoteClient(server, { streaming: true, pollIntervalMs: 30_000 });
     await vi.dynamicImportSettled();
     await vi.advanceTimersByTimeAsync(0);
-    service.announce('W/"v1"');
+    server.announce('W/"v1"');
     await vi.advanceTimersByTimeAsync(40_000);
-    expect(service.requests).toHaveLength(1);
-    service.document = "v2";
-    service.evaluate = () => [evaluation("beta", false)];
-    service.announce('W/"v2"');
+    expect(server.requests).toHaveLength(1);
+    server.document = "v2";
+    server.evaluate = () => [evaluation("beta", false)];
+    server.announce('W/"v2"');
     await vi.advanceTimersByTimeAsync(250);
     expect(client.isEnabled("beta")).toBe(false);
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     await client.setContext(bob);
     await vi.advanceTimersByTimeAsync(40_000);
-    expect(service.requests).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
   });
 });
 
 describe("the options", () => {
-  const options = optionsFor(new EvaluatingService());
+  const options = optionsFor(new EvaluatingServer());
   const create = (more: object) => () => new FeatureFlagsClient({ ...options, ...more });
 
   it.each([
@@ -336,22 +336,22 @@ describe("the options", () => {
   });
 
   it("are named by the error of an environment that hides its rules", async () => {
-    const client = clientFor(new ScriptedService(status(403)));
+    const client = clientFor(new ScriptedServer(status(403)));
     await expect(client.initialize()).rejects.toThrow('mode: "remote"');
   });
 });
 
 describe("over real HTTP", () => {
   it("posts its context, sends the tag, and understands 304", async () => {
-    const service = new EvaluatingService();
+    const server = new EvaluatingServer();
     const statuses: number[] = [];
-    const server = createServer(async (request, response) => {
+    const http = createServer(async (request, response) => {
       const chunks = [];
       for await (const chunk of request) {
         chunks.push(chunk);
       }
       const tag = request.headers["if-none-match"];
-      const answered = service.respond({
+      const answered = server.respond({
         method: "POST",
         url: request.url ?? "",
         headers: tag === undefined ? {} : { "If-None-Match": tag },
@@ -362,9 +362,9 @@ describe("over real HTTP", () => {
       const etag = answered.headers.get("ETag");
       response.writeHead(answered.status, etag ? { ETag: etag } : {}).end(answered.body);
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void http.close());
+    const { port } = http.address() as AddressInfo;
     const client = new FeatureFlagsClient({
       sdkKey: "pnk_test",
       baseUrl: `http://127.0.0.1:${port}`,

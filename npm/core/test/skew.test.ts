@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { FeatureFlagsClient, fetchTransport, type TransportRequest, VERSION } from "@pennon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Pennon } from "../../test-kit/pennon.ts";
-import { RecordedService, type Recording, record } from "./recording.ts";
+import { RecordedServer, type Recording, record } from "./recording.ts";
 import { createVectorFlags, type VectorCase } from "./vector-flags.ts";
 
 const fixtures = fileURLToPath(new URL("../../../tests/fixtures/", import.meta.url));
@@ -23,7 +23,7 @@ function nextChange(client: FeatureFlagsClient): Promise<readonly string[]> {
 
 describe("this client, with the last release of the server", () => {
   let recording: Recording;
-  let service: RecordedService;
+  let server: RecordedServer;
 
   beforeAll(async () => {
     if (process.env.PENNON_WRITE_RECORDING !== undefined) {
@@ -32,14 +32,14 @@ describe("this client, with the last release of the server", () => {
       await pennon.stop();
     }
     recording = JSON.parse(readFileSync(recordingPath, "utf8"));
-    service = await RecordedService.start(recording);
+    server = await RecordedServer.start(recording);
   }, 120_000);
 
-  afterAll(() => service?.stop());
+  afterAll(() => server?.stop());
 
   const optionsFor = (sdkKey = "pnk_recorded") => ({
     sdkKey,
-    baseUrl: service.url,
+    baseUrl: server.url,
     pollIntervalMs: 0,
     retries: 1,
   });
@@ -65,7 +65,7 @@ describe("this client, with the last release of the server", () => {
       code: "FLAG_NOT_FOUND",
     });
     const changed = nextChange(client);
-    service.switch();
+    server.switch();
     expect(await changed).toEqual([recording.switched]);
     expect(client.isEnabled(recording.switched)).toBe(false);
     await client.flush();
@@ -77,10 +77,10 @@ describe("this client, with the last release of the server", () => {
       count: expect.any(Number),
     };
     // It might reject another member that it does not know.
-    const { counts, ...rest } = service.posted.get("usage") as { counts: unknown[] };
+    const { counts, ...rest } = server.posted.get("usage") as { counts: unknown[] };
     expect(counts).toEqual(counts.map(() => count));
     expect(rest).toEqual({ id: expect.any(String) });
-    expect(service.posted.get("evaluate")).toEqual({ flagKey: "no_such_flag" });
+    expect(server.posted.get("evaluate")).toEqual({ flagKey: "no_such_flag" });
     await client.shutdown();
   });
 

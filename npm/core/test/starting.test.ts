@@ -9,7 +9,7 @@ import {
   held,
   malformed,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   status,
   timerIsSet,
   unreachable,
@@ -37,34 +37,34 @@ function outcomeOf(promise: Promise<void>): { outcome: unknown } {
 
 describe("initialize()", () => {
   it("requests the flags before the engine is loaded", async () => {
-    const service = new ScriptedService(on);
-    const client = clientFor(service);
+    const server = new ScriptedServer(on);
+    const client = clientFor(server);
     const initialized = client.initialize();
     await Promise.resolve();
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
     await initialized;
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("fails after timeoutMs, however many attempts are left", async () => {
-    const service = new ScriptedService(held().answer);
-    const client = clientFor(service);
+    const server = new ScriptedServer(held().answer);
+    const client = clientFor(server);
     const found = outcomeOf(client.initialize({ timeoutMs: 1_000 }));
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(999);
     expect(found.outcome).toBeUndefined();
     expect(client.error).toBeUndefined();
     await vi.advanceTimersByTimeAsync(1);
     expect(found.outcome).toEqual(failed);
     expect(client.error).toBe(found.outcome);
-    expect(service.requests[0]?.signal.aborted).toBe(true);
+    expect(server.requests[0]?.signal.aborted).toBe(true);
     await vi.advanceTimersByTimeAsync(100_000);
-    expect(service.requests).toHaveLength(1);
-    service.respondWith(on);
+    expect(server.requests).toHaveLength(1);
+    server.respondWith(on);
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
     expect(client.error).toBeUndefined();
-    service.respondWith(status(401));
+    server.respondWith(status(401));
     const refused = await client.refresh().catch((error) => error);
     expect(client.error?.message).toBe(refused.message);
     await client.shutdown();
@@ -93,8 +93,8 @@ describe("initialize()", () => {
     };
 
     it("fails after timeoutMs, and starts only when it is called again", async () => {
-      const service = new ScriptedService(on);
-      const client = new LateClient(optionsFor(service));
+      const server = new ScriptedServer(on);
+      const client = new LateClient(optionsFor(server));
       const events = eventsOf(client);
       const found = outcomeOf(client.initialize({ timeoutMs: 1_000 }));
       await vi.advanceTimersByTimeAsync(999);
@@ -102,7 +102,7 @@ describe("initialize()", () => {
       await vi.advanceTimersByTimeAsync(1);
       expect(found.outcome).toEqual(failed);
       expect(client.error).toBe(found.outcome);
-      expect(service.requests[0]?.signal.aborted).toBe(true);
+      expect(server.requests[0]?.signal.aborted).toBe(true);
       await load();
       expect(events).toEqual([]);
       await client.initialize({ timeoutMs: 1_000 });
@@ -115,7 +115,7 @@ describe("initialize()", () => {
 
     it("continues after timeoutMs, with retry: background", async () => {
       const logger = new LogRecorder();
-      const client = new LateClient(optionsFor(new ScriptedService(on), { logger }));
+      const client = new LateClient(optionsFor(new ScriptedServer(on), { logger }));
       const events = eventsOf(client);
       const options = { timeoutMs: 1_000, retry: "background" } as const;
       await Promise.all([
@@ -132,7 +132,7 @@ describe("initialize()", () => {
     });
 
     it("limits the requests to the rest of the time", async () => {
-      const client = new LateClient(optionsFor(new ScriptedService(held().answer)));
+      const client = new LateClient(optionsFor(new ScriptedServer(held().answer)));
       const found = outcomeOf(client.initialize({ timeoutMs: 1_000 }));
       await vi.advanceTimersByTimeAsync(600);
       arrive();
@@ -150,7 +150,7 @@ describe("initialize()", () => {
         flags: [{ ...flag("beta"), reason: "flag_enabled", targeted: false }],
       };
       const client = new LateClient(
-        optionsFor(new ScriptedService(on), { bootstrap: bootstrap as never }),
+        optionsFor(new ScriptedServer(on), { bootstrap: bootstrap as never }),
       );
       const events = eventsOf(client);
       await Promise.all([
@@ -170,22 +170,22 @@ describe("initialize()", () => {
       const cause = new Error("no such file");
       failToLoad(cause);
       const logger = new LogRecorder();
-      const service = new ScriptedService(held().answer, on);
-      const client = clientFor(service, { logger });
+      const server = new ScriptedServer(held().answer, on);
+      const client = clientFor(server, { logger });
       const error = await client.initialize().catch((error) => error);
       expect(error).toMatchObject({ code: "INITIALIZATION_FAILED", cause });
       expect(client.error).toBe(error);
-      expect(service.requests[0]?.signal.aborted).toBe(true);
+      expect(server.requests[0]?.signal.aborted).toBe(true);
       await client.initialize();
       expect(client.isEnabled("beta")).toBe(true);
-      expect(service.requests).toHaveLength(2);
+      expect(server.requests).toHaveLength(2);
       expect(logger.lines).toEqual([]);
     });
 
     it("loads it every half minute with retry: background, and logs further failures", async () => {
       failToLoad(new Error("first"), new Error("second"));
       const logger = new LogRecorder();
-      const client = clientFor(new ScriptedService(on), { logger });
+      const client = clientFor(new ScriptedServer(on), { logger });
       const events = eventsOf(client);
       await expect(client.initialize({ retry: "background" })).rejects.toEqual(failed);
       expect(logger.lines).toEqual([]);
@@ -202,11 +202,11 @@ describe("initialize()", () => {
 
   it("starts from the cache after timeoutMs", async () => {
     const cache = new Map();
-    await readyClient(new ScriptedService(on), { cache });
-    const service = new ScriptedService(held().answer);
-    const client = clientFor(service, { cache });
+    await readyClient(new ScriptedServer(on), { cache });
+    const server = new ScriptedServer(held().answer);
+    const client = clientFor(server, { cache });
     const initialized = client.initialize({ timeoutMs: 1_000, retry: "forever" });
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
     expect(client.isEnabled("beta")).toBe(true);
@@ -214,16 +214,16 @@ describe("initialize()", () => {
 
   it("waits for a server that starts later, with retry: forever", async () => {
     const logger = new LogRecorder();
-    const service = new ScriptedService(unreachable());
-    const client = clientFor(service, { logger });
+    const server = new ScriptedServer(unreachable());
+    const client = clientFor(server, { logger });
     const events = eventsOf(client);
     const found = outcomeOf(client.initialize({ retry: "forever" }));
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(300_000);
-    expect(service.requests.length).toBeGreaterThan(10);
+    expect(server.requests.length).toBeGreaterThan(10);
     expect(found.outcome).toBeUndefined();
     expect(logger.lines).toEqual([expect.stringContaining("keeps trying")]);
-    service.respondWith(on);
+    server.respondWith(on);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(found.outcome).toBe("done");
     expect(events).toEqual(["ready"]);
@@ -231,16 +231,16 @@ describe("initialize()", () => {
   });
 
   it("keeps trying after timeoutMs, with retry: forever", async () => {
-    const service = new ScriptedService(status(503));
-    const client = clientFor(service);
+    const server = new ScriptedServer(status(503));
+    const client = clientFor(server);
     const events = eventsOf(client);
     const found = outcomeOf(client.initialize({ timeoutMs: 5_000, retry: "forever" }));
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(5_000);
     expect(found.outcome).toEqual(failed);
     expect(client.isReady()).toBe(false);
     const again = outcomeOf(client.initialize());
-    service.respondWith(on);
+    server.respondWith(on);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(client.isReady()).toBe(true);
     expect(again.outcome).toBe("done");
@@ -249,20 +249,20 @@ describe("initialize()", () => {
 
   it("rejects and keeps trying in the background after all attempts have failed", async () => {
     const logger = new LogRecorder();
-    const service = new ScriptedService(unreachable());
-    const options = optionsFor(service, { logger, retries: 2, retryDelayMs: 0 });
+    const server = new ScriptedServer(unreachable());
+    const options = optionsFor(server, { logger, retries: 2, retryDelayMs: 0 });
     const client = new FeatureFlagsClient(options);
     const events = eventsOf(client);
     const found = outcomeOf(client.initialize({ retry: "background" }));
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(10);
     expect(found.outcome).toEqual(failed);
-    expect(service.requests).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
     await vi.advanceTimersByTimeAsync(60_000);
     // It waits even without a delay between the attempts of the call.
-    expect(service.requests).toHaveLength(7);
+    expect(server.requests).toHaveLength(7);
     expect(logger.lines).toEqual([expect.stringContaining("keeps trying")]);
-    service.respondWith(on);
+    server.respondWith(on);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(client.isEnabled("beta")).toBe(true);
     expect(events).toEqual(["ready"]);
@@ -272,11 +272,11 @@ describe("initialize()", () => {
   it("rejects at once if the options are wrong, and still keeps trying", async () => {
     for (const retry of ["background", "forever"] as const) {
       for (const answer of [status(401), status(404), malformed()]) {
-        const service = new ScriptedService(answer);
-        const client = clientFor(service);
+        const server = new ScriptedServer(answer);
+        const client = clientFor(server);
         await expect(client.initialize({ retry })).rejects.toEqual(failed);
-        expect(service.requests).toHaveLength(1);
-        service.respondWith(on);
+        expect(server.requests).toHaveLength(1);
+        server.respondWith(on);
         await vi.advanceTimersByTimeAsync(60_000);
         expect(client.isEnabled("beta")).toBe(true);
         await client.shutdown();
@@ -286,37 +286,37 @@ describe("initialize()", () => {
 
   it("logs the cause of missing flags if no call waits for them", async () => {
     const logger = new LogRecorder();
-    const service = new ScriptedService(unreachable());
-    const client = clientFor(service, { logger });
+    const server = new ScriptedServer(unreachable());
+    const client = clientFor(server, { logger });
     const found = outcomeOf(client.initialize({ timeoutMs: 0, retry: "forever" }));
     await vi.dynamicImportSettled();
     await vi.advanceTimersByTimeAsync(10);
     expect(found.outcome).toEqual(failed);
-    service.respondWith(status(401));
+    server.respondWith(status(401));
     await vi.advanceTimersByTimeAsync(10_000);
     expect(logger.lines).toEqual([
       expect.stringContaining("keeps trying"),
       expect.stringMatching(/^error: .*rejected the sdkKey/),
     ]);
-    const requests = service.requests.length;
-    service.respondWith(on);
+    const requests = server.requests.length;
+    server.respondWith(on);
     await client.initialize();
-    expect(service.requests).toHaveLength(requests + 1);
+    expect(server.requests).toHaveLength(requests + 1);
   });
 
   it("stops trying at shutdown()", async () => {
-    const service = new ScriptedService(unreachable());
-    const client = clientFor(service);
+    const server = new ScriptedServer(unreachable());
+    const client = clientFor(server);
     const found = outcomeOf(client.initialize({ retry: "forever" }));
-    await service.firstRequest();
+    await server.firstRequest();
     await client.shutdown();
     await vi.advanceTimersByTimeAsync(100_000);
     expect(found.outcome).toEqual(failed);
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("rejects invalid options", async () => {
-    const client = clientFor(new ScriptedService(on));
+    const client = clientFor(new ScriptedServer(on));
     for (const options of [
       { timeoutMs: -1 },
       { timeoutMs: "1" },
@@ -333,8 +333,8 @@ describe("initialize()", () => {
 
 describe("a client", () => {
   it("calls a listener added by once() only once", async () => {
-    const service = new ScriptedService(on);
-    const client = clientFor(service);
+    const server = new ScriptedServer(on);
+    const client = clientFor(server);
     const heard: string[] = [];
     const never = () => heard.push("never");
     client.on("refresh:success", () => heard.push("always"));
@@ -347,7 +347,7 @@ describe("a client", () => {
   });
 
   it("calls it once even if an earlier listener causes the same event", async () => {
-    const client = clientFor(new ScriptedService(on));
+    const client = clientFor(new ScriptedServer(on));
     let times = 0;
     client.on("shutdown", () => void client.shutdown());
     client.once("shutdown", () => {
@@ -359,7 +359,7 @@ describe("a client", () => {
   });
 
   it("is shut down at the end of `await using`", async () => {
-    const client = clientFor(new ScriptedService(on));
+    const client = clientFor(new ScriptedServer(on));
     const events = eventsOf(client);
     await client.initialize();
     await client[Symbol.asyncDispose]();

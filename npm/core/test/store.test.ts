@@ -11,7 +11,7 @@ import {
   configuration,
   flag,
   flagWithRule,
-  ScriptedService,
+  ScriptedServer,
   status,
   unreachable,
 } from "../../test-kit/scripted.ts";
@@ -32,8 +32,8 @@ function memoryStore(maxAgeSeconds = 86_400): Store & { readonly saved: string[]
   };
 }
 
-function clientOf(service: ScriptedService, options: Partial<FeatureFlagsClientOptions>) {
-  return clientFor(service, {
+function clientOf(server: ScriptedServer, options: Partial<FeatureFlagsClientOptions>) {
+  return clientFor(server, {
     retries: 1,
     retryDelayMs: 0,
     sdkKey: "pnk_production_1",
@@ -43,7 +43,7 @@ function clientOf(service: ScriptedService, options: Partial<FeatureFlagsClientO
 
 /** Runs a client while the server is up, so that the store has a document. */
 async function fill(store: Store): Promise<void> {
-  const client = clientOf(new ScriptedService(on), { store });
+  const client = clientOf(new ScriptedServer(on), { store });
   await client.initialize();
   await client.shutdown();
 }
@@ -51,12 +51,12 @@ async function fill(store: Store): Promise<void> {
 /** Starts a client while the server is down. */
 async function restart(store: Store, options: Partial<FeatureFlagsClientOptions> = {}) {
   const logger = new LogRecorder();
-  const service = new ScriptedService(unreachable());
-  const client = clientOf(service, { store, logger, ...options });
+  const server = new ScriptedServer(unreachable());
+  const client = clientOf(server, { store, logger, ...options });
   const events = eventsOf(client);
   const found = await Promise.allSettled([client.initialize()]);
   const error = found[0]?.status === "rejected" ? found[0].reason : undefined;
-  return { client, service, logger, events, error };
+  return { client, server, logger, events, error };
 }
 
 beforeEach(() => {
@@ -86,7 +86,7 @@ describe("a store", () => {
     const before = configuration([flagWithRule("ruled", "FR")], 'W/"before"');
     const after = configuration([flag("a", false), flagWithRule("ruled", "FR")], 'W/"after"');
     const seen: unknown[] = [];
-    const client = clientOf(new ScriptedService(before, after), {
+    const client = clientOf(new ScriptedServer(before, after), {
       store: { ...memoryStore(), save: () => seen.push(client.read("ruled", french)) },
     });
     await client.initialize();
@@ -100,7 +100,7 @@ describe("a store", () => {
       await new Promise((resolve) => setImmediate(resolve));
       events.push("saved");
     };
-    const client = clientOf(new ScriptedService(on), { store: { ...memoryStore(), save } });
+    const client = clientOf(new ScriptedServer(on), { store: { ...memoryStore(), save } });
     const ended = new Promise<void>((resolve) => {
       client.on("ready", () => resolve(client.shutdown().then(() => void events.push("ended"))));
     });
@@ -141,15 +141,15 @@ describe("a store", () => {
   it("is served until the server responds, after which the usual TTLs apply", async () => {
     const store = memoryStore();
     await fill(store);
-    const { client, service } = await restartInTime(store);
+    const { client, server } = await restartInTime(store);
     await vi.advanceTimersByTimeAsync(DAY / 2);
     expect(client.evaluate("ruled", french).enabled).toBe(false);
-    service.respondWith(configuration([flag("beta", false)], 'W/"2"'));
+    server.respondWith(configuration([flag("beta", false)], 'W/"2"'));
     await client.refresh();
-    expect(service.tags.every((tag) => tag === undefined)).toBe(true);
+    expect(server.tags.every((tag) => tag === undefined)).toBe(true);
     expect(client.isEnabled("beta")).toBe(false);
     expect(client.read("ruled")).toBeUndefined();
-    service.respondWith(unreachable());
+    server.respondWith(unreachable());
     await vi.advanceTimersByTimeAsync(130_000);
     expect(client.read("beta")).toBeUndefined();
   });
@@ -172,7 +172,7 @@ describe("a store", () => {
 
   it("is confirmed occasionally by responses without changes", async () => {
     const store = memoryStore(1_000);
-    const client = clientOf(new ScriptedService(on, status(304)), {
+    const client = clientOf(new ScriptedServer(on, status(304)), {
       store,
       pollIntervalMs: 10_000,
     });
@@ -201,14 +201,14 @@ describe("a store", () => {
   it("does not make a refused key work", async () => {
     const store = memoryStore();
     await fill(store);
-    const client = clientOf(new ScriptedService(status(401)), { store });
+    const client = clientOf(new ScriptedServer(status(401)), { store });
     await expect(client.initialize()).rejects.toEqual(failed);
   });
 
   it("is not read if flags expire later", async () => {
     const store = memoryStore();
-    const service = new ScriptedService(on, unreachable());
-    const client = clientOf(service, { store, pollIntervalMs: 10_000 });
+    const server = new ScriptedServer(on, unreachable());
+    const client = clientOf(server, { store, pollIntervalMs: 10_000 });
     await client.initialize();
     await vi.advanceTimersByTimeAsync(120_000);
     expect(client.read("beta")).toBeUndefined();
@@ -272,7 +272,7 @@ describe("a store", () => {
     expect(error).toEqual(failed);
     expect(logger.lines).toEqual(["warn: The stored document cannot be read, so it is ignored"]);
     const saving = new LogRecorder();
-    const client = clientOf(new ScriptedService(on), { store, logger: saving });
+    const client = clientOf(new ScriptedServer(on), { store, logger: saving });
     await client.initialize();
     await client.shutdown();
     expect(saving.lines).toEqual(["error: The store could not save the config document"]);
@@ -284,7 +284,7 @@ describe("a store", () => {
       { load() {}, save() {}, maxAgeSeconds: "1" },
       { load() {}, save() {}, maxAgeSeconds: -1 },
     ]) {
-      expect(() => clientOf(new ScriptedService(on), { store: store as never })).toThrow(
+      expect(() => clientOf(new ScriptedServer(on), { store: store as never })).toThrow(
         expect.objectContaining({ code: "INVALID_OPTIONS" }),
       );
     }

@@ -7,7 +7,7 @@ import {
   configuration,
   flag,
   flagWithRule,
-  ScriptedService,
+  ScriptedServer,
   status,
 } from "../../test-kit/scripted.ts";
 
@@ -20,22 +20,22 @@ exactTimers();
 
 describe("a refused key", () => {
   it.each([401, 403])("with status %d is retried, and never given up", async (refusal) => {
-    const service = new ScriptedService(on, status(refusal));
-    const client = clientFor(service, { pollIntervalMs: 30_000 });
+    const server = new ScriptedServer(on, status(refusal));
+    const client = clientFor(server, { pollIntervalMs: 30_000 });
     const events = eventsOf(client);
     await client.initialize();
     await vi.advanceTimersByTimeAsync(2 * HOUR);
-    const inTwoHours = service.requests.length;
+    const inTwoHours = server.requests.length;
     expect(inTwoHours).toBeGreaterThan(12);
     expect(inTwoHours).toBeLessThan(18);
     await vi.advanceTimersByTimeAsync(10 * MINUTE);
-    expect(service.requests).toHaveLength(inTwoHours + 1);
-    service.respondWith(status(304));
+    expect(server.requests).toHaveLength(inTwoHours + 1);
+    server.respondWith(status(304));
     await vi.advanceTimersByTimeAsync(10 * MINUTE);
     expect(events.at(-1)).toBe("refresh:success");
-    const before = service.requests.length;
+    const before = server.requests.length;
     await vi.advanceTimersByTimeAsync(MINUTE);
-    expect(service.requests).toHaveLength(before + 2);
+    expect(server.requests).toHaveLength(before + 2);
   });
 });
 
@@ -43,10 +43,10 @@ describe("the first poll", () => {
   it("is at a random time in the interval, so that many clients spread out", async () => {
     const firstPoll = async (random: number) => {
       vi.mocked(Math.random).mockReturnValue(random);
-      const service = new ScriptedService(on);
-      const client = await readyClient(service, { pollIntervalMs: 30_000 });
+      const server = new ScriptedServer(on);
+      const client = await readyClient(server, { pollIntervalMs: 30_000 });
       const start = performance.now();
-      while (service.requests.length === 1) {
+      while (server.requests.length === 1) {
         await vi.advanceTimersToNextTimerAsync();
       }
       await client.shutdown();
@@ -62,44 +62,44 @@ describe("the first poll", () => {
 
 describe("time", () => {
   it("is not that of the wall clock, which may jump", async () => {
-    const service = new ScriptedService(on, status(304));
-    const client = await readyClient(service, { pollIntervalMs: 30_000 });
+    const server = new ScriptedServer(on, status(304));
+    const client = await readyClient(server, { pollIntervalMs: 30_000 });
     for (const jump of [HOUR, -2 * HOUR, 365 * 24 * HOUR]) {
-      const before = service.requests.length;
+      const before = server.requests.length;
       vi.setSystemTime(Date.now() + jump);
       await vi.advanceTimersByTimeAsync(29_000);
       expect(client.isEnabled("beta")).toBe(true);
       await vi.advanceTimersByTimeAsync(31_000);
-      expect(service.requests).toHaveLength(before + 2);
+      expect(server.requests).toHaveLength(before + 2);
     }
   });
 
   it("during which a tab was suspended causes one refresh", async () => {
-    const service = new ScriptedService(configuration([flag("beta")], 'W/"on"'), status(304));
-    const client = await readyClient(service, { pollIntervalMs: 30_000 });
+    const server = new ScriptedServer(configuration([flag("beta")], 'W/"on"'), status(304));
+    const client = await readyClient(server, { pollIntervalMs: 30_000 });
     const asleep = 8 * HOUR;
     const real = performance.now.bind(performance);
     vi.spyOn(performance, "now").mockImplementation(() => real() + asleep);
     await vi.advanceTimersToNextTimerAsync();
     await vi.advanceTimersByTimeAsync(20_000);
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     expect(client.isEnabled("beta")).toBe(true);
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(service.requests).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
     await client.shutdown();
   });
 
   it("between two polls may exceed the limit of timers", async () => {
     const forever = [flag("beta", true, { ttlOverrideSeconds: 31_536_000 })];
-    const service = new ScriptedService(configuration(forever));
+    const server = new ScriptedServer(configuration(forever));
     const interval = 2 ** 31 + 5_000;
-    const client = clientFor(service, { pollIntervalMs: interval });
+    const client = clientFor(server, { pollIntervalMs: interval });
     const timers = vi.spyOn(globalThis, "setTimeout");
     await client.initialize();
     await vi.advanceTimersByTimeAsync(interval - 1_000);
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     const delays = timers.mock.calls.map(([, delay]) => delay ?? 0);
     // Hosts store delays in 31 bits, and fire longer ones at once.
     expect(Math.max(...delays)).toBeLessThan(2 ** 31);
@@ -112,14 +112,14 @@ describe("time", () => {
         `"${ttlOverrideSeconds}"`,
       ),
     );
-    const service = new ScriptedService(short ?? on, long ?? on, status(500));
-    const client = await readyClient(service, { retries: 1 });
+    const server = new ScriptedServer(short ?? on, long ?? on, status(500));
+    const client = await readyClient(server, { retries: 1 });
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(49_999);
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(1_001);
-    expect(service.requests).toHaveLength(4);
+    expect(server.requests).toHaveLength(4);
     expect([client.read("beta"), client.isEnabled("other")]).toEqual([undefined, true]);
   });
 });
@@ -127,7 +127,7 @@ describe("time", () => {
 describe("a key of a flag", () => {
   it("may be any value", async () => {
     const client = clientFor(
-      new ScriptedService(configuration([flag("beta"), flagWithRule("ruled", "FR")])),
+      new ScriptedServer(configuration([flag("beta"), flagWithRule("ruled", "FR")])),
     );
     const reader = client.withContext({});
     const keys = [Symbol("s"), null, undefined, 1, {}, [], Number.NaN, "toString", "", "\uD800"];
@@ -152,7 +152,7 @@ describe("a key of a flag", () => {
 describe("a subscriber that fails", () => {
   it("is logged, without affecting the others", async () => {
     const logger = new LogRecorder();
-    const client = clientFor(new ScriptedService(on), { logger });
+    const client = clientFor(new ScriptedServer(on), { logger });
     const notified: string[] = [];
     client.subscribe(() => {
       throw new Error("broken");

@@ -1,7 +1,7 @@
 import { FeatureFlagsClient } from "@pennon/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { clientFor, readyClient } from "../../test-kit/clients.ts";
-import { EvaluatingService } from "../../test-kit/evaluating.ts";
+import { EvaluatingServer } from "../../test-kit/evaluating.ts";
 import { eventsOf, LogRecorder } from "../../test-kit/recorders.ts";
 import {
   configuration,
@@ -9,7 +9,7 @@ import {
   flagWithRule,
   held,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   status,
 } from "../../test-kit/scripted.ts";
 
@@ -56,9 +56,9 @@ describe("an engine that traps", () => {
   it("breaks no read in remote mode, and asks for the evaluations again", async () => {
     let isPoisoned = false;
     trapsIn("answered", () => isPoisoned);
-    const service = new EvaluatingService();
+    const server = new EvaluatingServer();
     const ada = { userId: "ada" };
-    const options = optionsFor(service, { mode: "remote", context: ada });
+    const options = optionsFor(server, { mode: "remote", context: ada });
     await using client = new FeatureFlagsClient(options);
     const events = eventsOf(client);
     await client.initialize();
@@ -72,7 +72,7 @@ describe("an engine that traps", () => {
       code: "REFRESH_FAILED",
     });
     expect(during).toEqual([ada, true]);
-    await service.requested(3);
+    await server.requested(3);
     await vi.waitFor(() => expect(client.context).toEqual({ userId: "bob" }));
     expect(client.isEnabled("beta")).toBe(false);
     expect(events.filter((event) => event === "ready")).toHaveLength(1);
@@ -81,17 +81,17 @@ describe("an engine that traps", () => {
   it("does not end the attempts of a client in remote mode if the next one is refused", async () => {
     let isPoisoned = false;
     trapsIn("answered", () => isPoisoned);
-    const service = new EvaluatingService();
+    const server = new EvaluatingServer();
     const options = { mode: "remote", context: {}, pollIntervalMs: 20 } as const;
-    const client = await readyClient(service, options);
+    const client = await readyClient(server, options);
     isPoisoned = true;
     client.once("engine:error", () => {
       isPoisoned = false;
-      service.fail(404);
+      server.fail(404);
     });
     await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
     await new Promise((resolve) => client.once("refresh:error", resolve));
-    service.recover();
+    server.recover();
     await new Promise((resolve) => client.once("refresh:success", resolve));
     expect(client.isEnabled("banner")).toBe(true);
   });
@@ -100,7 +100,7 @@ describe("an engine that traps", () => {
     let isPoisoned = false;
     trapsIn("answered", () => isPoisoned);
     const options = { mode: "remote", context: { userId: "ada" } } as const;
-    const client = await readyClient(new EvaluatingService(), options);
+    const client = await readyClient(new EvaluatingServer(), options);
     isPoisoned = true;
     client.once("engine:error", () => queueMicrotask(() => client.shutdown()));
     await expect(client.setContext({ userId: "bob" })).rejects.toMatchObject({
@@ -110,8 +110,8 @@ describe("an engine that traps", () => {
 
   it("breaks no read, and restarts at once with the last valid configuration", async () => {
     const logger = new LogRecorder();
-    const service = new ScriptedService(on, trap, configuration([flag("beta", false)]));
-    const client = clientFor(service, { logger });
+    const server = new ScriptedServer(on, trap, configuration([flag("beta", false)]));
+    const client = clientFor(server, { logger });
     const errors: unknown[] = [];
     client.on("engine:error", ({ error }) => errors.push(error));
     const events = eventsOf(client);
@@ -148,7 +148,7 @@ describe("an engine that traps", () => {
   it("fails a refresh() of the same tick, with the trap as the cause", async () => {
     let isPoisoned = false;
     trapsIn("evaluate", () => isPoisoned);
-    const client = await readyClient(new ScriptedService(on));
+    const client = await readyClient(new ScriptedServer(on));
     isPoisoned = true;
     const refreshed = client.refresh();
     client.read("ruled", { country: "FR" });
@@ -161,15 +161,15 @@ describe("an engine that traps", () => {
 
   it("restarts only after half a minute if it traps again at once", async () => {
     vi.useFakeTimers();
-    const service = new ScriptedService(on, trap);
-    const client = clientFor(service);
+    const server = new ScriptedServer(on, trap);
+    const client = clientFor(server);
     const events = eventsOf(client);
     await client.initialize();
     const failed = { code: "REFRESH_FAILED" };
     await expect(client.refresh()).rejects.toMatchObject(failed);
     await expect(client.refresh()).rejects.toMatchObject(failed);
     await expect(client.refresh()).rejects.toMatchObject(failed);
-    expect(service.requests).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
     expect(client.isEnabled("ruled")).toBe(true);
     expect(client.read("ruled", { country: "FR" })).toBeUndefined();
     const reader = client.withContext({ country: "FR" });
@@ -188,7 +188,7 @@ describe("an engine that traps", () => {
     let poisoned = "evaluate";
     trapsWhere((name) => name === poisoned);
     const client = await readyClient(
-      new ScriptedService(on, configuration([flag("beta", false), flag("new")])),
+      new ScriptedServer(on, configuration([flag("beta", false), flag("new")])),
     );
     const changed = new Promise((resolve) => client.once("change", resolve));
     expect(client.read("ruled", { country: "FR" })).toBeUndefined();
@@ -206,15 +206,15 @@ describe("an engine that traps", () => {
       trapsIn(name, () => isPoisoned);
       const next = configuration([flag("beta", false), flagWithRule("ruled", "FR")], 'W/"2"');
       const first = held();
-      const service = new ScriptedService(on, first.answer, next);
-      const client = await readyClient(service);
+      const server = new ScriptedServer(on, first.answer, next);
+      const client = await readyClient(server);
       const changes: (readonly string[])[] = [];
       client.on("change", ({ flags }) => changes.push(flags));
       client.once("engine:error", () => {
         isPoisoned = false;
       });
       const refreshed = client.refresh();
-      await service.requested(2);
+      await server.requested(2);
       isPoisoned = true;
       await first.release(next);
       await expect(refreshed).rejects.toMatchObject({ code: "REFRESH_FAILED" });
@@ -225,8 +225,8 @@ describe("an engine that traps", () => {
   );
 
   it("settles the calls of a listener, and those that it interrupted", async () => {
-    const service = new ScriptedService(on, trap, on);
-    const client = await readyClient(service);
+    const server = new ScriptedServer(on, trap, on);
+    const client = await readyClient(server);
     let restarted: Promise<void> | undefined;
     client.once("engine:error", () => {
       restarted = client.initialize();
@@ -234,7 +234,7 @@ describe("an engine that traps", () => {
     await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
     await restarted;
     // An early request would count as a later one.
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     await client.refresh();
     expect(client.evaluate("ruled", { country: "FR" }).reason).toBe("targeting_rule");
   });
@@ -243,7 +243,7 @@ describe("an engine that traps", () => {
     let isPoisoned = false;
     trapsIn("evaluate", () => isPoisoned);
     const logger = new LogRecorder();
-    const client = clientFor(new ScriptedService(on), { logger });
+    const client = clientFor(new ScriptedServer(on), { logger });
     const events = eventsOf(client);
     await client.initialize();
     const reader = client.withContext({ country: "FR" });
@@ -263,13 +263,13 @@ describe("an engine that traps", () => {
 
   it("while only a cache is served fails the refresh, but no read", async () => {
     const cache = new Map();
-    await readyClient(new ScriptedService(on), { cache });
-    const service = new ScriptedService(status(302), trap, status(302), on);
-    const client = clientFor(service, { cache });
+    await readyClient(new ScriptedServer(on), { cache });
+    const server = new ScriptedServer(status(302), trap, status(302), on);
+    const client = clientFor(server, { cache });
     const events = eventsOf(client);
     await client.initialize();
     await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
-    await service.requested(3);
+    await server.requested(3);
     expect(client.isEnabled("beta")).toBe(true);
     expect(client.read("ruled", {})).toBeUndefined();
     await client.refresh();
@@ -280,12 +280,12 @@ describe("an engine that traps", () => {
 
   it("because of the bootstrap fails initialize(), and does not load the bootstrap again", async () => {
     trapsIn("load", () => true);
-    const service = new ScriptedService(on);
-    const client = clientFor(service, { bootstrap: { flags: [] } });
+    const server = new ScriptedServer(on);
+    const client = clientFor(server, { bootstrap: { flags: [] } });
     await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it.each([
@@ -298,7 +298,7 @@ describe("an engine that traps", () => {
       () => isPoisoned,
       () => 99,
     );
-    const client = clientFor(new ScriptedService(on, status(404), on));
+    const client = clientFor(new ScriptedServer(on, status(404), on));
     const errors: unknown[] = [];
     client.on("engine:error", ({ error }) => errors.push(error.cause));
     await client.initialize();
@@ -312,8 +312,8 @@ describe("an engine that traps", () => {
   });
 
   it("fails a first initialize(), which can be repeated", async () => {
-    const service = new ScriptedService(trap, on);
-    const client = clientFor(service);
+    const server = new ScriptedServer(trap, on);
+    const client = clientFor(server);
     await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
@@ -321,7 +321,7 @@ describe("an engine that traps", () => {
 
   it("restarts by itself if initialize() has the option retry", async () => {
     vi.useFakeTimers();
-    const client = clientFor(new ScriptedService(trap, on));
+    const client = clientFor(new ScriptedServer(trap, on));
     await expect(client.initialize({ retry: "background" })).rejects.toMatchObject({
       code: "INITIALIZATION_FAILED",
     });

@@ -6,7 +6,7 @@ import {
 } from "@pennon/core";
 import { describe, expect, it } from "vitest";
 import { readyClient } from "../../test-kit/clients.ts";
-import { configuration, flagWithRule, ScriptedService } from "../../test-kit/scripted.ts";
+import { configuration, flagWithRule, ScriptedServer } from "../../test-kit/scripted.ts";
 
 interface Plan {
   readonly plan: string;
@@ -44,8 +44,8 @@ export function compiled(client: FeatureFlagsClient, plan: Plan, context: Evalua
 
 describe("customAttributes", () => {
   it("may be of any interface type", async () => {
-    const service = new ScriptedService(configuration([flagWithRule("ruled", "FR")]));
-    const client = await readyClient(service);
+    const server = new ScriptedServer(configuration([flagWithRule("ruled", "FR")]));
+    const client = await readyClient(server);
     const plan: Plan = { plan: "pro", seats: 3 };
     expect(client.evaluate("ruled", { customAttributes: plan }).enabled).toBe(true);
   });

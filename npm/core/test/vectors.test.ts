@@ -7,7 +7,7 @@ import {
   document,
   type FlagConfig,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
 } from "../../test-kit/scripted.ts";
 
 interface Vectors {
@@ -46,8 +46,8 @@ interface FutureVectors {
 describe.each(index.files)("the vectors of %s", (file) => {
   it.each(Object.entries(engines))("agree in %s", async (engine, Client) => {
     const { config, cases }: Vectors = read(file);
-    const service = new ScriptedService(configuration(config.flags));
-    const client = new Client(optionsFor(service));
+    const server = new ScriptedServer(configuration(config.flags));
+    const client = new Client(optionsFor(server));
     await client.initialize();
     for (const { description, key, context, expected } of cases) {
       expect(client.read(key, context) ?? null, description).toEqual(expected);
@@ -67,7 +67,7 @@ let ranOfFuture = 0;
 describe.each(index.future.files)("the vectors of %s", (file) => {
   it.each(Object.entries(engines))("cost no flag that is known in %s", async (_engine, Client) => {
     const { config, cases }: FutureVectors = read(file);
-    const client = new Client(optionsFor(new ScriptedService(document(config))));
+    const client = new Client(optionsFor(new ScriptedServer(document(config))));
     await client.initialize();
     for (const { description, key, context, expected, ahead } of cases) {
       const evaluation = expected === "unsupported" ? null : expected;

@@ -6,7 +6,7 @@ import { type PreloadOptions, preloadFlags } from "@pennon/core/vite";
 import { build, type UserConfig } from "vite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-const service = "https://flags.example.com/pennon";
+const server = "https://flags.example.com/pennon";
 const publicKey = "pnp_key";
 const client = `
   import { FeatureFlagsClient } from "@pennon/core";
@@ -73,14 +73,14 @@ const engineLink = (href: string) => `<link rel="modulepreload" href="${href}" c
 
 describe("the plugin for Vite", () => {
   it("links the engine and the flags of a public key", async () => {
-    const { links, engine } = await built(client, { sdkKey: publicKey, baseUrl: `${service}/` });
+    const { links, engine } = await built(client, { sdkKey: publicKey, baseUrl: `${server}/` });
     expect(links).toEqual([
       engineLink(`/${engine}`),
-      `<link rel="preload" as="fetch" href="${service}/sdk/v1/public/pnp_key/config" crossorigin>`,
+      `<link rel="preload" as="fetch" href="${server}/sdk/v1/public/pnp_key/config" crossorigin>`,
     ]);
   });
 
-  it.each([undefined, {}, { sdkKey: "pnk_key", baseUrl: service }])(
+  it.each([undefined, {}, { sdkKey: "pnk_key", baseUrl: server }])(
     "links only the engine with the options %j",
     async (options) => {
       const { links, engine } = await built(client, options);
@@ -114,7 +114,7 @@ describe("the plugin for Vite", () => {
   });
 
   it("links nothing in a page that does not import the client, or only later", async () => {
-    const options = { sdkKey: publicKey, baseUrl: service };
+    const options = { sdkKey: publicKey, baseUrl: server };
     expect((await built("document.title = 'shop';", options)).links).toEqual([]);
     write({ "account.js": client });
     const later = await built(`import("./account.js");`, options);

@@ -7,7 +7,7 @@ import {
   flagWithRollout,
   flagWithRule,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
 } from "../../test-kit/scripted.ts";
 
 const flags = [flagWithRule("beta", "GB"), flagWithRollout("dark_mode", 50), flag("old", false)];
@@ -17,8 +17,8 @@ async function answers(Client: typeof FeatureFlagsClient) {
   const lines: unknown[][] = [];
   const log = (...line: unknown[]) => void lines.push(line);
   const logger = { debug: () => {}, info: log, warn: log, error: log };
-  const service = new ScriptedService(configuration(flags));
-  const client = new Client(optionsFor(service, { logger }));
+  const server = new ScriptedServer(configuration(flags));
+  const client = new Client(optionsFor(server, { logger }));
   await client.initialize();
   const subjects = Array.from({ length: 100 }, (_, index) => ({
     userId: `user-${index}`,
@@ -52,11 +52,11 @@ describe.each([
 ])("the memory of %s", (_, Client) => {
   it("may grow its memory between two contexts", async () => {
     const many = Array.from({ length: 4_000 }, (_, index) => flag(`filler-${index}`, true));
-    const service = new ScriptedService(configuration(flags));
-    const client = new Client(optionsFor(service));
+    const server = new ScriptedServer(configuration(flags));
+    const client = new Client(optionsFor(server));
     await client.initialize();
     for (const filler of [0, 500, 1_000, 2_000, 4_000]) {
-      service.respondWith(configuration([...flags, ...many.slice(0, filler)]));
+      server.respondWith(configuration([...flags, ...many.slice(0, filler)]));
       await client.refresh();
       for (const [country, reason] of [
         ["GB", "targeting_rule"],

@@ -14,7 +14,7 @@ import {
   flag,
   held,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   status,
   unreachable,
 } from "../../test-kit/scripted.ts";
@@ -55,26 +55,26 @@ describe("a start", () => {
         seen.push(this.#client.isReady());
       }
     }
-    const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+    const options = optionsFor(new ScriptedServer(configuration([flag("on")])));
     await start({ imports: [FeatureFlagsModule.forRoot({ options })], providers: [Other] });
     expect(seen).toEqual([true]);
   });
 
   it("fails with a client that has evaluations for one context only", async () => {
-    const options = optionsFor(new ScriptedService(status(200)), { mode: "remote" });
+    const options = optionsFor(new ScriptedServer(status(200)), { mode: "remote" });
     const module = FeatureFlagsModule.forRoot({ client: new FeatureFlagsClient(options) });
     await expect(start({ imports: [module] })).rejects.toThrow("for one context");
   });
 
   it("names this package in the requests of its own client", async () => {
-    const service = new ScriptedService(configuration([flag("on")]));
-    await start({ imports: [FeatureFlagsModule.forRoot({ options: optionsFor(service) })] });
-    expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/nest/${VERSION}`);
+    const server = new ScriptedServer(configuration([flag("on")]));
+    await start({ imports: [FeatureFlagsModule.forRoot({ options: optionsFor(server) })] });
+    expect(server.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/nest/${VERSION}`);
   });
 
   it("succeeds with a warning while the server is down: flags are off, or their fallbacks", async () => {
     const warn = vi.spyOn(Logger.prototype, "warn");
-    const options = optionsFor(new ScriptedService(unreachable()), quick);
+    const options = optionsFor(new ScriptedServer(unreachable()), quick);
     const { get } = await start({
       imports: [FeatureFlagsModule.forRoot({ options })],
       controllers: [Flags],
@@ -86,8 +86,8 @@ describe("a start", () => {
 
   it("warns of a key that is refused later, once and with the name of the client", async () => {
     const warn = vi.spyOn(Logger.prototype, "warn");
-    const service = new ScriptedService(configuration([flag("on")]), status(401));
-    const options = optionsFor(service);
+    const server = new ScriptedServer(configuration([flag("on")]), status(401));
+    const options = optionsFor(server);
     const { app } = await start({
       imports: [FeatureFlagsModule.forRoot({ name: "billing", options })],
     });
@@ -99,7 +99,7 @@ describe("a start", () => {
     expect(warn.mock.contexts).toEqual([
       expect.objectContaining({ context: "FeatureFlags billing" }),
     ]);
-    service.respondWith(configuration([flag("on")]), status(401));
+    server.respondWith(configuration([flag("on")]), status(401));
     await client.refresh();
     await expect(client.refresh()).rejects.toThrow();
     expect(warn).toHaveBeenCalledTimes(2);
@@ -107,17 +107,17 @@ describe("a start", () => {
 
   it("retries until the server is back", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-    const service = new ScriptedService(unreachable());
-    const options = optionsFor(service, quick);
+    const server = new ScriptedServer(unreachable());
+    const options = optionsFor(server, quick);
     const starting = start({
       imports: [FeatureFlagsModule.forRoot({ options })],
       controllers: [Flags],
     });
-    await vi.waitFor(() => vi.advanceTimersByTimeAsync(1).then(() => service.requested(2)));
+    await vi.waitFor(() => vi.advanceTimersByTimeAsync(1).then(() => server.requested(2)));
     const { app, get } = await starting;
     const client = app.get<FeatureFlagsClient>(getFeatureFlagsToken());
     expect(client.isReady()).toBe(false);
-    service.respondWith(configuration([flag("on")]));
+    server.respondWith(configuration([flag("on")]));
     const ready = new Promise((resolve) => client.on("ready", resolve));
     await vi.advanceTimersByTimeAsync(30_000);
     await ready;
@@ -127,7 +127,7 @@ describe("a start", () => {
 
   it("waits for optional flags for at most waitMs", async () => {
     const late = held();
-    const options = optionsFor(new ScriptedService(late.answer));
+    const options = optionsFor(new ScriptedServer(late.answer));
     const { app, get } = await start({
       imports: [FeatureFlagsModule.forRoot({ options, waitMs: 1 })],
       controllers: [Flags],
@@ -142,11 +142,11 @@ describe("a start", () => {
 
   it("waits for at most five seconds by default", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-    const service = new ScriptedService(held().answer);
-    const options = optionsFor(service, { timeoutMs: 60_000 });
+    const server = new ScriptedServer(held().answer);
+    const options = optionsFor(server, { timeoutMs: 60_000 });
     const started = vi.fn();
     const starting = start({ imports: [FeatureFlagsModule.forRoot({ options })] }).then(started);
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(4_900);
     expect(started).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(100);
@@ -156,7 +156,7 @@ describe("a start", () => {
   it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, "5 s", null])(
     "fails if waitMs is %s",
     async (waitMs) => {
-      const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+      const options = optionsFor(new ScriptedServer(configuration([flag("on")])));
       const module = FeatureFlagsModule.forRoot({ options, waitMs: waitMs as number });
       await expect(start({ imports: [module] })).rejects.toThrow(
         "waitMs must be a number of milliseconds, at least 0",
@@ -171,8 +171,8 @@ describe("a start", () => {
       removeAllListeners: () => {},
       emit: (type: string) => void emitted.push(type),
     };
-    const service = new ScriptedService(unreachable());
-    const options = optionsFor(service, { ...quick, eventEmitter: eventEmitter as never });
+    const server = new ScriptedServer(unreachable());
+    const options = optionsFor(server, { ...quick, eventEmitter: eventEmitter as never });
     await expect(
       start({ imports: [FeatureFlagsModule.forRoot({ options, required: true })] }),
     ).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
@@ -180,7 +180,7 @@ describe("a start", () => {
   });
 
   it("does not shut down the application's client if required flags are missing", async () => {
-    const client = clientFor(new ScriptedService(status(401), configuration([flag("on")])));
+    const client = clientFor(new ScriptedServer(status(401), configuration([flag("on")])));
     await expect(
       start({ imports: [FeatureFlagsModule.forRoot({ client, required: true })] }),
     ).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
@@ -197,7 +197,7 @@ describe("a start", () => {
 
 describe("the end of an application", () => {
   it("shuts down the module's own client", async () => {
-    const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+    const options = optionsFor(new ScriptedServer(configuration([flag("on")])));
     const { app } = await start({ imports: [FeatureFlagsModule.forRoot({ options })] });
     const client = app.get<FeatureFlagsClient>(getFeatureFlagsToken());
     expect(client.isReady()).toBe(true);
@@ -208,15 +208,15 @@ describe("the end of an application", () => {
   it("waits for the last usage report", async () => {
     const late = held();
     const on = configuration([flag("on")]);
-    const service = new ScriptedService((request: TransportRequest) =>
+    const server = new ScriptedServer((request: TransportRequest) =>
       request.url.endsWith("/usage") ? late.answer(request) : on(request),
     );
-    const options = optionsFor(service, { reportUsage: true });
+    const options = optionsFor(server, { reportUsage: true });
     const { app } = await start({ imports: [FeatureFlagsModule.forRoot({ options })] });
     app.get<FeatureFlagsClient>(getFeatureFlagsToken()).isEnabled("on");
     const closed = vi.fn();
     const closing = app.close().then(closed);
-    await service.requested(2);
+    await server.requested(2);
     await new Promise((resolve) => setImmediate(resolve));
     expect(closed).not.toHaveBeenCalled();
     await late.release(status(204));
@@ -224,7 +224,7 @@ describe("the end of an application", () => {
   });
 
   it("does not shut down the application's client, which it has initialized", async () => {
-    const client = clientFor(new ScriptedService(configuration([flag("on")])));
+    const client = clientFor(new ScriptedServer(configuration([flag("on")])));
     const { app } = await start({ imports: [FeatureFlagsModule.forRoot({ client })] });
     await app.close();
     expect(client.read("on", {})).toEqual({ enabled: true, reason: "flag_enabled" });

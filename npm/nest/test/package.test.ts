@@ -4,14 +4,14 @@ import * as common from "@nestjs/common";
 import type { FeatureFlagsClient } from "@pennon/core";
 import { describe, expect, it } from "vitest";
 import { describeOtherCore } from "../../test-kit/other-core.ts";
-import { configuration, flag, optionsFor, ScriptedService } from "../../test-kit/scripted.ts";
+import { configuration, flag, optionsFor, ScriptedServer } from "../../test-kit/scripted.ts";
 import { start } from "./application.ts";
 
 const require = createRequire(import.meta.url);
 
 describeOtherCore(async () => {
   const { FeatureFlagsModule } = await import("@pennon/nest");
-  const options = optionsFor(new ScriptedService());
+  const options = optionsFor(new ScriptedServer());
   await start({ imports: [FeatureFlagsModule.forRoot({ options })] });
 });
 
@@ -28,7 +28,7 @@ describe("the package", () => {
     const handler = Object.getOwnPropertyDescriptor(Flags.prototype, "value");
     common.Get()(Flags.prototype, "value", handler ?? {});
     common.Controller()(Flags);
-    const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+    const options = optionsFor(new ScriptedServer(configuration([flag("on")])));
     const { app, get } = await start({
       imports: [FeatureFlagsModule.forRoot({ options })],
       controllers: [Flags],

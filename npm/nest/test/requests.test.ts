@@ -26,13 +26,13 @@ import {
   flag,
   flagWithRule,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
 } from "../../test-kit/scripted.ts";
 import { ADAPTERS, fromHeaders, type Request, start } from "./application.ts";
 
 const flags = () =>
   optionsFor(
-    new ScriptedService(
+    new ScriptedServer(
       configuration([flagWithRule("not_in_fi", "FI"), flag("on"), flag("off", false)]),
     ),
   );
@@ -292,7 +292,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
         return [here, inShop, ...injected, this.#forRequest.context];
       }
     }
-    const shop = optionsFor(new ScriptedService(configuration([flag("off")])));
+    const shop = optionsFor(new ScriptedServer(configuration([flag("off")])));
     const { app, get } = await start(
       {
         imports: [
@@ -356,7 +356,7 @@ describe("two applications in one process", () => {
       imports: [FeatureFlagsModule.forRoot({ options: flags(), context: fromHeaders })],
       controllers: [Values],
     });
-    const client = clientFor(new ScriptedService(configuration([flag("off")])));
+    const client = clientFor(new ScriptedServer(configuration([flag("off")])));
     const other = await start({
       imports: [FeatureFlagsModule.forRoot({ client })],
       controllers: [Values],

@@ -9,7 +9,7 @@ import {
   configuration,
   flag,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   unreachable,
 } from "../../test-kit/scripted.ts";
 import { withFlags } from "./snippets/with-flags.ts";
@@ -31,7 +31,7 @@ async function created(
 }
 
 it("has its flags without being initialized", async () => {
-  const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+  const options = optionsFor(new ScriptedServer(configuration([flag("on")])));
   const app = await created(
     FeatureFlagsModule.forRoot({ options }),
     FeatureFlagsModule.forRootAsync({ name: "other", useFactory: async () => ({ options }) }),
@@ -58,14 +58,14 @@ it("has its flags before a global module that is imported earlier is created", a
   class EarlyModule {}
   Module({ providers: [Early] })(EarlyModule);
   Global()(EarlyModule);
-  const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+  const options = optionsFor(new ScriptedServer(configuration([flag("on")])));
   const app = await created(EarlyModule, FeatureFlagsModule.forRoot({ options }));
   await app.init();
   expect(seen).toEqual([true, true]);
 });
 
 it("fails when it is initialized without required flags", async () => {
-  const options = optionsFor(new ScriptedService(unreachable()), quick);
+  const options = optionsFor(new ScriptedServer(unreachable()), quick);
   const app = await created(FeatureFlagsModule.forRoot({ options, required: true }));
   await expect(app.init()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
 });

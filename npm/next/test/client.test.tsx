@@ -19,7 +19,7 @@ import {
   flagWithRule,
   held,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
 } from "../../test-kit/scripted.ts";
 
 const refresh = vi.hoisted(() => vi.fn());
@@ -30,10 +30,10 @@ Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
 /** Returns the bootstrap for a context with this country, as a page receives it. */
 async function snapshot(country: string, banner = true): Promise<Snapshot> {
-  const service = new ScriptedService(
+  const server = new ScriptedServer(
     configuration([flag("banner", banner), flagWithRule("ruled", "FR")]),
   );
-  const client = await readyClient(service);
+  const client = await readyClient(server);
   return JSON.parse(JSON.stringify(client.withContext({ country }).snapshot()));
 }
 
@@ -246,7 +246,7 @@ describe("a page with a stream", () => {
 
 describe("a page with a key of its own", () => {
   it("starts with the server's evaluations, for the same context", async () => {
-    const options = optionsFor(new ScriptedService(held().answer));
+    const options = optionsFor(new ScriptedServer(held().answer));
     const page = await hydrated(
       <FeatureFlagsProvider bootstrap={await snapshot("FR")} options={options}>
         <Flags />
@@ -257,14 +257,14 @@ describe("a page with a key of its own", () => {
   });
 
   it("names this package in its requests", async () => {
-    const service = new ScriptedService(configuration([flag("banner")]));
+    const server = new ScriptedServer(configuration([flag("banner")]));
     await hydrated(
-      <FeatureFlagsProvider bootstrap={await snapshot("FR")} options={optionsFor(service)}>
+      <FeatureFlagsProvider bootstrap={await snapshot("FR")} options={optionsFor(server)}>
         <Flags />
       </FeatureFlagsProvider>,
     );
-    await service.requested(1);
-    expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/next/${VERSION}`);
+    await server.requested(1);
+    expect(server.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/next/${VERSION}`);
   });
 
   it("switches to newer flags, for the same context", async () => {
@@ -272,7 +272,7 @@ describe("a page with a key of its own", () => {
     const page = await hydrated(
       <FeatureFlagsProvider
         bootstrap={await snapshot("FR")}
-        options={optionsFor(new ScriptedService(newer))}
+        options={optionsFor(new ScriptedServer(newer))}
       >
         <Flags />
       </FeatureFlagsProvider>,

@@ -9,18 +9,18 @@ import {
   configuration,
   flag as configured,
   flagWithRule,
-  ScriptedService,
+  ScriptedServer,
   unreachable,
 } from "../../test-kit/scripted.ts";
 
 vi.mock("next/server.js", () => ({ connection: async () => {} }));
 
 let count = 0;
-let service: ScriptedService;
+let server: ScriptedServer;
 
 beforeEach(() => {
   count += 1;
-  service = new ScriptedService(configuration([configured("banner"), flagWithRule("ruled", "FR")]));
+  server = new ScriptedServer(configuration([configured("banner"), flagWithRule("ruled", "FR")]));
   vi.stubEnv("PENNON_SDK_KEY", `pnk_flags_${count}`);
   vi.stubEnv("PENNON_URL", "https://flags.example.com/");
 });
@@ -30,7 +30,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const options = () => ({ transport: service, pollIntervalMs: 0, retries: 1, retryDelayMs: 0 });
+const options = () => ({ transport: server, pollIntervalMs: 0, retries: 1, retryDelayMs: 0 });
 
 const from = (country: string) => new Request("http://shop.test", { headers: { country } });
 
@@ -66,7 +66,7 @@ describe("a flag with the adapter", () => {
       reader.isEnabled("ruled"),
       reader.isEnabled("banner"),
     ]);
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("needs only environment variables", async () => {
@@ -115,7 +115,7 @@ describe("a flag that does not exist", () => {
   });
 
   it("has the same value while Pennon is down", async () => {
-    service.respondWith(unreachable());
+    server.respondWith(unreachable());
     expect(await declare("banner")(from("FR"))).toBe(false);
     expect(await declare("ruled", { defaultValue: true })(from("FR"))).toBe(true);
   });
@@ -137,7 +137,7 @@ describe("the data of the Flags Explorer", () => {
   });
 
   it("contains a hint while there are no flags", async () => {
-    service.respondWith(unreachable());
+    server.respondWith(unreachable());
     const { definitions, hints } = await getProviderData(options());
     expect(definitions).toEqual({});
     expect(hints).toEqual([

@@ -8,7 +8,7 @@ import {
   flag,
   flagWithRule,
   held,
-  ScriptedService,
+  ScriptedServer,
   status,
   unreachable,
 } from "../../test-kit/scripted.ts";
@@ -35,7 +35,7 @@ const from = (transport: Transport) => ({ sdkKey, transport, pollIntervalMs: 0 }
 
 describe("the flags of a request", () => {
   it("are evaluated for its context", async () => {
-    const options = from(new ScriptedService(flags));
+    const options = from(new ScriptedServer(flags));
     const inFrance = await getFeatureFlags({ country: "FR" }, options);
     const inGermany = await getFeatureFlags({ country: "DE" }, options);
     expect([inFrance.isEnabled("ruled"), inGermany.isEnabled("ruled")]).toEqual([false, true]);
@@ -44,7 +44,7 @@ describe("the flags of a request", () => {
 
   it("pass their evaluations to a page, without rules", async () => {
     const context = { country: "FR" };
-    const server = await getFeatureFlags(context, from(new ScriptedService(flags)));
+    const server = await getFeatureFlags(context, from(new ScriptedServer(flags)));
     const snapshot = JSON.parse(JSON.stringify(server.snapshot()));
     expect(snapshot.config).toBeUndefined();
     const page = new FeatureFlagsClient({ sdkKey: "none", bootstrap: snapshot });
@@ -53,52 +53,52 @@ describe("the flags of a request", () => {
   });
 
   it("are not fetched before a request", async () => {
-    const service = new ScriptedService(flags);
+    const server = new ScriptedServer(flags);
     vi.mocked(connection).mockRejectedValueOnce(new Error("no request"));
-    await expect(getFeatureFlags({}, from(service))).rejects.toThrow("no request");
-    expect(service.requests).toEqual([]);
+    await expect(getFeatureFlags({}, from(server))).rejects.toThrow("no request");
+    expect(server.requests).toEqual([]);
   });
 
   it("are refused to a build, which renders a page for no request only with force-static", async () => {
-    const service = new ScriptedService(flags);
+    const server = new ScriptedServer(flags);
     vi.stubEnv("NEXT_PHASE", "phase-production-build");
-    await expect(getFeatureFlags({}, from(service))).rejects.toThrow('dynamic = "force-static"');
-    await expect(streamFeatureFlags({}, from(service))).rejects.toThrow('dynamic = "force-static"');
-    expect(service.requests).toEqual([]);
+    await expect(getFeatureFlags({}, from(server))).rejects.toThrow('dynamic = "force-static"');
+    await expect(streamFeatureFlags({}, from(server))).rejects.toThrow('dynamic = "force-static"');
+    expect(server.requests).toEqual([]);
   });
 });
 
 describe("the client", () => {
   it("is shared by all requests with the same key", async () => {
-    const service = new ScriptedService(flags);
-    await Promise.all([1, 2, 3].map(() => getFeatureFlags({}, from(service))));
-    await getFeatureFlags({}, from(service));
-    expect(service.requests).toHaveLength(1);
+    const server = new ScriptedServer(flags);
+    await Promise.all([1, 2, 3].map(() => getFeatureFlags({}, from(server))));
+    await getFeatureFlags({}, from(server));
+    expect(server.requests).toHaveLength(1);
   });
 
   it("is separate for another key or another address", async () => {
-    const service = new ScriptedService(flags);
-    await getFeatureFlags({}, from(service));
-    await getFeatureFlags({}, { ...from(service), sdkKey: `${sdkKey}_other` });
-    await getFeatureFlags({}, { ...from(service), baseUrl: "https://flags.example.com" });
-    expect(service.requests).toHaveLength(3);
+    const server = new ScriptedServer(flags);
+    await getFeatureFlags({}, from(server));
+    await getFeatureFlags({}, { ...from(server), sdkKey: `${sdkKey}_other` });
+    await getFeatureFlags({}, { ...from(server), baseUrl: "https://flags.example.com" });
+    expect(server.requests).toHaveLength(3);
   });
 
   it("survives a reload of its module", async () => {
-    const service = new ScriptedService(flags);
-    await getFeatureFlags({}, from(service));
+    const server = new ScriptedServer(flags);
+    await getFeatureFlags({}, from(server));
     vi.resetModules();
     const again = await import("@pennon/next/server");
     expect(again.getFeatureFlags).not.toBe(getFeatureFlags);
-    const reader = await again.getFeatureFlags({}, from(service));
+    const reader = await again.getFeatureFlags({}, from(server));
     expect(reader.isEnabled("banner")).toBe(true);
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("names this package in its requests", async () => {
-    const service = new ScriptedService(flags);
-    await getFeatureFlags({}, from(service));
-    expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/next/${VERSION}`);
+    const server = new ScriptedServer(flags);
+    await getFeatureFlags({}, from(server));
+    expect(server.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/next/${VERSION}`);
   });
 
   it("reports usage, unless it has a transport of its own", async () => {
@@ -115,19 +115,19 @@ describe("the client", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(requests).toEqual(["config", "usage"]);
 
-    const service = new ScriptedService(flags);
-    const other = await getFeatureFlags({}, { ...from(service), sdkKey: `${sdkKey}_other` });
+    const server = new ScriptedServer(flags);
+    const other = await getFeatureFlags({}, { ...from(server), sdkKey: `${sdkKey}_other` });
     other.isEnabled("banner");
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(service.requests.map(({ method }) => method)).not.toContain("POST");
+    expect(server.requests.map(({ method }) => method)).not.toContain("POST");
   });
 
   it("takes key and address from the environment", async () => {
-    const service = new ScriptedService(flags);
+    const server = new ScriptedServer(flags);
     vi.stubEnv("PENNON_SDK_KEY", sdkKey);
     vi.stubEnv("PENNON_URL", "https://flags.example.com");
-    await getFeatureFlags({}, { transport: service });
-    const [request] = service.requests;
+    await getFeatureFlags({}, { transport: server });
+    const [request] = server.requests;
     expect(request?.url).toMatch(/^https:\/\/flags\.example\.com\//);
     expect(request?.headers.Authorization).toBe(`Bearer ${sdkKey}`);
   });
@@ -140,7 +140,7 @@ describe("the client", () => {
 
 describe("while Pennon is down, the client", () => {
   it("leaves fallbacks, and no error", async () => {
-    const options = { ...from(new ScriptedService(unreachable())), retries: 1, retryDelayMs: 0 };
+    const options = { ...from(new ScriptedServer(unreachable())), retries: 1, retryDelayMs: 0 };
     const reader = await getFeatureFlags({}, { ...options, fallbacks: { banner: true } });
     expect(reader.isEnabled("banner")).toBe(true);
     expect(reader.isEnabled("ruled")).toBe(false);
@@ -154,7 +154,7 @@ describe("while Pennon is down, the client", () => {
   ])("is reported to %s", async (_what, hasLogger) => {
     const warn = vi.spyOn(console, "warn").mockReturnValue();
     const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-    const options = { ...from(new ScriptedService(status(401))), ...(hasLogger && { logger }) };
+    const options = { ...from(new ScriptedServer(status(401))), ...(hasLogger && { logger }) };
     await getFeatureFlags({}, options);
     const message = expect.stringContaining("Pennon rejected the sdkKey");
     expect(hasLogger ? logger.warn : warn).toHaveBeenCalledWith(message);
@@ -165,18 +165,18 @@ describe("while Pennon is down, the client", () => {
   it("is reported to the console if it refuses the key later", async () => {
     vi.useFakeTimers();
     const warn = vi.spyOn(console, "warn").mockReturnValue();
-    const service = new ScriptedService(flags, status(401));
-    await getFeatureFlags({}, { ...from(service), pollIntervalMs: 1_000 });
+    const server = new ScriptedServer(flags, status(401));
+    await getFeatureFlags({}, { ...from(server), pollIntervalMs: 1_000 });
     expect(warn).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(120_000);
-    expect(service.requests.length).toBeGreaterThan(2);
+    expect(server.requests.length).toBeGreaterThan(2);
     expect(warn.mock.calls).toEqual([[expect.stringContaining("rejected the sdkKey")]]);
     warn.mockRestore();
   });
 
   it("delays only the first page, by at most one attempt", async () => {
     vi.useFakeTimers();
-    const options = from(new ScriptedService(held().answer));
+    const options = from(new ScriptedServer(held().answer));
     const first = vi.fn();
     void getFeatureFlags({}, { ...options, timeoutMs: 500 }).then(first);
     await vi.advanceTimersByTimeAsync(499);
@@ -190,7 +190,7 @@ describe("while Pennon is down, the client", () => {
   it("delays the first page by at most three seconds by default", async () => {
     vi.useFakeTimers();
     const first = vi.fn();
-    const options = { ...from(new ScriptedService(held().answer)), logger: new LogRecorder() };
+    const options = { ...from(new ScriptedServer(held().answer)), logger: new LogRecorder() };
     void getFeatureFlags({}, options).then(first);
     await vi.advanceTimersByTimeAsync(2_999);
     expect(first).not.toHaveBeenCalled();
@@ -199,22 +199,22 @@ describe("while Pennon is down, the client", () => {
 
   it("is noticed when it is back, also by existing readers", async () => {
     vi.useFakeTimers();
-    const service = new ScriptedService(unreachable());
-    const options = { ...from(service), retries: 1, retryDelayMs: 0 };
+    const server = new ScriptedServer(unreachable());
+    const options = { ...from(server), retries: 1, retryDelayMs: 0 };
     const reader = getFeatureFlags({}, options);
     await vi.advanceTimersByTimeAsync(100);
     expect((await reader).isEnabled("banner")).toBe(false);
-    service.respondWith(flags);
+    server.respondWith(flags);
     await vi.advanceTimersByTimeAsync(30_000);
     expect((await reader).isEnabled("banner")).toBe(true);
   });
 });
 
 describe("the stream for pages that follow the flags", () => {
-  const polling = (service: ScriptedService) => ({ ...from(service), pollIntervalMs: 1_000 });
+  const polling = (server: ScriptedServer) => ({ ...from(server), pollIntervalMs: 1_000 });
 
-  async function open(country: string, service: ScriptedService) {
-    return follow(await streamFeatureFlags({ country }, polling(service)));
+  async function open(country: string, server: ScriptedServer) {
+    return follow(await streamFeatureFlags({ country }, polling(server)));
   }
 
   /** Reads events, and returns the latest values of the two flags. */
@@ -237,8 +237,8 @@ describe("the stream for pages that follow the flags", () => {
   }
 
   /** Counts the subscriptions to the shared client. */
-  async function spyOnSubscribe(service: ScriptedService) {
-    await getFeatureFlags({}, polling(service));
+  async function spyOnSubscribe(server: ScriptedServer) {
+    await getFeatureFlags({}, polling(server));
     const shared = Reflect.get(globalThis, Symbol.for(`@pennon/next ${VERSION}`));
     return vi.spyOn([...shared.values()].at(-1).client, "subscribe");
   }
@@ -246,26 +246,26 @@ describe("the stream for pages that follow the flags", () => {
   beforeEach(() => void vi.useFakeTimers());
 
   it("sends the evaluations for its context, now and after changes", async () => {
-    const service = new ScriptedService(flags);
-    const stream = await open("FR", service);
+    const server = new ScriptedServer(flags);
+    const stream = await open("FR", server);
     await vi.advanceTimersByTimeAsync(0);
     expect(stream.said()).toEqual(["banner true,ruled true,ruled false"]);
     const off = configuration([flag("banner", false), flagWithRule("ruled", "FR")], '"2"');
-    service.respondWith(off);
+    server.respondWith(off);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(stream.said().slice(1)).toEqual(["banner false,ruled true,ruled false"]);
     await stream.close();
   });
 
   it("does not send changes that affect only other contexts", async () => {
-    const service = new ScriptedService(flags);
-    const stream = await open("FR", service);
+    const server = new ScriptedServer(flags);
+    const stream = await open("FR", server);
     const { rules } = flagWithRule("ruled", "DE");
     const forFrance = flagWithRule("ruled", "FR");
     const forBoth = { ...forFrance, rules: [...forFrance.rules, ...rules] };
-    const germany = await getFeatureFlags({ country: "DE" }, polling(service));
+    const germany = await getFeatureFlags({ country: "DE" }, polling(server));
     expect(germany.isEnabled("ruled")).toBe(true);
-    service.respondWith(configuration([flag("banner"), forBoth], '"2"'));
+    server.respondWith(configuration([flag("banner"), forBoth], '"2"'));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(germany.isEnabled("ruled")).toBe(false);
     expect(stream.events).toHaveLength(1);
@@ -273,7 +273,7 @@ describe("the stream for pages that follow the flags", () => {
   });
 
   it("sends heartbeats, and is neither cached nor buffered by proxies", async () => {
-    const stream = await open("FR", new ScriptedService(flags));
+    const stream = await open("FR", new ScriptedServer(flags));
     expect(Object.fromEntries(stream.response.headers)).toEqual({
       "content-type": "text/event-stream",
       "cache-control": "no-store, no-transform",
@@ -290,23 +290,23 @@ describe("the stream for pages that follow the flags", () => {
     async (signal) => {
       const others = vi.fn();
       process.once(signal, others);
-      const service = new ScriptedService(flags);
-      const closed = await open("FR", service);
-      const stream = await open("FR", service);
+      const server = new ScriptedServer(flags);
+      const closed = await open("FR", server);
+      const stream = await open("FR", server);
       await closed.close();
       const before = vi.getTimerCount();
       process.emit(signal);
       await stream.ended;
       expect(others).toHaveBeenCalledOnce();
       expect(vi.getTimerCount()).toBe(before - 1);
-      await (await open("FR", service)).ended;
+      await (await open("FR", server)).ended;
     },
   );
 
   it("ends after a minute in a runtime without signals", async () => {
     vi.stubGlobal("process", { env: process.env });
-    const stream = await open("FR", new ScriptedService(flags));
-    const closed = await open("FR", new ScriptedService(flags));
+    const stream = await open("FR", new ScriptedServer(flags));
+    const closed = await open("FR", new ScriptedServer(flags));
     const before = vi.getTimerCount();
     await closed.close();
     // The heartbeat and the end.
@@ -317,23 +317,23 @@ describe("the stream for pages that follow the flags", () => {
 
   it("does not handle signals without another listener, which end the process", async () => {
     const before = process.listenerCount("SIGTERM");
-    const stream = await open("FR", new ScriptedService(flags));
+    const stream = await open("FR", new ScriptedServer(flags));
     expect(process.listenerCount("SIGTERM")).toBe(before);
     await stream.close();
   });
 
   it("holds nothing until its first read, because Next.js does not cancel an unread response", async () => {
     vi.stubGlobal("process", { env: process.env });
-    const service = new ScriptedService(flags);
-    const subscribe = await spyOnSubscribe(service);
+    const server = new ScriptedServer(flags);
+    const subscribe = await spyOnSubscribe(server);
     const before = vi.getTimerCount();
-    const response = await streamFeatureFlags({ country: "FR" }, polling(service));
-    const unread = await streamFeatureFlags({ country: "FR" }, polling(service));
+    const response = await streamFeatureFlags({ country: "FR" }, polling(server));
+    const unread = await streamFeatureFlags({ country: "FR" }, polling(server));
     await vi.advanceTimersByTimeAsync(0);
     expect(vi.getTimerCount()).toBe(before);
     expect(subscribe).not.toHaveBeenCalled();
 
-    service.respondWith(configuration([flag("banner", false)], '"2"'));
+    server.respondWith(configuration([flag("banner", false)], '"2"'));
     await vi.advanceTimersByTimeAsync(90_000);
     const stream = follow(response);
     await vi.advanceTimersByTimeAsync(0);
@@ -351,13 +351,13 @@ describe("the stream for pages that follow the flags", () => {
   });
 
   it("keeps only the newest flags for a page that reads slowly", async () => {
-    const service = new ScriptedService(flags);
-    const response = await streamFeatureFlags({}, polling(service));
+    const server = new ScriptedServer(flags);
+    const response = await streamFeatureFlags({}, polling(server));
     const body = response.body?.getReader();
     const read = async () => new TextDecoder().decode((await body?.read())?.value);
     expect(await read()).toContain('"banner"');
     for (const index of [1, 2, 3, 4]) {
-      service.respondWith(configuration([flag(`changed_${index}`)], `"${index}"`));
+      server.respondWith(configuration([flag(`changed_${index}`)], `"${index}"`));
       await vi.advanceTimersByTimeAsync(30_000);
     }
     expect(await read()).toContain("changed_1");
@@ -369,15 +369,15 @@ describe("the stream for pages that follow the flags", () => {
   });
 
   it("leaves nothing behind when the page is closed", async () => {
-    const service = new ScriptedService(flags);
+    const server = new ScriptedServer(flags);
     const logger = new LogRecorder();
-    await getFeatureFlags({}, { ...polling(service), logger });
-    const stream = await open("FR", service);
+    await getFeatureFlags({}, { ...polling(server), logger });
+    const stream = await open("FR", server);
     await vi.advanceTimersByTimeAsync(0);
     const before = vi.getTimerCount();
     await stream.close();
     expect(vi.getTimerCount()).toBe(before - 1);
-    service.respondWith(configuration([flag("banner", false)], '"2"'));
+    server.respondWith(configuration([flag("banner", false)], '"2"'));
     await vi.advanceTimersByTimeAsync(60_000);
     expect(stream.events).toHaveLength(1);
     expect(logger.lines).toEqual([]);
@@ -440,8 +440,8 @@ describe("requests", () => {
 
   it("use the application's own transport, if any", async () => {
     ofNext(() => new Response());
-    const service = new ScriptedService(status(401));
-    await getFeatureFlags({}, from(service));
-    expect(service.requests).not.toEqual([]);
+    const server = new ScriptedServer(status(401));
+    await getFeatureFlags({}, from(server));
+    expect(server.requests).not.toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ import {
   flagWithRule,
   held,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   status,
   unreachable,
 } from "../../test-kit/scripted.ts";
@@ -72,34 +72,34 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
   });
 
   it("names this package in the requests of its own clients, and no other client", async () => {
-    const service = new ScriptedService(on);
-    const provider = new Provider(optionsFor(service));
+    const server = new ScriptedServer(on);
+    const provider = new Provider(optionsFor(server));
     await provider.initialize();
     await provider.onClose();
     await provider.initialize();
     await provider.onClose();
-    const given = clientFor(service);
+    const given = clientFor(server);
     await new Provider(given).initialize();
     await given.shutdown();
-    const names = service.requests.map(({ headers }) => headers["X-Pennon-Client"]);
+    const names = server.requests.map(({ headers }) => headers["X-Pennon-Client"]);
     const own = `@pennon/openfeature/${VERSION}`;
     expect(names).toEqual([own, own, `@pennon/core/${VERSION}`]);
   });
 
   it("retries by itself if its own client could not start", async () => {
     vi.useFakeTimers();
-    const service = new ScriptedService(unreachable());
-    const provider = new Provider(optionsFor(service, one));
+    const server = new ScriptedServer(unreachable());
+    const provider = new Provider(optionsFor(server, one));
     const events = eventsOf(provider);
     const failed = expect(provider.initialize()).rejects.toMatchObject({
       code: "INITIALIZATION_FAILED",
     });
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(10);
     await failed;
     expect(events.list).toEqual([]);
     expect(provider.client.isReady()).toBe(false);
-    service.respondWith(on);
+    server.respondWith(on);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(await events.received(1)).toEqual(["READY"]);
     expect(provider.client.isReady()).toBe(true);
@@ -108,16 +108,16 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
 
   it("stops trying after it is closed, and has no error when it is used again", async () => {
     vi.useFakeTimers();
-    const service = new ScriptedService(unreachable());
-    const provider = new Provider(optionsFor(service, one));
+    const server = new ScriptedServer(unreachable());
+    const provider = new Provider(optionsFor(server, one));
     const events = eventsOf(provider);
     const failed = expect(provider.initialize()).rejects.toThrow();
-    await service.firstRequest();
+    await server.firstRequest();
     await vi.advanceTimersByTimeAsync(10);
     await failed;
     await provider.onClose();
     expect(vi.getTimerCount()).toBe(0);
-    service.respondWith(on);
+    server.respondWith(on);
     await provider.initialize();
     expect(events.list).toEqual([]);
     await provider.onClose();
@@ -125,11 +125,11 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
 
   it("does not retry if it is closed during its start, and can be used again", async () => {
     vi.useFakeTimers();
-    const service = new ScriptedService(held().answer, on);
-    const provider = new Provider(optionsFor(service, one));
+    const server = new ScriptedServer(held().answer, on);
+    const provider = new Provider(optionsFor(server, one));
     const events = eventsOf(provider);
     const started = provider.initialize();
-    await service.firstRequest();
+    await server.firstRequest();
     await provider.onClose();
     await started;
     expect(vi.getTimerCount()).toBe(0);
@@ -139,8 +139,8 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
   });
 
   it("returns fallbacks if the server is down at the start", async () => {
-    const service = new ScriptedService(status(404));
-    const provider = new Provider(optionsFor(service, { fallbacks: { on: true } }));
+    const server = new ScriptedServer(status(404));
+    const provider = new Provider(optionsFor(server, { fallbacks: { on: true } }));
     await expect(provider.initialize()).rejects.toThrow("404");
     expect(await provider.resolveBooleanEvaluation("on", false, {})).toMatchObject({
       value: true,
@@ -155,8 +155,8 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
   });
 
   it("can be used again after it is closed, with a new client", async () => {
-    const service = new ScriptedService(on);
-    const provider = new Provider(optionsFor(service));
+    const server = new ScriptedServer(on);
+    const provider = new Provider(optionsFor(server));
     await provider.initialize();
     const before = provider.client;
     await provider.onClose();
@@ -168,17 +168,17 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
   });
 
   it("emits nothing after it is closed, and sends no unnecessary request", async () => {
-    const service = new ScriptedService(on);
-    const client = await readyClient(service, one);
+    const server = new ScriptedServer(on);
+    const client = await readyClient(server, one);
     const unsubscribe = vi.fn();
     vi.spyOn(client, "subscribe").mockReturnValue(unsubscribe);
     const provider = new Provider(client);
     const events = eventsOf(provider);
     await provider.initialize();
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
     await provider.onClose();
     expect(unsubscribe).toHaveBeenCalledOnce();
-    service.respondWith(configuration([flag("on", false)], 'W/"2"'), unreachable());
+    server.respondWith(configuration([flag("on", false)], 'W/"2"'), unreachable());
     await client.refresh();
     await expect(client.refresh()).rejects.toThrow();
     await client.shutdown();
@@ -187,7 +187,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
 
   it("accepts a client from the other module system", async () => {
     const core = createRequire(import.meta.url)("@pennon/core");
-    const client = new core.FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    const client = new core.FeatureFlagsClient(optionsFor(new ScriptedServer(on)));
     expect(client).not.toBeInstanceOf(FeatureFlagsClient);
     const provider = new Provider(client);
     expect(provider.client).toBe(client);
@@ -200,7 +200,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
 
   it("reports when the engine fails, and when it is back", async () => {
     const engine = fragileEngine();
-    const provider = new Provider(optionsFor(new ScriptedService(on)));
+    const provider = new Provider(optionsFor(new ScriptedServer(on)));
     const events = eventsOf(provider);
     await provider.initialize();
     engine.isFailing = true;
@@ -219,8 +219,8 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     async (end) => {
       vi.useFakeTimers();
       const engine = fragileEngine();
-      const service = new ScriptedService(on);
-      const provider = new Provider(optionsFor(service));
+      const server = new ScriptedServer(on);
+      const provider = new Provider(optionsFor(server));
       const events = eventsOf(provider);
       await provider.initialize();
       engine.isFailing = true;
@@ -232,7 +232,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
         await provider.onClose();
         await provider.initialize();
       }
-      service.respondWith(status(404));
+      server.respondWith(status(404));
       await expect(provider.client.refresh()).rejects.toThrow("404");
       expect(events.list.at(-1)).toBe("STALE");
       events.list.length = 0;
@@ -247,9 +247,9 @@ describe("PennonWebProvider", () => {
   it("waits for the first flags if the context changes before", async () => {
     OpenFeature.setLogger(logger);
     const { answer, release } = held();
-    const service = new ScriptedService(answer);
-    OpenFeature.setProvider(new PennonWebProvider(optionsFor(service)));
-    await service.requested(1);
+    const server = new ScriptedServer(answer);
+    OpenFeature.setProvider(new PennonWebProvider(optionsFor(server)));
+    await server.requested(1);
     const client = OpenFeature.getClient();
     const changed = OpenFeature.setContext({ country: "FR" });
     expect(client.providerStatus).toBe(ProviderStatus.RECONCILING);
@@ -257,11 +257,11 @@ describe("PennonWebProvider", () => {
     await changed;
     expect(client.providerStatus).toBe(ProviderStatus.READY);
     expect(client.getBooleanDetails("ruled", true)).toMatchObject({ value: false });
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("does not wait once it has flags", async () => {
-    const provider = new PennonWebProvider(optionsFor(new ScriptedService(on)));
+    const provider = new PennonWebProvider(optionsFor(new ScriptedServer(on)));
     await provider.initialize();
     expect(provider.onContextChange({}, { country: "FR" })).toBeUndefined();
     await expect(provider.onContextChange({}, { country: 7 })).rejects.toMatchObject({
@@ -282,17 +282,17 @@ describe("PennonWebProvider with a client in the mode remote", () => {
   }
 
   it("asks the server for each context of OpenFeature", async () => {
-    const service = new ScriptedService(answer(true, "rollout"), answer(false, "flag_disabled"));
-    const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));
+    const server = new ScriptedServer(answer(true, "rollout"), answer(false, "flag_disabled"));
+    const provider = new PennonWebProvider(optionsFor(server, { mode: "remote" }));
     const flags = OpenFeature.getClient();
     await OpenFeature.setProviderAndWait(provider, { targetingKey: "ada", plan: "pro" });
-    expect(service.requests).toHaveLength(1);
-    expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({
+    expect(server.requests).toHaveLength(1);
+    expect(JSON.parse(server.requests[0]?.body ?? "")).toEqual({
       context: { userId: "ada", customAttributes: { plan: "pro" } },
     });
     expect(flags.getBooleanDetails("beta", false)).toMatchObject({ value: true, reason: "SPLIT" });
     await OpenFeature.setContext({ targetingKey: "ben" });
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     expect(flags.getBooleanDetails("beta", true)).toMatchObject({
       value: false,
       reason: "DISABLED",
@@ -305,12 +305,12 @@ describe("PennonWebProvider with a client in the mode remote", () => {
 
   it("returns stale evaluations while it waits for those of a new context", async () => {
     const late = held();
-    const service = new ScriptedService(answer(true, "rollout"), late.answer);
-    const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));
+    const server = new ScriptedServer(answer(true, "rollout"), late.answer);
+    const provider = new PennonWebProvider(optionsFor(server, { mode: "remote" }));
     const flags = OpenFeature.getClient();
     await OpenFeature.setProviderAndWait(provider, { targetingKey: "ada" });
     const changed = OpenFeature.setContext({ targetingKey: "ben" });
-    await service.requested(2);
+    await server.requested(2);
     expect(flags.getBooleanDetails("beta", false)).toMatchObject({ value: true, reason: "STALE" });
     expect(flags.getBooleanDetails("none", true)).toMatchObject({ value: true, reason: "ERROR" });
     await late.release(answer(false, "rollout"));
@@ -322,9 +322,9 @@ describe("PennonWebProvider with a client in the mode remote", () => {
   it("prefers stale evaluations to fallbacks, and counts each once", async () => {
     const seen: unknown[] = [];
     const late = held();
-    const service = new ScriptedService(answer(true, "rollout"), late.answer);
+    const server = new ScriptedServer(answer(true, "rollout"), late.answer);
     const provider = new PennonWebProvider(
-      optionsFor(service, {
+      optionsFor(server, {
         mode: "remote",
         fallbacks: { beta: false, none: true },
         onEvaluate: ({ key, reason }) => seen.push(`${key} ${reason}`),
@@ -334,7 +334,7 @@ describe("PennonWebProvider with a client in the mode remote", () => {
     const flags = OpenFeature.getClient();
     await OpenFeature.setProviderAndWait(provider, { targetingKey: "ada" });
     const changed = OpenFeature.setContext({ targetingKey: "ben" });
-    await service.requested(2);
+    await server.requested(2);
     const stale = { value: true, reason: "STALE" };
     expect(flags.getBooleanDetails("beta", false)).toMatchObject(stale);
     expect(flags.getBooleanDetails("none", false)).toMatchObject({
@@ -342,7 +342,7 @@ describe("PennonWebProvider with a client in the mode remote", () => {
       reason: "DEFAULT",
     });
     expect(seen).toEqual(["beta rollout", "none fallback"]);
-    service.respondWith(status(503));
+    server.respondWith(status(503));
     await late.release(status(503));
     await changed;
     expect(flags.getBooleanDetails("beta", false)).toMatchObject(stale);
@@ -350,20 +350,20 @@ describe("PennonWebProvider with a client in the mode remote", () => {
   });
 
   it("starts with the first valid context", async () => {
-    const service = new ScriptedService(answer(true, "rollout"));
-    const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));
+    const server = new ScriptedServer(answer(true, "rollout"));
+    const provider = new PennonWebProvider(optionsFor(server, { mode: "remote" }));
     const flags = OpenFeature.getClient();
     const invalid = { targetingKey: 1 } as never;
     await expect(OpenFeature.setProviderAndWait(provider, invalid)).rejects.toThrow("must be");
     await OpenFeature.setContext({ targetingKey: "ada" });
     expect(flags.getBooleanDetails("beta", false)).toMatchObject({ value: true, reason: "SPLIT" });
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
     await OpenFeature.setContext({});
   });
 
   it("never gives an unconditional evaluation the reason STATIC, which is cached", async () => {
-    const service = new ScriptedService(answer(true, "flag_enabled"));
-    const provider = new PennonWebProvider(optionsFor(service, { mode: "remote" }));
+    const server = new ScriptedServer(answer(true, "flag_enabled"));
+    const provider = new PennonWebProvider(optionsFor(server, { mode: "remote" }));
     await OpenFeature.setProviderAndWait(provider);
     const details = OpenFeature.getClient().getBooleanDetails("beta", false);
     expect(details).toMatchObject({ value: true, reason: "DEFAULT" });

@@ -9,7 +9,7 @@ import {
   flagWithRule,
   held,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   unreachable,
 } from "../../test-kit/scripted.ts";
 import { FALLBACKS, type Kind, type Start } from "./application.ts";
@@ -31,9 +31,9 @@ const FLAGS = [
 const one = { retries: 1, retryDelayMs: 1 };
 
 /** Returns a ready client for an application. Its server has all kinds of flags. */
-async function ready(service = new ScriptedService(configuration(FLAGS))) {
-  const client = await readyClient(service, one);
-  return { service, client };
+async function ready(server = new ScriptedServer(configuration(FLAGS))) {
+  const client = await readyClient(server, one);
+  return { server, client };
 }
 
 /** The scenarios that a provider must pass in every SDK. */
@@ -42,9 +42,9 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "becomes ready, with an event, when it has flags",
     async run(start) {
       const { answer, release } = held();
-      const service = new ScriptedService(answer);
-      const app = await start(optionsFor(service));
-      await service.requested(1);
+      const server = new ScriptedServer(answer);
+      const app = await start(optionsFor(server));
+      await server.requested(1);
       expect(app.status()).toBe("NOT_READY");
       expect(await app.evaluate("on", "boolean")).toMatchObject({
         value: false,
@@ -56,15 +56,15 @@ export const SCENARIOS: readonly Scenario[] = [
       expect(await app.events.received(1)).toEqual(["READY"]);
       expect(app.status()).toBe("READY");
       expect((await app.evaluate("on", "boolean")).value).toBe(true);
-      expect(service.requests).toHaveLength(1);
+      expect(server.requests).toHaveLength(1);
       await app.close();
     },
   },
   {
     name: "reports missing flags, and is ready when its client is",
     async run(start) {
-      const service = new ScriptedService(unreachable());
-      const client = clientFor(service, one);
+      const server = new ScriptedServer(unreachable());
+      const client = clientFor(server, one);
       const app = await start(client);
       expect(await app.events.received(1)).toEqual(["ERROR"]);
       expect(app.status()).toBe("ERROR");
@@ -72,7 +72,7 @@ export const SCENARIOS: readonly Scenario[] = [
         value: true,
         errorCode: "PROVIDER_NOT_READY",
       });
-      service.respondWith(configuration(FLAGS));
+      server.respondWith(configuration(FLAGS));
       await app.process(() => client.initialize());
       expect(await app.events.received(2)).toEqual(["ERROR", "READY"]);
       expect(app.status()).toBe("READY");
@@ -108,7 +108,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "fails to evaluate a flag that needs a newer package",
     async run(start) {
       const newer = { ...flagWithRollout("newer", 50), rollout: { strategy: "per_device" } };
-      const { client } = await ready(new ScriptedService(document({ flags: [newer] })));
+      const { client } = await ready(new ScriptedServer(document({ flags: [newer] })));
       const app = await start(client);
       await app.events.received(1);
       expect(await app.evaluate("newer", "true")).toMatchObject({
@@ -122,8 +122,8 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "uses the client's fallbacks for a missing flag",
     async run(start) {
-      const service = new ScriptedService(configuration([]));
-      const app = await start(optionsFor(service, { fallbacks: { absent: true } }));
+      const server = new ScriptedServer(configuration([]));
+      const app = await start(optionsFor(server, { fallbacks: { absent: true } }));
       await app.events.received(1);
       expect(await app.evaluate("absent")).toMatchObject({
         value: true,
@@ -174,11 +174,11 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "reports which flags have changed",
     async run(start) {
-      const { client, service } = await ready();
+      const { client, server } = await ready();
       const app = await start(client);
       await app.events.received(1);
       expect((await app.evaluate("on")).value).toBe(true);
-      service.respondWith(configuration([flag("on", false), ...FLAGS.slice(1)], 'W/"2"'));
+      server.respondWith(configuration([flag("on", false), ...FLAGS.slice(1)], 'W/"2"'));
       await app.process(() => client.refresh());
       expect(await app.events.received(2)).toEqual(["READY", "CONFIGURATION_CHANGED on"]);
       expect(await app.evaluate("on")).toMatchObject({ value: false, reason: "DISABLED" });
@@ -188,15 +188,15 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "is stale while the server is down, keeps evaluating, and reports when it is back",
     async run(start) {
-      const { client, service } = await ready();
+      const { client, server } = await ready();
       const app = await start(client);
       await app.events.received(1);
-      service.respondWith(unreachable());
+      server.respondWith(unreachable());
       await app.process(() => expect(client.refresh()).rejects.toThrow());
       expect(await app.events.received(2)).toEqual(["READY", "STALE"]);
       expect(app.status()).toBe("STALE");
       expect(await app.evaluate("on")).toMatchObject({ value: true, reason: "STATIC" });
-      service.respondWith(configuration(FLAGS));
+      server.respondWith(configuration(FLAGS));
       await app.process(() => client.refresh());
       expect(await app.events.received(3)).toEqual(["READY", "STALE", "READY"]);
       expect(app.status()).toBe("READY");
@@ -208,7 +208,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "evaluates for another context as soon as it changes",
     async run(start) {
-      const { client, service } = await ready();
+      const { client, server } = await ready();
       const app = await start(client);
       await app.events.received(1);
       const answers = [];
@@ -222,7 +222,7 @@ export const SCENARIOS: readonly Scenario[] = [
         value: false,
         reason: "SPLIT",
       });
-      expect(service.requests).toHaveLength(1);
+      expect(server.requests).toHaveLength(1);
       await app.close();
     },
   },
@@ -245,7 +245,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "runs the application's hooks, and accepts tracked events",
     async run(start) {
-      const { client, service } = await ready();
+      const { client, server } = await ready();
       const app = await start(client);
       await app.events.received(1);
       const stages: string[] = [];
@@ -261,7 +261,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await app.evaluate("unknown");
       expect(stages.slice(0, 3)).toEqual(["before unknown", "error unknown", "finally unknown"]);
       app.track("bought");
-      expect(service.requests).toHaveLength(1);
+      expect(server.requests).toHaveLength(1);
       await app.close();
     },
   },
@@ -281,7 +281,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "shuts down its own client when it is closed",
     async run(start) {
       const aborted: boolean[] = [];
-      const service = new ScriptedService(
+      const server = new ScriptedServer(
         (request) =>
           new Promise((_, reject) => {
             request.signal.addEventListener("abort", () => {
@@ -290,8 +290,8 @@ export const SCENARIOS: readonly Scenario[] = [
             });
           }),
       );
-      const app = await start(optionsFor(service));
-      await service.requested(1);
+      const app = await start(optionsFor(server));
+      await server.requested(1);
       await app.close();
       expect(aborted).toEqual([true]);
     },
@@ -330,7 +330,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "reports a fatal error if the application shuts down its client during the start",
     async run(start) {
-      const client = new FeatureFlagsClient(optionsFor(new ScriptedService(held().answer)));
+      const client = new FeatureFlagsClient(optionsFor(new ScriptedServer(held().answer)));
       const app = await start(client);
       await app.process(() => client.shutdown());
       expect(await app.events.received(1)).toContain("ERROR");

@@ -10,7 +10,7 @@ import {
   flagWithRule,
   held,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   status,
 } from "../../test-kit/scripted.ts";
 import { Events } from "./application.ts";
@@ -33,7 +33,7 @@ function eventsOfSdk(): Events {
 
 /** Returns what a server hands to a page for this user. */
 async function bootstrapFor(country: string) {
-  const client = await readyClient(new ScriptedService(on));
+  const client = await readyClient(new ScriptedServer(on));
   const snapshot = client.withContext({ userId: "ada", country }).snapshot();
   await client.shutdown();
   return snapshot;
@@ -53,8 +53,8 @@ afterEach(async () => {
 describe("a start with a bootstrap", () => {
   it("is ready at once for the context of the bootstrap, while the server does not respond", async () => {
     const bootstrap = await bootstrapFor("GB");
-    const service = new ScriptedService(held().answer);
-    const provider = new PennonWebProvider(optionsFor(service, { bootstrap }));
+    const server = new ScriptedServer(held().answer);
+    const provider = new PennonWebProvider(optionsFor(server, { bootstrap }));
     await OpenFeature.setProviderAndWait(provider, british);
     expect(provider.client.isReady()).toBe(false);
     expect(flags.getBooleanDetails("on", false)).toMatchObject({ value: true, reason: "STATIC" });
@@ -64,11 +64,11 @@ describe("a start with a bootstrap", () => {
   it("reports a failure, and that it is ready afterwards", async () => {
     const bootstrap = await bootstrapFor("GB");
     const late = held();
-    const service = new ScriptedService(late.answer, on);
-    const provider = new PennonWebProvider(optionsFor(service, { bootstrap }));
+    const server = new ScriptedServer(late.answer, on);
+    const provider = new PennonWebProvider(optionsFor(server, { bootstrap }));
     await OpenFeature.setProviderAndWait(provider, british);
     const events = eventsOfSdk();
-    await service.requested(1);
+    await server.requested(1);
     await late.release(status(401));
     await vi.waitFor(() => expect(events.list.at(-1)).toBe("STALE"));
     await provider.client.refresh();
@@ -83,10 +83,10 @@ describe("a start with a bootstrap", () => {
   ])("waits with a bootstrap for %s", async (_, country, options) => {
     const bootstrap = country === undefined ? undefined : await bootstrapFor(country);
     const late = held();
-    const service = new ScriptedService(late.answer);
-    const provider = new PennonWebProvider(optionsFor(service, { ...options, bootstrap }));
+    const server = new ScriptedServer(late.answer);
+    const provider = new PennonWebProvider(optionsFor(server, { ...options, bootstrap }));
     const ready = OpenFeature.setProviderAndWait(provider, british);
-    await service.requested(1);
+    await server.requested(1);
     expect(flags.providerStatus).toBe(ProviderStatus.NOT_READY);
     await late.release(on);
     await ready;
@@ -95,8 +95,8 @@ describe("a start with a bootstrap", () => {
 
   it("is ready at once in remote mode, too", async () => {
     const bootstrap = await bootstrapFor("GB");
-    const service = new ScriptedService(held().answer);
-    const provider = new PennonWebProvider(optionsFor(service, { mode: "remote", bootstrap }));
+    const server = new ScriptedServer(held().answer);
+    const provider = new PennonWebProvider(optionsFor(server, { mode: "remote", bootstrap }));
     await OpenFeature.setProviderAndWait(provider, british);
     expect(flags.getBooleanValue("ruled", false)).toBe(true);
   });
@@ -105,13 +105,13 @@ describe("a start with a bootstrap", () => {
 describe("a provider in remote mode", () => {
   it("serves one domain only", async () => {
     const answer = document({ flags: [{ key: "on", enabled: true, reason: "rollout" }] });
-    const options = optionsFor(new ScriptedService(answer), { mode: "remote" });
+    const options = optionsFor(new ScriptedServer(answer), { mode: "remote" });
     const provider = new PennonWebProvider(options);
     await OpenFeature.setProviderAndWait("shop", provider);
     await expect((async () => OpenFeature.setProviderAndWait("admin", provider))()).rejects.toThrow(
       "to more than one domain",
     );
-    const local = new PennonWebProvider(optionsFor(new ScriptedService(on)));
+    const local = new PennonWebProvider(optionsFor(new ScriptedServer(on)));
     await OpenFeature.setProviderAndWait("shop", local);
     await OpenFeature.setProviderAndWait("admin", local);
   });
@@ -126,9 +126,7 @@ describe("several changes of the context in one tick", () => {
     [[invalid, invalid, british], ProviderStatus.READY],
     [[valid, british, invalid], ProviderStatus.ERROR],
   ])("%j end with the status of the last one, %s", async (contexts, expected) => {
-    await OpenFeature.setProviderAndWait(
-      new PennonWebProvider(optionsFor(new ScriptedService(on))),
-    );
+    await OpenFeature.setProviderAndWait(new PennonWebProvider(optionsFor(new ScriptedServer(on))));
     await Promise.allSettled(contexts.map((context) => OpenFeature.setContext(context)));
     expect(flags.providerStatus).toBe(expected);
   });
@@ -136,7 +134,7 @@ describe("several changes of the context in one tick", () => {
 
 describe.each([PennonWebProvider, PennonServerProvider])("%O", (Provider) => {
   it("has not failed if it is closed during its start", async () => {
-    const provider = new Provider(optionsFor(new ScriptedService(held().answer), one));
+    const provider = new Provider(optionsFor(new ScriptedServer(held().answer), one));
     const started = provider.initialize();
     await provider.onClose();
     await expect(started).resolves.toBeUndefined();
@@ -145,13 +143,11 @@ describe.each([PennonWebProvider, PennonServerProvider])("%O", (Provider) => {
 
 describe("a provider that is replaced during its start", () => {
   it("does not report an error", async () => {
-    const service = new ScriptedService(held().answer);
-    OpenFeature.setProvider(new PennonWebProvider(optionsFor(service, one)));
-    await service.requested(1);
+    const server = new ScriptedServer(held().answer);
+    OpenFeature.setProvider(new PennonWebProvider(optionsFor(server, one)));
+    await server.requested(1);
     const events = eventsOfSdk();
-    await OpenFeature.setProviderAndWait(
-      new PennonWebProvider(optionsFor(new ScriptedService(on))),
-    );
+    await OpenFeature.setProviderAndWait(new PennonWebProvider(optionsFor(new ScriptedServer(on))));
     expect(events.list).not.toContain("ERROR");
     expect(logged).not.toHaveBeenCalled();
     expect(flags.providerStatus).toBe(ProviderStatus.READY);
@@ -161,16 +157,14 @@ describe("a provider that is replaced during its start", () => {
 describe("a provider that is replaced during a change of the context", () => {
   it("does not report an error", async () => {
     const answer = document({ flags: [{ key: "on", enabled: true, reason: "rollout" }] });
-    const service = new ScriptedService(answer, held().answer);
+    const server = new ScriptedServer(answer, held().answer);
     await OpenFeature.setProviderAndWait(
-      new PennonWebProvider(optionsFor(service, { mode: "remote" })),
+      new PennonWebProvider(optionsFor(server, { mode: "remote" })),
     );
     const changed = OpenFeature.setContext(british);
-    await service.requested(2);
+    await server.requested(2);
     const events = eventsOfSdk();
-    await OpenFeature.setProviderAndWait(
-      new PennonWebProvider(optionsFor(new ScriptedService(on))),
-    );
+    await OpenFeature.setProviderAndWait(new PennonWebProvider(optionsFor(new ScriptedServer(on))));
     await changed;
     expect(events.list).not.toContain("ERROR");
     expect(logged).not.toHaveBeenCalled();

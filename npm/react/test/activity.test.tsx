@@ -11,7 +11,7 @@ import {
   flagWithRule,
   held,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   unreachable,
 } from "../../test-kit/scripted.ts";
 import { render } from "./support.tsx";
@@ -29,7 +29,7 @@ afterEach(() => {
 
 /** Mounts a provider that can be hidden, and waits for its flags. `shown` has every value of the flag, in order. */
 async function mounted(
-  service: ScriptedService,
+  server: ScriptedServer,
   options: Partial<FeatureFlagsClientOptions> = {},
   isStrict = false,
 ) {
@@ -47,7 +47,7 @@ async function mounted(
   const view = (mode: "visible" | "hidden", country = "GB") => (
     <Wrapper>
       <Activity mode={mode}>
-        <FeatureFlagsProvider options={optionsFor(service, options)} context={{ country }}>
+        <FeatureFlagsProvider options={optionsFor(server, options)} context={{ country }}>
           <Banner />
         </FeatureFlagsProvider>
       </Activity>
@@ -59,7 +59,7 @@ async function mounted(
   const requested = async (count: number) => {
     await vi.waitFor(async () => {
       await settle();
-      expect(service.requests.length).toBeGreaterThanOrEqual(count);
+      expect(server.requests.length).toBeGreaterThanOrEqual(count);
     });
     await settle();
   };
@@ -92,9 +92,9 @@ describe.skipIf(Activity === undefined)("a provider that is hidden and shown aga
     ["with a bootstrap that is outdated", on(), { bootstrap }],
     ["with rules", ruled, {}],
   ])("keeps its flags, and fetches them again, %s", async (_, answer, options) => {
-    const service = new ScriptedService(answer);
-    const { page, clients, shown, hide, show, settle, requested } = await mounted(service, options);
-    const before = service.requests.length;
+    const server = new ScriptedServer(answer);
+    const { page, clients, shown, hide, show, settle, requested } = await mounted(server, options);
+    const before = server.requests.length;
     await hide();
     await settle();
     await show();
@@ -105,22 +105,22 @@ describe.skipIf(Activity === undefined)("a provider that is hidden and shown aga
   });
 
   it("gets the changes that it missed", async () => {
-    const service = new ScriptedService(on());
-    const { page, hide, show, settle } = await mounted(service);
+    const server = new ScriptedServer(on());
+    const { page, hide, show, settle } = await mounted(server);
     await hide();
-    service.respondWith(configuration([flag("banner", false)], 'W/"2"'));
+    server.respondWith(configuration([flag("banner", false)], 'W/"2"'));
     await settle();
     await show();
     // Without a timer.
-    await act(() => service.requested(2));
+    await act(() => server.requested(2));
     await settle();
     expect(page.text()).toBe("false");
   });
 
   it("keeps them when it is hidden again before it is ready, also in StrictMode", async () => {
-    const service = new ScriptedService(on());
-    const { page, shown, hide, show, settle } = await mounted(service, {}, true);
-    service.respondWith(held().answer);
+    const server = new ScriptedServer(on());
+    const { page, shown, hide, show, settle } = await mounted(server, {}, true);
+    server.respondWith(held().answer);
     for (let round = 0; round < 3; round += 1) {
       await hide();
       await show();
@@ -131,8 +131,8 @@ describe.skipIf(Activity === undefined)("a provider that is hidden and shown aga
   });
 
   it("evaluates them for the current context", async () => {
-    const service = new ScriptedService(ruled);
-    const { page, hide, show, settle, requested } = await mounted(service);
+    const server = new ScriptedServer(ruled);
+    const { page, hide, show, settle, requested } = await mounted(server);
     await hide();
     await settle();
     await show("FR");
@@ -144,9 +144,9 @@ describe.skipIf(Activity === undefined)("a provider that is hidden and shown aga
     ["default", "until their TTL has expired and a fetch has failed", {}, "false"],
     ["staleIfError", "for as long as the server is down", { staleIfError: true }, "true"],
   ])("keeps them in an outage with %s %s", async (_, __, options, after) => {
-    const service = new ScriptedService(on());
-    const { page, hide, show, pass, requested } = await mounted(service, { ...quick, ...options });
-    service.respondWith(unreachable());
+    const server = new ScriptedServer(on());
+    const { page, hide, show, pass, requested } = await mounted(server, { ...quick, ...options });
+    server.respondWith(unreachable());
     await hide();
     await pass(50_000);
     await show();
@@ -160,11 +160,11 @@ describe.skipIf(Activity === undefined)("a provider that is hidden and shown aga
   });
 
   it("counts the age of a flag with its own TTL", async () => {
-    const service = new ScriptedService(
+    const server = new ScriptedServer(
       configuration([flag("banner", true, { ttlOverrideSeconds: 300 })]),
     );
-    const { page, hide, show, pass, requested } = await mounted(service, quick);
-    service.respondWith(unreachable());
+    const { page, hide, show, pass, requested } = await mounted(server, quick);
+    server.respondWith(unreachable());
     await hide();
     await pass(200_000);
     await show();
@@ -176,10 +176,10 @@ describe.skipIf(Activity === undefined)("a provider that is hidden and shown aga
 
   it("keeps its evaluations with a client in remote mode", async () => {
     const flags = [{ key: "banner", enabled: true, reason: "rollout", ttlOverrideSeconds: null }];
-    const service = new ScriptedService(document({ flags }));
+    const server = new ScriptedServer(document({ flags }));
     const options = { mode: "remote", ...quick } as const;
-    const { page, shown, hide, show, pass, requested } = await mounted(service, options);
-    service.respondWith(unreachable());
+    const { page, shown, hide, show, pass, requested } = await mounted(server, options);
+    server.respondWith(unreachable());
     await hide();
     await pass(50_000);
     await show();

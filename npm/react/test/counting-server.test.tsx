@@ -3,7 +3,7 @@ import { FeatureFlagsProvider, useFlag } from "@pennon/react";
 import { renderToString } from "react-dom/server";
 import { expect, it } from "vitest";
 import { readyClient } from "../../test-kit/clients.ts";
-import { configuration, flag, optionsFor, ScriptedService } from "../../test-kit/scripted.ts";
+import { configuration, flag, optionsFor, ScriptedServer } from "../../test-kit/scripted.ts";
 
 function Banner() {
   return useFlag("banner") ? "on" : "off";
@@ -12,9 +12,9 @@ function Banner() {
 /** Starts a client, and collects the keys of the evaluations that it counts. */
 async function counting() {
   const counted: string[] = [];
-  const service = new ScriptedService(configuration([flag("banner")]));
+  const server = new ScriptedServer(configuration([flag("banner")]));
   const onEvaluate = ({ key }: { readonly key: string }) => counted.push(key);
-  return { client: await readyClient(service, { onEvaluate }), counted, service };
+  return { client: await readyClient(server, { onEvaluate }), counted, server };
 }
 
 it("counts each evaluation of a render on a server, which is final", async () => {
@@ -29,9 +29,9 @@ it("counts each evaluation of a render on a server, which is final", async () =>
 });
 
 it("counts the evaluations of a page with a bootstrap, whose values it shows", async () => {
-  const { client, counted, service } = await counting();
+  const { client, counted, server } = await counting();
   const bootstrap = client.withContext({ userId: "ada" }).snapshot();
-  service.respondWith(configuration([flag("banner", false)], 'W/"2"'));
+  server.respondWith(configuration([flag("banner", false)], 'W/"2"'));
   await client.refresh();
   const page = (
     <FeatureFlagsProvider client={client} bootstrap={bootstrap}>
@@ -43,11 +43,11 @@ it("counts the evaluations of a page with a bootstrap, whose values it shows", a
 });
 
 it("leaves it to the page to count the evaluations of the provider's own client", async () => {
-  const { client, counted, service } = await counting();
+  const { client, counted, server } = await counting();
   const onEvaluate = ({ key }: { readonly key: string }) => counted.push(key);
   const page = (
     <FeatureFlagsProvider
-      options={optionsFor(service, { onEvaluate })}
+      options={optionsFor(server, { onEvaluate })}
       bootstrap={client.snapshot()}
     >
       <Banner />

@@ -2,15 +2,15 @@ import { FeatureFlagsProvider, useFlag, useFlagDetails, useFlags } from "@pennon
 import { act, StrictMode } from "react";
 import { describe, expect, it } from "vitest";
 import { clientFor } from "../../test-kit/clients.ts";
-import { configuration, flag, ScriptedService } from "../../test-kit/scripted.ts";
+import { configuration, flag, ScriptedServer } from "../../test-kit/scripted.ts";
 import { change, Flag, ready, render } from "./support.tsx";
 
 /** Starts a client, and collects the keys of the evaluations that it counts. */
 async function counting(...flags: Parameters<typeof ready>[0]) {
   const counted: string[] = [];
   const onEvaluate = ({ key }: { readonly key: string }) => counted.push(key);
-  const { service, client } = await ready(flags, { onEvaluate });
-  return { service, client, counted };
+  const { server, client } = await ready(flags, { onEvaluate });
+  return { server, client, counted };
 }
 
 describe("an evaluation", () => {
@@ -34,15 +34,15 @@ describe("an evaluation", () => {
   });
 
   it("counts again when the flag has changed, but not when another has", async () => {
-    const { service, client, counted } = await counting(flag("beta"), flag("other"));
+    const { server, client, counted } = await counting(flag("beta"), flag("other"));
     await render(
       <FeatureFlagsProvider client={client}>
         <Flag name="beta" />
       </FeatureFlagsProvider>,
     );
-    await change(service, client, [flag("beta"), flag("other", false)]);
+    await change(server, client, [flag("beta"), flag("other", false)]);
     expect(counted).toEqual(["beta"]);
-    await change(service, client, [flag("beta", false), flag("other", false)]);
+    await change(server, client, [flag("beta", false), flag("other", false)]);
     expect(counted).toEqual(["beta", "beta"]);
   });
 
@@ -82,7 +82,7 @@ describe("an evaluation", () => {
 
   it("counts when it arrives, even if it equals the fallback", async () => {
     const counted: string[] = [];
-    const client = clientFor(new ScriptedService(configuration([flag("beta")])), {
+    const client = clientFor(new ScriptedServer(configuration([flag("beta")])), {
       onEvaluate: ({ key }) => counted.push(key),
     });
     const renders: string[] = [];

@@ -15,7 +15,7 @@ import {
   flag,
   flagWithRule,
   held,
-  ScriptedService,
+  ScriptedServer,
   status,
 } from "../../test-kit/scripted.ts";
 import { change, Flag, ready, render } from "./support.tsx";
@@ -35,14 +35,14 @@ function Status() {
 
 describe("useFlag", () => {
   it("follows the flag", async () => {
-    const { client, service } = await ready([flag("banner")]);
+    const { client, server } = await ready([flag("banner")]);
     const page = await render(
       <FeatureFlagsProvider client={client}>
         <Flag name="banner" />
       </FeatureFlagsProvider>,
     );
     expect(page.text()).toBe("banner is on.");
-    await change(service, client, [flag("banner", false)]);
+    await change(server, client, [flag("banner", false)]);
     expect(page.text()).toBe("banner is off.");
   });
 
@@ -61,8 +61,8 @@ describe("useFlag", () => {
 
   it("returns the fallback until the client has flags, and then the flag", async () => {
     const answer = held();
-    const service = new ScriptedService(answer.answer);
-    const client = clientFor(service);
+    const server = new ScriptedServer(answer.answer);
+    const client = clientFor(server);
     const page = await render(
       <FeatureFlagsProvider client={client}>
         <Flag name="banner" fallback={true} />
@@ -71,7 +71,7 @@ describe("useFlag", () => {
     expect(page.text()).toBe("banner is on.");
     await act(async () => {
       const initialized = client.initialize();
-      await service.requested(1);
+      await server.requested(1);
       await answer.release(configuration([flag("banner", false)]));
       await initialized;
     });
@@ -111,8 +111,8 @@ describe("useFlagDetails", () => {
   });
 
   it("has no reason for a fallback, and is loading only until the client is ready", async () => {
-    const service = new ScriptedService(configuration([]));
-    const client = clientFor(service, { fallbacks: { preset: true } });
+    const server = new ScriptedServer(configuration([]));
+    const client = clientFor(server, { fallbacks: { preset: true } });
     const page = await render(
       <FeatureFlagsProvider client={client}>
         <Details name="banner" fallback={true} />
@@ -126,7 +126,7 @@ describe("useFlagDetails", () => {
   });
 
   it("returns the same object until something changes", async () => {
-    const { client, service } = await ready([flag("banner"), flag("other")]);
+    const { client, server } = await ready([flag("banner"), flag("other")]);
     const seen = new Set<unknown>();
     function Seen() {
       seen.add(useFlagDetails("banner"));
@@ -138,7 +138,7 @@ describe("useFlagDetails", () => {
       </FeatureFlagsProvider>
     );
     const page = await render(show());
-    await change(service, client, [flag("banner"), flag("other", false)]);
+    await change(server, client, [flag("banner"), flag("other", false)]);
     await page.rerender(show());
     expect(seen.size).toBe(1);
   });
@@ -146,14 +146,14 @@ describe("useFlagDetails", () => {
 
 describe("useFlags", () => {
   it("returns all flags", async () => {
-    const { client, service } = await ready([flag("one"), flag("two", false)]);
+    const { client, server } = await ready([flag("one"), flag("two", false)]);
     const page = await render(
       <FeatureFlagsProvider client={client}>
         <All />
       </FeatureFlagsProvider>,
     );
     expect(page.text()).toBe('{"one":true,"two":false}');
-    await change(service, client, [flag("__proto__"), flag("one")]);
+    await change(server, client, [flag("__proto__"), flag("one")]);
     expect(page.text()).toBe('{"__proto__":true,"one":true}');
   });
 
@@ -174,7 +174,7 @@ describe("useFlags", () => {
   });
 
   it("returns the given flags, and does not render for any other", async () => {
-    const { client, service } = await ready([flag("one"), flag("two", false), flag("three")]);
+    const { client, server } = await ready([flag("one"), flag("two", false), flag("three")]);
     const seen: unknown[] = [];
     function Some() {
       seen.push(useFlags(["one", "two", "unknown"]));
@@ -185,17 +185,17 @@ describe("useFlags", () => {
         <Some />
       </FeatureFlagsProvider>,
     );
-    await change(service, client, [flag("one"), flag("two", false), flag("three", false)]);
+    await change(server, client, [flag("one"), flag("two", false), flag("three", false)]);
     expect(seen).toEqual([{ one: true, two: false, unknown: false }]);
-    await change(service, client, [flag("one"), flag("two"), flag("three", false)]);
+    await change(server, client, [flag("one"), flag("two"), flag("three", false)]);
     expect(seen).toEqual([seen[0], { one: true, two: true, unknown: false }]);
   });
 });
 
 describe("useFlagsStatus", () => {
   it("reports a ready client, an error, and a shutdown", async () => {
-    const service = new ScriptedService(configuration([]));
-    const client = clientFor(service);
+    const server = new ScriptedServer(configuration([]));
+    const client = clientFor(server);
     const page = await render(
       <FeatureFlagsProvider client={client}>
         <Status />
@@ -204,10 +204,10 @@ describe("useFlagsStatus", () => {
     expect(page.text()).toBe("not ready ");
     await act(() => client.initialize());
     expect(page.text()).toBe("ready ");
-    service.respondWith(status(401));
+    server.respondWith(status(401));
     await act(() => client.refresh().catch(() => {}));
     expect(page.text()).toBe("ready REFRESH_FAILED");
-    await change(service, client, []);
+    await change(server, client, []);
     expect(page.text()).toBe("ready ");
     await act(() => client.shutdown());
     expect(page.text()).toBe("not ready NOT_INITIALIZED");
@@ -216,7 +216,7 @@ describe("useFlagsStatus", () => {
 
 describe("Feature", () => {
   it("shows its children or the fallback", async () => {
-    const { client, service } = await ready([flag("banner")]);
+    const { client, server } = await ready([flag("banner")]);
     const page = await render(
       <FeatureFlagsProvider client={client}>
         <Feature flag="banner" fallback="old">
@@ -227,7 +227,7 @@ describe("Feature", () => {
       </FeatureFlagsProvider>,
     );
     expect(page.text()).toBe("new!?");
-    await change(service, client, [flag("banner", false)]);
+    await change(server, client, [flag("banner", false)]);
     expect(page.text()).toBe("old?");
   });
 });

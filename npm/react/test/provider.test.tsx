@@ -11,7 +11,7 @@ import {
   flagWithRollout,
   flagWithRule,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   status,
   unreachable,
 } from "../../test-kit/scripted.ts";
@@ -23,13 +23,13 @@ afterEach(() => {
 
 /** Mounts a provider with options, waits for its first fetch, and returns the clients that it created. */
 async function mounted(
-  service: ScriptedService,
+  server: ScriptedServer,
   wrap: (element: ReactNode) => ReactNode = (element) => element,
 ) {
   const clients = new Set<FeatureFlagsClient>();
   const show = (name: string) =>
     wrap(
-      <FeatureFlagsProvider options={optionsFor(service)}>
+      <FeatureFlagsProvider options={optionsFor(server)}>
         <Flag name={name} />
         <Client give={(client) => clients.add(client)} />
       </FeatureFlagsProvider>,
@@ -42,38 +42,38 @@ async function mounted(
 
 describe("a provider with options", () => {
   it("creates a client, and shuts it down when it is unmounted", async () => {
-    const service = new ScriptedService(configuration([flag("banner")]));
-    const { page, clients } = await mounted(service);
+    const server = new ScriptedServer(configuration([flag("banner")]));
+    const { page, clients } = await mounted(server);
     const [client] = clients;
     expect(page.text()).toBe("banner is on.");
     expect(client?.isReady()).toBe(true);
     await page.unmount();
     expect(client?.isReady()).toBe(false);
     await expect(client?.initialize()).rejects.toThrow("shut down");
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("names this package in the requests of its client", async () => {
-    const service = new ScriptedService(configuration([flag("banner")]));
-    await mounted(service);
-    expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/react/${VERSION}`);
+    const server = new ScriptedServer(configuration([flag("banner")]));
+    await mounted(server);
+    expect(server.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/react/${VERSION}`);
   });
 
   it("keeps its client while it is mounted, whatever object the options are", async () => {
-    const service = new ScriptedService(configuration([flag("banner"), flag("other")]));
-    const { page, clients, show } = await mounted(service);
+    const server = new ScriptedServer(configuration([flag("banner"), flag("other")]));
+    const { page, clients, show } = await mounted(server);
     await page.rerender(show("other"));
     expect(page.text()).toBe("other is on.");
     expect(clients.size).toBe(1);
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("fetches once in StrictMode, which mounts twice, and leaves no client behind", async () => {
-    const service = new ScriptedService(configuration([flag("banner")]));
+    const server = new ScriptedServer(configuration([flag("banner")]));
     const strict = (element: ReactNode) => <StrictMode>{element}</StrictMode>;
-    const { page, clients } = await mounted(service, strict);
+    const { page, clients } = await mounted(server, strict);
     expect(page.text()).toBe("banner is on.");
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
     await page.unmount();
     expect([...clients].map((client) => client.isReady())).not.toContain(true);
   });
@@ -83,10 +83,10 @@ describe("a provider with options", () => {
     if (Activity === undefined) {
       return; // React 18 does not hide.
     }
-    const service = new ScriptedService(configuration([flag("banner")]));
+    const server = new ScriptedServer(configuration([flag("banner")]));
     let mode: "visible" | "hidden" = "visible";
     const wrap = (element: ReactNode) => <Activity mode={mode}>{element}</Activity>;
-    const { page, clients, show } = await mounted(service, wrap);
+    const { page, clients, show } = await mounted(server, wrap);
     mode = "hidden";
     await page.rerender(show("banner"));
     mode = "visible";
@@ -99,19 +99,19 @@ describe("a provider with options", () => {
 
   it("reports that the server is down, and recovers when it is back", async () => {
     vi.useFakeTimers();
-    const service = new ScriptedService(unreachable());
+    const server = new ScriptedServer(unreachable());
     function Status() {
       return <>{JSON.stringify([useFlagsStatus().ready, useFlagsStatus().error?.code])}</>;
     }
     const page = await render(
-      <FeatureFlagsProvider options={optionsFor(service)}>
+      <FeatureFlagsProvider options={optionsFor(server)}>
         <Status />
         <Flag name="banner" />
       </FeatureFlagsProvider>,
     );
     await act(() => vi.advanceTimersByTimeAsync(20_000));
     expect(page.text()).toBe('[false,"INITIALIZATION_FAILED"]banner is off.');
-    service.respondWith(configuration([flag("banner")]));
+    server.respondWith(configuration([flag("banner")]));
     await act(() => vi.advanceTimersByTimeAsync(40_000));
     expect(page.text()).toBe("[true,null]banner is on.");
     await page.unmount();
@@ -120,13 +120,13 @@ describe("a provider with options", () => {
 
   it("sends no request after it is unmounted", async () => {
     vi.useFakeTimers();
-    const service = new ScriptedService(status(401));
-    const page = await render(<FeatureFlagsProvider options={optionsFor(service)} />);
+    const server = new ScriptedServer(status(401));
+    const page = await render(<FeatureFlagsProvider options={optionsFor(server)} />);
     await act(() => vi.advanceTimersByTimeAsync(1_000));
     await page.unmount();
-    const { length } = service.requests;
+    const { length } = server.requests;
     await vi.advanceTimersByTimeAsync(600_000);
-    expect(service.requests).toHaveLength(length);
+    expect(server.requests).toHaveLength(length);
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -142,15 +142,15 @@ describe("a provider with options", () => {
 
 describe("a provider with a client", () => {
   it("does not rename its client in requests", async () => {
-    const { service } = await ready([flag("banner")]);
-    expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/core/${VERSION}`);
+    const { server } = await ready([flag("banner")]);
+    expect(server.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/core/${VERSION}`);
   });
 
   it("neither starts nor shuts it down", async () => {
-    const service = new ScriptedService(configuration([flag("banner")]));
-    const client = clientFor(service);
+    const server = new ScriptedServer(configuration([flag("banner")]));
+    const client = clientFor(server);
     const page = await render(<FeatureFlagsProvider client={client} />);
-    expect(service.requests).toHaveLength(0);
+    expect(server.requests).toHaveLength(0);
     await client.initialize();
     await page.unmount();
     expect(client.isReady()).toBe(true);
@@ -173,7 +173,7 @@ describe("a provider with a client", () => {
 
 describe("the context", () => {
   it("determines evaluations without a request, also when it changes", async () => {
-    const { client, service } = await ready([
+    const { client, server } = await ready([
       flagWithRule("ruled", "FR"),
       flagWithRollout("rolled_out", 64),
     ]);
@@ -188,7 +188,7 @@ describe("the context", () => {
     expect(page.text()).toBe("ruled is on.rolled_out is on.");
     await page.rerender(show("linus", "FR"));
     expect(page.text()).toBe("ruled is off.rolled_out is off.");
-    expect(service.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("is recognized as new when its object was modified in place", async () => {

@@ -5,7 +5,7 @@ import { act, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
 import { describe, expect, it, vi } from "vitest";
 import { ada, bob, readyClient } from "../../test-kit/clients.ts";
-import { EvaluatingService } from "../../test-kit/evaluating.ts";
+import { EvaluatingServer } from "../../test-kit/evaluating.ts";
 import { held, optionsFor } from "../../test-kit/scripted.ts";
 import { Client, Flag, hydrate, render } from "./support.tsx";
 
@@ -13,9 +13,9 @@ import { Client, Flag, hydrate, render } from "./support.tsx";
 const Activity = Reflect.get(React, "Activity");
 
 /** Returns a provider with options for remote mode, and the client that it creates. */
-function providerOf(service: EvaluatingService, more: object = {}) {
+function providerOf(server: EvaluatingServer, more: object = {}) {
   let created: FeatureFlagsClient | undefined;
-  const options = { ...optionsFor(service), mode: "remote" as const, ...more };
+  const options = { ...optionsFor(server), mode: "remote" as const, ...more };
   const give = (client: FeatureFlagsClient) => {
     created = client;
   };
@@ -32,39 +32,39 @@ function providerOf(service: EvaluatingService, more: object = {}) {
 
 describe("a provider in remote mode", () => {
   it("asks once for its context, and again when that changes", async () => {
-    const service = new EvaluatingService();
-    const { show, client } = providerOf(service);
+    const server = new EvaluatingServer();
+    const { show, client } = providerOf(server);
     const page = await render(<StrictMode>{show(ada)}</StrictMode>);
     await act(async () => client()?.initialize());
     expect(page.text()).toBe("beta is on.");
-    expect(service.bodies).toEqual([{ context: ada }]);
+    expect(server.bodies).toEqual([{ context: ada }]);
     const late = held();
-    service.respondWith(late.answer);
+    server.respondWith(late.answer);
     await page.rerender(<StrictMode>{show(bob)}</StrictMode>);
-    await service.requested(2);
+    await server.requested(2);
     expect(page.text()).toBe("beta is on.");
-    await act(() => late.release((request) => service.respond(request)));
+    await act(() => late.release((request) => server.respond(request)));
     await act(async () => client()?.setContext(bob));
     expect(page.text()).toBe("beta is off.");
     await page.rerender(<StrictMode>{show({ ...bob })}</StrictMode>);
-    expect(service.bodies).toEqual([{ context: ada }, { context: bob }]);
+    expect(server.bodies).toEqual([{ context: ada }, { context: bob }]);
   });
 
   it("asks for no context once it has none any more", async () => {
-    const service = new EvaluatingService();
-    const { show, client } = providerOf(service);
+    const server = new EvaluatingServer();
+    const { show, client } = providerOf(server);
     const page = await render(show(ada));
     await act(async () => client()?.initialize());
     expect(page.text()).toBe("beta is on.");
     await page.rerender(show(undefined));
-    await service.requested(2);
-    expect(service.bodies[1]).toEqual({ context: {} });
+    await server.requested(2);
+    expect(server.bodies[1]).toEqual({ context: {} });
     expect(client()?.context).toEqual({});
   });
 
   it("leaves the context to the options and the client if it has none", async () => {
-    const service = new EvaluatingService();
-    const { show, client } = providerOf(service, { context: ada });
+    const server = new EvaluatingServer();
+    const { show, client } = providerOf(server, { context: ada });
     const page = await render(show());
     await act(async () => client()?.initialize());
     expect(page.text()).toBe("beta is on.");
@@ -75,8 +75,8 @@ describe("a provider in remote mode", () => {
   it.skipIf(Activity === undefined)(
     "keeps the context that was set on its client when it is shown again",
     async () => {
-      const service = new EvaluatingService();
-      const { show, client } = providerOf(service, { context: bob });
+      const server = new EvaluatingServer();
+      const { show, client } = providerOf(server, { context: bob });
       const view = (mode: "visible" | "hidden") => <Activity mode={mode}>{show()}</Activity>;
       const page = await render(view("visible"));
       await act(async () => client()?.initialize());
@@ -88,14 +88,14 @@ describe("a provider in remote mode", () => {
       await vi.waitFor(() => expect(client()).not.toBe(before));
       await act(async () => client()?.refresh());
       expect(client()?.context).toEqual(ada);
-      expect(service.bodies.at(-1)).toEqual({ context: ada });
+      expect(server.bodies.at(-1)).toEqual({ context: ada });
       expect(page.text()).toBe("beta is on.");
     },
   );
 
   it("accepts a client, and passes its context on", async () => {
-    const service = new EvaluatingService();
-    const client = await readyClient(service, { mode: "remote", context: ada });
+    const server = new EvaluatingServer();
+    const client = await readyClient(server, { mode: "remote", context: ada });
     const show = (context?: object) => (
       <FeatureFlagsProvider client={client} context={context}>
         <Flag name="beta" />
@@ -106,15 +106,15 @@ describe("a provider in remote mode", () => {
     await page.rerender(show(bob));
     await act(() => client.setContext(bob));
     expect(page.text()).toBe("beta is off.");
-    expect(service.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
   });
 
   it("keeps the previous values if the new context cannot be fetched", async () => {
-    const service = new EvaluatingService();
-    const { show, client } = providerOf(service, { retries: 1, retryDelayMs: 1 });
+    const server = new EvaluatingServer();
+    const { show, client } = providerOf(server, { retries: 1, retryDelayMs: 1 });
     const page = await render(show(ada));
     await act(async () => client()?.initialize());
-    service.fail(400);
+    server.fail(400);
     await page.rerender(show(bob));
     await act(async () =>
       client()
@@ -122,19 +122,19 @@ describe("a provider in remote mode", () => {
         .catch(() => {}),
     );
     expect(page.text()).toBe("beta is on.");
-    service.recover();
+    server.recover();
     await act(async () => client()?.refresh());
     expect(page.text()).toBe("beta is off.");
   });
 
   it("hydrates with the answers of the server, without a request", async () => {
-    const service = new EvaluatingService();
-    const server = await readyClient(service, { mode: "remote", context: ada });
-    const bootstrap = JSON.parse(JSON.stringify(server.snapshot()));
-    const { show, client } = providerOf(service, { bootstrap });
+    const server = new EvaluatingServer();
+    const rendering = await readyClient(server, { mode: "remote", context: ada });
+    const bootstrap = JSON.parse(JSON.stringify(rendering.snapshot()));
+    const { show, client } = providerOf(server, { bootstrap });
     const html = renderToString(show(ada));
     expect(html).toContain("beta is on.");
-    service.respondWith(held().answer);
+    server.respondWith(held().answer);
     const page = await hydrate(html, show(ada));
     expect(page.text()).toBe("beta is on.");
     expect(page.complaints).toEqual([]);

@@ -15,26 +15,26 @@ function thousand(renders: string[]) {
 
 describe("1,000 components", () => {
   it("are rendered once, and then only if their flag has changed", async () => {
-    const { client, service } = await ready(names.map((name) => flag(name)));
+    const { client, server } = await ready(names.map((name) => flag(name)));
     const renders: string[] = [];
     await render(<FeatureFlagsProvider client={client}>{thousand(renders)}</FeatureFlagsProvider>);
     expect(renders).toHaveLength(1_000);
 
     renders.length = 0;
     await change(
-      service,
+      server,
       client,
       names.map((name) => flag(name, name !== "flag_42")),
     );
     expect(renders).toEqual(Array.from({ length: 10 }, () => "flag_42"));
 
     renders.length = 0;
-    await change(service, client, [...names.map((name) => flag(name, name !== "flag_42"))]);
+    await change(server, client, [...names.map((name) => flag(name, name !== "flag_42"))]);
     expect(renders).toEqual([]);
   });
 
   it("are not rendered for a rule that does not affect the context", async () => {
-    const { client, service } = await ready(names.map((name) => flag(name)));
+    const { client, server } = await ready(names.map((name) => flag(name)));
     const renders: string[] = [];
     await render(
       <FeatureFlagsProvider client={client} context={{ country: "GB" }}>
@@ -43,7 +43,7 @@ describe("1,000 components", () => {
     );
     renders.length = 0;
     const ruled = names.map((name) => flagWithRule(name, name === "flag_7" ? "GB" : "FR"));
-    await change(service, client, ruled);
+    await change(server, client, ruled);
     expect(renders).toEqual(Array.from({ length: 10 }, () => "flag_7"));
   });
 

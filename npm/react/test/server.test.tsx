@@ -16,7 +16,7 @@ import {
   flagWithRule,
   held,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
 } from "../../test-kit/scripted.ts";
 import { Client, change, Flag, hydrate, ready, render } from "./support.tsx";
 
@@ -63,14 +63,14 @@ async function servedAndHydrated(onServer: FeatureFlagsProviderProps, inBrowser 
 describe("a page from a server", () => {
   it("has the right values in its HTML and in the first render, including the context", async () => {
     const bootstrap = await handedOver();
-    const service = new ScriptedService(held().answer);
-    const { html, page } = await servedAndHydrated({ options: optionsFor(service), bootstrap });
+    const server = new ScriptedServer(held().answer);
+    const { html, page } = await servedAndHydrated({ options: optionsFor(server), bootstrap });
     expect(html).toMatch("banner is on.</i><i>ruled is off.</i><i>unknown is on.");
     expect(page.text()).toMatch("banner is on.ruled is off.unknown is on.");
   });
 
   it("also accepts the bootstrap in the options", async () => {
-    const options = optionsFor(new ScriptedService(held().answer));
+    const options = optionsFor(new ScriptedServer(held().answer));
     const { html } = await servedAndHydrated({
       options: { ...options, bootstrap: await handedOver() },
     });
@@ -78,18 +78,18 @@ describe("a page from a server", () => {
   });
 
   it("sends no request while it is rendered on the server", async () => {
-    const service = new ScriptedService(configuration([]));
+    const server = new ScriptedServer(configuration([]));
     renderToString(
-      <FeatureFlagsProvider options={optionsFor(service)}>
+      <FeatureFlagsProvider options={optionsFor(server)}>
         <Everything />
       </FeatureFlagsProvider>,
     );
-    expect(service.requests).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it("has fallbacks without a bootstrap, and then the flags", async () => {
-    const service = new ScriptedService(configuration([flag("banner"), flag("ruled", false)]));
-    const options = optionsFor(service, { fallbacks: { ruled: true } });
+    const server = new ScriptedServer(configuration([flag("banner"), flag("ruled", false)]));
+    const options = optionsFor(server, { fallbacks: { ruled: true } });
     const { html, page } = await servedAndHydrated({ options });
     expect(html).toMatch("banner is off.</i><i>ruled is on.");
     await vi.waitFor(() => expect(page.text()).toMatch("banner is on.ruled is off."));
@@ -101,7 +101,7 @@ describe("a page from a server", () => {
     const bootstrap = client.withContext(context).snapshot();
     const { html } = await servedAndHydrated(
       { client, context, bootstrap },
-      { options: optionsFor(new ScriptedService(held().answer)), context, bootstrap },
+      { options: optionsFor(new ScriptedServer(held().answer)), context, bootstrap },
     );
     expect(html).toMatch("banner is on.</i><i>ruled is off.");
   });
@@ -126,19 +126,19 @@ describe("a page from a server", () => {
 
   it("switches to newer flags after its first render, without an error", async () => {
     const bootstrap = await handedOver();
-    const service = new ScriptedService(configuration([flag("banner", false)]));
-    const { page } = await servedAndHydrated({ options: optionsFor(service), bootstrap });
+    const server = new ScriptedServer(configuration([flag("banner", false)]));
+    const { page } = await servedAndHydrated({ options: optionsFor(server), bootstrap });
     await vi.waitFor(() => expect(page.text()).toMatch("banner is off."));
   });
 
   it("hydrates with the served flags even if that happens late", async () => {
     const bootstrap = await handedOver();
-    const service = new ScriptedService(configuration([flag("banner", false)]));
+    const server = new ScriptedServer(configuration([flag("banner", false)]));
     let load: (module: { default: typeof Flag }) => void = () => {};
     const Late = lazy(() => new Promise<{ default: typeof Flag }>((resolve) => (load = resolve)));
     let client: FeatureFlagsClient | undefined;
     const app = (Shown: typeof Flag | typeof Late) => (
-      <FeatureFlagsProvider options={optionsFor(service)} bootstrap={bootstrap}>
+      <FeatureFlagsProvider options={optionsFor(server)} bootstrap={bootstrap}>
         <Client
           give={(found) => {
             client = found;
@@ -163,10 +163,10 @@ describe("a page from a server", () => {
   });
 
   it("follows the flags once it is hydrated", async () => {
-    const { client, service } = await ready([flag("banner")]);
+    const { client, server } = await ready([flag("banner")]);
     const bootstrap = client.snapshot();
     const { page } = await servedAndHydrated({ client, bootstrap });
-    await change(service, client, [flag("banner", false)]);
+    await change(server, client, [flag("banner", false)]);
     expect(page.text()).toMatch("banner is off.");
   });
 });

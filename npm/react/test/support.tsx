@@ -4,7 +4,7 @@ import { act, type ReactNode } from "react";
 import { createRoot, hydrateRoot, type Root } from "react-dom/client";
 import { onTestFinished } from "vitest";
 import { readyClient } from "../../test-kit/clients.ts";
-import { configuration, type FlagConfig, ScriptedService } from "../../test-kit/scripted.ts";
+import { configuration, type FlagConfig, ScriptedServer } from "../../test-kit/scripted.ts";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
@@ -52,21 +52,21 @@ export async function ready(
   flags: readonly FlagConfig[],
   options: Partial<FeatureFlagsClientOptions> = {},
 ) {
-  const service = new ScriptedService(configuration(flags));
-  const client = await readyClient(service, options);
-  return { service, client };
+  const server = new ScriptedServer(configuration(flags));
+  const client = await readyClient(server, options);
+  return { server, client };
 }
 
 let tags = 0;
 
 /** Replaces the flags of the server, and makes the client fetch them. */
 export async function change(
-  service: ScriptedService,
+  server: ScriptedServer,
   client: FeatureFlagsClient,
   flags: readonly FlagConfig[],
 ): Promise<void> {
   tags += 1;
-  service.respondWith(configuration(flags, `W/"changed ${tags}"`));
+  server.respondWith(configuration(flags, `W/"changed ${tags}"`));
   await act(() => client.refresh());
 }
 

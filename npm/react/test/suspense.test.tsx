@@ -7,7 +7,7 @@ import {
   flag,
   held,
   optionsFor,
-  ScriptedService,
+  ScriptedServer,
   status,
 } from "../../test-kit/scripted.ts";
 import { change, ready, render } from "./support.tsx";
@@ -25,8 +25,8 @@ const patient = (children: ReactNode) => <Suspense fallback="…">{children}</Su
 describe("useSuspenseFlag", () => {
   it("suspends until the client has flags, and then follows them", async () => {
     const answer = held();
-    const service = new ScriptedService(answer.answer);
-    const client = clientFor(service);
+    const server = new ScriptedServer(answer.answer);
+    const client = clientFor(server);
     const page = await render(
       <FeatureFlagsProvider client={client}>
         {patient(<Waiting name="banner" />)}
@@ -36,25 +36,25 @@ describe("useSuspenseFlag", () => {
     expect(page.text()).toBe("……");
     await act(async () => {
       const initialized = client.initialize();
-      await service.requested(1);
+      await server.requested(1);
       await answer.release(configuration([flag("banner", false)]));
       await initialized;
     });
     expect(page.text()).toBe("banner is offunknown is on");
-    await change(service, client, [flag("banner")]);
+    await change(server, client, [flag("banner")]);
     expect(page.text()).toBe("banner is onunknown is on");
     await client.shutdown();
   });
 
   it("stops suspending when fetching has failed", async () => {
-    const service = new ScriptedService(status(401));
+    const server = new ScriptedServer(status(401));
     const page = await render(
-      <FeatureFlagsProvider options={optionsFor(service)}>
+      <FeatureFlagsProvider options={optionsFor(server)}>
         {patient(<Waiting name="banner" />)}
       </FeatureFlagsProvider>,
     );
     await act(async () => {
-      await service.requested(1);
+      await server.requested(1);
       await new Promise((resolve) => setTimeout(resolve));
     });
     expect(page.text()).toBe("banner is on");
@@ -63,7 +63,7 @@ describe("useSuspenseFlag", () => {
   it.each(["before", "after"])(
     "stops suspending when the application's own client fails %s it is mounted",
     async (when) => {
-      const client = clientFor(new ScriptedService(status(401)));
+      const client = clientFor(new ScriptedServer(status(401)));
       const fail = () => client.initialize().catch(() => {});
       if (when === "before") {
         await fail();
@@ -85,7 +85,7 @@ describe("useSuspenseFlag", () => {
   );
 
   it("stops suspending when the client fails between a render and its effects", async () => {
-    const client = clientFor(new ScriptedService(held().answer));
+    const client = clientFor(new ScriptedServer(held().answer));
     function End() {
       useLayoutEffect(() => void client.shutdown());
       return null;
@@ -102,9 +102,9 @@ describe("useSuspenseFlag", () => {
   it("does not suspend for flags of a bootstrap, or if the client is ready", async () => {
     const { client } = await ready([flag("banner", false)]);
     const bootstrap = client.snapshot();
-    const service = new ScriptedService(held().answer);
+    const server = new ScriptedServer(held().answer);
     const handedOver = await render(
-      <FeatureFlagsProvider options={optionsFor(service)} bootstrap={bootstrap}>
+      <FeatureFlagsProvider options={optionsFor(server)} bootstrap={bootstrap}>
         <Waiting name="banner" />
       </FeatureFlagsProvider>,
     );

@@ -6,7 +6,7 @@ import {
   document,
   flag,
   type optionsFor,
-  ScriptedService,
+  ScriptedServer,
 } from "../../test-kit/scripted.ts";
 
 const matches = {
@@ -20,16 +20,16 @@ const beta = { key: "beta", enabled: true, rules: [rule], rollout: null };
 const newer = { format: 2, flags: [flag("alpha"), beta, flag("gamma", false)] };
 const unsupported = expect.objectContaining({ code: "FLAG_UNSUPPORTED" });
 
-async function started(...[service, options]: Parameters<typeof optionsFor>) {
+async function started(...[server, options]: Parameters<typeof optionsFor>) {
   const logger = new LogRecorder();
-  const client = clientFor(service, { logger, ...options });
+  const client = clientFor(server, { logger, ...options });
   await client.initialize();
   return { client, logger };
 }
 
 describe("a flag that needs a newer package", () => {
   it("throws for a context, without affecting other flags", async () => {
-    const { client } = await started(new ScriptedService(document(newer)));
+    const { client } = await started(new ScriptedServer(document(newer)));
     expect(() => client.evaluate("beta", {})).toThrow(unsupported);
     expect(() => client.explain("beta", {})).toThrow(unsupported);
     expect(() => client.withContext({}).evaluate("beta")).toThrow(unsupported);
@@ -46,7 +46,7 @@ describe("a flag that needs a newer package", () => {
   it("has its value in `fallbacks`", async () => {
     const fallback = { enabled: false, reason: "fallback" };
     const options = { fallbacks: { beta: false } };
-    const { client } = await started(new ScriptedService(document(newer)), options);
+    const { client } = await started(new ScriptedServer(document(newer)), options);
     expect(client.evaluate("beta", {})).toEqual(fallback);
     expect(client.read("beta", {})).toEqual(fallback);
     expect(client.withContext({}).evaluate("beta")).toEqual(fallback);
@@ -63,8 +63,8 @@ describe("a flag that needs a newer package", () => {
       { ...beta, key: "disabled", enabled: false },
       { ...beta, key: 5 },
     ];
-    const service = new ScriptedService(document({ flags: entries }));
-    const { client, logger } = await started(service);
+    const server = new ScriptedServer(document({ flags: entries }));
+    const { client, logger } = await started(server);
     const has = (key: string, value: string) => expect.stringContaining(`'${key}' ${value}`);
     const expected = [
       has("beta", 'has "matches", which is a value that @pennon/core'),
@@ -75,23 +75,23 @@ describe("a flag that needs a newer package", () => {
       expect.stringContaining("1 of the flags"),
     ];
     expect(logger.lines).toEqual(expected);
-    service.respondWith(document({ flags: [...entries].reverse() }, 'W/"2"'));
+    server.respondWith(document({ flags: [...entries].reverse() }, 'W/"2"'));
     await client.refresh();
     expect(logger.lines).toEqual(expected);
   });
 
   it("is reported as changed when it becomes one, and when it stops being one", async () => {
-    const service = new ScriptedService(configuration([flag("alpha"), flag("beta")]));
-    const { client } = await started(service);
+    const server = new ScriptedServer(configuration([flag("alpha"), flag("beta")]));
+    const { client } = await started(server);
     const changes: (readonly string[])[] = [];
     client.on("change", ({ flags }) => changes.push(flags));
-    service.respondWith(document({ flags: [flag("alpha"), beta] }, 'W/"2"'));
+    server.respondWith(document({ flags: [flag("alpha"), beta] }, 'W/"2"'));
     await client.refresh();
     expect(client.read("beta", {})).toBeUndefined();
     // It has moved in the document, but is unchanged.
-    service.respondWith(document({ flags: [beta, flag("alpha")] }, 'W/"3"'));
+    server.respondWith(document({ flags: [beta, flag("alpha")] }, 'W/"3"'));
     await client.refresh();
-    service.respondWith(configuration([flag("alpha"), flag("beta")], 'W/"4"'));
+    server.respondWith(configuration([flag("alpha"), flag("beta")], 'W/"4"'));
     await client.refresh();
     expect(client.read("beta", {})).toEqual({ enabled: true, reason: "flag_enabled" });
     expect(changes).toEqual([["beta"], ["beta"]]);
@@ -107,8 +107,8 @@ describe("a flag that needs a newer package", () => {
         flags: [{ key: "beta", enabled: false, reason: "targeting_rule" as const }],
       },
     };
-    const service = new ScriptedService(document(newer));
-    const client = clientFor(service, { bootstrap });
+    const server = new ScriptedServer(document(newer));
+    const client = clientFor(server, { bootstrap });
     expect(client.read("beta", context)?.enabled).toBe(false);
     await client.initialize();
     expect(client.read("beta", context)).toBeUndefined();
