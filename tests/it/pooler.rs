@@ -2,9 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use pennon_tests::{Pooler, Process, TestApp, TestDatabase, eventually};
+use pennon_tests::load::LoadClient;
+use pennon_tests::{Pooler, Process, Proxy, TestApp, TestDatabase, eventually};
 use reqwest::StatusCode;
 use serde_json::json;
+use tokio::task::JoinSet;
+use tokio::time::sleep_until;
 
 /// The maximum time until all instances serve a change.
 const PROPAGATION: Duration = Duration::from_millis(250);
@@ -181,6 +184,42 @@ async fn restarting_the_pooler_interrupts_only_administration() {
     })
     .await;
     assert!(!process.access_token().await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_do_not_wait_for_a_server_that_the_pooler_cannot_reach() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    let proxy = Proxy::before(&database).await;
+    let proxied = proxy.database(&database);
+    let Some(pooler) = Pooler::before(&proxied, "transaction", 20).await else {
+        return;
+    };
+    let behind = pooler.database(&database, "pgbouncer=true");
+    let process = Process::start(&behind, &[]).await;
+    let client = LoadClient::prepared(&process).await;
+    let lost = Instant::now() + Duration::from_secs(1);
+    let end = lost + Duration::from_secs(6);
+    let mut callers = JoinSet::new();
+    for _ in 0..12 {
+        let client = client.clone();
+        callers.spawn(async move {
+            let mut slowest = Duration::ZERO;
+            while Instant::now() < end {
+                let exchange = client.exchange("list").await;
+                slowest = slowest.max(exchange.received - exchange.sent);
+            }
+            slowest
+        });
+    }
+    sleep_until(lost.into()).await;
+    proxy.cut();
+    sleep_until(end.into()).await;
+    proxy.resume();
+    let slowest = callers.join_all().await.into_iter().max();
+    assert!(slowest < Some(Duration::from_secs(4)), "{slowest:?}");
 }
 
 #[tokio::test]

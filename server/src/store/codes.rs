@@ -18,7 +18,7 @@ const SQLITE_IOERR_WRITE: u32 = 778;
 const SQLITE_IOERR_SHMSIZE: u32 = 4874;
 
 // The error codes of PostgreSQL (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
-pub(super) const CONNECTION_EXCEPTIONS: &str = "08";
+const CONNECTION_EXCEPTIONS: &str = "08";
 pub(super) const PROTOCOL_VIOLATION: &str = "08P01";
 pub(super) const READ_ONLY_SQL_TRANSACTION: &str = "25006";
 pub(super) const INVALID_AUTHORIZATION: &str = "28000";
@@ -51,6 +51,16 @@ const UNAVAILABLE: [&str; 9] = [
 /// Returns the code of a database's error: the number of SQLite, or the five characters of PostgreSQL.
 pub(super) fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
     error.as_database_error()?.code()
+}
+
+/// Returns true if a pooler reports that its connection to PostgreSQL is lost.
+pub(super) fn is_of_pooler(error: &sqlx::Error) -> bool {
+    code(error).is_some_and(|code| code.starts_with(CONNECTION_EXCEPTIONS))
+}
+
+/// Returns true if PostgreSQL itself responds with an error, and so is alive.
+pub(super) fn is_of_server(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Database(_)) && !is_of_pooler(error)
 }
 
 /// Returns the primary result code of an error of SQLite.
@@ -94,7 +104,7 @@ impl From<sqlx::Error> for Error {
 }
 
 /// Returns true if a write failed for lack of disk space, or at a quota or a limit of the file's size.
-fn means_full(code: &str) -> bool {
+pub(super) fn means_full(code: &str) -> bool {
     match sqlite(code) {
         Some(code) => matches!(
             code,

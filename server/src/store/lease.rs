@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Executor, Postgres, SqlSafeStr as _, Transaction};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, timeout};
 
-use super::codes::{ADMIN_SHUTDOWN, CONNECTION_EXCEPTIONS, code};
+use super::codes::{ADMIN_SHUTDOWN, code, is_of_pooler};
 use super::postgres::{Pools, READERS, WRITERS};
 use super::statements::Statements;
 use super::storage::Storage;
@@ -225,9 +225,4 @@ fn is_cut_off(error: &sqlx::Error) -> bool {
         sqlx::Error::Io(error) => error.kind() != ErrorKind::ConnectionRefused,
         _ => code(error).as_deref() == Some(ADMIN_SHUTDOWN),
     }
-}
-
-/// Returns true if a pooler reports that its connection to the server is lost.
-fn is_of_pooler(error: &sqlx::Error) -> bool {
-    code(error).is_some_and(|code| code.starts_with(CONNECTION_EXCEPTIONS))
 }

@@ -19,7 +19,7 @@ use sqlx::{Connection, Row as _};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-use super::codes::{TOO_MANY_CONNECTIONS, code};
+use super::codes::{TOO_MANY_CONNECTIONS, code, is_of_server};
 use super::lease::{Lease, LeasedTx, begin, lost};
 use super::pooler::ensure_sessions;
 use super::reach::reach;
@@ -264,8 +264,7 @@ impl Server {
         let query = "show transaction_read_only";
         let is_read_only = match sqlx::raw_sql(query).fetch_one(connection).await {
             Ok(row) => row.try_get::<String, _>(0)? == "on",
-            // A server that responds is alive, even if it responds with an error.
-            Err(sqlx::Error::Database(_)) => return Ok(()),
+            Err(error) if is_of_server(&error) => return Ok(()),
             Err(error) => return Err(error),
         };
         if is_read_only {

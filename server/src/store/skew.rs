@@ -10,6 +10,7 @@ use sqlx::Row;
 use sqlx::postgres::PgConnection;
 use tokio::time::Instant;
 
+use super::codes::is_of_server;
 use crate::clock::Clock;
 
 /// The interval between comparisons of the clocks.
@@ -87,8 +88,7 @@ impl Skew {
         // A raw query takes one round trip, and prepares no statement.
         let database = match sqlx::raw_sql(database).fetch_one(connection).await {
             Ok(row) => row.try_get(0)?,
-            // A server that responds is alive, even if it responds with an error.
-            Err(sqlx::Error::Database(_)) => return Ok(()),
+            Err(error) if is_of_server(&error) => return Ok(()),
             Err(error) => return Err(error),
         };
         let ahead = correction.add(ahead(before, database, clock.now().millis()));
