@@ -1,11 +1,12 @@
 //! Errors of the use cases, independent of HTTP.
 
+use std::borrow::Cow;
+
 use pennon_core::rule::MAX_RULES;
 use pennon_model::environment::EnvironmentPath;
 use pennon_model::flag::FlagKey;
 use pennon_model::grant::Resource;
 use pennon_model::user::Role;
-use sqlx::error::DatabaseError;
 
 /// An error of a use case or an extractor.
 #[derive(Debug, thiserror::Error)]
@@ -156,10 +157,16 @@ pub(crate) fn join_paths(environments: &[EnvironmentPath]) -> String {
     environments.join(", ")
 }
 
+/// The code of PostgreSQL for a canceled statement.
+const QUERY_CANCELED: &str = "57014";
+
 fn unavailable(error: Option<&sqlx::Error>) -> &'static str {
     match error {
         Some(sqlx::Error::PoolTimedOut) => {
             "the database is busy: no connection became free in time"
+        }
+        Some(error) if database_code(error).as_deref() == Some(QUERY_CANCELED) => {
+            "the database canceled a statement, as it does when one takes longer than its `statement_timeout`"
         }
         Some(error) if is_busy(error) => {
             "the database is busy: another change or session holds a lock"
@@ -171,11 +178,14 @@ fn unavailable(error: Option<&sqlx::Error>) -> &'static str {
 /// Returns true if the database gave up waiting for a lock, or canceled a statement that took too long: with `busy` or
 /// `locked` of SQLite, or with `lock_not_available` or `query_canceled` of PostgreSQL.
 pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(DatabaseError::code);
-    code.is_some_and(|code| match code.parse::<u32>() {
+    database_code(error).is_some_and(|code| match code.parse::<u32>() {
         Ok(number) if code.len() < 5 => matches!(number & 0xff, 5 | 6),
-        _ => matches!(&*code, "55P03" | "57014"),
+        _ => matches!(&*code, "55P03" | QUERY_CANCELED),
     })
+}
+
+fn database_code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
+    error.as_database_error()?.code()
 }
 
 fn stale(current: Option<i64>) -> String {

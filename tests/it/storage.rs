@@ -1,6 +1,8 @@
 //! The service while its database cannot write: a full disk, and transactions that the database rolls back itself.
 
-use pennon_tests::{EMAIL, PASSWORD, Process, TestApp, TestDatabase, eventually};
+use std::process::Command;
+
+use pennon_tests::{EMAIL, PASSWORD, Process, TestApp, TestDatabase, binary, eventually};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -70,6 +72,26 @@ async fn a_full_postgresql_disk_is_reported_until_a_write_succeeds() {
     .await;
     let stored = app.database().count("select max(size) from checks").await;
     assert!(stored > 200_000, "the write needs only {stored} bytes");
+}
+
+#[tokio::test]
+async fn a_start_on_a_full_disk_says_that_the_disk_is_full() {
+    let database = TestDatabase::create().await;
+    if database.is_postgres() {
+        return;
+    }
+    Process::start(&database, &[]).await.stop().await;
+    // In blocks of 512 or 1,024 bytes. SQLite needs 32 KiB for the index of its log.
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -f 8; exec \"$0\""])
+        .arg(binary())
+        .env("DATABASE_URL", database.url())
+        .env("PENNON_LISTEN", "127.0.0.1:0")
+        .output()
+        .expect("a shell");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("pennon.db is full"), "{error}");
+    assert!(!output.status.success());
 }
 
 #[tokio::test]

@@ -62,6 +62,17 @@ pub enum OpenError {
         /// The message of the operating system.
         problem: String,
     },
+    /// The disk of the file is full, or a limit of the file's size is reached.
+    #[error(
+        "the disk of the database {} is full: SQLite needs some space even to read it; free at least 1 MB in {}, and start \
+         again", file.display(), folder.display()
+    )]
+    Full {
+        /// The file.
+        file: PathBuf,
+        /// Its folder.
+        folder: PathBuf,
+    },
     /// The file is not a SQLite database.
     #[error("{} is not a SQLite database; name another file in DATABASE_URL", .0.display())]
     NotADatabase(PathBuf),

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,8 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::codes::{
-    SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY, primary_code,
+    SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY, code, means_full,
+    primary_code,
 };
 use super::schema::{self, Outdated};
 use super::{Access, CopyError, OpenError, OpenMode, WRITE_LOCK_TIMEOUT, backup};
@@ -242,17 +243,27 @@ fn unusable(file: &Path, error: sqlx::Error) -> OpenError {
             file: file.to_owned(),
             problem: answer.message().to_owned(),
         },
+        _ if code(&error).is_some_and(|code| means_full(&code)) => OpenError::Full {
+            folder: existing_folder(file),
+            file: file.to_owned(),
+        },
         _ => OpenError::Connect(error),
     }
 }
 
-/// Returns the error for a file that cannot be written. It names the folder that must be writable: the closest existing
-/// one above the file. SQLite creates further files next to an existing one.
-fn unwritable(file: &Path, problem: impl Display) -> OpenError {
+/// Returns the closest existing folder above a file.
+fn existing_folder(file: &Path) -> PathBuf {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let folder = file.ancestors().skip(1).find(|folder| folder.is_dir());
+    folder.unwrap_or(&file).to_owned()
+}
+
+/// Returns the error for a file that cannot be written. It names the folder that must be writable, because SQLite creates
+/// further files next to an existing one.
+fn unwritable(file: &Path, problem: impl Display) -> OpenError {
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     OpenError::Unwritable {
-        folder: folder.unwrap_or(&file).to_owned(),
+        folder: existing_folder(&file),
         problem: problem.to_string(),
         exists: file.exists(),
         file,
