@@ -117,9 +117,15 @@ async fn report_dropped(counter: ErrorCounter) {
 /// of them may be the reason that the server does not start.
 fn log(level: LevelFilter, format: LogFormat, writer: BoxMakeWriter) {
     let default = Targets::new().with_default(level);
+    // The library takes an empty directive for the level `error`.
     let directives = std::env::var("RUST_LOG").unwrap_or_default();
+    let directives: Vec<_> = directives
+        .split(',')
+        .filter(|each| !each.trim().is_empty())
+        .collect();
+    let directives = directives.join(",");
     let (selected, problem) = match directives.parse::<Targets>() {
-        _ if directives.trim().is_empty() => (default, None),
+        _ if directives.is_empty() => (default, None),
         Ok(_) if is_unknown_level(directives.trim()) => (
             default,
             Some(format!("`{}` is not a level", directives.trim())),

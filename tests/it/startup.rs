@@ -185,6 +185,16 @@ async fn no_log_filter_hides_the_reason_for_a_failed_start() {
 }
 
 #[tokio::test]
+async fn an_empty_log_directive_hides_nothing() {
+    for filter in ["info,", ",info,,", ","] {
+        let settings = [("RUST_LOG", filter), ("PENNON_LISTENS", "a typing mistake")];
+        let process = Process::start(&TestDatabase::create().await, &settings).await;
+        let log = process.stop().await.log;
+        assert!(log.contains("PENNON_LISTENS is ignored"), "{filter}: {log}");
+    }
+}
+
+#[tokio::test]
 async fn the_error_for_an_unusable_database_file_names_file_and_folder() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let file = folder.path().join("file");
