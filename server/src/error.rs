@@ -1,12 +1,12 @@
 //! Errors of the use cases, independent of HTTP.
 
-use std::borrow::Cow;
-
 use pennon_core::rule::MAX_RULES;
 use pennon_model::environment::EnvironmentPath;
 use pennon_model::flag::FlagKey;
 use pennon_model::grant::Resource;
 use pennon_model::user::Role;
+
+use crate::codes::{QUERY_CANCELED, code, is_busy, means_full, means_read_only, means_unavailable};
 
 /// An error of a use case or an extractor.
 #[derive(Debug, thiserror::Error)]
@@ -157,15 +157,37 @@ pub(crate) fn join_paths(environments: &[EnvironmentPath]) -> String {
     environments.join(", ")
 }
 
-/// The code of PostgreSQL for a canceled statement.
-const QUERY_CANCELED: &str = "57014";
+impl From<sqlx::Error> for Error {
+    /// Distinguishes an unavailable, full or read-only database from an incorrect query.
+    fn from(error: sqlx::Error) -> Self {
+        use sqlx::Error as Sql;
+        let means = |kind: fn(&str) -> bool| code(&error).is_some_and(|code| kind(&code));
+        if means(means_full) {
+            return Self::StorageFull(error);
+        }
+        if means(means_read_only) {
+            return Self::ReadOnly(error);
+        }
+        let is_away = match &error {
+            // The code that closed the pool has logged the reason. Logging it here would repeat it for every request.
+            Sql::PoolClosed => return Self::Unavailable(None),
+            Sql::Io(_) | Sql::PoolTimedOut | Sql::WorkerCrashed | Sql::Tls(_) => true,
+            _ => means(means_unavailable),
+        };
+        if is_away {
+            Self::Unavailable(Some(error))
+        } else {
+            Self::Internal(format!("database: {error}"))
+        }
+    }
+}
 
 fn unavailable(error: Option<&sqlx::Error>) -> &'static str {
     match error {
         Some(sqlx::Error::PoolTimedOut) => {
             "the database is busy: no connection became free in time"
         }
-        Some(error) if database_code(error).as_deref() == Some(QUERY_CANCELED) => {
+        Some(error) if code(error).as_deref() == Some(QUERY_CANCELED) => {
             "the database canceled a statement, as it does when one takes longer than its `statement_timeout`"
         }
         Some(error) if is_busy(error) => {
@@ -173,19 +195,6 @@ fn unavailable(error: Option<&sqlx::Error>) -> &'static str {
         }
         _ => "the database cannot be reached",
     }
-}
-
-/// Returns true if the database gave up waiting for a lock, or canceled a statement that took too long: with `busy` or
-/// `locked` of SQLite, or with `lock_not_available` or `query_canceled` of PostgreSQL.
-pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
-    database_code(error).is_some_and(|code| match code.parse::<u32>() {
-        Ok(number) if code.len() < 5 => matches!(number & 0xff, 5 | 6),
-        _ => matches!(&*code, "55P03" | QUERY_CANCELED),
-    })
-}
-
-fn database_code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
-    error.as_database_error()?.code()
 }
 
 fn stale(current: Option<i64>) -> String {

@@ -9,6 +9,7 @@ mod admin;
 mod auth;
 mod cli;
 mod clock;
+mod codes;
 mod config;
 mod dashboard;
 mod error;

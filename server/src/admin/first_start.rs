@@ -12,7 +12,8 @@ use super::provisioning::{BootstrapFile, Provisioning};
 use super::{Admin, StartError, audit, changes, provisioning, users};
 use crate::auth::actor::Actor;
 use crate::auth::password::NewPassword;
-use crate::error::{Error, is_busy, on_one_line};
+use crate::codes::is_busy;
+use crate::error::{Error, on_one_line};
 use crate::store::{self, Tx};
 
 /// The account that the first start created.

@@ -7,7 +7,6 @@ pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod batch;
 pub(crate) mod clients;
-mod codes;
 pub(crate) mod configurations;
 pub(crate) mod environments;
 pub(crate) mod first_steps;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use sqlx::migrate::MigrateError;
 use uuid::Uuid;
 
-use super::codes;
 use super::reach::ReachError;
+use crate::codes;
 
 /// The ways to open a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,6 @@ use sqlx::{Connection, Row as _};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-use super::codes::{TOO_MANY_CONNECTIONS, code, is_of_server};
 use super::lease::{Lease, LeasedTx, begin, lost};
 use super::pooler::ensure_sessions;
 use super::reach::reach;
@@ -29,6 +28,7 @@ use super::storage::Storage;
 use super::target::Target;
 use super::{ACQUIRE_TIMEOUT, Access, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
 use crate::clock::{Clock, Confirmed, Entropy};
+use crate::codes::{TOO_MANY_CONNECTIONS, code, is_of_server};
 
 /// The time limit at the start to wait for a server that is still starting.
 const START_TIMEOUT: Duration = Duration::from_secs(15);

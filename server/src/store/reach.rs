@@ -8,13 +8,13 @@ use sqlx::Connection;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgSslMode};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::codes::{
+use super::target::Target;
+use super::tls::{self, Tls};
+use crate::codes::{
     ADMIN_SHUTDOWN, CANNOT_CONNECT_NOW, CRASH_SHUTDOWN, INSUFFICIENT_PRIVILEGE,
     INVALID_AUTHORIZATION, INVALID_CATALOG_NAME, INVALID_PASSWORD, PROTOCOL_VIOLATION,
     TOO_MANY_CONNECTIONS, code,
 };
-use super::target::Target;
-use super::tls::{self, Tls};
 
 /// The pause between two attempts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);

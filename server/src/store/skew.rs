@@ -10,8 +10,8 @@ use sqlx::Row;
 use sqlx::postgres::PgConnection;
 use tokio::time::Instant;
 
-use super::codes::is_of_server;
 use crate::clock::Clock;
+use crate::codes::is_of_server;
 
 /// The interval between comparisons of the clocks.
 const INTERVAL: Duration = Duration::from_mins(1);

@@ -16,12 +16,12 @@ use sqlx::{ConnectOptions, Connection, Sqlite, Transaction};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use super::codes::{
+use super::schema::{self, Outdated};
+use super::{Access, CopyError, OpenError, OpenMode, WRITE_LOCK_TIMEOUT, backup};
+use crate::codes::{
     SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY, code, means_full,
     primary_code,
 };
-use super::schema::{self, Outdated};
-use super::{Access, CopyError, OpenError, OpenMode, WRITE_LOCK_TIMEOUT, backup};
 
 /// The busy timeout of one attempt to lock the file. SQLite's busy handler backs off to 100 ms between attempts, so
 /// [`File::begin_to_write`] restarts it before that.

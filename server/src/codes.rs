@@ -1,37 +1,36 @@
-//! The error codes of the databases, and the errors that they mean.
+//! The error codes of the databases, and their meanings.
 
 use std::borrow::Cow;
 
-use crate::error::Error;
-
 // The result codes of SQLite (<https://sqlite.org/rescode.html>). The last two are extended codes of `SQLITE_IOERR`.
-pub(super) const SQLITE_BUSY: u32 = 5;
+pub(crate) const SQLITE_BUSY: u32 = 5;
 const SQLITE_LOCKED: u32 = 6;
 const SQLITE_NOMEM: u32 = 7;
-pub(super) const SQLITE_READONLY: u32 = 8;
+pub(crate) const SQLITE_READONLY: u32 = 8;
 const SQLITE_IOERR: u32 = 10;
-pub(super) const SQLITE_CORRUPT: u32 = 11;
+pub(crate) const SQLITE_CORRUPT: u32 = 11;
 const SQLITE_FULL: u32 = 13;
-pub(super) const SQLITE_CANTOPEN: u32 = 14;
-pub(super) const SQLITE_NOTADB: u32 = 26;
+pub(crate) const SQLITE_CANTOPEN: u32 = 14;
+pub(crate) const SQLITE_NOTADB: u32 = 26;
 const SQLITE_IOERR_WRITE: u32 = 778;
 const SQLITE_IOERR_SHMSIZE: u32 = 4874;
 
 // The error codes of PostgreSQL (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 const CONNECTION_EXCEPTIONS: &str = "08";
-pub(super) const PROTOCOL_VIOLATION: &str = "08P01";
-pub(super) const READ_ONLY_SQL_TRANSACTION: &str = "25006";
-pub(super) const INVALID_AUTHORIZATION: &str = "28000";
-pub(super) const INVALID_PASSWORD: &str = "28P01";
-pub(super) const INVALID_CATALOG_NAME: &str = "3D000";
-pub(super) const DEADLOCK_DETECTED: &str = "40P01";
-pub(super) const INSUFFICIENT_PRIVILEGE: &str = "42501";
+pub(crate) const PROTOCOL_VIOLATION: &str = "08P01";
+pub(crate) const READ_ONLY_SQL_TRANSACTION: &str = "25006";
+pub(crate) const INVALID_AUTHORIZATION: &str = "28000";
+pub(crate) const INVALID_PASSWORD: &str = "28P01";
+pub(crate) const INVALID_CATALOG_NAME: &str = "3D000";
+pub(crate) const DEADLOCK_DETECTED: &str = "40P01";
+pub(crate) const INSUFFICIENT_PRIVILEGE: &str = "42501";
 const DISK_FULL: &str = "53100";
-pub(super) const TOO_MANY_CONNECTIONS: &str = "53300";
-pub(super) const LOCK_NOT_AVAILABLE: &str = "55P03";
-pub(super) const ADMIN_SHUTDOWN: &str = "57P01";
-pub(super) const CRASH_SHUTDOWN: &str = "57P02";
-pub(super) const CANNOT_CONNECT_NOW: &str = "57P03";
+pub(crate) const TOO_MANY_CONNECTIONS: &str = "53300";
+pub(crate) const LOCK_NOT_AVAILABLE: &str = "55P03";
+pub(crate) const QUERY_CANCELED: &str = "57014";
+pub(crate) const ADMIN_SHUTDOWN: &str = "57P01";
+pub(crate) const CRASH_SHUTDOWN: &str = "57P02";
+pub(crate) const CANNOT_CONNECT_NOW: &str = "57P03";
 
 /// The classes, and one code, of errors that mean that PostgreSQL is temporarily unavailable: connection exceptions, an
 /// idle transaction that was ended, refused credentials, no such database, lost to another transaction, insufficient
@@ -49,23 +48,32 @@ const UNAVAILABLE: [&str; 9] = [
 ];
 
 /// Returns the code of a database's error: the number of SQLite, or the five characters of PostgreSQL.
-pub(super) fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
+pub(crate) fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
     error.as_database_error()?.code()
 }
 
 /// Returns true if a pooler reports that its connection to PostgreSQL is lost.
-pub(super) fn is_of_pooler(error: &sqlx::Error) -> bool {
+pub(crate) fn is_of_pooler(error: &sqlx::Error) -> bool {
     code(error).is_some_and(|code| code.starts_with(CONNECTION_EXCEPTIONS))
 }
 
 /// Returns true if PostgreSQL itself responds with an error, and so is alive.
-pub(super) fn is_of_server(error: &sqlx::Error) -> bool {
+pub(crate) fn is_of_server(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Database(_)) && !is_of_pooler(error)
 }
 
 /// Returns the primary result code of an error of SQLite.
-pub(super) fn primary_code(error: &sqlx::Error) -> Option<u32> {
+pub(crate) fn primary_code(error: &sqlx::Error) -> Option<u32> {
     code(error).and_then(|code| Some(primary(sqlite(&code)?)))
+}
+
+/// Returns true if the database gave up waiting for a lock, or canceled a statement that took too long: with `busy` or
+/// `locked` of SQLite, or with `lock_not_available` or `query_canceled` of PostgreSQL.
+pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
+    code(error).is_some_and(|code| match sqlite(&code) {
+        Some(code) => matches!(primary(code), SQLITE_BUSY | SQLITE_LOCKED),
+        None => matches!(&*code, LOCK_NOT_AVAILABLE | QUERY_CANCELED),
+    })
 }
 
 /// Parses an extended result code of SQLite. A code of PostgreSQL is longer.
@@ -78,33 +86,8 @@ fn primary(extended: u32) -> u32 {
     extended & 0xff
 }
 
-impl From<sqlx::Error> for Error {
-    /// Distinguishes an unavailable, full or read-only database from an incorrect query.
-    fn from(error: sqlx::Error) -> Self {
-        use sqlx::Error as Sql;
-        let means = |kind: fn(&str) -> bool| code(&error).is_some_and(|code| kind(&code));
-        if means(means_full) {
-            return Self::StorageFull(error);
-        }
-        if means(means_read_only) {
-            return Self::ReadOnly(error);
-        }
-        let is_away = match &error {
-            // The code that closed the pool has logged the reason. Logging it here would repeat it for every request.
-            Sql::PoolClosed => return Self::Unavailable(None),
-            Sql::Io(_) | Sql::PoolTimedOut | Sql::WorkerCrashed | Sql::Tls(_) => true,
-            _ => means(means_unavailable),
-        };
-        if is_away {
-            Self::Unavailable(Some(error))
-        } else {
-            Self::Internal(format!("database: {error}"))
-        }
-    }
-}
-
 /// Returns true if a write failed for lack of disk space, or at a quota or a limit of the file's size.
-pub(super) fn means_full(code: &str) -> bool {
+pub(crate) fn means_full(code: &str) -> bool {
     match sqlite(code) {
         Some(code) => matches!(
             code,
@@ -115,7 +98,7 @@ pub(super) fn means_full(code: &str) -> bool {
 }
 
 /// Returns true if a write failed because the database is read-only, as a standby of PostgreSQL is.
-fn means_read_only(code: &str) -> bool {
+pub(crate) fn means_read_only(code: &str) -> bool {
     match sqlite(code) {
         Some(code) => primary(code) == SQLITE_READONLY,
         None => code == READ_ONLY_SQL_TRANSACTION,
@@ -124,7 +107,7 @@ fn means_read_only(code: &str) -> bool {
 
 /// Returns true if the database is temporarily unavailable. Some of the codes also [mean a full disk](means_full), which
 /// is tested first.
-fn means_unavailable(code: &str) -> bool {
+pub(crate) fn means_unavailable(code: &str) -> bool {
     match sqlite(code) {
         Some(code) => matches!(
             primary(code),
