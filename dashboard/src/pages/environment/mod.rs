@@ -1,6 +1,7 @@
 //! The page of one environment: its usage, code for applications, and the actions of administrators.
 
 mod client_rules;
+mod danger;
 mod previous_key;
 mod revealed;
 mod revoked;
@@ -16,19 +17,18 @@ use pennon_model::{
     user::Role,
 };
 
+use self::danger::{REVOCATION, ROTATION};
 use super::path_id;
 use crate::{
     components::{
         check_field::is_checked,
         client_table::ClientTable,
-        confirm_change::ConfirmedFields,
         fact::Fact,
         field::{Field, Input},
         frame::Section,
         link_button::LinkButton,
         new_key::new_key,
         newest::Newest,
-        number::format_count,
         page::page,
         page_head::PageHead,
         public_tag::PublicTag,
@@ -102,9 +102,9 @@ async fn act(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
 }
 
 async fn carry_out(action: Action, id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
-    let value = form.text(action.field());
+    let value = action.field().map(|field| form.text(field));
+    let value = value.unwrap_or_default();
     let environments = signed_in::<dyn EnvironmentAdmin>()?;
-    let before = environments.environment(id).await?.environment;
     let revision = form.parsed("revision").unwrap_or_default();
     let expected = Expected { id, revision };
     match action {
@@ -118,6 +118,7 @@ async fn carry_out(action: Action, id: EnvironmentId, form: Form) -> Result<Html
             environments.set_safeguards(expected, safeguards).await?;
         }
         Action::Rotate => {
+            let before = environments.environment(id).await?.environment;
             let overlap = form.text(previous_key::OVERLAP);
             let created = environments.rotate_key(expected, &value, &overlap);
             return new_key(created.await?, Some(before.sdk_key_prefix)).await;
@@ -145,23 +146,15 @@ impl Action {
         }
     }
 
-    /// Returns the field of its form.
-    fn field(self) -> &'static str {
+    /// Returns the field that shows the faults of its form; none if the form has no field of its own.
+    fn field(self) -> Option<&'static str> {
         match self {
-            Self::Rename => "name",
-            Self::ClientRules => CLIENT_RULES,
-            Self::Safeguards => PROTECTED,
-            Self::Rotate => "rotate-name",
-            Self::EndPreviousKey => "previous-key",
-            Self::Revoke => "revoke-name",
-        }
-    }
-
-    /// Returns the id of the field with the reason, if its form has one.
-    fn reason_id(self) -> &'static str {
-        match self {
-            Self::Rotate => "rotate-reason",
-            _ => "revoke-reason",
+            Self::Rename => Some("name"),
+            Self::ClientRules => Some(CLIENT_RULES),
+            Self::Safeguards => Some(PROTECTED),
+            Self::Rotate => Some(ROTATION.name_field),
+            Self::EndPreviousKey => None,
+            Self::Revoke => Some(REVOCATION.name_field),
         }
     }
 
@@ -203,9 +196,8 @@ impl Action {
         let Some(form) = form.filter(|form| Self::of(form) == Some(self)) else {
             return Refusal::default();
         };
-        let field = self.field();
-        let refusal = match state.error.clone() {
-            Some(AdminError::Invalid(errors)) => {
+        let refusal = match (state.error.clone(), self.field()) {
+            (Some(AdminError::Invalid(errors)), Some(field)) => {
                 let here = |error| FieldError {
                     field: field.to_owned(),
                     ..error
@@ -213,10 +205,10 @@ impl Action {
                 let errors = errors.into_iter().map(here).collect();
                 Refusal::new(AdminError::Invalid(errors), &[field])
             }
-            Some(error @ AdminError::Conflict(_)) if self == Self::Rename => {
+            (Some(error @ AdminError::Conflict(_)), Some(field)) if self == Self::Rename => {
                 Refusal::new(error, &[field])
             }
-            error => Refusal::of_page(error),
+            (error, _) => Refusal::of_page(error),
         };
         Refusal {
             form: Some(form),
@@ -363,47 +355,10 @@ fn Manage(
     let safeguards = safeguards::form(&environment, &state);
     let client_rules = (environment.visibility == Visibility::Public)
         .then(|| client_rules::form(&environment, &state));
-    let prefix = format!("{}…", environment.sdk_key_prefix);
-    let has_previous_key = environment.previous_key.is_some();
-    let danger = |action, title, refusal, after| {
-        let prefix = prefix.clone();
-        let options = (action == Action::Rotate).then(|| {
-            let overlap = state.form.as_ref().map(|form| form.text(previous_key::OVERLAP));
-            view! {
-                <Field
-                    name=previous_key::OVERLAP
-                    label="Old key"
-                    input=Input::Choice(previous_key::OVERLAPS)
-                    hint="Accepted for some time, it lets you update applications one by one. This page shows which still use it."
-                    value=overlap.unwrap_or_default()
-                />
-            }
-        });
-        view! {
-            <Danger action title environment=environment.clone() state=state.clone()>
-                <p>
-                    "Applications that send " <code>{prefix}</code>
-                    {refusal}
-                    "Running apps keep their flags until the TTL expires (60 s by default)."
-                </p>
-                <LastUsed polling last_used has_previous_key/>
-                <p>{after}</p>
-                {options}
-            </Danger>
-        }
-    };
-    let rotate = danger(
-        Action::Rotate,
-        "Rotate key",
-        " are rejected, immediately or after the time that you choose, until you give them the new key. ",
-        "Switches, rules, rollouts and usage are kept. Once rejected, the old key never works again.",
-    );
-    let revoke = danger(
-        Action::Revoke,
-        "Revoke environment",
-        " are rejected immediately and permanently. ",
-        "The environment disappears from every flag. Its configuration can no longer be changed or restored, but its name can be reused.",
-    );
+    let last_used = || danger::last_used(&environment, polling, last_used);
+    let overlap = Some(danger::overlap_field(&state));
+    let rotate = ROTATION.form(&environment, &state, last_used(), overlap);
+    let revoke = REVOCATION.form(&environment, &state, last_used(), None);
     html! {
         <section class="part" aria-labelledby="manage">
             <h2 id="manage">"Manage"</h2>
@@ -413,68 +368,5 @@ fn Manage(
             {rotate}
             {revoke}
         </section>
-    }
-}
-
-/// The time at which the key was last used. While the previous key works, the usage of both is counted together.
-#[component]
-fn LastUsed(
-    polling: Polling,
-    last_used: Option<Timestamp>,
-    has_previous_key: bool,
-) -> impl IntoView {
-    let key = if has_previous_key {
-        "It or the previous key"
-    } else {
-        "It"
-    };
-    let sentence = match last_used {
-        None => html! { "No application has used this key yet." },
-        Some(at) => html! {
-            {key} " was last used " <Time at/>
-            {match polling.polls.total() {
-                0 => "; no flags were fetched in the last 24 hours.".to_owned(),
-                1 => "; flags were fetched once in the last 24 hours.".to_owned(),
-                polls => format!("; flags were fetched {} times in the last 24 hours.", format_count(polls)),
-            }}
-        },
-    };
-    view! { <p class="last-used">{sentence}</p> }
-}
-
-/// The form of an irreversible action. It describes the consequences, and requires the name as confirmation.
-#[component]
-fn Danger(
-    action: Action,
-    title: &'static str,
-    environment: Environment,
-    state: FormState,
-    children: Children,
-) -> impl IntoView {
-    let refusal = action.refusal(&state);
-    let revision = action.expected(&state, &environment);
-    let posted = refusal.form.clone();
-    let open = posted.is_some();
-    html! {
-        <details class="danger-zone" open=open>
-            <summary>{title} "…"</summary>
-            <form class="form" method="post" autocomplete="off">
-                <RefusalNotice error=refusal.other.clone()/>
-                {children()}
-                {hidden("do", action.as_str())}
-                {hidden("revision", revision.to_string())}
-                <p>"To confirm, type " <strong class="typed-name">{environment.name.to_string()}</strong> "."</p>
-                <Field
-                    name=action.field()
-                    label="Environment name"
-                    input=Input::Line
-                    refusal
-                />
-                <ConfirmedFields environment posted id=action.reason_id()/>
-                <div class="form-actions">
-                    <button class="button danger primary">{title}</button>
-                </div>
-            </form>
-        </details>
     }
 }
