@@ -12,6 +12,7 @@ use pennon_core::{
 use pennon_model::{
     environment::Environment,
     flag::{Flag, FlagProducts},
+    list,
     metadata::FlagKind,
 };
 
@@ -94,11 +95,12 @@ pub fn condition(condition: &Condition) -> String {
 
 /// Describes when a rule matches: `country is DE and plan is pro`.
 pub fn conditions(logic: Logic, conditions: &[Condition]) -> String {
-    let link = match logic {
+    let conjunction = match logic {
         Logic::And => "and",
         Logic::Or => "or",
     };
-    join(conditions.iter().map(condition).collect(), link)
+    let conditions: Vec<_> = conditions.iter().map(condition).collect();
+    list::join(&conditions, conjunction)
 }
 
 /// Describes a rule: `ON when country is DE and plan is pro`.
@@ -324,17 +326,6 @@ fn quote_if_ambiguous(text: &str) -> String {
     } else {
         format!("“{text}”")
     }
-}
-
-/// Joins parts: `a`, `a and b`, `a, b and c`.
-fn join(mut parts: Vec<String>, link: &str) -> String {
-    let Some(last) = parts.pop() else {
-        return String::new();
-    };
-    if parts.is_empty() {
-        return last;
-    }
-    format!("{} {link} {last}", parts.join(", "))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use crate::client::{Client, Version};
+use crate::list;
 use pennon_core::FlagConfig;
 use pennon_core::rollout::Strategy;
 use pennon_core::rule::{Logic, Operator, ValueType};
@@ -188,17 +189,8 @@ impl fmt::Display for Gap {
         write!(
             formatter,
             "Update {}, in use within the last 7 days: {pronoun} cannot read {}.",
-            join(&names),
-            join(&capabilities),
+            list::join(&names, "and"),
+            list::join(&capabilities, "and"),
         )
-    }
-}
-
-/// Joins items: `a`, `a and b`, or `a, b and c`.
-fn join(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

@@ -18,6 +18,7 @@ pub mod flag_table;
 pub mod grant;
 pub mod id;
 pub mod json;
+pub mod list;
 pub mod metadata;
 pub mod package;
 pub mod page;

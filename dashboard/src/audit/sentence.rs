@@ -1,7 +1,10 @@
 //! The action of an audit entry in plain English.
 
 use pennon_core::rollout::Rollout;
-use pennon_model::audit::{AuditAction, AuditEntry};
+use pennon_model::{
+    audit::{AuditAction, AuditEntry},
+    list,
+};
 use serde_json::Value;
 
 use super::values::{is_public, member_of, products_of, read, text};
@@ -153,7 +156,7 @@ fn account_template(old: Option<&Value>, new: Option<&Value>) -> String {
     if changed("passwordReset") || clauses.is_empty() {
         clauses.push(format!("reset {}", of_account(&clauses, "password")));
     }
-    joined(&clauses)
+    list::join(&clauses, "and")
 }
 
 /// Describes a change of a flag itself.
@@ -196,15 +199,7 @@ fn products_template(old: Option<&Value>, new: Option<&Value>) -> &'static str {
 /// Lists members: `the name, the description and the products`.
 fn list_of(members: &[&str]) -> String {
     let members: Vec<_> = members.iter().map(|each| format!("the {each}")).collect();
-    joined(&members)
-}
-
-fn joined(parts: &[String]) -> String {
-    match parts.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-        None => String::new(),
-    }
+    list::join(&members, "and")
 }
 
 /// Describes a change of an environment itself.
