@@ -10,7 +10,9 @@ use pennon_model::{
 };
 use serde_json::Value;
 
-use super::values::{grants_of, is_public, member_of, products_of, read, tags_of, text};
+use super::values::{
+    grants_of, has_changed, is_public, member_of, products_of, read, tags_of, text,
+};
 use crate::{
     describe,
     port::{LocalTime, local},
@@ -44,9 +46,7 @@ pub fn effects(
             vec!["The flag is restored, switched off everywhere."]
         }
         AuditAction::FlagUpdated => scope_effects(now, after),
-        AuditAction::EnvironmentUpdated
-            if member_of(now, "clientRules") != member_of(after, "clientRules") =>
-        {
+        AuditAction::EnvironmentUpdated if has_changed(now, after, "clientRules") => {
             vec![match text(after, "clientRules").as_str() {
                 "answers" => "Clients that evaluate locally stop getting changes.",
                 _ => "Everyone can read the rules and rollouts of the flags in the environment.",
@@ -62,7 +62,7 @@ pub fn effects(
 /// Returns the effects of a flag's other products and of `public`.
 fn scope_effects(now: Option<&Value>, after: Option<&Value>) -> Vec<&'static str> {
     let mut effects = Vec::new();
-    if member_of(now, "products") != member_of(after, "products") {
+    if has_changed(now, after, "products") {
         effects.push(match products_of(after) {
             Some(_) => "The flag exists only in the environments of its products.",
             None => "The flag exists in the environments of every product.",

@@ -7,7 +7,7 @@ use pennon_model::{
 };
 use serde_json::Value;
 
-use super::values::{is_public, member_of, products_of, read, text};
+use super::values::{has_changed, is_public, member_of, products_of, read, text};
 use crate::describe;
 
 /// A piece of a sentence, so that a page can render the named objects as links.
@@ -81,10 +81,11 @@ pub fn action_label(action: AuditAction) -> &'static str {
 
 fn template(entry: &AuditEntry) -> String {
     let (old, new) = (entry.old_value.as_ref(), entry.new_value.as_ref());
-    let changed = |member: &str| member_of(old, member) != member_of(new, member);
     match entry.action {
         AuditAction::FlagCreated => "created `flag`".to_owned(),
-        AuditAction::FlagUpdated if changed("archivedAt") => "restored `flag`".to_owned(),
+        AuditAction::FlagUpdated if has_changed(old, new, "archivedAt") => {
+            "restored `flag`".to_owned()
+        }
         AuditAction::FlagUpdated => details_template(old, new),
         AuditAction::FlagArchived => "archived `flag`".to_owned(),
         AuditAction::EnvironmentCreated => "created the environment `environment`".to_owned(),
@@ -100,7 +101,10 @@ fn template(entry: &AuditEntry) -> String {
         }
         AuditAction::FlagEnvironmentUpdated => {
             let on = if is_on(new) { "on" } else { "off" };
-            match (changed("isEnabled"), changed("ttlOverrideSeconds")) {
+            match (
+                has_changed(old, new, "isEnabled"),
+                has_changed(old, new, "ttlOverrideSeconds"),
+            ) {
                 (true, true) => {
                     format!("turned `flag` {on} and changed its TTL in `environment`")
                 }
@@ -111,7 +115,8 @@ fn template(entry: &AuditEntry) -> String {
         AuditAction::RuleCreated => "added a rule to `flag` in `environment`".to_owned(),
         AuditAction::RuleUpdated => {
             let content_members = ["value", "logic", "conditions"];
-            if content_members.into_iter().any(changed) {
+            let is_changed = |member: &str| has_changed(old, new, member);
+            if content_members.into_iter().any(is_changed) {
                 "changed a rule of `flag` in `environment`".to_owned()
             } else {
                 "moved a rule of `flag` in `environment`".to_owned()
@@ -137,23 +142,22 @@ fn template(entry: &AuditEntry) -> String {
 
 /// Describes a change of an account.
 fn account_template(old: Option<&Value>, new: Option<&Value>) -> String {
-    let changed = |member: &str| member_of(old, member) != member_of(new, member);
     let mut clauses = Vec::new();
     let of_account = |clauses: &[String], what: &str| match clauses {
         [] => format!("the {what} of `account`"),
         _ => format!("their {what}"),
     };
-    if changed("role") {
+    if has_changed(old, new, "role") {
         let role = with_article(&text(new, "role"));
         clauses.push(format!("made `account` {role}"));
     }
-    if changed("grants") {
+    if has_changed(old, new, "grants") {
         let roles = of_account(&clauses, "roles");
         clauses.push(format!(
             "changed {roles} in single products and environments"
         ));
     }
-    if changed("passwordReset") || clauses.is_empty() {
+    if has_changed(old, new, "passwordReset") || clauses.is_empty() {
         clauses.push(format!("reset {}", of_account(&clauses, "password")));
     }
     list::join(&clauses, "and")
@@ -161,7 +165,6 @@ fn account_template(old: Option<&Value>, new: Option<&Value>) -> String {
 
 /// Describes a change of a flag itself.
 fn details_template(old: Option<&Value>, new: Option<&Value>) -> String {
-    let changed = |member: &str| member_of(old, member) != member_of(new, member);
     let becomes = if is_public(new) {
         "public"
     } else {
@@ -177,7 +180,9 @@ fn details_template(old: Option<&Value>, new: Option<&Value>) -> String {
         ("kind", "kind"),
         ("expiresAt", "expiry"),
     ];
-    let parts = parts.into_iter().filter(|(member, _)| changed(member));
+    let parts = parts
+        .into_iter()
+        .filter(|(member, _)| has_changed(old, new, member));
     let parts: Vec<&str> = parts.map(|(_, name)| name).collect();
     match (parts.as_slice(), is_toggled) {
         ([], true) => format!("made `flag` {becomes}"),
@@ -204,20 +209,21 @@ fn list_of(members: &[&str]) -> String {
 
 /// Describes a change of an environment itself.
 fn environment_template(old: Option<&Value>, new: Option<&Value>) -> String {
-    let changed = |member: &str| member_of(old, member) != member_of(new, member);
-    if changed("previousKey") {
+    let [is_renamed, has_other_rules] =
+        ["name", "clientRules"].map(|member| has_changed(old, new, member));
+    if has_changed(old, new, "previousKey") {
         return "ended the previous SDK key of `environment`".to_owned();
     }
-    if changed("protected") || changed("reasonRequired") {
-        return match (changed("name"), changed("clientRules")) {
+    if has_changed(old, new, "protected") || has_changed(old, new, "reasonRequired") {
+        return match (is_renamed, has_other_rules) {
             (false, false) => "changed the safeguards of `environment`".to_owned(),
             _ => "changed `environment`".to_owned(),
         };
     }
-    if changed("position") {
+    if has_changed(old, new, "position") {
         return "moved `environment` in the order of environments".to_owned();
     }
-    let template = match (changed("name"), changed("clientRules")) {
+    let template = match (is_renamed, has_other_rules) {
         (false, true) => "set the client rules of `environment` to `client rules`",
         (true, true) => {
             "renamed the environment `old name` to `environment` and set its client rules to `client rules`"

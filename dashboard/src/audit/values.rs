@@ -32,6 +32,11 @@ pub(super) fn member_of(object: Option<&Value>, member: &str) -> Value {
     value.cloned().unwrap_or_default()
 }
 
+/// Returns true if a change of an object changed the member.
+pub(super) fn has_changed(old: Option<&Value>, new: Option<&Value>, member: &str) -> bool {
+    member_of(old, member) != member_of(new, member)
+}
+
 /// Returns a member that is text; empty if there is none.
 pub(super) fn text(object: Option<&Value>, member: &str) -> String {
     let value = member_of(object, member);
