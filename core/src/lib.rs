@@ -21,6 +21,7 @@ mod invalid;
 mod json;
 pub mod lint;
 mod matching;
+mod representatives;
 pub mod rollout;
 pub mod rule;
 #[cfg(feature = "schema")]
@@ -28,6 +29,7 @@ pub mod schema;
 pub mod snapshot;
 mod string_enum;
 pub mod ttl;
+pub mod turns_on;
 
 pub use compiled::CompiledFlag;
 pub use config::{FlagConfig, ParseError};

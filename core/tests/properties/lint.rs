@@ -6,8 +6,9 @@
 )]
 
 use pennon_core::config::FlagConfig;
-use pennon_core::lint::{Finding, enables_any_context, lint};
+use pennon_core::lint::{Finding, lint};
 use pennon_core::rule::Priority;
+use pennon_core::turns_on::enables_any_context;
 use pennon_core::{CompiledFlag, Context, MissingBucketingKey, evaluate_with_cause};
 use proptest::prelude::*;
 

@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 use pennon_core::{
     FlagConfig,
-    lint::{Finding, enables_any_context, lint},
+    lint::{Finding, lint},
     rule::{Priority, Rule},
+    turns_on::enables_any_context,
 };
 use pennon_model::{
     capabilities::{gaps, since},
@@ -111,11 +112,6 @@ pub fn Effect(
             {sample}
         </div>
     }
-}
-
-/// Returns true if a change may turn the flag on for somebody.
-pub fn may_turn_on(before: &FlagConfig, after: &FlagConfig) -> bool {
-    enables_any_context(before, after) != Some(false)
 }
 
 /// Returns true if the description of a flag differs before and after a change.

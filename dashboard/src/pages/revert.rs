@@ -1,6 +1,7 @@
 //! The revert of an action: a preview, and a button.
 
 use leptos::prelude::*;
+use pennon_core::turns_on::may_turn_on;
 use pennon_model::{
     flag::FlagKey,
     id::{AuditId, EnvironmentId},
@@ -12,7 +13,7 @@ use crate::{
     audit::difference::{TTL_LABEL, changes, effects},
     components::{
         confirm_change::ConfirmedFields,
-        effect::{Effect, changes_description, may_turn_on},
+        effect::{Effect, changes_description},
         frame::Section,
         link_button::LinkButton,
         notice::{Notice, Severity},

@@ -4,6 +4,7 @@ pub mod outcome;
 mod request;
 
 use leptos::prelude::*;
+use pennon_core::turns_on::may_turn_on;
 use pennon_model::{
     bulk::{BulkActionName, BulkChange},
     environment::Environment,
@@ -18,7 +19,6 @@ use self::request::{ADD, ENVIRONMENT, REMOVE, Request};
 use crate::{
     components::{
         confirm_change::ConfirmedFields,
-        effect::may_turn_on,
         empty::Empty,
         field::{Field, Input},
         frame::Section,

@@ -1,8 +1,8 @@
 //! The preview of a change: its effect on a sample of contexts, and probable mistakes.
 
-use pennon_core::lint::enables_any_context;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::Rule;
+use pennon_core::turns_on::may_turn_on;
 use pennon_core::{CompiledFlag, Context, Evaluation, FlagConfig, MissingBucketingKey, evaluate};
 use pennon_model::configuration::{Difference, FlagConfiguration, FlagEnvironmentId};
 use pennon_model::targeting::repeated_priorities;
@@ -130,7 +130,7 @@ impl Preview {
             affected: turned_on.saturating_add(turned_off),
             turned_on,
             turned_off,
-            may_turn_on: after.enabled && enables_any_context(before, after) != Some(false),
+            may_turn_on: may_turn_on(before, after),
             contexts,
             differences,
             findings: lint::findings(after),
