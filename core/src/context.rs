@@ -151,29 +151,3 @@ impl<'a> From<&'a CustomValue<'_>> for Value<'a> {
         }
     }
 }
-
-/// The addresses that [`is_email`] accepts, as a regular expression for schemas.
-pub const EMAIL_PATTERN: &str = "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+\
-     @[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$";
-
-/// Returns true if `address` has the format of an e-mail address in HTML's `input type=email`,
-/// <https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address>.
-pub fn is_email(address: &str) -> bool {
-    let Some((local, domain)) = address.split_once('@') else {
-        return false;
-    };
-    !local.is_empty()
-        && local
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&byte))
-        && domain.split('.').all(is_domain_label)
-}
-
-fn is_domain_label(label: &str) -> bool {
-    (1..=63).contains(&label.len())
-        && label
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-        && !label.starts_with('-')
-        && !label.ends_with('-')
-}

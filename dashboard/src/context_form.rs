@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use pennon_core::{
     Context,
-    context::{CustomValue, is_email},
+    context::CustomValue,
     rule::{Attribute, ValueType},
 };
 use pennon_model::{
     context::{CUSTOM_ATTRIBUTES, read_context},
+    email::is_email,
     json::Json,
 };
 use serde_json::{Map, Number, Value};

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use pennon_core::Context;
-use pennon_core::context::{CustomValue, is_email};
+use pennon_core::context::CustomValue;
 use pennon_core::rule::Attribute;
 
+use crate::email::is_email;
 use crate::json::Json;
 
 /// The member of a context that holds the custom attributes.

@@ -11,6 +11,7 @@ pub mod capabilities;
 pub mod client;
 pub mod configuration;
 pub mod context;
+pub mod email;
 pub mod environment;
 pub mod first_steps;
 pub mod flag;

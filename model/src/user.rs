@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
+use crate::email::is_email;
 use crate::grant::{Grants, Resource};
 use crate::id::UserId;
 use crate::text::text;
 use crate::time::Timestamp;
 use pennon_core::Invalid;
-use pennon_core::context::is_email;
 use pennon_core::string_enum;
 
 /// A person with an account.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use pennon_core::context::is_email;
 use pennon_model::audit::AuditAction;
+use pennon_model::email::is_email;
 use pennon_model::secret::Secret;
 use pennon_model::user::{Role, User};
 

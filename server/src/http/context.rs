@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use pennon_core::Context;
-use pennon_core::context::EMAIL_PATTERN;
 use pennon_model::context::read_context;
+use pennon_model::email::EMAIL_PATTERN;
 use pennon_model::json::Json;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
