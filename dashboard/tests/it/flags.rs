@@ -318,7 +318,7 @@ async fn the_tabs_of_a_flag_tell_where_it_is_on() {
         .await
         .html;
     assert!(page.contains("title=\"staging: off\""), "{page}");
-    assert!(page.contains("title=\"production: partly on\""), "{page}");
+    assert!(page.contains("title=\"production: on for some\""), "{page}");
     assert!(page.contains(">Compare<") && page.contains("Copy to…"));
     let alone = Fake {
         environments: vec![environment(1, "shop", "production")],

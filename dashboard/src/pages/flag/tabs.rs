@@ -104,7 +104,7 @@ fn tab(
     let (state, status) = match cell {
         None => ("none", "not configured"),
         Some(cell) if !cell.enabled => ("off", "off"),
-        Some(cell) if targeting_summary(cell).is_some() => ("partly", "partly on"),
+        Some(cell) if targeting_summary(cell).is_some() => ("partly", "on for some"),
         Some(_) => ("on", "on"),
     };
     let current = page.address.environment == Some(environment.id);
