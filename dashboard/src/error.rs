@@ -1,4 +1,4 @@
-//! Errors of the service, as users see them.
+//! Errors of the server, as users see them.
 
 use leptos::server_fn::{
     codec::JsonEncoding,
@@ -49,32 +49,30 @@ pub enum AdminError {
         "Eight pages show live evaluations of this instance, and no more are possible. Stop one of them, then try again."
     )]
     TooManyWatchers,
-    /// 503: the service cannot reach its database.
+    /// 503: the server cannot reach its database.
     #[error(
-        "The service cannot reach its database. It still serves the last known flags; try again in a moment."
+        "Pennon cannot reach its database. It still serves the last known flags; try again in a moment."
     )]
     Unavailable,
     /// 503: the connection to the database was lost while the change was being saved, or afterwards.
     #[error("The connection to the database was lost. The change may or may not have been saved.")]
     OutcomeUnknown,
     /// 503: the database accepts no writes.
-    #[error(
-        "The database is read-only. Nothing was changed; the log of the service has the cause."
-    )]
+    #[error("The database is read-only. Nothing was changed; Pennon's log has the cause.")]
     ReadOnly,
     /// 503: the disk of the database is full.
     #[error(
         "The disk of the database is full. Nothing was changed; free some space, then try again."
     )]
     StorageFull,
-    /// 503: the service is overloaded.
-    #[error("The service is too busy right now. Nothing was changed; try again in a moment.")]
+    /// 503: the server is overloaded.
+    #[error("Pennon is too busy right now. Nothing was changed; try again in a moment.")]
     Overloaded,
-    /// 500: the service failed; the details are in its log only.
-    #[error("The service failed. Nothing was changed; try again.")]
+    /// 500: the server failed; the details are in its log only.
+    #[error("An error occurred in Pennon. Nothing was changed; try again.")]
     Internal,
     /// 400: the request, or its response, could not be read.
-    #[error("The service responded unexpectedly. Reload the page to see the current state.")]
+    #[error("Pennon responded unexpectedly. Reload the page to see the current state.")]
     Transport(String),
 }
 

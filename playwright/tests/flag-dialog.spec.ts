@@ -35,7 +35,7 @@ test("a flag can be created in a dialog, with a key derived from its name", {
   await expect(page.getByText("cafe_au_lait").first()).toBeVisible();
 });
 
-test("a dialog keeps the input when the service refuses it", { tag: "@scripts" }, async ({
+test("a dialog keeps the input when the server refuses it", { tag: "@scripts" }, async ({
   page,
   server,
   api,
@@ -69,7 +69,7 @@ test("a dialog keeps the input when the service refuses it", { tag: "@scripts" }
   await expect(page).toHaveURL(/\/dashboard\/audit/);
 });
 
-test("a dialog keeps the input without the service, and sends it once afterwards", {
+test("a dialog keeps the input without the server, and sends it once afterwards", {
   tag: "@scripts",
 }, async ({ page, server, api, browserErrors }) => {
   browserErrors.ignore(/ERR_FAILED|status of 502/);
@@ -94,7 +94,7 @@ test("a dialog keeps the input without the service, and sends it once afterwards
   ]) {
     await page.route(form, fail, { times: 1 });
     await create.click();
-    await expect(alert).toHaveText(/^The service cannot be reached\. What you typed is still here/);
+    await expect(alert).toHaveText(/^Pennon cannot be reached\. What you typed is still here/);
     await expect(name).toHaveValue("Dark mode");
     await expect(create).toBeEnabled();
   }

@@ -191,7 +191,7 @@ test("a preview is of the latest input, and a failure is reported until the next
   await expect(preview).toContainText("40% of users are ON");
   open();
   await (await late)?.finished();
-  const reason = preview.getByText("The service responded unexpectedly.");
+  const reason = preview.getByText("Pennon responded unexpectedly.");
   await number.fill("50");
   await expect(reason).toBeVisible();
   await expect(preview).toContainText("40% of users are ON");

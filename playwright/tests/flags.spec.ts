@@ -121,7 +121,7 @@ test("a search that fails says so, and asks for the sign-in after the session", 
   await page.route("**/dashboard/flags?q=dark", (route) => route.abort());
   const search = page.getByRole("searchbox", { name: "Search name or key" });
   await search.fill("dark");
-  await expect(page.getByText("The service cannot be reached. The list may be")).toBeAttached();
+  await expect(page.getByText("Pennon cannot be reached. The list may be")).toBeAttached();
   await expect(page.locator("tbody tr")).toHaveCount(1);
   await context.clearCookies();
   await search.fill("check");

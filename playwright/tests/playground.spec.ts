@@ -214,7 +214,7 @@ test("a result counts only for the latest input, and a failure is reported until
   await expect(page.locator("[data-unsaved]")).toHaveCount(0);
 
   await user.fill("grace");
-  await expect(page.getByRole("alert")).toContainText("The service responded unexpectedly.");
+  await expect(page.getByRole("alert")).toContainText("Pennon responded unexpectedly.");
   await user.fill("linus");
   await expect(agreement).toBeVisible();
 

@@ -1,7 +1,7 @@
 import { signInAddress } from "./addresses.ts";
 import { type FetchedPage, fetchPage, fieldsOf, on } from "./dom.ts";
 
-const unreachable = "The service cannot be reached. What you typed is still here; try again.";
+const unreachable = "Pennon cannot be reached. What you typed is still here; try again.";
 
 /**
  * Opens the form of a linked page in the dialog that follows the link with `data-dialog`.
@@ -86,7 +86,7 @@ function focusFirst(dialog: HTMLDialogElement): void {
   dialog.querySelector<HTMLElement>(".dialog-place [autofocus]")?.focus();
 }
 
-/** Returns the error of a page of the service, if this is one: a proxy may have sent its own page instead. */
+/** Returns the error of a page of the server, if this is one: a proxy may have sent its own page instead. */
 function errorOf(page: FetchedPage | undefined): string | null | undefined {
   return page?.document.querySelector("main[data-rendered-at] [role=alert]")?.textContent;
 }

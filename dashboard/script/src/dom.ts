@@ -61,7 +61,7 @@ export function fieldsOf(
 /** A page, and the response that contained it. */
 export type FetchedPage = { readonly response: Response; readonly document: Document };
 
-/** Fetches a page as the browser would. Returns nothing if the service cannot be reached. */
+/** Fetches a page as the browser would. Returns nothing if the server cannot be reached. */
 export async function fetchPage(url: string, init?: RequestInit): Promise<FetchedPage | undefined> {
   try {
     const response = await fetch(url, { headers: { accept: "text/html" }, ...init });

@@ -1,6 +1,6 @@
 import { announce, type FetchedPage, fetchPage, fieldsOf, on } from "./dom.ts";
 
-/** The delay after the last keystroke before the service is queried, in milliseconds. */
+/** The delay after the last keystroke before the server is queried, in milliseconds. */
 const debounce = 180;
 
 /**
@@ -50,7 +50,7 @@ function addressOf(form: HTMLFormElement): string {
 /** Shows the results of a page. If the page has none, such as the sign-in page, the browser navigates to it. */
 function showResults(page: FetchedPage | undefined, url: string): void {
   if (page === undefined) {
-    announce("The service cannot be reached. The list may be out of date.");
+    announce("Pennon cannot be reached. The list may be out of date.");
     return;
   }
   const results = page.document.getElementById("results");

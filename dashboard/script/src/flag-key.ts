@@ -1,11 +1,11 @@
 import { keyCheckAddress } from "./addresses.ts";
 import { post } from "./dom.ts";
 
-/** The delay after the last keystroke before the service is queried, in milliseconds. */
+/** The delay after the last keystroke before the server is queried, in milliseconds. */
 const debounce = 250;
 const maxKeyLength = 128;
 
-/** The service's verdict on a key. */
+/** The server's verdict on a key. */
 type KeyCheck = { readonly isFree: boolean; readonly message: string };
 
 /** Derives the key of a new flag from its name until the user edits the key, and shows whether the key is available. */

@@ -10,7 +10,7 @@ type Destination = {
   readonly href: string;
 };
 
-/** The delay after the last keystroke before the service is queried, in milliseconds. */
+/** The delay after the last keystroke before the server is queried, in milliseconds. */
 const debounce = 120;
 
 /** The name of the list of used addresses in the browser's storage, and its maximum length. */
@@ -133,7 +133,7 @@ async function find(text: string): Promise<readonly Destination[] | string> {
       ? ((await response.json()) as Destination[])
       : "The search failed. Try again in a moment.";
   } catch {
-    return "The service cannot be reached.";
+    return "Pennon cannot be reached.";
   }
 }
 

@@ -64,7 +64,7 @@ pub fn tag_error(list: &str) -> Option<String> {
     })
 }
 
-/// Names the invalid tag in the error of the field for tags, which the error of the service does not.
+/// Names the invalid tag in the error of the field for tags, which the error of the server does not.
 fn with_tag(mut refusal: Refusal) -> Refusal {
     let typed = refusal.form.as_ref().map(|form| form.text("tags"));
     let detail = typed.as_deref().and_then(tag_error);

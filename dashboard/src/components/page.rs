@@ -1,4 +1,4 @@
-//! A page, and its content once the service has responded.
+//! A page, and its content once the server has responded.
 
 use std::pin::Pin;
 

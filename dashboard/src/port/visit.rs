@@ -5,7 +5,7 @@ use pennon_model::{id::EnvironmentId, time::Timestamp};
 
 use crate::{error::AdminError, form::Form, model::Theme};
 
-/// The npm settings that installing packages from this service requires.
+/// The npm settings that installing packages from this server requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Npmrc {
     /// The lines for the `.npmrc` of an application, which may be public.
@@ -92,10 +92,10 @@ pub trait Visit: Send + Sync {
     /// the time after which another attempt is possible, if the error has one.
     fn set_error(&self, error: &AdminError);
 
-    /// Returns the address at which applications reach this service, such as `https://flags.example.com`.
+    /// Returns the address at which applications reach this server, such as `https://flags.example.com`.
     fn base_url(&self) -> String;
 
-    /// Returns the npm settings that installing packages from this service requires; none if it serves no packages.
+    /// Returns the npm settings that installing packages from this server requires; none if it serves no packages.
     fn npmrc(&self) -> Option<Npmrc>;
 
     /// Returns the time at which the request arrived; the reference for "2 h ago".

@@ -131,7 +131,7 @@ async fn evaluations(
     }
 }
 
-/// Returns the refusal of a stream, with its text for scripts.
+/// Returns a refusal as plain text.
 fn refused(error: &AdminError) -> Response {
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::UNAUTHORIZED);
     (status, error.to_string()).into_response()
@@ -159,10 +159,7 @@ fn not_received(error: &Error) -> Response {
             StatusCode::REQUEST_TIMEOUT,
             "The form took too long to arrive.",
         ),
-        Error::Overloaded => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "The service is too busy right now. Nothing was changed; try again in a moment.",
-        ),
+        Error::Overloaded => return refused(&AdminError::Overloaded),
         _ => (StatusCode::BAD_REQUEST, "The form did not arrive."),
     }
     .into_response()
