@@ -35,6 +35,22 @@ pub enum Input {
     Choice(&'static [(&'static str, &'static str)]),
 }
 
+impl Input {
+    /// Returns the type, the class and the autocompletion of an `input` element.
+    fn attributes(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Email => ("email", "input", "username"),
+            Self::OtherEmail => ("email", "input", "off"),
+            Self::Password => ("password", "input", "current-password"),
+            Self::NewPassword => ("password", "input", "new-password"),
+            Self::Date => ("date", "input", "off"),
+            Self::Code => ("text", "input mono", "off"),
+            Self::Number => ("text", "input short", "off"),
+            Self::Line | Self::Text | Self::Choice(_) => ("text", "input", "off"),
+        }
+    }
+}
+
 /// A labeled field with a hint beneath the label and an error beneath the input.
 ///
 /// A field with an error takes the focus when the page is shown.
@@ -109,25 +125,12 @@ pub fn Field(
                 {options(choices.iter().copied(), &value)}
             </select>
         },
-        Input::Line
-        | Input::Code
-        | Input::Number
-        | Input::Date
-        | Input::Email
-        | Input::OtherEmail
-        | Input::Password
-        | Input::NewPassword => {
-            let is_password = matches!(input, Input::Password | Input::NewPassword);
-            let value = if is_password { String::new() } else { value };
-            let (kind, class, autocomplete) = match input {
-                Input::Email => ("email", "input", "username"),
-                Input::OtherEmail => ("email", "input", "off"),
-                Input::Password => ("password", "input", "current-password"),
-                Input::NewPassword => ("password", "input", "new-password"),
-                Input::Date => ("date", "input", "off"),
-                Input::Code => ("text", "input mono", "off"),
-                Input::Number => ("text", "input short", "off"),
-                _ => ("text", "input", "off"),
+        _ => {
+            let (kind, class, autocomplete) = input.attributes();
+            let value = if kind == "password" {
+                String::new()
+            } else {
+                value
             };
             html! {
                 <input

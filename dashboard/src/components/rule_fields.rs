@@ -11,7 +11,7 @@ use super::{
 use crate::{
     describe,
     error::FieldError,
-    html::{Html, html},
+    html::{Html, IntoHtml as _, html},
     islands::rule_editor::RuleEditor,
     targeting_form::{ConditionForm, RuleForm},
 };
@@ -156,23 +156,6 @@ impl ConditionRow {
             let wrong = errors.iter().any(|(field, _)| field == wanted);
             wrong.then_some("true")
         };
-        let operators = Operator::ALL.iter().map(|operator| {
-            let (with_number, with_other) = (
-                comparison(*operator, ValueType::Number),
-                comparison(*operator, ValueType::String),
-            );
-            view! {
-                <option
-                    value=operator.as_str()
-                    selected=operator.as_str() == input.operator
-                    data-number=with_number
-                    data-other=with_other
-                >
-                    {comparison(*operator, kind)}
-                </option>
-            }
-        });
-        let operators = operators.collect_view();
         let operands = ValueType::ALL
             .iter()
             .map(|each| operand(*each, *each == kind, &input.operand, wrong("operand")))
@@ -210,7 +193,7 @@ impl ConditionRow {
                     autofocus=operator_wrong.is_some()
                     aria-invalid=operator_wrong
                 >
-                    {operators}
+                    {operators(kind, &input.operator)}
                 </select>
                 <select
                     class="input"
@@ -237,6 +220,23 @@ impl ConditionRow {
             </div>
         }
     }
+}
+
+/// Renders the operators for a type of value, as options.
+fn operators(kind: ValueType, selected: &str) -> Html {
+    let operators = Operator::ALL.iter().map(|operator| {
+        html! {
+            <option
+                value=operator.as_str()
+                selected=operator.as_str() == selected
+                data-number=comparison(*operator, ValueType::Number)
+                data-other=comparison(*operator, ValueType::String)
+            >
+                {comparison(*operator, kind)}
+            </option>
+        }
+    });
+    operators.collect_view().into_html()
 }
 
 /// Renders an error of a condition, which consists of the field and the detail.

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use pennon_core::turns_on::may_turn_on;
 use pennon_model::{
+    environment::Environment,
     flag::FlagKey,
     id::{AuditId, EnvironmentId},
     plan::{Plan, PlannedChange, PlannedEffect},
@@ -162,35 +163,11 @@ pub fn Planned(
     let omitted = omitted(effects.len(), "more flag configurations");
     let several = !is_about_one(&changes);
     let rest = other_changes(&changes, &effects, several, naming);
-    let safeguarded = effects.iter().map(|each| &each.environment);
-    let safeguarded = safeguarded
-        .filter(|environment| environment.has_safeguards())
-        .max_by_key(|environment| environment.is_reason_required)
-        .cloned();
-    let confirmed = safeguarded.map(|environment| {
+    let confirmed = strictest_environment(&effects).map(|environment| {
         view! { <ConfirmedFields environment posted id="reason"/> }
     });
-    let effects = effects.into_iter().take(SHOWN).map(|effect| {
-        let heading = several.then(|| {
-            let environment = naming.name_of(&effect.environment);
-            view! { <h3><code>{effect.before.key.to_string()}</code> " in " {environment}</h3> }
-        });
-        let has_effect = changes_description(&effect.before, &effect.after);
-        let effect = has_effect.then(|| {
-            let PlannedEffect {
-                flag,
-                environment,
-                before,
-                after,
-                outdated_clients,
-            } = effect;
-            view! { <Effect flag environment=environment.id before after outdated_clients/> }
-        });
-        html! {
-            {heading}
-            {effect}
-        }
-    });
+    let effects = effects.into_iter().take(SHOWN);
+    let effects = effects.map(|effect| planned_effect(effect, several, naming));
     html! {
         <section class="panel reversal-part" aria-labelledby="will">
             <h2 id="will">"What will change"</h2>
@@ -210,6 +187,37 @@ pub fn Planned(
                 </div>
             </form>
         </section>
+    }
+}
+
+/// Returns the affected environment whose safeguards demand the most; none if none has any.
+fn strictest_environment(effects: &[PlannedEffect]) -> Option<Environment> {
+    let environments = effects.iter().map(|each| &each.environment);
+    environments
+        .filter(|environment| environment.has_safeguards())
+        .max_by_key(|environment| environment.is_reason_required)
+        .cloned()
+}
+
+/// Renders the effect on a flag in an environment, with their names if there are several effects.
+fn planned_effect(effect: PlannedEffect, several: bool, naming: Naming) -> Html {
+    let PlannedEffect {
+        flag,
+        environment,
+        before,
+        after,
+        outdated_clients,
+    } = effect;
+    let heading = several.then(|| {
+        let environment = naming.name_of(&environment);
+        view! { <h3><code>{before.key.to_string()}</code> " in " {environment}</h3> }
+    });
+    let effect = changes_description(&before, &after).then(|| {
+        view! { <Effect flag environment=environment.id before after outdated_clients/> }
+    });
+    html! {
+        {heading}
+        {effect}
     }
 }
 

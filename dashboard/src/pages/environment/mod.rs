@@ -247,17 +247,6 @@ fn Page(
     let manage = manages.then(|| {
         view! { <Manage environment=environment.clone() polling last_used state/> }
     });
-    let (class, status) = if active {
-        ("tag active", "Active")
-    } else {
-        ("tag", "Revoked")
-    };
-    let public = (environment.visibility == Visibility::Public).then(|| {
-        view! { <PublicTag title="Everyone can read its SDK key"/> }
-    });
-    let protected = (active && environment.is_protected).then(|| {
-        view! { <span class="tag" title="The dashboard asks before each change">"Protected"</span> }
-    });
     let clone = (active && may_clone).then(|| {
         view! { <LinkButton href=routes::clone_environment(environment.id) label="Clone"/> }
     });
@@ -290,8 +279,7 @@ fn Page(
         ().into_html()
     };
     let title = format!("{name} · Environments");
-    let heading =
-        html! { {name} " " <span class=class>{status}</span> " " {public} " " {protected} };
+    let heading = html! { {name} " " {tags(&environment, active)} };
     html! {
         <Title text=title/>
         <PageHead above=Section::Environments title=heading>
@@ -301,6 +289,28 @@ fn Page(
         <RefusalNotice error/>
         <Facts environment polling active/>
         {rest}
+    }
+}
+
+/// Renders the status and the kind of the environment, beside its name.
+fn tags(environment: &Environment, active: bool) -> Html {
+    let (class, status) = if active {
+        ("tag active", "Active")
+    } else {
+        ("tag", "Revoked")
+    };
+    let public = (environment.visibility == Visibility::Public).then(|| {
+        view! { <PublicTag title="Everyone can read its SDK key"/> }
+    });
+    let protected = (active && environment.is_protected).then(|| {
+        view! { <span class="tag" title="The dashboard asks before each change">"Protected"</span> }
+    });
+    html! {
+        <span class=class>{status}</span>
+        " "
+        {public}
+        " "
+        {protected}
     }
 }
 
