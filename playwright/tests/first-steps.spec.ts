@@ -19,7 +19,7 @@ test("an empty installation lists the first steps, and marks each as done when i
   await expect(page.getByText("Until a flag with this key exists")).toBeVisible();
   await page.getByRole("link", { name: "I have stored the key" }).click();
   await page.getByRole("link", { name: "Flags", exact: true }).first().click();
-  // Without scripts, nothing tells the service that the key is stored, until it is used.
+  // Without scripts, nothing tells the server that the key is stored, until it is used.
   await expect(steps).toContainText(javaScriptEnabled ? "2 of 5" : "1 of 5");
 
   if (javaScriptEnabled) {

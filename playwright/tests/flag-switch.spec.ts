@@ -209,7 +209,7 @@ test("a switch that waits for its answer says so", { tag: "@scripts" }, async ({
 
 for (const { answer, response, text } of [
   {
-    answer: "of an overloaded service",
+    answer: "of an overloaded server",
     response: { contentType: "application/problem+json", body: '{"code":"OVERLOADED"}' },
     text: "Unexpected answer. The change may have happened or not.",
   },

@@ -224,7 +224,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(page.locator(":root[data-mixed]")).toHaveCount(0);
   });
 
-  test("leaves the page as it is after an upgrade of the service, and says so", async ({
+  test("leaves the page as it is after an upgrade of the server, and says so", async ({
     page,
     server,
     api,

@@ -7,7 +7,7 @@ const KEYS = Array.from({ length: 50 }, (_, index) => `flag_${index}`);
 /** The flag with an operator that the page's client does not know. */
 const NEWER = "flag_17";
 
-test("an operator of a newer service affects one flag of fifty", {
+test("an operator of a newer server affects one flag of fifty", {
   tag: "@scripts",
 }, async ({ page, server, api, serve }) => {
   const environment = await api.createEnvironment("Web shop", "production");

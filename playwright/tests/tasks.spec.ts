@@ -45,7 +45,7 @@ test("a novice rolls out to 10% of the customers in one country, in staging and 
   await rollOutInGermany(page, mouse);
   await mouse.click(page.getByRole("switch"));
   await expect(page.getByRole("switch")).toBeChecked();
-  // The switch moves before the service has answered, and the copy is of what the service has.
+  // The switch moves before the server has answered, and the copy is of what the server has.
   await expect(page.locator("[role=switch][aria-busy]")).toHaveCount(0);
   await mouse.click(page.getByRole("link", { name: "Copy to…" }));
   await mouse.click(page.getByRole("button", { name: "Copy to production" }));
