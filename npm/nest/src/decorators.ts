@@ -23,7 +23,7 @@ export function InjectRequestFlags(name: string = DEFAULT): PropertyDecorator & 
   return Inject(requestToken(name));
 }
 
-/** Returns the injection token of a client, for `app.get()`. */
+/** Returns the injection token of a client, for `app.get()`, and for `overrideProvider()` in a test. */
 export function getFeatureFlagsToken(name: string = DEFAULT): string {
   return clientToken(name);
 }

@@ -1,10 +1,13 @@
 import { type DynamicModule, Module, type Provider, Scope } from "@nestjs/common";
 import { REQUEST } from "@nestjs/core";
+import type { FeatureFlagsClient } from "@pennon/core";
 import { Connection } from "./internal/connection.js";
+import { ClientLifecycle } from "./internal/lifecycle.js";
 import {
   clientToken,
   connectionToken,
   DEFAULT,
+  lifecycleToken,
   optionsToken,
   requestToken,
 } from "./internal/tokens.js";
@@ -46,18 +49,25 @@ type Source =
   | { readonly useValue: FeatureFlagsModuleOptions }
   | Required<Pick<FeatureFlagsModuleAsyncOptions, "useFactory" | "inject">>;
 
+/** Returns the module. All that reads flags injects the client by its token, so that a test can override it. */
 function dynamic(name: string = DEFAULT, source: Source): DynamicModule {
   const providers: Provider[] = [
     { provide: optionsToken(name), ...source } as Provider,
     {
-      provide: connectionToken(name),
-      useFactory: (options: FeatureFlagsModuleOptions) => new Connection(options, name).start(),
+      provide: lifecycleToken(name),
+      useFactory: (options: FeatureFlagsModuleOptions) => new ClientLifecycle(options, name),
       inject: [optionsToken(name)],
     },
     {
       provide: clientToken(name),
-      useFactory: (connection: Connection) => connection.client,
-      inject: [connectionToken(name)],
+      useFactory: (lifecycle: ClientLifecycle) => lifecycle.start(),
+      inject: [lifecycleToken(name)],
+    },
+    {
+      provide: connectionToken(name),
+      useFactory: (client: FeatureFlagsClient, { options, logger }: ClientLifecycle) =>
+        new Connection(client, options, logger),
+      inject: [clientToken(name), lifecycleToken(name)],
     },
     {
       provide: requestToken(name),

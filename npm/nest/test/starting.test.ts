@@ -1,10 +1,17 @@
 import "reflect-metadata";
-import { Global, Module, type OnModuleInit } from "@nestjs/common";
+import { Controller, Get, Global, Inject, Module, type OnModuleInit } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import { ExpressAdapter } from "@nestjs/platform-express";
-import type { FeatureFlagsClient } from "@pennon/core";
-import { FeatureFlagsModule, getFeatureFlagsToken, InjectFeatureFlags } from "@pennon/nest";
-import { expect, it, onTestFinished } from "vitest";
+import { FeatureFlagsClient } from "@pennon/core";
+import {
+  FeatureFlags,
+  FeatureFlagsModule,
+  FlagValue,
+  getFeatureFlagsToken,
+  InjectFeatureFlags,
+  RequireFlag,
+} from "@pennon/nest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   configuration,
   flag,
@@ -12,6 +19,7 @@ import {
   ScriptedServer,
   unreachable,
 } from "../../test-kit/scripted.ts";
+import { start } from "./application.ts";
 import { withFlags } from "./snippets/with-flags.ts";
 
 const quick = { retries: 1, retryDelayMs: 0 };
@@ -75,4 +83,50 @@ it("has the fixed flags of a test, without an initialization", async () => {
   const client = app.get<FeatureFlagsClient>(getFeatureFlagsToken());
   expect(client.read("on", { userId: "ada" })?.enabled).toBe(true);
   expect(client.read("other")).toBeUndefined();
+});
+
+describe("a test that overrides the client", () => {
+  @Controller()
+  class Readers {
+    readonly #client: FeatureFlagsClient;
+    readonly #flags: FeatureFlags;
+
+    constructor(
+      @InjectFeatureFlags() client: FeatureFlagsClient,
+      @Inject(FeatureFlags) flags: FeatureFlags,
+    ) {
+      this.#client = client;
+      this.#flags = flags;
+    }
+
+    @Get()
+    @RequireFlag("fixed")
+    read(@FlagValue("fixed") value: boolean) {
+      return [value, this.#client.isEnabled("fixed"), this.#flags.isEnabled("fixed")];
+    }
+  }
+
+  it.each([true, false])("reads only its flags, with required: %s", async (required) => {
+    const server = new ScriptedServer(unreachable());
+    const {
+      module,
+      providers = [],
+      ...rest
+    } = FeatureFlagsModule.forRoot({
+      options: optionsFor(server, quick),
+      required,
+    });
+    const client = FeatureFlagsClient.fromSnapshot({
+      version: 1,
+      flags: [{ key: "fixed", enabled: true, reason: "flag_enabled", targeted: false }],
+    });
+    // `overrideProvider()` of `@nestjs/testing` replaces a provider in the same way.
+    const override = { provide: getFeatureFlagsToken(), useValue: client };
+    const overridden = { module, ...rest, providers: [...providers, override] };
+    const { app, get } = await start({ imports: [overridden], controllers: [Readers] });
+    expect(await get("/")).toEqual({ status: 200, body: [true, true, true] });
+    expect(server.requests).toEqual([]);
+    await app.close();
+    expect(client.isEnabled("fixed")).toBe(true);
+  });
 });

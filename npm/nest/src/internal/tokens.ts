@@ -3,6 +3,7 @@ export const DEFAULT = "default";
 
 /** The injection tokens of a client. They are strings, so that they are equal across `import` and `require`. */
 export const optionsToken = (name: string) => `@pennon/nest:options:${name}`;
-export const connectionToken = (name: string) => `@pennon/nest:connection:${name}`;
+export const lifecycleToken = (name: string) => `@pennon/nest:lifecycle:${name}`;
 export const clientToken = (name: string) => `@pennon/nest:client:${name}`;
+export const connectionToken = (name: string) => `@pennon/nest:connection:${name}`;
 export const requestToken = (name: string) => `@pennon/nest:request:${name}`;
