@@ -52,7 +52,7 @@ interface CachedRequest extends TransportRequest {
 declare const HAS_HTTP_CACHE: boolean;
 
 /** The default transport, which uses the platform's `fetch`. */
-export const fetchTransport = {
+export const fetchTransport: Required<Transport> = {
   async send({ method, url, headers, body, keepalive, signal, cache }: CachedRequest) {
     const response = await fetch(url, {
       method,
@@ -71,4 +71,4 @@ export const fetchTransport = {
   },
   open: ({ url, headers, signal }) =>
     fetch(url, { headers, signal, ...(HAS_HTTP_CACHE && { cache: "no-store" }) }),
-} satisfies Transport;
+};
