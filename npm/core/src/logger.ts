@@ -58,11 +58,15 @@ function write(level: Level, message: string, meta: unknown): void {
 }
 
 /**
- * Returns true in a production build. Bundlers replace `process.env.NODE_ENV`; a page without a bundler has no
- * `process`.
+ * Returns true in a production build. Bundlers replace `process.env.NODE_ENV`. Reading it fails in a page without a
+ * bundler, which has no `process` or one without `env`, and in Deno without `--allow-env`.
  */
 function isProduction(): boolean {
-  return typeof process !== "undefined" && process.env.NODE_ENV === "production";
+  try {
+    return process.env.NODE_ENV === "production";
+  } catch {
+    return false;
+  }
 }
 
-declare const process: { readonly env: { readonly NODE_ENV?: string } } | undefined;
+declare const process: { readonly env: { readonly NODE_ENV?: string } };

@@ -326,6 +326,28 @@ describe("the console logger", () => {
     consoleLogger.debug("detail");
     expect(debug).toHaveBeenCalledWith("[pennon] detail");
   });
+
+  it.each([
+    ["there is no process", undefined],
+    ["process has no env", {}],
+    [
+      "the environment must not be read",
+      {
+        get env() {
+          return broken();
+        },
+      },
+    ],
+  ])("writes all messages to the console if %s", (_, process) => {
+    const debug = vi.spyOn(console, "debug").mockImplementation(() => {});
+    vi.stubGlobal("process", process);
+    try {
+      consoleLogger.debug("detail");
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    expect(debug).toHaveBeenCalledWith("[pennon] detail");
+  });
 });
 
 describe("options", () => {
