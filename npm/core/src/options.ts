@@ -148,8 +148,8 @@ export interface EvaluateEvent extends Evaluation {
 export type Settings = Readonly<ReturnType<typeof parseOptions>>;
 
 /**
- * Validates the options, which may have any type in JavaScript. Throws `INVALID_OPTIONS` with a message that names the
- * valid values. @internal
+ * Validates the options, which may have any type in JavaScript. Null stands for an absent option, except for `context`
+ * with `mode: "remote"`. Throws `INVALID_OPTIONS` with a message that names the valid values. @internal
  */
 export function parseOptions(options: FeatureFlagsClientOptions) {
   if (typeof options !== "object" || options === null) {
@@ -159,10 +159,10 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
   return {
     sdkKey: sdkKey(options.sdkKey),
     clientName: clientName(options),
-    baseUrl: baseUrl(options.baseUrl),
+    baseUrl: baseUrl(options.baseUrl ?? "http://127.0.0.1:3000"),
     pollIntervalMs: number(options, "pollIntervalMs", 0),
     ttlMs: ttlMs(options),
-    retries: retries(options.retries),
+    retries: retries(options.retries ?? DEFAULTS.retries),
     retryDelayMs: number(options, "retryDelayMs", 0),
     timeoutMs: number(options, "timeoutMs", 1),
     cache: plugIn(options, "cache", ["get", "set", "delete", "clear"]),
@@ -174,17 +174,19 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
     logger: safeLogger(plugIn(options, "logger", ["debug", "info", "warn", "error"]) ?? noopLogger),
     eventEmitter: plugIn(options, "eventEmitter", ["on", "emit", "removeAllListeners"]),
     ...modeAndBootstrap(options),
-    fallbacks: fallbacks(options.fallbacks),
+    fallbacks: fallbacks(options.fallbacks ?? {}),
     staleIfError: flag(options, "staleIfError"),
     streaming: flag(options, "streaming"),
     reportUsage: flag(options, "reportUsage", transport === fetchTransport) && isSampled(options),
-    onEvaluate: onEvaluate(options.onEvaluate),
+    onEvaluate: onEvaluate(options.onEvaluate ?? undefined),
   };
 }
 
 /** Validates the options of `initialize()`. Throws `INVALID_OPTIONS`. @internal */
 export function parseInitializeOptions(options: InitializeOptions): InitializeOptions {
-  const { timeoutMs, retry }: Partial<Record<keyof InitializeOptions, unknown>> = options ?? {};
+  const given: Partial<Record<keyof InitializeOptions, unknown>> = options ?? {};
+  const timeoutMs = given.timeoutMs ?? undefined;
+  const retry = given.retry ?? undefined;
   const isTime = typeof timeoutMs === "number" && Number.isFinite(timeoutMs) && timeoutMs >= 0;
   if (timeoutMs !== undefined && !isTime) {
     throw invalid("timeoutMs of initialize() must be a number of milliseconds, at least 0");
@@ -240,7 +242,7 @@ function clientName(options: object): string {
   return typeof name === "string" ? name : `@pennon/core/${VERSION}`;
 }
 
-function baseUrl(text: unknown = "http://127.0.0.1:3000"): string {
+function baseUrl(text: unknown): string {
   try {
     // Older browsers lack `URL.canParse`.
     const url = typeof text === "string" ? new URL(text) : undefined;
@@ -253,7 +255,7 @@ function baseUrl(text: unknown = "http://127.0.0.1:3000"): string {
   throw invalid("baseUrl must be an absolute http or https URL, such as https://flags.example.com");
 }
 
-function retries(count: unknown = DEFAULTS.retries): number {
+function retries(count: unknown): number {
   if (typeof count !== "number" || !Number.isInteger(count) || count < 1 || count > 10) {
     throw invalid("retries must be an integer from 1 to 10");
   }
@@ -269,11 +271,11 @@ function onEvaluate(given: unknown): ((event: EvaluateEvent) => void) | undefine
 
 /** Reads `cacheTtlMs`, or its deprecated name `cacheTtlSeconds`. */
 function ttlMs(options: FeatureFlagsClientOptions): number {
-  const deprecated: unknown = options.cacheTtlSeconds ?? undefined;
-  if (deprecated === undefined) {
+  const deprecated: unknown = options.cacheTtlSeconds;
+  if (deprecated == null) {
     return number(options, "cacheTtlMs", 1);
   }
-  if (options.cacheTtlMs !== undefined) {
+  if (options.cacheTtlMs != null) {
     throw invalid("cacheTtlMs and cacheTtlSeconds are the same option: set cacheTtlMs only");
   }
   return milliseconds("cacheTtlSeconds", deprecated, 1);
@@ -317,8 +319,8 @@ export function isPublicKey({ sdkKey }: Pick<FeatureFlagsClientOptions, "sdkKey"
   return sdkKey?.startsWith("pnp_") ?? false;
 }
 
-function fallbacks(given: unknown = {}): ReadonlyMap<string, Evaluation> {
-  const entries = typeof given === "object" && given !== null ? Object.entries(given) : undefined;
+function fallbacks(given: unknown): ReadonlyMap<string, Evaluation> {
+  const entries = typeof given === "object" ? Object.entries(given as object) : undefined;
   if (!entries?.every(([, enabled]) => typeof enabled === "boolean")) {
     throw invalid("fallbacks must be an object with true or false for each flag key");
   }
@@ -334,7 +336,8 @@ interface ModeSettings extends Bootstrap {
 
 /** Reads `mode` and the options that depend on it. */
 function modeAndBootstrap(options: FeatureFlagsClientOptions): ModeSettings {
-  const { mode = "local", context } = options;
+  const { context } = options;
+  const mode = options.mode ?? "local";
   const given = parseBootstrap(options.bootstrap);
   if (mode === "remote") {
     const { snapshot } = given;
@@ -343,7 +346,7 @@ function modeAndBootstrap(options: FeatureFlagsClientOptions): ModeSettings {
   if (mode !== "local") {
     throw invalid('mode must be "local" or "remote"');
   }
-  if (context !== undefined) {
+  if (context != null) {
     throw invalid('context requires mode: "remote". In the default mode, pass it to evaluate()');
   }
   const hasFlags = given.snapshot !== undefined || given.configuration !== undefined;
@@ -356,7 +359,7 @@ function modeAndBootstrap(options: FeatureFlagsClientOptions): ModeSettings {
 function bootstrapContext({
   bootstrapContext: given,
 }: FeatureFlagsClientOptions): EvaluationContext | undefined {
-  if (given === undefined) {
+  if (given == null) {
     return undefined;
   }
   if (typeof given !== "object") {
@@ -373,13 +376,13 @@ function remoteContext(
   if (typeof (context ?? {}) !== "object") {
     throw invalid("context must be an object");
   }
-  if (bootstrapContext !== undefined) {
+  if (bootstrapContext != null) {
     throw invalid('bootstrapContext is for the default mode. In mode: "remote", use context');
   }
-  if (store !== undefined) {
+  if (store != null) {
     throw invalid('store keeps rules, which mode: "remote" never sees. Use cache instead');
   }
-  if (bootstrap !== undefined && snapshot === undefined) {
+  if (bootstrap != null && snapshot === undefined) {
     throw invalid('bootstrap must be a snapshot in mode: "remote", not a config document');
   }
   return context === undefined ? snapshot?.subject?.context : context;
@@ -394,13 +397,13 @@ interface Bootstrap {
 
 /** Validates the option `bootstrap`. Throws `INVALID_OPTIONS`. @internal */
 export function parseBootstrap(given: unknown): Bootstrap {
-  if (given === undefined) {
+  if (given == null) {
     return {};
   }
   if (typeof given === "string") {
     return { configuration: configurationText(given) };
   }
-  const { version, flags, subject, config } = (given ?? {}) as Partial<Snapshot>;
+  const { version, flags, subject, config } = given as Partial<Snapshot>;
   if (version === undefined && Array.isArray(flags)) {
     return { configuration: convert(given, JSON.stringify) };
   }
@@ -463,13 +466,12 @@ function plugIn<N extends "cache" | "store" | "transport" | "logger" | "eventEmi
   methods: readonly string[],
 ): FeatureFlagsClientOptions[N] {
   const plugged = options[name];
-  if (plugged === undefined) {
+  if (plugged == null) {
     return undefined;
   }
   const missing = methods.find(
     (method) =>
-      typeof (plugged as unknown as Partial<Record<string, unknown>> | null)?.[method] !==
-      "function",
+      typeof (plugged as unknown as Partial<Record<string, unknown>>)[method] !== "function",
   );
   if (missing !== undefined) {
     throw invalid(`${name} must have the method ${missing}`);

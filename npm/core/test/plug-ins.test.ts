@@ -6,6 +6,7 @@ import {
   consoleLogger,
   FeatureFlagsClient,
   type FeatureFlagsClientOptions,
+  type InitializeOptions,
   type LifecycleEvent,
 } from "@pennon/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -350,6 +351,31 @@ describe("the console logger", () => {
   });
 });
 
+/** Every option but `sdkKey`. */
+const OPTIONAL: readonly Exclude<keyof FeatureFlagsClientOptions, "sdkKey">[] = [
+  "baseUrl",
+  "bootstrap",
+  "bootstrapContext",
+  "cache",
+  "cacheTtlMs",
+  "cacheTtlSeconds",
+  "context",
+  "eventEmitter",
+  "fallbacks",
+  "logger",
+  "mode",
+  "onEvaluate",
+  "pollIntervalMs",
+  "reportUsage",
+  "retries",
+  "retryDelayMs",
+  "staleIfError",
+  "store",
+  "streaming",
+  "timeoutMs",
+  "transport",
+];
+
 describe("options", () => {
   it("are rejected with a message that describes what is expected", () => {
     const refused: readonly (readonly [unknown, string])[] = [
@@ -372,7 +398,7 @@ describe("options", () => {
       [{ sdkKey: "k", timeoutMs: 0 }, "timeoutMs"],
       [{ sdkKey: "k", cache: { get() {} } }, "cache must have the method set"],
       [{ sdkKey: "k", transport: {} }, "transport must have the method send"],
-      [{ sdkKey: "k", logger: null }, "logger must have the method debug"],
+      [{ sdkKey: "k", logger: "console" }, "logger must have the method debug"],
       [{ sdkKey: "k", eventEmitter: { on() {} } }, "eventEmitter must have the method emit"],
       [{ sdkKey: "k", streaming: 1 }, "streaming must be true or false"],
       [{ sdkKey: "k", staleIfError: 60_000 }, "staleIfError must be true or false"],
@@ -382,9 +408,9 @@ describe("options", () => {
         { sdkKey: "k", fallbacks: { beta: "on" } },
         "fallbacks must be an object with true or false",
       ],
-      [{ sdkKey: "k", fallbacks: null }, "fallbacks must be"],
+      [{ sdkKey: "k", fallbacks: "beta" }, "fallbacks must be"],
       [{ sdkKey: "k", fallbacks: [true, 1] }, "fallbacks must be"],
-      [{ sdkKey: "k", bootstrap: null }, "bootstrap must be the result of client.snapshot()"],
+      [{ sdkKey: "k", bootstrap: 1 }, "bootstrap must be the result of client.snapshot()"],
       [{ sdkKey: "k", bootstrap: {} }, "GET /sdk/v1/config"],
       [{ sdkKey: "k", bootstrap: { version: 2, flags: [] } }, "another version"],
       [{ sdkKey: "k", bootstrap: { version: 1, flags: [null] } }, "bootstrap must be"],
@@ -406,14 +432,25 @@ describe("options", () => {
     vi.unstubAllGlobals();
   });
 
-  it("may be omitted or undefined", () => {
-    const create = () =>
-      new FeatureFlagsClient({
-        sdkKey: "k",
-        baseUrl: undefined,
-        retries: undefined,
-        cache: undefined,
-      });
-    expect(create).not.toThrow();
+  const absent = (value: undefined | null) => ({
+    ...Object.fromEntries(OPTIONAL.map((name) => [name, value])),
+    sdkKey: "k",
+  });
+
+  it("may be omitted, undefined or null", async () => {
+    vi.stubGlobal("fetch", async () => new Response(JSON.stringify({ flags: [] })));
+    for (const options of [{ sdkKey: "k" }, absent(undefined), absent(null)]) {
+      const client = new FeatureFlagsClient(options);
+      await client.initialize({ timeoutMs: null, retry: null } as unknown as InitializeOptions);
+      expect(client.mode).toBe("local");
+      expect(client.evaluateAll({})).toEqual({});
+      await client.shutdown();
+    }
+    vi.unstubAllGlobals();
+  });
+
+  it("may be null with mode remote too", () => {
+    const client = new FeatureFlagsClient({ ...absent(null), mode: "remote" });
+    expect(client.context).toEqual({});
   });
 });

@@ -75,7 +75,7 @@ function WithClient<Custom extends object>({
 }: SharedProps<Custom> & { readonly client: FeatureFlagsClient }): ReactElement {
   const status = useMemo(() => new ClientStatus(client), [client]);
   const [served] = useState(() =>
-    props.bootstrap === undefined ? undefined : FeatureFlagsClient.fromSnapshot(props.bootstrap),
+    props.bootstrap == null ? undefined : FeatureFlagsClient.fromSnapshot(props.bootstrap),
   );
   return <Provide client={client} status={status} served={served} {...props} />;
 }
@@ -156,6 +156,6 @@ function Provide<Custom extends object>({
 
 function contextOf(bootstrap: Bootstrap): EvaluationContext | undefined {
   return typeof bootstrap === "object"
-    ? (bootstrap as Partial<Snapshot>).subject?.context
+    ? (bootstrap as Partial<Snapshot> | null)?.subject?.context
     : undefined;
 }

@@ -95,6 +95,13 @@ describe("a page from a server", () => {
     await vi.waitFor(() => expect(page.text()).toMatch("banner is on.ruled is off."));
   });
 
+  it("has the flags of its client if the bootstrap is null, as if it were absent", async () => {
+    const { client } = await ready([flag("banner")]);
+    const props = { client, bootstrap: null } as unknown as FeatureFlagsProviderProps;
+    const { html } = await servedAndHydrated(props);
+    expect(html).toMatch("banner is on.");
+  });
+
   it("can come from a long-lived client on the server", async () => {
     const { client } = await ready([flag("banner"), flagWithRule("ruled", "FR")]);
     const context = { country: "FR" };

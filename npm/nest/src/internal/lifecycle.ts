@@ -66,7 +66,7 @@ export class ClientLifecycle implements OnModuleInit, OnApplicationShutdown {
       );
     }
     this.#ownClient = new FeatureFlagsClient(named(options));
-    if (options.logger === undefined) {
+    if (options.logger == null) {
       warnOfRefreshes(this.#ownClient, (message) => this.logger.warn(message));
     }
     return this.#ownClient;

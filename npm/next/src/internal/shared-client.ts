@@ -20,7 +20,7 @@ export class SharedClient {
 
   constructor(options: FeatureFlagsClientOptions) {
     // The client would report no usage, because it has a transport.
-    const reportUsage = options.reportUsage ?? options.transport === undefined;
+    const reportUsage = options.reportUsage ?? options.transport == null;
     this.client = new FeatureFlagsClient(
       named({ ...options, reportUsage, transport: options.transport ?? transport }),
     );
@@ -29,7 +29,7 @@ export class SharedClient {
     this.settled = this.client.initialize({ timeoutMs, retry: "background" }).catch((error) => {
       (options.logger ?? console).warn(`Pages show fallbacks instead of flags: ${error.message}`);
     });
-    if (options.logger === undefined) {
+    if (options.logger == null) {
       warnOfRefreshes(this.client, (message) => console.warn(message));
     }
     this.#knowsTermination = onTermination(() => {
