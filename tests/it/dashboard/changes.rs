@@ -233,3 +233,70 @@ async fn a_revert_that_turns_a_flag_on_is_a_danger_and_lists_the_ttl() {
         assert!(will.contains(text), "{text}: {will}");
     }
 }
+
+#[tokio::test]
+async fn the_preview_of_a_revert_has_the_rules_in_their_order() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let mut rules = Vec::new();
+    for (priority, plan, value) in [(1, "free", false), (2, "pro", true), (3, "old", false)] {
+        let rule = json!({ "priority": priority, "logic": "and", "value": value, "conditions": [equals("plan", plan)] });
+        rules.push(admin.rule(&checkout.path, rule).await);
+    }
+    admin.switch_on(&checkout).await;
+    let browser = Browser::signed_in(&app).await;
+    let expect_revert = async |from: &str, to: &str, alarming: bool| {
+        let entry = admin.newest_entry().await;
+        let page = browser.page(&format!("/dashboard/audit/{entry}")).await;
+        let (_, will) = page.split_once("id=\"will\"").expect("a plan");
+        for text in [format!("<del>{from}</del>"), format!("<ins>{to}</ins>")] {
+            assert!(will.contains(&text), "{text}: {will}");
+        }
+        assert_eq!(will.contains("now get OFF will get ON"), alarming, "{will}");
+    };
+
+    let deleted = admin.delete(&format!("/rules/{}", rules[0])).await;
+    deleted.expect(StatusCode::NO_CONTENT);
+    let all = "OFF when plan is free; otherwise ON when plan is pro; otherwise OFF when plan is old; everyone else is ON.";
+    expect_revert(
+        "ON when plan is pro; otherwise OFF when plan is old; everyone else is ON.",
+        all,
+        false,
+    )
+    .await;
+
+    let entry = admin.newest_entry().await;
+    browser.revert(&entry).await.expect(StatusCode::SEE_OTHER);
+    let conditions = json!({ "priority": 9, "logic": "or", "value": true, "conditions": [equals("plan", "free"), equals("vip", true)] });
+    let catch_all = admin.rule(&checkout.path, conditions).await;
+    let listed = admin.get(&format!("{}/rules", checkout.path)).await.json();
+    let ids: Vec<&str> = listed
+        .as_array()
+        .expect("rules")
+        .iter()
+        .filter_map(|rule| rule["id"].as_str())
+        .collect();
+    let mut moved = vec![ids[3]];
+    moved.extend(&ids[..3]);
+    assert_eq!(moved[0], catch_all);
+    let order = json!({ "ruleIds": moved });
+    let reordered = admin
+        .put(&format!("{}/rules/order", checkout.path), order)
+        .await;
+    reordered.expect(StatusCode::OK);
+    expect_revert(
+        &format!("ON when plan is free or vip is true; otherwise {all}"),
+        "OFF when plan is free; otherwise ON when plan is pro; otherwise OFF when plan is old; otherwise ON when plan is free or vip is true; everyone else is ON.",
+        false,
+    )
+    .await;
+    let entry = admin.newest_entry().await;
+    browser.revert(&entry).await.expect(StatusCode::SEE_OTHER);
+    expect_revert(
+        "OFF when plan is free; otherwise ON when plan is pro; otherwise OFF when plan is old; otherwise ON when plan is free or vip is true; everyone else is ON.",
+        &format!("ON when plan is free or vip is true; otherwise {all}"),
+        true,
+    )
+    .await;
+}

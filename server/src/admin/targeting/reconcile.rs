@@ -39,8 +39,9 @@ impl From<FlagConfiguration> for ConfigurationContent {
 }
 
 impl ConfigurationContent {
-    /// Returns the entry of a flag with this configuration in the config document.
-    pub(in crate::admin) fn config(self, key: &FlagKey, archived: bool) -> FlagConfig {
+    /// Returns the entry of a flag with this configuration in the config document. Its rules are in order of priority.
+    pub(in crate::admin) fn config(mut self, key: &FlagKey, archived: bool) -> FlagConfig {
+        self.rules.sort_by_key(|rule| rule.priority);
         FlagConfig {
             key: key.as_str().into(),
             archived,
