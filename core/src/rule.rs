@@ -45,6 +45,9 @@ impl Priority {
     /// The position before all others.
     pub const FIRST: Self = Self(1);
 
+    /// The position after all others.
+    pub const LAST: Self = Self(0x7FFF_FFFF);
+
     /// Returns the number.
     pub const fn get(self) -> u32 {
         self.0
@@ -56,7 +59,7 @@ impl TryFrom<i64> for Priority {
 
     fn try_from(number: i64) -> Result<Self, Invalid> {
         match u32::try_from(number) {
-            Ok(number @ 1..=0x7FFF_FFFF) => Ok(Self(number)),
+            Ok(number) if (Self::FIRST.0..=Self::LAST.0).contains(&number) => Ok(Self(number)),
             _ => Err(Invalid::new("must be an integer from 1 to 2147483647")),
         }
     }

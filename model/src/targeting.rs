@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::id::{EnvironmentId, FlagId, RuleId};
 use crate::time::Timestamp;
 use pennon_core::rollout::Rollout;
-use pennon_core::rule::Rule;
+use pennon_core::rule::{Priority, Rule};
 
 /// A targeting rule of a flag in an environment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,4 +60,22 @@ pub fn repeated_priorities<'r>(
     let mut taken = BTreeSet::new();
     let rules = rules.into_iter().enumerate();
     rules.filter_map(move |(index, rule)| (!taken.insert(rule.priority)).then_some(index))
+}
+
+/// Returns the priority of a new rule after all others, which are in their order. If the last one has the highest
+/// priority, it gets a lower one, and so do the rules before it if necessary.
+pub fn next_priority<'r>(rules: impl DoubleEndedIterator<Item = &'r mut Rule>) -> Priority {
+    let mut next = None;
+    let mut limit = Priority::LAST;
+    for rule in rules.rev() {
+        rule.priority = rule.priority.min(relative(limit, -1));
+        limit = rule.priority;
+        next = next.or_else(|| Some(relative(limit, 1)));
+    }
+    next.unwrap_or(Priority::FIRST)
+}
+
+/// Returns the priority at a distance from another one, which is not at that end.
+fn relative(to: Priority, distance: i64) -> Priority {
+    Priority::try_from(i64::from(to.get()).saturating_add(distance)).unwrap_or(to)
 }

@@ -11,6 +11,7 @@ use pennon_model::{
     capabilities::{gaps, since},
     client::Client,
     id::{EnvironmentId, FlagId},
+    targeting::next_priority,
 };
 
 use super::icon::{Drawing, Icon};
@@ -140,13 +141,16 @@ fn apply(
         ProposedChange::Known => {}
         ProposedChange::Recipe => {
             let recipe = RecipeForm::read(|name| form.texts(name));
-            let audience = recipe.audience(next_priority(&before.rules))?;
-            return Ok((audience.apply_to(before), Some(audience)));
+            let audience = recipe.audience(next_priority(after.rules.iter_mut()))?;
+            return Ok((audience.apply_to(&after), Some(audience)));
         }
         ProposedChange::Rollout => {
             after.rollout = Some(RolloutForm::read(|name| form.texts(name)).rollout()?);
         }
-        ProposedChange::NewRule => after.rules.push(rule(next_priority(&before.rules))?),
+        ProposedChange::NewRule => {
+            let added = rule(next_priority(after.rules.iter_mut()))?;
+            after.rules.push(added);
+        }
         ProposedChange::Rule(priority) => {
             let replaced = rule(priority)?;
             after.rules.retain(|rule| rule.priority != priority);
@@ -155,13 +159,6 @@ fn apply(
         }
     }
     Ok((after, None))
-}
-
-/// Returns a priority after those of all rules.
-fn next_priority(rules: &[Rule]) -> Priority {
-    let last = rules.iter().map(|rule| rule.priority.get()).max();
-    let next = i64::from(last.unwrap_or_default()).saturating_add(1);
-    Priority::try_from(next).unwrap_or(Priority::FIRST)
 }
 
 /// The descriptions of a flag before and after a change.

@@ -15,7 +15,6 @@ use pennon_model::configuration::{
 };
 use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
-use pennon_model::targeting::TargetingRule;
 
 use super::{SignedIn, expected, flag_metadata, flag_products, optional_description};
 use crate::admin::flags::{FlagPatch, MetadataPatch};
@@ -132,14 +131,14 @@ impl FlagPageAdmin for SignedIn {
         input: &RuleForm,
     ) -> Result<RuleId, AdminError> {
         let actor = self.actor.any_editor()?;
-        let Rules { rules, revision } = self.rules_as_shown(id, shown).await?;
-        let rule = input
-            .rule(next_priority(&rules)?)
-            .map_err(AdminError::Invalid)?;
+        let Rules { revision, .. } = self.rules_as_shown(id, shown).await?;
+        let rule = input.rule(Priority::LAST).map_err(AdminError::Invalid)?;
         let (admin, unchanged) = (&self.admin, expected(revision));
-        Ok(targeting::create_rule(admin, &actor, id, &unchanged, rule)
-            .await?
-            .id)
+        let (rule, rollout) = (Some(rule), Patch::Keep);
+        let rules =
+            targeting::extend_targeting(admin, &actor, id, &unchanged, rule, rollout).await?;
+        let added = rules.last().ok_or(AdminError::NotFound)?;
+        Ok(added.id)
     }
 
     async fn replace_rule(
@@ -183,7 +182,7 @@ impl FlagPageAdmin for SignedIn {
         input: &RecipeForm,
     ) -> Result<(), AdminError> {
         let actor = self.actor.any_editor()?;
-        let Rules { rules, revision } = self.rules_as_shown(id, &shown.rules).await?;
+        let Rules { revision, .. } = self.rules_as_shown(id, &shown.rules).await?;
         let rollout = match targeting::rollout(&self.admin, &self.actor, id).await {
             Ok(rollout) => Some(rollout.revision),
             Err(Error::NotFound(Entity::Rollout)) => None,
@@ -192,14 +191,12 @@ impl FlagPageAdmin for SignedIn {
         if rollout != shown.rollout {
             return Err(AdminError::Stale);
         }
-        let priority = next_priority(&rules)?;
-        let audience = input.audience(priority).map_err(AdminError::Invalid)?;
+        let audience = input.audience(Priority::LAST);
+        let Audience { rule, rollout, .. } = audience.map_err(AdminError::Invalid)?;
         let (admin, unchanged) = (&self.admin, expected(revision));
-        let Audience { rule, rollout, .. } = audience;
-        Ok(
-            targeting::add_rule_and_set_rollout(admin, &actor, id, &unchanged, rule, rollout)
-                .await?,
-        )
+        let rollout = rollout.map_or(Patch::Clear, Patch::Set);
+        targeting::extend_targeting(admin, &actor, id, &unchanged, rule, rollout).await?;
+        Ok(())
     }
 
     async fn set_rollout(
@@ -289,13 +286,6 @@ impl SignedIn {
         )
         .await?)
     }
-}
-
-/// Returns the priority of a new rule after all others.
-fn next_priority(rules: &[TargetingRule]) -> Result<Priority, AdminError> {
-    let last = rules.last().map_or(0, |rule| rule.rule.priority.get());
-    let next = Priority::try_from(i64::from(last).saturating_add(1));
-    next.map_err(|error| AdminError::invalid("priority", error))
 }
 
 /// Returns the environment to show first: a protected one, or else one that looks like production, or else the first.

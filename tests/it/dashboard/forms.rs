@@ -2,7 +2,7 @@
 
 use pennon_tests::{Browser, TestApp, equals, rule};
 use reqwest::{Method, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_new_key_is_shown_once_and_works() {
@@ -267,4 +267,98 @@ async fn only_environments_where_a_flag_is_on_prevent_archiving() {
     archived.expect(StatusCode::SEE_OTHER);
     let comparison = browser.page(&compare).await;
     assert!(comparison.contains("5 min") && !comparison.contains("Make like"));
+}
+
+/// The fields of a rule with one condition.
+const RULE: &str =
+    "value=true&logic=and&attribute=plan&operator=%3D%3D&valueType=string&operand=pro";
+
+#[tokio::test]
+async fn a_rule_is_added_after_one_with_the_highest_priority() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let (flag, environment) = (&checkout.flag, &checkout.environment);
+    let mut last = String::new();
+    for priority in [5, 2_147_483_646, 2_147_483_647] {
+        let rule = rule(priority, equals("age", priority));
+        last = admin.rule(&checkout.path, rule).await;
+    }
+    let browser = Browser::signed_in(&app).await;
+    let rules = async || {
+        let listed = admin.get(&format!("{}/rules", checkout.path)).await.json();
+        let listed = listed.as_array().cloned().unwrap_or_default();
+        let short = listed.iter().map(|rule| {
+            let condition = &rule["conditions"][0];
+            json!([rule["priority"], condition["attribute"], rule["id"]])
+        });
+        short.collect::<Vec<_>>()
+    };
+    let shown = async |edit: &str| {
+        let path = format!("/dashboard/flags/checkout?environment={environment}&edit={edit}");
+        let page = browser.page(&path).await;
+        let (_, form) = page.split_once("class=\"step-editor\"").expect("a form");
+        let (_, value) = form
+            .split_once("name=\"expected\" value=\"")
+            .expect("a field");
+        value
+            .split('"')
+            .next()
+            .unwrap_or_default()
+            .replace(' ', "+")
+    };
+    let here = format!("flag={flag}&environment={environment}");
+
+    // The preview has the new rule at the end, too.
+    let proposed =
+        json!({ "flag": flag, "environment": environment, "change": "NewRule", "fields": RULE });
+    let preview = browser.call("preview", &proposed).await;
+    let preview = preview.expect(StatusCode::OK);
+    let after: Value = serde_json::from_str(&preview.text("/change/after")).expect("JSON");
+    assert_eq!(after["rules"][2]["priority"], 2_147_483_646);
+    assert_eq!(after["rules"][3]["priority"], 2_147_483_647);
+    let preview = preview.text("/html");
+    let end =
+        "otherwise ON when age is 2147483647; otherwise ON when plan is pro; everyone else is ON.";
+    assert!(preview.contains(end), "{preview}");
+
+    let form = format!("do=rule&{here}&expected={}&{RULE}", shown("rule").await);
+    let added = browser.post("/dashboard/flags/checkout", &form).await;
+    let added = added.expect(StatusCode::SEE_OTHER);
+    let listed = rules().await;
+    let place: Vec<_> = listed.iter().map(|rule| (&rule[0], &rule[1])).collect();
+    let (age, plan) = (json!("age"), json!("plan"));
+    let priorities = [5, 2_147_483_645, 2_147_483_646, 2_147_483_647].map(|number| json!(number));
+    let [first, second, third, fourth] = &priorities;
+    assert_eq!(
+        place,
+        [
+            (first, &age),
+            (second, &age),
+            (third, &age),
+            (fourth, &plan)
+        ]
+    );
+    assert_eq!(listed[2][2], last);
+    let anchor = format!("#rule-{}", listed[3][2].as_str().unwrap_or_default());
+    assert!(added.header("location").ends_with(&anchor));
+
+    // A percentage of everyone needs no rule, so it moves none.
+    let share = "recipe=share&percentage=5&strategy=per_user";
+    let form = format!(
+        "do=recipe&{here}&expected={}&{share}",
+        shown("recipe").await
+    );
+    let saved = browser.post("/dashboard/flags/checkout", &form).await;
+    saved.expect(StatusCode::SEE_OTHER);
+    assert_eq!(rules().await, listed);
+    let rollout = admin.get(&format!("{}/rollout", checkout.path)).await;
+    let revision = rollout.header("etag").trim_matches('"').to_owned();
+    let form = format!(
+        "do=recipe&{here}&expected={}&revision={revision}&recipe=only&{RULE}",
+        shown("recipe").await
+    );
+    let saved = browser.post("/dashboard/flags/checkout", &form).await;
+    saved.expect(StatusCode::SEE_OTHER);
+    assert_eq!(rules().await.len(), 5);
 }

@@ -18,9 +18,7 @@ pub(crate) use self::configuration::{ConfigurationPatch, configuration, configur
 pub(crate) use self::explain::{explain, flag_config};
 pub(crate) use self::overview::{attributes, comparison, overview};
 pub(crate) use self::preview::{MAX_CONTEXTS, Preview, Proposal, preview};
-pub(crate) use self::reconcile::{
-    ConfigurationContent, CopyPreconditions, add_rule_and_set_rollout, copy,
-};
+pub(crate) use self::reconcile::{ConfigurationContent, CopyPreconditions, copy, extend_targeting};
 pub(super) use self::reconcile::{DesiredConfiguration, apply, steps_to, steps_to_content};
 pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
 pub(crate) use self::rules::{

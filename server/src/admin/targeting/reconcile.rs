@@ -8,16 +8,18 @@ use pennon_model::configuration::{
 };
 use pennon_model::flag::FlagKey;
 use pennon_model::id::{EnvironmentId, RuleId};
+use pennon_model::targeting::{TargetingRule, next_priority};
 use serde::Serialize;
 
 use super::step::{Step, apply_steps, differences};
 use super::{configuration, find, find_writable, rollout, rules, with_targeting};
 use crate::admin::Admin;
 use crate::admin::changes::{self, EnvironmentChange};
+use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::auth::authority::{AnyEditor, Editor};
 use crate::error::{Conflict, Error};
-use crate::store::Tx;
+use crate::store::{self, Tx};
 
 /// The part of a flag configuration that can be copied to another environment. The default is that of a new flag.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -165,26 +167,32 @@ pub(crate) async fn copy(
     })
 }
 
-/// Adds a rule after all others and replaces the rollout of a flag in an environment, as one action.
-pub(crate) async fn add_rule_and_set_rollout(
+/// Adds a rule after all others, and changes the rollout of a flag in an environment, as one action. The priority of
+/// the rule is ignored. Returns the rules, of which the new one is the last.
+pub(crate) async fn extend_targeting(
     admin: &Admin,
     actor: &AnyEditor,
     id: FlagEnvironmentId,
     precondition: &Precondition,
     rule: Option<Rule>,
-    rollout: Option<Rollout>,
-) -> Result<(), Error> {
+    rollout: Patch<Rollout>,
+) -> Result<Vec<TargetingRule>, Error> {
     let mut tx = admin.db.write().await?;
     let (target, actor) = find_writable(&mut tx, actor, id).await?;
     precondition.check(target.configuration.config_revision)?;
     let current = with_targeting(&mut tx, target).await?;
     let mut wanted = DesiredConfiguration::of(&current);
-    wanted.rules.extend(rule.map(|rule| (None, rule)));
-    wanted.rollout = rollout;
-    match apply_to(admin, &mut tx, &actor, &current, &wanted).await? {
-        Some(change) => changes::commit(admin, tx, &actor, vec![change]).await,
-        None => Ok(()),
+    if let Some(rule) = rule {
+        let priority = next_priority(wanted.rules.iter_mut().map(|(_, rule)| rule));
+        wanted.rules.push((None, Rule { priority, ..rule }));
     }
+    wanted.rollout = rollout.applied_to(wanted.rollout);
+    let change = apply_to(admin, &mut tx, &actor, &current, &wanted).await?;
+    let rules = store::rules::list(&mut tx, id.flag, id.environment).await?;
+    if let Some(change) = change {
+        changes::commit(admin, tx, &actor, vec![change]).await?;
+    }
+    Ok(rules)
 }
 
 /// Applies a desired flag configuration, within a transaction, and returns the change to publish, if there is one.
