@@ -32,15 +32,12 @@ impl Refusal {
                 ..Self::default()
             },
             AdminError::Invalid(errors) => {
-                let (fields, rest): (Vec<_>, Vec<_>) = errors
-                    .into_iter()
-                    .partition(|error| fields.contains(&error.field.as_str()));
+                let (fields, other) = split(errors, fields);
                 let sentence = |error: FieldError| FieldError {
                     detail: describe::sentence(&error.detail),
                     ..error
                 };
                 let fields = fields.into_iter().map(sentence).collect();
-                let other = (!rest.is_empty()).then_some(AdminError::Invalid(rest));
                 Self {
                     form: None,
                     fields,
@@ -58,6 +55,17 @@ impl Refusal {
             ..Self::default()
         }
     }
+}
+
+/// Splits the errors of a form into those of these fields or of their parts, and an error with all others, which the
+/// form cannot show beside a field.
+pub fn split(errors: Vec<FieldError>, fields: &[&str]) -> (Vec<FieldError>, Option<AdminError>) {
+    let (own, rest): (Vec<_>, Vec<_>) = errors.into_iter().partition(|error| {
+        let field = error.field.split('/').next();
+        field.is_some_and(|field| fields.contains(&field))
+    });
+    let other = (!rest.is_empty()).then_some(AdminError::Invalid(rest));
+    (own, other)
 }
 
 /// The error that concerns the whole form, above it. The form keeps its input.

@@ -362,3 +362,21 @@ async fn a_rule_is_added_after_one_with_the_highest_priority() {
     saved.expect(StatusCode::SEE_OTHER);
     assert_eq!(rules().await.len(), 5);
 }
+
+#[tokio::test]
+async fn an_error_of_a_field_without_a_place_is_shown_above_the_form() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let browser = Browser::signed_in(&app).await;
+    let form = format!(
+        "do=rule&flag={}&environment={}&{}",
+        checkout.flag,
+        checkout.environment,
+        RULE.replace("value=true", "value=maybe")
+    );
+    let refused = browser.post("/dashboard/flags/checkout", &form).await;
+    let page = refused.expect(StatusCode::BAD_REQUEST).body();
+    assert!(page.contains("Some fields are invalid."), "{page}");
+    assert!(page.contains("<p>value: must be"), "{page}");
+}

@@ -41,7 +41,7 @@ use crate::{
         notice::{Notice, Severity},
         page::page,
         playground::ContextForm,
-        refusal::{Refusal, RefusalNotice},
+        refusal::{Refusal, RefusalNotice, split},
         title::Title,
     },
     describe,
@@ -262,11 +262,11 @@ impl PageData {
         self.state.is_stale()
     }
 
-    /// Returns the errors of the fields of the open form, and any other error. The form itself shows the current state
-    /// if somebody else made a change first.
-    fn form_errors(&self) -> (Vec<FieldError>, Option<AdminError>) {
+    /// Returns the errors of these fields of the open form, and any other error. The form itself shows the current
+    /// state if somebody else made a change first.
+    fn form_errors(&self, fields: &[&str]) -> (Vec<FieldError>, Option<AdminError>) {
         match self.error() {
-            Some(AdminError::Invalid(errors)) => (errors.clone(), None),
+            Some(AdminError::Invalid(errors)) => split(errors.clone(), fields),
             Some(AdminError::Stale) | None => (Vec::new(), None),
             other => (Vec::new(), other.cloned()),
         }

@@ -116,7 +116,7 @@ fn editor(page: &PageData, rollout: &FlagRollout) -> Html {
         .posted_form()
         .map(|form| RolloutForm::read(|name| form.texts(name)));
     let input = posted.unwrap_or_else(|| RolloutForm::from(rollout.rollout));
-    let (errors, other) = page.form_errors();
+    let (errors, other) = page.form_errors(&["percentage", "strategy"]);
     let current = describe::rollout(rollout.rollout);
     html! {
         <form
@@ -154,7 +154,7 @@ fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
             .unwrap_or_default(),
         ..RecipeForm::default()
     });
-    let (errors, other) = page.form_errors();
+    let (errors, other) = page.form_errors(&["recipe", "percentage", "strategy", "conditions"]);
     let shown = write_expected_rules(&current.rules);
     let expected_rules = page.state.expected(read_expected, shown);
     html! {

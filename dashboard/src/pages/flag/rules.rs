@@ -145,7 +145,7 @@ fn editor(page: &PageData, current: &FlagConfiguration, rule: Option<&TargetingR
             .unwrap_or_default()
     };
     let input = page.posted_form().map_or_else(saved, edited_rule);
-    let (errors, other) = page.form_errors();
+    let (errors, other) = page.form_errors(&["conditions"]);
     // The notice says that the rule was deleted.
     let other = other.filter(|error| *error != AdminError::NotFound);
     let conflict = describe_conflict(page, rule);
