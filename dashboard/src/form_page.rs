@@ -105,6 +105,8 @@ where
         }
         Err(AdminError::NotFound) => Err(AdminError::NotFound),
         Err(later) => {
+            // A page that exists explains why the object of its form does not.
+            let error = error.filter(|error| *error != AdminError::NotFound);
             let error = error.unwrap_or(later);
             Ok(html! { <SendAgain error form/> })
         }

@@ -69,6 +69,11 @@ export class Api {
     await send(this.#server, "POST", `/environments/${environment.id}/revoke`, this.#token);
   }
 
+  /** Rotates the SDK key of an environment, and returns the environment that replaces it. */
+  async rotateKey(environment: Environment): Promise<Environment> {
+    return this.#create(`/environments/${environment.id}/rotate-key`, {});
+  }
+
   /** Creates a flag, in the environments of these products only if there are any. */
   async createFlag(
     key: string,

@@ -1,4 +1,4 @@
-import { address, country, operand, ruleLines, shop } from "../support/flag-page.ts";
+import { address, country, operand, ruleFormReady, ruleLines, shop } from "../support/flag-page.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test("a concurrent change of the name is not overwritten silently", async ({
@@ -122,6 +122,31 @@ test("a rule for a flag that was archived meanwhile can be sent again after it i
   await api.restore(flag);
   await page.getByRole("button", { name: "Send again" }).click();
   await expect(page.locator(".rule")).toContainText("ON when country is DE");
+});
+
+test("a rule for an environment whose key was rotated meanwhile reaches the one that replaced it", async ({
+  page,
+  server,
+  api,
+  javaScriptEnabled,
+}) => {
+  const { flag, production } = await shop(api);
+  await signIn(page, server);
+  await page.goto(`${address}?environment=${production.id}&edit=rule`);
+  if (javaScriptEnabled) {
+    await ruleFormReady(page);
+  }
+  await page.getByLabel("Attribute").fill("country");
+  await operand(page).fill("DE");
+  const replacement = await api.rotateKey(production);
+  if (javaScriptEnabled) {
+    await expect(page.locator(".bars")).toContainText("What you typed is still here.");
+    await expect(page.getByLabel("Attribute")).toHaveValue("country");
+  }
+  await page.getByRole("button", { name: "Add rule", exact: true }).last().click();
+  await expect(page.locator(".rule")).toContainText("ON when country is DE");
+  await expect(page).toHaveURL(new RegExp(`environment=${replacement.id}`));
+  expect(await api.rules(flag, replacement)).toHaveLength(1);
 });
 
 test("two people add rules: the second sees the first rule before adding another", async ({

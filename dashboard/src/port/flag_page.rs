@@ -22,9 +22,9 @@ use crate::{
 /// fails with [`AdminError::Stale`] and has no effect.
 #[async_trait]
 pub trait FlagPageAdmin: Send + Sync {
-    /// Returns a flag, its status in all environments, and its whole configuration in one: the requested environment,
-    /// otherwise a protected one, otherwise one that looks like production, otherwise the first. With a product, only
-    /// its environments are listed.
+    /// Returns a flag, its status in all environments, and its whole configuration in one: the requested environment or
+    /// the one that replaced it, otherwise a protected one, otherwise one that looks like production, otherwise the
+    /// first. With a product, only its environments are listed.
     async fn flag(
         &self,
         key: &str,
@@ -38,6 +38,12 @@ pub trait FlagPageAdmin: Send + Sync {
         key: &str,
         product: Option<&str>,
     ) -> Result<FlagComparison, AdminError>;
+
+    /// Returns the environment that replaced this one after key rotations, or this one if none has.
+    async fn current_environment(
+        &self,
+        environment: EnvironmentId,
+    ) -> Result<EnvironmentId, AdminError>;
 
     /// Returns the custom attributes that rules of the environment use, most recently used first.
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError>;

@@ -387,6 +387,22 @@ pub(super) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, 
         .ok_or(Error::NotFound(Entity::Environment))
 }
 
+/// Returns the environment that replaced this one after key rotations, or this one if none has, within a transaction.
+pub(super) async fn newest(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, Error> {
+    store::environments::newest_of_lineage(tx, id)
+        .await?
+        .ok_or(Error::NotFound(Entity::Environment))
+}
+
+/// Returns the environment that replaced this one after key rotations, or this one if none has.
+pub(crate) async fn successor_of(
+    admin: &Admin,
+    _actor: &Actor,
+    id: EnvironmentId,
+) -> Result<Environment, Error> {
+    newest(&mut admin.db.read().await?, id).await
+}
+
 /// Returns an environment that can be changed, as it is now, and the actor as one who may change it, within a
 /// transaction.
 pub(super) async fn find_active(

@@ -22,7 +22,7 @@ use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::admin::scope::WhenEnabled;
 use crate::admin::targeting::{self, ConfigurationPatch, Rules};
-use crate::admin::{flags, warnings};
+use crate::admin::{environments, flags, warnings};
 use crate::error::{Entity, Error};
 
 #[async_trait]
@@ -43,6 +43,11 @@ impl FlagPageAdmin for SignedIn {
         product: Option<&str>,
     ) -> Result<FlagComparison, AdminError> {
         Ok(targeting::comparison(&self.admin, &self.actor, key, product).await?)
+    }
+
+    async fn current_environment(&self, id: EnvironmentId) -> Result<EnvironmentId, AdminError> {
+        let current = environments::successor_of(&self.admin, &self.actor, id).await?;
+        Ok(current.id)
     }
 
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError> {

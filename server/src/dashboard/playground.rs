@@ -39,8 +39,13 @@ impl PlaygroundAdmin for SignedIn {
         flag: FlagId,
         environment: EnvironmentId,
     ) -> Result<FlagConfig, AdminError> {
+        let (admin, actor) = (&self.admin, &self.actor);
+        // A page that was rendered before a key rotation still names the environment with the old key.
+        let environment = environments::successor_of(admin, actor, environment)
+            .await?
+            .id;
         let id = FlagEnvironmentId { flag, environment };
-        Ok(targeting::flag_config(&self.admin, &self.actor, id).await?)
+        Ok(targeting::flag_config(admin, actor, id).await?)
     }
 
     async fn outdated_clients(

@@ -380,3 +380,85 @@ async fn an_error_of_a_field_without_a_place_is_shown_above_the_form() {
     assert!(page.contains("Some fields are invalid."), "{page}");
     assert!(page.contains("<p>value: must be"), "{page}");
 }
+
+#[tokio::test]
+async fn a_form_of_an_environment_whose_key_was_rotated_changes_the_one_that_replaced_it() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let (flag, old) = (&checkout.flag, &checkout.environment);
+    let (new, _) = admin.rotate_key(old).await;
+    let browser = Browser::signed_in(&app).await;
+    let page = format!("/dashboard/flags/checkout?environment={old}");
+    let here = format!("flag={flag}&environment={old}");
+    for form in [
+        format!("do=rule&expected=&{RULE}"),
+        "do=ttl&expected=&ttl=30".to_owned(),
+        "do=rollout&percentage=5&strategy=per_user".to_owned(),
+    ] {
+        let saved = browser.post(&page, &format!("{form}&{here}")).await;
+        let saved = saved.expect(StatusCode::SEE_OTHER);
+        let location = saved.header("location");
+        let expected = format!("environment={new}");
+        assert!(location.contains(&expected), "{form}: {location}");
+    }
+    // The old address shows the configuration, too.
+    let shown = browser.page(&page).await;
+    for text in ["when plan is pro", "5% of", "30 s"] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+    let proposed = json!({ "flag": flag, "environment": old, "change": "NewRule", "fields": RULE });
+    browser
+        .call("preview", &proposed)
+        .await
+        .expect(StatusCode::OK);
+
+    // A rotation changes each rule, so the form of one shows it again, with the input.
+    let path = format!("/flags/{flag}/environments/{new}/rules");
+    let rule = admin.get(&path).await.text("/0/id");
+    let (newest, _) = admin.rotate_key(&new).await;
+    let form = format!(
+        "do=rule&rule={rule}&{here}&{}",
+        RULE.replace("pro", "typed")
+    );
+    let refused = browser.post(&page, &format!("{form}&revision=1")).await;
+    let refused = refused.expect(StatusCode::CONFLICT).body();
+    for text in [
+        "value=\"typed\"",
+        &format!("?environment={newest}&amp;edit=rule"),
+    ] {
+        assert!(refused.contains(text), "{text}: {refused}");
+    }
+    let saved = browser.post(&page, &format!("{form}&revision=2")).await;
+    saved.expect(StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn a_form_keeps_its_input_when_the_flag_has_left_the_environment() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let limited = json!({ "products": ["Blog"] });
+    let limited = admin
+        .patch(&format!("/flags/{}", checkout.flag), limited)
+        .await;
+    limited.expect(StatusCode::OK);
+    let browser = Browser::signed_in(&app).await;
+    let form = format!(
+        "do=rule&flag={}&environment={}&expected=&{RULE}",
+        checkout.flag, checkout.environment
+    );
+    let page = format!(
+        "/dashboard/flags/checkout?environment={}",
+        checkout.environment
+    );
+    let refused = browser.post(&page, &form).await;
+    let refused = refused.expect(StatusCode::CONFLICT).body();
+    for text in [
+        "The flag is no longer configured in prod. ",
+        "name=\"operand\" value=\"pro\"",
+        "Send again",
+    ] {
+        assert!(refused.contains(text), "{text}: {refused}");
+    }
+}

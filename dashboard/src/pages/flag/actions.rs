@@ -3,7 +3,7 @@
 use pennon_core::ttl::Ttl;
 use pennon_model::{
     configuration::{ConfigurationPart, FlagEnvironmentId},
-    id::{EnvironmentId, FlagId, RuleId},
+    id::{FlagId, RuleId},
     targeting::TargetingRule,
 };
 
@@ -109,10 +109,19 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Option<Html>, 
     redirect(&address).map(Some)
 }
 
-/// Carries out the action of a form. Returns the address that shows the result.
+/// Carries out the action of a form, in the environment that has replaced the one of the form if its key was rotated.
+/// Returns the address that shows the result.
 async fn carry_out(form: &Form, address: &Address) -> Result<String, AdminError> {
     let admin = signed_in::<dyn FlagPageAdmin>()?;
     let flag: FlagId = field(form, "flag")?;
+    let (mut address, mut id) = (address.clone(), Err(unreadable("environment")));
+    if let Some(posted) = form.parsed("environment") {
+        let environment = admin.current_environment(posted).await?;
+        if environment != posted {
+            address = address.within(environment);
+        }
+        id = Ok(FlagEnvironmentId { flag, environment });
+    }
     let revision = || field(form, "revision");
     let to = |anchor: &str| address.at(anchor);
     let here = || address.href();
@@ -134,7 +143,7 @@ async fn carry_out(form: &Form, address: &Address) -> Result<String, AdminError>
             Ok(here())
         }
         Action::Switch => {
-            let FlagEnvironmentId { flag, environment } = flag_environment(form, flag)?;
+            let FlagEnvironmentId { flag, environment } = id?;
             let (on, expected) = (field(form, "enabled")?, Some(revision()?));
             signed_in::<dyn FlagAdmin>()?
                 .set_enabled(flag, environment, on, expected)
@@ -143,12 +152,10 @@ async fn carry_out(form: &Form, address: &Address) -> Result<String, AdminError>
         }
         Action::Ttl => {
             let (expected, ttl) = (ttl(&form.text("expected"))?, ttl(&form.text("ttl"))?);
-            admin
-                .set_ttl(flag_environment(form, flag)?, expected, ttl)
-                .await?;
+            admin.set_ttl(id?, expected, ttl).await?;
             Ok(here())
         }
-        Action::Rule => save_rule(form, address).await,
+        Action::Rule => save_rule(form, &address, id?).await,
         Action::DeleteRule => {
             admin.delete_rule(field(form, "rule")?, revision()?).await?;
             Ok(to("rules"))
@@ -156,27 +163,25 @@ async fn carry_out(form: &Form, address: &Address) -> Result<String, AdminError>
         Action::Order => {
             let order = requested_order(form);
             let moved = form.parsed("up").or_else(|| form.parsed("down"));
-            let (id, expected) = (flag_environment(form, flag)?, read_expected_rules(form));
-            admin.reorder_rules(id, &expected, &order).await?;
+            let expected = read_expected_rules(form);
+            admin.reorder_rules(id?, &expected, &order).await?;
             Ok(to(&moved.map_or_else(|| "rules".to_owned(), rule_anchor)))
         }
-        Action::Recipe => apply_recipe(form, address).await,
+        Action::Recipe => apply_recipe(form, &address, id?).await,
         Action::Rollout => {
             let input = RolloutForm::read(|name| form.texts(name));
-            let (id, expected) = (flag_environment(form, flag)?, form.parsed("revision"));
-            admin.set_rollout(id, expected, &input).await?;
+            let expected = form.parsed("revision");
+            admin.set_rollout(id?, expected, &input).await?;
             Ok(to("rollout"))
         }
         Action::RemoveRollout => {
-            admin
-                .remove_rollout(flag_environment(form, flag)?, revision()?)
-                .await?;
+            admin.remove_rollout(id?, revision()?).await?;
             Ok(to("rollout"))
         }
         Action::Copy => {
             let copy = ConfigurationCopy {
                 flag,
-                from: field(form, "environment")?,
+                from: id?.environment,
                 to: field(form, "to")?,
                 part: part(form)?,
             };
@@ -191,10 +196,13 @@ async fn carry_out(form: &Form, address: &Address) -> Result<String, AdminError>
 }
 
 /// Adds or replaces a rule.
-async fn save_rule(form: &Form, address: &Address) -> Result<String, AdminError> {
+async fn save_rule(
+    form: &Form,
+    address: &Address,
+    id: FlagEnvironmentId,
+) -> Result<String, AdminError> {
     let input = RuleForm::read(|name| form.texts(name));
     let admin = signed_in::<dyn FlagPageAdmin>()?;
-    let id = flag_environment(form, field(form, "flag")?)?;
     let rule = match form.parsed::<RuleId>("rule") {
         None => {
             admin
@@ -211,13 +219,16 @@ async fn save_rule(form: &Form, address: &Address) -> Result<String, AdminError>
 }
 
 /// Applies a recipe.
-async fn apply_recipe(form: &Form, address: &Address) -> Result<String, AdminError> {
+async fn apply_recipe(
+    form: &Form,
+    address: &Address,
+    id: FlagEnvironmentId,
+) -> Result<String, AdminError> {
     let input = RecipeForm::read(|name| form.texts(name));
     let expected = ExpectedTargeting {
         rules: read_expected_rules(form),
         rollout: form.parsed("revision"),
     };
-    let id = flag_environment(form, field(form, "flag")?)?;
     signed_in::<dyn FlagPageAdmin>()?
         .apply_recipe(id, &expected, &input)
         .await?;
@@ -240,11 +251,6 @@ impl From<&Form> for FlagDetails {
 /// Returns the anchor of a rule on the page.
 pub(super) fn rule_anchor(rule: RuleId) -> String {
     format!("rule-{rule}")
-}
-
-fn flag_environment(form: &Form, flag: FlagId) -> Result<FlagEnvironmentId, AdminError> {
-    let environment: EnvironmentId = field(form, "environment")?;
-    Ok(FlagEnvironmentId { flag, environment })
 }
 
 /// Parses a hidden field. An invalid one is not the user's mistake.

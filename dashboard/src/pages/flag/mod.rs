@@ -152,7 +152,7 @@ async fn load(address: Address, edit: Edit, state: FormState) -> Result<PageData
         && edit.has_input()
         && let Some(error) = page.state.error.take()
     {
-        return Err(error);
+        return Err(page.error_without_form(error));
     }
     page.extras = page.extras(&*admin).await?;
     Ok(page)
@@ -255,6 +255,20 @@ impl PageData {
     /// Returns the reason why the posted form was refused.
     fn error(&self) -> Option<&AdminError> {
         self.state.error.as_ref()
+    }
+
+    /// Returns the error of a posted form that the page cannot show. A configuration is missing because the flag has left
+    /// the environment.
+    fn error_without_form(&self, error: AdminError) -> AdminError {
+        match &self.detail.environment {
+            Some(environment) if error == AdminError::NotFound => {
+                let why = describe::absence(&self.detail.flag, environment).unwrap_or_default();
+                let name = self.name_of(environment);
+                let gone = format!("The flag is no longer configured in {name}. {why}");
+                AdminError::Conflict(gone.trim_end().to_owned())
+            }
+            _ => error,
+        }
     }
 
     /// Returns true if somebody else made a change first.
@@ -388,8 +402,8 @@ impl PageData {
     fn not_configured(&self, environment: &Environment) -> Html {
         let name = self.name_of(environment);
         let why = match describe::absence(&self.detail.flag, environment) {
-            _ if self.is_revoked() => "This environment is revoked. Its configuration has moved to the environment that replaced it.".to_owned(),
             Some(why) => why,
+            None if self.is_revoked() => "This environment was revoked before the flag was created.".to_owned(),
             None => "The flag was archived before this environment existed. After restoring, it is off here and can be switched on.".to_owned(),
         };
         html! {

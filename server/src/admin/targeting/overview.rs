@@ -15,7 +15,8 @@ use crate::error::{Entity, Error};
 use crate::store::{self, Tx};
 
 /// Returns the flag with this key, its state in the active environments of its products, and its configuration in the
-/// one that `choose` picks. With a `product`, only its environments are listed.
+/// one that `choose` picks, or in the one that replaced it after key rotations. With a `product`, only its environments
+/// are listed.
 pub(crate) async fn overview(
     admin: &Admin,
     _actor: &Actor,
@@ -29,7 +30,7 @@ pub(crate) async fn overview(
     let mut active = active_with(&mut tx, &flag, product).await?;
     let cells = store::configurations::cells(&mut tx, &[flag.id]).await?;
     let environment = match choose(&active) {
-        Some(id) => Some(environments::find(&mut tx, id).await?),
+        Some(id) => Some(environments::newest(&mut tx, id).await?),
         None => None,
     };
     environment::sort(&mut active);
