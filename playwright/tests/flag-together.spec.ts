@@ -124,6 +124,32 @@ test("a rule for a flag that was archived meanwhile can be sent again after it i
   await expect(page.locator(".rule")).toContainText("ON when country is DE");
 });
 
+test("the details of a flag that was archived meanwhile stay, and are saved once it is restored", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 409/);
+  await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await signIn(page, server);
+  await page.goto(`${address}?edit=details`);
+  const name = page.getByLabel("Name", { exact: true });
+  await name.fill("Mine");
+  await api.archive(flag);
+  const save = page.getByRole("button", { name: "Save" });
+  await save.click();
+  await expect(page.getByRole("alert")).toContainText("The flag was archived meanwhile.");
+  await expect(name).toHaveValue("Mine");
+  await api.restore(flag);
+  await save.click();
+  await expect(page.getByRole("alert")).toContainText("Somebody else changed this first.");
+  await expect(name).toHaveValue("Mine");
+  await save.click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Mine");
+});
+
 test("a rule for an environment whose key was rotated meanwhile reaches the one that replaced it", async ({
   page,
   server,

@@ -462,3 +462,23 @@ async fn a_form_keeps_its_input_when_the_flag_has_left_the_environment() {
         assert!(refused.contains(text), "{text}: {refused}");
     }
 }
+
+#[tokio::test]
+async fn the_details_of_a_flag_that_was_archived_meanwhile_stay_in_their_form() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    admin.archive(&checkout.flag).await;
+    let browser = Browser::signed_in(&app).await;
+    let form = format!("do=details&flag={}&revision=1&name=Typed", checkout.flag);
+    let refused = browser.post("/dashboard/flags/checkout", &form).await;
+    let page = refused.expect(StatusCode::CONFLICT).body();
+    for text in [
+        "The flag was archived meanwhile.",
+        "value=\"Typed\"",
+        "restore the flag in another tab",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(!page.contains("Somebody else changed this first"), "{page}");
+}

@@ -161,24 +161,29 @@ pub(super) fn still_on(page: &PageData) -> Html {
 /// Renders the form for the name, the description, the scope and the metadata.
 fn editor(page: &PageData) -> Html {
     let flag = &page.detail.flag;
+    let archived = page.is_archived().then(|| archived_meanwhile(page));
     let conflict = match page.error() {
-        Some(AdminError::Conflict(detail)) => Some(still_on_elsewhere(detail.clone())),
+        Some(AdminError::Conflict(detail)) if archived.is_none() => {
+            Some(still_on_elsewhere(detail.clone()))
+        }
         _ => None,
     };
     let mut refusal = page.form_refusal(&[FIELDS, metadata_fields::FIELDS].concat());
-    if conflict.is_some() {
+    if conflict.is_some() || archived.is_some() {
         refusal.fields.clear();
     }
     let description = flag.description.as_ref();
     let description = description.map(|text| text.as_str().to_owned());
     let current = ProductForm::from(flag.products.as_ref());
-    let stale = page.posted_form().filter(|_| page.is_stale());
+    let is_stale = page.is_stale() && archived.is_none();
+    let stale = page.posted_form().filter(|_| is_stale);
     let stale = stale.map(|form| changed_meanwhile(flag, &FlagDetails::from(form)));
     let revision = |form: &Form| form.parsed("revision");
     let revision = page.state.expected(revision, flag.revision);
     html! {
         {names(page, (), (), ())}
         <form class="panel form details-form" method="post" action=page.address.editing(Edit::Details)>
+            {archived}
             {stale}
             <RefusalNotice error=refusal.other.clone()/>
             {page.hidden(Action::Details, Some(revision))}
@@ -207,6 +212,21 @@ fn editor(page: &PageData) -> Html {
             {conflict}
             <FormActions action="Save" back=page.address.href()/>
         </form>
+    }
+}
+
+/// Renders the notice that somebody else archived the flag first, with a link to the page that restores it.
+fn archived_meanwhile(page: &PageData) -> Html {
+    let here = page.address.href();
+    html! {
+        <Notice severity=Severity::Danger>
+            <strong>"Not saved. "</strong>
+            "The flag was archived meanwhile. What you typed is still here: "
+            <a href=here target="_blank">
+                "restore the flag in another tab"
+            </a>
+            ", then save again."
+        </Notice>
     }
 }
 

@@ -189,7 +189,9 @@ impl PageData {
     /// Returns the form to open instead of the requested one: none if that has lost its purpose, or if the reader may
     /// not use it.
     fn settled(&self, requested: Edit) -> Edit {
-        let is_of_flag = requested == Edit::Details && self.is_flag_editor && !self.is_archived();
+        // If the flag was archived while its details were being edited, they stay visible.
+        let is_open = !self.is_archived() || self.error().is_some();
+        let is_of_flag = requested == Edit::Details && self.is_flag_editor && is_open;
         if self.is_obsolete(requested) || !(is_of_flag || self.may_edit()) {
             return Edit::None;
         }
