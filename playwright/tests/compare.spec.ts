@@ -50,3 +50,24 @@ test("a viewer compares, and changes nothing", async ({ page, api }) => {
   await expect(page.locator(".differs")).toHaveCount(1);
   await expect(page.getByRole("link", { name: /^Make like/ })).toHaveCount(0);
 });
+
+test("a long rule leaves room for the names of the environments", async ({ page, server, api }) => {
+  const { flag, staging } = await shop(api);
+  const addresses = Array.from({ length: 30 }, (_, index) => `person-${index}@example.com`);
+  const conditions = addresses.map((address) => ({
+    attribute: "email",
+    operator: "==",
+    valueType: "string",
+    valueString: address,
+  }));
+  await api.addRule(flag, staging, { priority: 1, logic: "or", value: true, conditions });
+  await signIn(page, server);
+  for (const width of [1280, 768]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(`${address}/compare`);
+    const name = await page.getByRole("rowheader", { name: /^production/ }).boundingBox();
+    expect(name?.width, `at ${width} pixels`).toBeGreaterThanOrEqual(144);
+    const contents = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(contents, `at ${width} pixels`).toBeLessThanOrEqual(width);
+  }
+});
