@@ -142,6 +142,38 @@ test("environments are moved with buttons, and flags follow their order", async 
   await expect(page.getByRole("main")).toContainText("in the order of environments");
 });
 
+test("a button that moves an environment keeps the focus", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  for (const name of ["staging", "production", "demo"]) {
+    await api.createEnvironment("Web shop", name);
+  }
+  await api.createEnvironment("Blog", "staging");
+  await api.createEnvironment("Blog", "production");
+  await signIn(page, server);
+  await page.goto("/dashboard/environments");
+  // Each button has a name of its own.
+  await expect(page.getByRole("button", { name: "Move production up in Blog" })).toHaveCount(1);
+  const up = page.getByRole("button", { name: "Move demo up in Web shop" });
+  const down = page.getByRole("button", { name: "Move demo down in Web shop" });
+  const names = (order: string[]) => {
+    return expect(namesOf(page)).toHaveText(["staging", "production", ...order]);
+  };
+  await up.focus();
+  await page.keyboard.press("Enter");
+  await names(["staging", "demo", "production"]);
+  await expect(up).toBeFocused();
+  await page.keyboard.press("Enter");
+  await names(["demo", "staging", "production"]);
+  // At the end of the list, only the other button is left.
+  await expect(down).toBeFocused();
+  await page.keyboard.press("Enter");
+  await names(["staging", "demo", "production"]);
+  await expect(down).toBeFocused();
+});
+
 test("environments are dragged to their place", { tag: "@scripts" }, async ({
   page,
   server,

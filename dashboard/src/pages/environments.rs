@@ -84,10 +84,34 @@ async fn reorder(form: Form) -> Result<Html, AdminError> {
         pair.reverse();
     }
     let environments = signed_in::<dyn EnvironmentAdmin>()?;
+    let button = button_after_move(&form, &order);
     environments
         .order_environments(form.text("of"), order)
         .await?;
-    redirect(Section::Environments.path())
+    let list = Section::Environments.path();
+    match button {
+        Some(button) => redirect(&format!("{list}#{button}")),
+        None => redirect(list),
+    }
+}
+
+/// Returns the id of the button that has the focus after a move: the one that was pressed, or the other one if the
+/// environment has arrived at an end of the list.
+fn button_after_move(form: &Form, order: &[EnvironmentId]) -> Option<String> {
+    let pressed = ["up", "down"].into_iter();
+    let mut pressed = pressed.filter_map(|name| Some((name, form.parsed::<EnvironmentId>(name)?)));
+    let (name, moved) = pressed.next()?;
+    let name = match name {
+        "up" if order.first() == Some(&moved) => "down",
+        "down" if order.last() == Some(&moved) => "up",
+        name => name,
+    };
+    Some(button_id(name, moved))
+}
+
+/// Returns the id of the button that moves an environment in a direction.
+fn button_id(direction: &str, environment: EnvironmentId) -> String {
+    format!("move-{direction}-{environment}")
 }
 
 #[component]
@@ -252,11 +276,15 @@ fn Product(
 /// Renders the buttons that move an environment, and the handle that the script drags. A button at the end of the list
 /// is disabled.
 fn moves(environment: &Environment, form: &str, (is_first, is_last): (bool, bool)) -> Html {
-    let button = |name: &'static str, direction: &str, icon: Icon, is_at_end: bool| {
-        let label = format!("Move {} {direction}", environment.name);
+    let button = |name: &'static str, icon: Icon, is_at_end: bool| {
+        let label = format!(
+            "Move {} {name} in {}",
+            environment.name, environment.product
+        );
         view! {
             <button
                 class="icon-button"
+                id=button_id(name, environment.id)
                 form=form.to_owned()
                 name=name
                 value=environment.id.to_string()
@@ -270,8 +298,8 @@ fn moves(environment: &Environment, form: &str, (is_first, is_last): (bool, bool
     };
     html! {
         <div class="environment-moves">
-            {button("up", "up", Icon::UP, is_first)}
-            {button("down", "down", Icon::DOWN, is_last)}
+            {button("up", Icon::UP, is_first)}
+            {button("down", Icon::DOWN, is_last)}
             <span class="icon-button handle" aria-hidden="true" title="Drag to reorder">
                 <Drawing icon=Icon::GRIP/>
             </span>

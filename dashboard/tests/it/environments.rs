@@ -48,24 +48,31 @@ async fn environments_are_moved_up_down_and_to_any_place() {
         [1, 2].map(|number| format!("00000000-0000-0000-0000-00000000000{number}"));
     let page = get(&fake, ENVIRONMENTS).await;
     for text in [
-        "aria-label=\"Move production up\"",
-        "aria-label=\"Move staging down\"",
+        "aria-label=\"Move production up in shop\"",
+        "aria-label=\"Move staging down in shop\"",
         &format!("name=\"order\" value=\"{staging} {production}\""),
     ] {
         assert!(page.html.contains(text), "{text}: {}", page.html);
     }
     fake.calls().clear();
     let order = format!("of=shop&order={staging}+{production}");
-    for moved in [
-        format!("&up={production}"),
-        format!("&down={staging}"),
+    // The focus is on the pressed button, or on the other one if that is disabled now.
+    for (moved, focused) in [
+        (
+            format!("&up={production}"),
+            format!("#move-down-{production}"),
+        ),
+        (format!("&down={staging}"), format!("#move-up-{staging}")),
         // At the end of the list, and after a drag, the order is that of the form.
-        format!("&up={staging}"),
-        format!("&down={production}"),
-        String::new(),
+        (format!("&up={staging}"), format!("#move-down-{staging}")),
+        (
+            format!("&down={production}"),
+            format!("#move-up-{production}"),
+        ),
+        (String::new(), String::new()),
     ] {
         let answer = post(&fake, ENVIRONMENTS, &format!("{order}{moved}")).await;
-        assert_eq!(answer.location, Some(ENVIRONMENTS.to_owned()));
+        assert_eq!(answer.location, Some(format!("{ENVIRONMENTS}{focused}")));
     }
     let (kept, swapped) = (
         format!("order shop: {staging} {production}"),
