@@ -208,11 +208,12 @@ fn planned_effect(effect: PlannedEffect, several: bool, naming: Naming) -> Html 
         after,
         outdated_clients,
     } = effect;
-    let heading = several.then(|| {
+    let has_effect = changes_description(&before, &after);
+    let heading = (several && has_effect).then(|| {
         let environment = naming.name_of(&environment);
         view! { <h3><code>{before.key.to_string()}</code> " in " {environment}</h3> }
     });
-    let effect = changes_description(&before, &after).then(|| {
+    let effect = has_effect.then(|| {
         view! { <Effect flag environment=environment.id before after outdated_clients/> }
     });
     html! {

@@ -1,6 +1,6 @@
 //! Undo and revert in the dashboard.
 
-use pennon_tests::{Browser, TestApp, equals};
+use pennon_tests::{Browser, Caller, TestApp, equals};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -299,4 +299,36 @@ async fn the_preview_of_a_revert_has_the_rules_in_their_order() {
         true,
     )
     .await;
+}
+
+/// Opens the preview of a revert of the last changes together.
+async fn preview_of_last(admin: &Caller<'_>, browser: &Browser<'_>, count: usize) -> String {
+    let entries = admin.get("/audit").await.json();
+    let entries = entries["items"].as_array().cloned().unwrap_or_default();
+    let ids: Vec<_> = entries
+        .iter()
+        .take(count)
+        .filter_map(|entry| Some(format!("entry={}", entry["id"].as_str()?)))
+        .collect();
+    let address = format!("/dashboard/incident/revert?{}", ids.join("&"));
+    let page = browser.page(&address).await;
+    let (_, will) = page.split_once("id=\"will\"").expect("a plan");
+    will.to_owned()
+}
+
+#[tokio::test]
+async fn a_revert_of_only_the_ttl_has_one_heading_for_each_environment() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let (staging, _) = admin.environment("shop", "staging").await;
+    for environment in [&checkout.environment, &staging] {
+        let path = format!("/flags/{}/environments/{environment}", checkout.flag);
+        let ttl = json!({ "isEnabled": false, "ttlOverrideSeconds": 300 });
+        admin.put(&path, ttl).await.expect(StatusCode::NO_CONTENT);
+    }
+    let browser = Browser::signed_in(&app).await;
+    let will = preview_of_last(&admin, &browser, 2).await;
+    assert_eq!(will.matches("<h3>").count(), 2, "{will}");
+    assert_eq!(will.matches("<dt>TTL</dt>").count(), 2, "{will}");
 }
