@@ -39,9 +39,9 @@ pub fn effects(
     after: Option<&Value>,
 ) -> Vec<&'static str> {
     match action {
-        AuditAction::FlagArchived => vec![
-            "The flag is archived: it is off everywhere, and its key cannot be reused. This fails while the flag is on anywhere.",
-        ],
+        AuditAction::FlagArchived => {
+            vec!["The flag is archived: it is off everywhere, and its key cannot be reused."]
+        }
         AuditAction::FlagUpdated if !member_of(now, "archivedAt").is_null() => {
             vec!["The flag is restored, switched off everywhere."]
         }

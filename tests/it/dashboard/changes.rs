@@ -332,3 +332,15 @@ async fn a_revert_of_only_the_ttl_has_one_heading_for_each_environment() {
     assert_eq!(will.matches("<h3>").count(), 2, "{will}");
     assert_eq!(will.matches("<dt>TTL</dt>").count(), 2, "{will}");
 }
+
+#[tokio::test]
+async fn the_revert_of_a_creation_that_turns_the_flag_off_first_does_not_warn_that_it_is_on() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    admin.switch_on(&checkout).await;
+    let browser = Browser::signed_in(&app).await;
+    let will = preview_of_last(&admin, &browser, 2).await;
+    assert!(will.contains("The flag is archived"), "{will}");
+    assert!(!will.contains("fails while"), "{will}");
+}
