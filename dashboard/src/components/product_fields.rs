@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use leptos::prelude::*;
 use pennon_model::{
+    environment::ProductName,
     flag::FlagProducts,
-    grant::GrantScope,
+    grant::{GrantScope, Resource},
     user::{Role, User},
 };
 
@@ -15,7 +16,7 @@ use super::{
 };
 use crate::{
     form::Form,
-    html::{Html, html},
+    html::{Html, hidden, html},
 };
 
 /// The name of the fields, and of their errors.
@@ -82,7 +83,8 @@ impl From<Option<&FlagProducts>> for ProductForm {
     }
 }
 
-/// The choice between every product and some of them; nothing if only one product is known.
+/// The choice between every product and some of them; nothing if only one product is known. Offers only the products
+/// that the user may choose.
 ///
 /// The products are hidden while every product is chosen, so that nobody chooses some in vain.
 #[component]
@@ -91,65 +93,102 @@ pub fn ProductFields(
     products: Vec<String>,
     /// The products of the flag.
     current: ProductForm,
+    /// The user.
+    user: User,
     /// The input and the errors of the form.
     refusal: Refusal,
 ) -> impl IntoView {
     let is_named = current.is_limited;
+    let may_choose_every = user.role >= Role::Editor || !is_named;
+    let may_choose = |product: &String| {
+        let name = ProductName::try_from(product.clone());
+        name.is_ok_and(|name| user.role_for(&Resource::Product(name)) >= Role::Editor)
+    };
     let input = refusal.form.as_ref().and_then(ProductForm::read);
-    let known = products.into_iter().chain(current.chosen.clone());
+    let offered = products.into_iter().filter(may_choose);
+    let offered = offered.chain(current.chosen.clone());
     let input = input.unwrap_or(current);
-    let known: BTreeSet<String> = known.chain(input.chosen.clone()).collect();
-    (is_named || known.len() > 1).then(|| fields(known, &input, refusal))
+    let offered: BTreeSet<String> = offered.chain(input.chosen.clone()).collect();
+    (is_named || offered.len() > 1).then(|| fields(offered, &input, may_choose_every, refusal))
 }
 
-fn fields(known: BTreeSet<String>, input: &ProductForm, refusal: Refusal) -> Html {
+fn fields(
+    offered: BTreeSet<String>,
+    input: &ProductForm,
+    may_choose_every: bool,
+    refusal: Refusal,
+) -> Html {
     let errors = field_errors(FIELD, FIELD, &refusal);
     let has_error = errors.is_some();
     let described_by = described_by(FIELD, true, has_error);
-    let choices = known.into_iter().map(|product| {
+    let choices = offered.into_iter().enumerate().map(|(index, product)| {
         let checked = input.chosen.contains(&product);
+        let focus = has_error && !may_choose_every && index == 0;
         view! {
             <label class="check">
-                <input type="checkbox" name=FIELD value=product.clone() checked=checked/>
+                <input
+                    type="checkbox"
+                    name=FIELD
+                    value=product.clone()
+                    checked=checked
+                    autofocus=focus
+                />
                 <span>{product.clone()}</span>
             </label>
         }
     });
     let choices = choices.collect_view();
+    let scope = if may_choose_every {
+        scope_choice(input.is_limited, has_error)
+    } else {
+        hidden("scope", "some")
+    };
+    let other = may_choose_every.then(|| {
+        view! {
+            <Field
+                name="other-product"
+                label="Another product"
+                input=Input::Line
+                hint="One that has no environment yet."
+                optional=true
+                max_length=64
+                refusal
+            />
+        }
+    });
     html! {
         <fieldset class="field product-fields" aria-describedby=described_by>
             <legend>"Products"</legend>
             <p class="hint" id="products-hint">
                 "Limits the flag to the environments of these products. Elsewhere it does not exist."
             </p>
-            <label class="check">
-                <input type="radio" name="scope" value="all" checked=!input.is_limited/>
-                "Every product"
-            </label>
-            <label class="check">
-                <input
-                    type="radio"
-                    name="scope"
-                    value="some"
-                    checked=input.is_limited
-                    autofocus=has_error
-                />
-                "Only these products"
-            </label>
+            {scope}
             <div class="product-choices">
                 {choices}
-                <Field
-                    name="other-product"
-                    label="Another product"
-                    input=Input::Line
-                    hint="One that has no environment yet."
-                    optional=true
-                    max_length=64
-                    refusal
-                />
+                {other}
             </div>
             {errors}
         </fieldset>
+    }
+}
+
+/// Renders the choice between every product and some.
+fn scope_choice(is_limited: bool, has_error: bool) -> Html {
+    html! {
+        <label class="check">
+            <input type="radio" name="scope" value="all" checked=!is_limited/>
+            "Every product"
+        </label>
+        <label class="check">
+            <input
+                type="radio"
+                name="scope"
+                value="some"
+                checked=is_limited
+                autofocus=has_error
+            />
+            "Only these products"
+        </label>
     }
 }
 

@@ -1,7 +1,7 @@
 //! The creation of a flag.
 
 use leptos::prelude::*;
-use pennon_model::user::Role;
+use pennon_model::user::{Role, User};
 
 use crate::{
     components::{
@@ -47,7 +47,7 @@ pub fn NewFlagPage() -> impl IntoView {
         }
         let products = known_products().await;
         let current = ProductForm::of_editor(&user);
-        Ok(view! { <NewFlagForm state products current/> })
+        Ok(view! { <NewFlagForm state products current user/> })
     };
     page(
         Section::Flags,
@@ -79,7 +79,12 @@ impl From<&Form> for NewFlag {
 }
 
 #[component]
-fn NewFlagForm(state: FormState, products: Vec<String>, current: ProductForm) -> impl IntoView {
+fn NewFlagForm(
+    state: FormState,
+    products: Vec<String>,
+    current: ProductForm,
+    user: User,
+) -> impl IntoView {
     let refusal = state.refusal(&[FIELDS, metadata_fields::FIELDS].concat());
     let fresh = refusal.fields.is_empty();
     view! {
@@ -122,7 +127,7 @@ fn NewFlagForm(state: FormState, products: Vec<String>, current: ProductForm) ->
                 hint="For now, flags of every type are on or off. If in doubt, choose Boolean."
                 refusal=refusal.clone()
             />
-            <ProductFields products current refusal=refusal.clone()/>
+            <ProductFields products current user refusal=refusal.clone()/>
             <PublicField current=false refusal=refusal.clone()/>
             <MetadataFields refusal/>
             <p class="hint">"A new flag is off in every environment."</p>

@@ -137,12 +137,37 @@ async fn new_flags_are_offered_to_editors_of_a_product_but_not_of_an_environment
 #[tokio::test]
 async fn a_new_flag_of_an_editor_of_a_product_is_limited_to_it() {
     let new = "/dashboard/new-flag";
-    let page = get(&shop_as(Role::Viewer, in_shop(), Role::Editor), new).await;
+    let with_blog = |role, granted| {
+        let mut fake = Fake {
+            role,
+            grants: shop_as(role, in_shop(), granted).grants.clone(),
+            ..Fake::shop()
+        };
+        fake.environments.push(environment(9, "Blog", "production"));
+        Arc::new(fake)
+    };
+    let page = get(&with_blog(Role::Viewer, Role::Editor), new).await.html;
     for text in [
-        "name=\"scope\" value=\"some\" checked",
+        "type=\"hidden\" name=\"scope\" value=\"some\"",
         "name=\"products\" value=\"shop\" checked",
     ] {
-        assert!(page.html.contains(text), "{text}: {}", page.html);
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    // All other choices would be refused.
+    for text in [
+        "value=\"all\"",
+        "name=\"products\" value=\"Blog\"",
+        "other-product",
+    ] {
+        assert!(!page.contains(text), "{text}: {page}");
+    }
+    let page = get(&with_blog(Role::Editor, Role::Admin), new).await.html;
+    for text in [
+        "value=\"all\" checked",
+        "name=\"products\" value=\"Blog\"",
+        "other-product",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
     }
     let page = get(&shop_as(Role::Editor, in_shop(), Role::Admin), new).await;
     assert!(!page.html.contains("name=\"products\""));

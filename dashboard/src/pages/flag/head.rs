@@ -206,7 +206,12 @@ fn editor(page: &PageData) -> Html {
                 value=description.unwrap_or_default()
                 refusal=refusal.clone()
             />
-            <ProductFields products=page.extras.products.clone() current refusal=refusal.clone()/>
+            <ProductFields
+                products=page.extras.products.clone()
+                current
+                user=page.user.clone()
+                refusal=refusal.clone()
+            />
             <PublicField current=flag.is_public refusal=refusal.clone()/>
             <MetadataFields current=flag.metadata.clone() refusal/>
             {conflict}

@@ -24,7 +24,7 @@ use pennon_model::{
     environment::{Environment, EnvironmentStatus},
     flag::FlagProducts,
     grant::Resource,
-    user::Role,
+    user::{Role, User},
 };
 
 use self::{
@@ -98,6 +98,7 @@ struct PageData {
     detail: FlagOverview,
     edit: Edit,
     state: FormState,
+    user: User,
     /// True if the reader may change the flag itself.
     is_flag_editor: bool,
     /// True if the reader may change configurations in the environment.
@@ -141,6 +142,7 @@ async fn load(address: Address, edit: Edit, state: FormState) -> Result<PageData
         },
         edit: Edit::None,
         state,
+        user,
         is_flag_editor,
         is_editor,
         extras: Extras::default(),
