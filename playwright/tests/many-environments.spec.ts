@@ -90,6 +90,8 @@ test("with 40 environments, the list has a column for each product, and switches
   const state = row.getByRole("link", { name: "2 of 5 on" });
   await expect(state).toHaveAttribute("title", "On in demo, production (25%)");
   await expectLight(page);
+  const head = await page.getByRole("link", { name: "Product 3", exact: true }).boundingBox();
+  expect(head?.height).toBeGreaterThanOrEqual(24);
 
   // The state leads to the flag in the product.
   await state.click();

@@ -268,3 +268,27 @@ test("a finger hits every link", async ({ page, server, api }) => {
   await page.goto(`${address}${environment}&edit=recipe`);
   await expectTouchable(page.getByRole("radio").first());
 });
+
+test("a finger hits the controls of the list of flags on a tablet", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  for (let product = 1; product <= 3; product++) {
+    for (const name of ["development", "staging", "production"]) {
+      await api.createEnvironment(`Product ${product}`, name);
+    }
+  }
+  for (let number = 1; number <= 3; number++) {
+    await api.createFlag(`flag_${number}`, `Flag ${number}`);
+  }
+  await signIn(page, server);
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await scriptsReady(page);
+  await expectTouchable(page.getByRole("columnheader").getByRole("link", { name: "Product 2" }));
+  for (let number = 1; number <= 3; number++) {
+    await expectTouchable(page.getByRole("link", { name: `Flag ${number}` }));
+    await expectTouchable(page.getByRole("button", { name: `Copy the key flag_${number}` }));
+  }
+  await expectTouchable(page.locator(".who-text"));
+});
