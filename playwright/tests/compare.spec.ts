@@ -1,4 +1,5 @@
 import { expectAccessible } from "../support/accessible.ts";
+import type { Condition } from "../support/api.ts";
 import { address, country, shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
@@ -54,12 +55,14 @@ test("a viewer compares, and changes nothing", async ({ page, api }) => {
 test("a long rule leaves room for the names of the environments", async ({ page, server, api }) => {
   const { flag, staging } = await shop(api);
   const addresses = Array.from({ length: 30 }, (_, index) => `person-${index}@example.com`);
-  const conditions = addresses.map((address) => ({
-    attribute: "email",
-    operator: "==",
-    valueType: "string",
-    valueString: address,
-  }));
+  const conditions = addresses.map(
+    (address): Condition => ({
+      attribute: "email",
+      operator: "==",
+      valueType: "string",
+      valueString: address,
+    }),
+  );
   await api.addRule(flag, staging, { priority: 1, logic: "or", value: true, conditions });
   await signIn(page, server);
   for (const width of [1280, 768]) {
