@@ -196,6 +196,8 @@ impl Server {
                     skew.compare(connection, clock, &self.0.correction).await?;
                     self.compare_access(connection, storage).await?;
                 }
+                // The next step may wait in vain, and must not date the answer later.
+                self.record_answer();
                 self.compare_writers(storage).await;
                 Ok(working)
             };
@@ -203,7 +205,6 @@ impl Server {
             match probed.unwrap_or_else(|_| Err(silent())) {
                 Ok(working) => {
                     connection = working;
-                    self.record_answer();
                     let is_restricted = storage.is_read_only() || storage.refuses_writers();
                     sleep(if is_restricted {
                         retry_delay(entropy)
