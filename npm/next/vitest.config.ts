@@ -9,10 +9,5 @@ export default defineConfig({
       "@pennon/next/server": fileURLToPath(new URL("dist/server.js", import.meta.url)),
     },
   },
-  test: {
-    include: ["test/**/*.test.{ts,tsx}"],
-    // A process, which is the default, sometimes does not end after its tests.
-    pool: "threads",
-    testTimeout: 60_000,
-  },
+  test: { include: ["test/**/*.test.{ts,tsx}"], testTimeout: 60_000 },
 });

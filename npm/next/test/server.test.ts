@@ -20,6 +20,14 @@ const flags = configuration([flag("banner"), flagWithRule("ruled", "FR")]);
 let count = 0;
 let sdkKey: string;
 
+/**
+ * Returns the process as in a runtime without signals. The rest stays, because Vitest uses it to report results
+ * meanwhile.
+ */
+function withoutSignals(): object {
+  return Object.create(process, { listenerCount: { value: undefined } });
+}
+
 beforeEach(() => {
   count += 1;
   sdkKey = `pnk_${count}`;
@@ -304,7 +312,7 @@ describe("the stream for pages that follow the flags", () => {
   );
 
   it("ends after a minute in a runtime without signals", async () => {
-    vi.stubGlobal("process", { env: process.env });
+    vi.stubGlobal("process", withoutSignals());
     const stream = await open("FR", new ScriptedServer(flags));
     const closed = await open("FR", new ScriptedServer(flags));
     const before = vi.getTimerCount();
@@ -323,7 +331,7 @@ describe("the stream for pages that follow the flags", () => {
   });
 
   it("holds nothing until its first read, because Next.js does not cancel an unread response", async () => {
-    vi.stubGlobal("process", { env: process.env });
+    vi.stubGlobal("process", withoutSignals());
     const server = new ScriptedServer(flags);
     const subscribe = await spyOnSubscribe(server);
     const before = vi.getTimerCount();
