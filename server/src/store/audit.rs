@@ -20,8 +20,8 @@ use crate::error::Error;
 
 /// The date of a new entry, from a parameter with the current time. It follows the date of the newest entry, so that
 /// entries are in the order of their transactions, even if a clock was set back or those of other instances are ahead.
-/// An entry that is over 5 minutes (300,000 ms) ahead was dated by a wrong clock, and is ignored. It is part of the statement that
-/// writes, because on SQLite, a transaction that reads first may have to wait for others in vain.
+/// An entry that is over 5 minutes (300,000 ms) ahead was dated by a wrong clock, and is ignored. It is part of the
+/// statement that writes, because on SQLite, a transaction that reads first may have to wait for others in vain.
 macro_rules! date {
     ($now:literal) => {
         concat!(

@@ -258,8 +258,8 @@ fn existing_folder(file: &Path) -> PathBuf {
     folder.unwrap_or(&file).to_owned()
 }
 
-/// Returns the error for a file that cannot be written. It names the folder that must be writable, because SQLite creates
-/// further files next to an existing one.
+/// Returns the error for a file that cannot be written. It names the folder that must be writable, because SQLite
+/// creates further files next to an existing one.
 fn unwritable(file: &Path, problem: impl Display) -> OpenError {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     OpenError::Unwritable {

@@ -99,8 +99,8 @@ fn describe(form: &Form, key: &str) -> String {
 }
 
 /// Carries out the action of a form. The field `do` names the action, `flag` and `environment` its object, and
-/// `revision` or `expected` the state of the object when the form was rendered. Redirects to the result; returns none if
-/// the form only changed its own fields.
+/// `revision` or `expected` the state of the object when the form was rendered. Redirects to the result; returns none
+/// if the form only changed its own fields.
 pub(super) async fn act(form: &Form, address: &Address) -> Result<Option<Html>, AdminError> {
     if edits_conditions(form) {
         return Ok(None);
