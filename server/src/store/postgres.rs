@@ -54,7 +54,7 @@ const PROBE_INTERVAL: Duration = Duration::from_millis(250);
 /// flight waits when the server is lost.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(1250);
 
-/// The time limit for the server to refuse a connection. It is part of the limit for the probe.
+/// The time limit for the server to refuse a connection.
 const REFUSAL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The time limit for the probe while the server is lost. It is longer, because a server that hangs has to accept the
@@ -172,8 +172,21 @@ impl Server {
         }
     }
 
-    /// Probes the server, and compares its clock with the corrected one, at intervals, for as long as it is polled.
+    /// Probes the server at intervals, for as long as it is polled: for answers, and for connections that it refuses. The
+    /// latter may wait in vain, and must not delay the former.
     pub(super) async fn probe(
+        &self,
+        entropy: &Entropy,
+        clock: &dyn Clock,
+        storage: &Storage,
+    ) -> Infallible {
+        let answers = self.probe_answers(entropy, clock, storage);
+        let (never, _) = join(answers, self.probe_writers(entropy, storage)).await;
+        never
+    }
+
+    /// Probes whether the server answers, and compares its clock with the corrected one.
+    async fn probe_answers(
         &self,
         entropy: &Entropy,
         clock: &dyn Clock,
@@ -196,17 +209,14 @@ impl Server {
                     skew.compare(connection, clock, &self.0.correction).await?;
                     self.compare_access(connection, storage).await?;
                 }
-                // The next step may wait in vain, and must not date the answer later.
-                self.record_answer();
-                self.compare_writers(storage).await;
                 Ok(working)
             };
             let probed = timeout(probe_timeout, probing).await;
             match probed.unwrap_or_else(|_| Err(silent())) {
                 Ok(working) => {
+                    self.record_answer();
                     connection = working;
-                    let is_restricted = storage.is_read_only() || storage.refuses_writers();
-                    sleep(if is_restricted {
+                    sleep(if storage.is_read_only() {
                         retry_delay(entropy)
                     } else {
                         PROBE_INTERVAL
@@ -223,6 +233,19 @@ impl Server {
                     join(abandon, sleep(retry_delay(entropy))).await;
                 }
             }
+        }
+    }
+
+    /// Probes whether the server refuses connections for writes.
+    async fn probe_writers(&self, entropy: &Entropy, storage: &Storage) -> Infallible {
+        loop {
+            self.compare_writers(storage).await;
+            sleep(if storage.refuses_writers() {
+                retry_delay(entropy)
+            } else {
+                PROBE_INTERVAL
+            })
+            .await;
         }
     }
 
