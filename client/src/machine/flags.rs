@@ -76,10 +76,12 @@ impl Machine {
     }
 
     /// Returns the interval between polls. Without polling, expired TTLs trigger refreshes. If a refresh fails, no TTL
-    /// is left to expire, so the client retries at the interval of its TTL.
+    /// is left to expire, so the client polls at the interval of its TTL, with the same minimum.
     pub(super) fn poll_interval(&self) -> Option<u64> {
         match self.options.poll_interval {
-            0 if self.last_failure.is_some() => Some(self.options.ttl),
+            0 if self.last_failure.is_some() => {
+                Some(self.options.ttl.max(MIN_TTL_REFRESH_INTERVAL))
+            }
             0 => None,
             interval => Some(interval),
         }

@@ -208,9 +208,10 @@ impl Machine {
             self.settle_initialize(Ok(()));
             // The next poll is scheduled when the request has ended.
             self.poll_at = None;
-            self.emit(Lifecycle::RefreshStart);
             if self.request.is_none() {
-                self.fetch(0, moment);
+                self.start_refresh(moment);
+            } else {
+                self.emit(Lifecycle::RefreshStart);
             }
         }
     }

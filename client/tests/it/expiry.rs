@@ -73,20 +73,34 @@ fn an_invalid_response_expires_a_flag_no_earlier_than_no_response() {
 
 #[test]
 fn a_ttl_of_milliseconds_causes_at_most_one_refresh_per_second() {
+    assert_eq!(
+        starts_of_refreshes(304),
+        ["30", "1030", "2030", "3030", "4030"]
+    );
+}
+
+#[test]
+fn a_failure_is_followed_by_at_most_one_refresh_per_second() {
+    assert_eq!(
+        starts_of_refreshes(404),
+        ["30", "1030", "2030", "3030", "4030"]
+    );
+}
+
+/// Returns the times of the refreshes within 5 seconds, with a TTL of 30 milliseconds, if each has this status.
+fn starts_of_refreshes(code: u16) -> Vec<String> {
     let options = Options { ttl: 30, ..QUIET };
     let mut harness = Harness::ready(options, &[None]);
     let mut starts = Vec::new();
     for _ in 0..500 {
         harness.advance(10);
         let journal = harness.take_journal();
-        if journal.iter().any(|line| line.contains("fetch")) {
-            harness.respond(status(304));
-            starts.extend(journal);
+        if let Some(line) = journal.iter().find(|line| line.contains("fetch")) {
+            starts.extend(line.split(':').next().map(str::to_owned));
+            harness.respond(status(code));
         }
     }
-    let starts = starts.iter().filter(|line| line.contains("fetch"));
-    let at: Vec<&str> = starts.filter_map(|line| line.split(':').next()).collect();
-    assert_eq!(at, ["30", "1030", "2030", "3030", "4030"]);
+    starts
 }
 
 #[test]
@@ -107,7 +121,7 @@ fn after_a_failed_refresh_a_flag_is_removed_as_soon_as_it_expires() {
 }
 
 #[test]
-fn expired_flags_return_when_the_service_confirms_them() {
+fn expired_flags_return_when_the_server_confirms_them() {
     let mut harness = Harness::ready(QUIET, &[Some(10)]);
     harness.advance(10_000);
     harness.fail_request();
@@ -158,7 +172,7 @@ fn a_ttl_that_expires_during_a_refresh_needs_no_second_one() {
 }
 
 #[test]
-fn without_polling_an_unreachable_service_is_retried_at_the_interval_of_the_ttl() {
+fn without_polling_an_unreachable_server_is_retried_at_the_interval_of_the_ttl() {
     let mut harness = Harness::ready(QUIET, &[None]);
     harness.advance(60_000);
     harness.fail_request();
