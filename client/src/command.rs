@@ -24,7 +24,7 @@ pub enum Command {
     Restore,
     /// Serve the flags of the newest config document, and no others.
     Apply,
-    /// Restart the TTLs of all cached flags, because the service has confirmed them.
+    /// Restart the TTLs of all cached flags, because the server has confirmed them.
     Renew,
     /// Stop serving the flags at these positions in the newest config document.
     Expire(Vec<u32>),
@@ -71,13 +71,13 @@ pub enum Lifecycle {
 /// The cause of a failed request or call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The service could not be reached.
+    /// The server could not be reached.
     Unreachable,
-    /// The service did not respond in time.
+    /// The server did not respond in time.
     TimedOut,
-    /// The service responded with an error status.
+    /// The server responded with an error status.
     Status(u16),
-    /// The service responded with an invalid config document.
+    /// The server responded with an invalid config document.
     Malformed,
     /// The engine trapped while it loaded the response.
     Trapped,
@@ -98,7 +98,7 @@ impl Failure {
         }
     }
 
-    /// Returns true if the service is reachable and refused the request.
+    /// Returns true if the server is reachable and refused the request.
     pub(crate) const fn is_refusal(self) -> bool {
         matches!(self, Self::Status(400..=428 | 430..=499))
     }

@@ -36,7 +36,7 @@ pub enum Event {
     Refresh,
     /// `setContext()` was called: the host's next request asks for the evaluations for another context.
     ContextChanged,
-    /// The service responded to the request with this number.
+    /// The server responded to the request with this number.
     Reply {
         /// The number of the request.
         request: u32,
@@ -52,21 +52,21 @@ pub enum Event {
     /// Contains the remaining milliseconds of each flag, 0 if it has expired; empty if the cache has no flags.
     Restored(Vec<u64>),
     /// Replaces [`Restored`](Self::Restored) if the host serves a config document from its store. The client uses that
-    /// document past its TTLs, until it is `max_age` old or the service returns another one.
+    /// document past its TTLs, until it is `max_age` old or the server returns another one.
     Stored {
         /// The TTL of each of its flags.
         flags: Vec<Option<Ttl>>,
-        /// The milliseconds since the service confirmed it.
+        /// The milliseconds since the server confirmed it.
         age: u64,
         /// The maximum age, in milliseconds.
         max_age: u64,
     },
-    /// The stream announced the service's current config document. Evaluations have the tag of the config document from
+    /// The stream announced the server's current config document. Evaluations have the tag of the config document from
     /// which they come, with a suffix: `W/"document.context"`.
     StreamAnnounced {
         /// The tag of the config document.
         etag: String,
-        /// The period in milliseconds over which clients should spread their fetches, if the service has set one.
+        /// The period in milliseconds over which clients should spread their fetches, if the server has set one.
         spread: Option<u64>,
     },
     /// The stream sent any data.

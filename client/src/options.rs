@@ -15,7 +15,7 @@ pub struct Options {
     pub retry_delay: u64,
     /// The timeout of one attempt.
     pub timeout: u64,
-    /// True to serve flags past their TTL while the service cannot be reached.
+    /// True to serve flags past their TTL while the server cannot be reached.
     pub stale_if_error: bool,
     /// True to listen for changes on a stream.
     pub streaming: bool,

@@ -10,7 +10,7 @@ pub struct TtlTimers {
     age: u64,
     /// The TTL of each flag in milliseconds, by its position in the config document.
     ttls: Vec<u64>,
-    /// The minimum TTL in milliseconds, while the service has not responded.
+    /// The minimum TTL in milliseconds, while the server has not responded.
     minimum: u64,
     /// TTLs up to this many milliseconds have been noticed as expired.
     noticed: u64,

@@ -18,7 +18,7 @@ pub(crate) fn array<'a>(strings: impl Iterator<Item = &'a str>) -> String {
     json
 }
 
-/// A trace that is written during the evaluation, in the service's format.
+/// A trace that is written during the evaluation, in the server's format.
 #[derive(Default)]
 pub(crate) struct Trace {
     rules: String,

@@ -184,7 +184,7 @@ pub fn restored(times: &[f64]) {
     machine.handle(Event::Restored(to_integers(times)));
 }
 
-/// Reports that the host serves the engine's config document from a store. The service confirmed it `age`
+/// Reports that the host serves the engine's config document from a store. The server confirmed it `age`
 /// milliseconds ago, and its maximum age is `max_age` milliseconds.
 #[wasm_bindgen]
 pub fn stored(age: f64, max_age: f64) {
@@ -196,7 +196,7 @@ pub fn stored(age: f64, max_age: f64) {
     });
 }
 
-/// Reports that the stream announced the tag of the service's config document, and optionally the period in
+/// Reports that the stream announced the tag of the server's config document, and optionally the period in
 /// milliseconds over which clients should spread their fetches.
 #[wasm_bindgen]
 pub fn stream_announced(etag: String, spread: Option<f64>) {

@@ -174,7 +174,7 @@ impl Machine {
         }
     }
 
-    /// Resets the record of failures, because the service has confirmed the flags.
+    /// Resets the record of failures, because the server has confirmed the flags.
     pub(super) fn recover(&mut self) {
         self.last_failure = None;
         self.refusals = 0;
@@ -203,9 +203,9 @@ impl Machine {
         }
     }
 
-    /// Returns the delay before the next attempt. Once a refresh has failed with all its retries, the service is known
+    /// Returns the delay before the next attempt. Once a refresh has failed with all its retries, the server is known
     /// to be down. Retries without a waiting caller are then as far apart as polls, but at most 30 s. Otherwise, a
-    /// recovering service would receive four times its usual load.
+    /// recovering server would receive four times its usual load.
     fn next_retry_delay(&self, attempt: u32, moment: Moment) -> u64 {
         let usual = backoff(self.options.retry_delay, attempt, moment.random);
         match self.poll_interval() {
@@ -260,7 +260,7 @@ impl Machine {
         }
     }
 
-    /// Handles an `initialize()` for which neither the service nor the host has flags.
+    /// Handles an `initialize()` for which neither the server nor the host has flags.
     fn fail_initialize(&mut self, attempt: u32, failure: Failure, moment: Moment) {
         let call_fails = match self.retry {
             Retry::None => true,
@@ -358,7 +358,7 @@ impl Machine {
         })
     }
 
-    /// Handles the confirmation, `age` milliseconds ago, that the client serves the service's current config document.
+    /// Handles the confirmation, `age` milliseconds ago, that the client serves the server's current config document.
     pub(super) fn confirm(&mut self, age: u64, moment: Moment) {
         let expired = self.ttl_timers.renew(moment.now, age);
         self.commands.push(if expired {

@@ -8,7 +8,7 @@ use crate::command::{Command, Failure, Lifecycle};
 use crate::event::Moment;
 use crate::retry::{backoff, refusal_backoff, spread};
 
-/// The time after which the client closes a stream that sends no data, in milliseconds. By default, the service sends
+/// The time after which the client closes a stream that sends no data, in milliseconds. By default, the server sends
 /// data every 15 s.
 const SILENCE_TIMEOUT: u64 = 45_000;
 
@@ -19,7 +19,7 @@ const STABLE_AGE: u64 = 30_000;
 /// The minimum delay between two streams, in milliseconds, regardless of the retry delay of requests.
 const MIN_REOPEN_DELAY: u64 = 1_000;
 
-/// The time in which a change reaches all instances of the service, in milliseconds. The client then repeats its
+/// The time in which a change reaches all instances of the server, in milliseconds. The client then repeats its
 /// request once.
 const PROPAGATION_DELAY: u64 = 500;
 
@@ -27,7 +27,7 @@ const PROPAGATION_DELAY: u64 = 500;
 /// the same instant.
 const DEFAULT_SPREAD: u64 = 250;
 
-/// The maximum period that the service may set, in milliseconds.
+/// The maximum period that the server may set, in milliseconds.
 const MAX_SPREAD: u64 = 60_000;
 
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub(super) enum Stream {
         attempt: u32,
         opened_at: u64,
         times_out_at: u64,
-        /// The tag of the service's config document, once the stream has announced it.
+        /// The tag of the server's config document, once the stream has announced it.
         announced: Option<String>,
         /// True if a response was older than the announced tag, and the request has been repeated.
         repeated: bool,
@@ -106,7 +106,7 @@ impl Machine {
         repeats.then_some(PROPAGATION_DELAY)
     }
 
-    /// Handles the tag of the service's config document. A new document is fetched after a random delay of up to
+    /// Handles the tag of the server's config document. A new document is fetched after a random delay of up to
     /// `period`.
     pub(super) fn on_stream_announced(
         &mut self,

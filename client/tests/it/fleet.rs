@@ -1,4 +1,4 @@
-//! A thousand clients of one service, in virtual time: the number of requests in the busiest second.
+//! A thousand clients of one server, in virtual time: the number of requests in the busiest second.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use crate::harness::{configuration, status};
 const CLIENTS: u64 = 1_000;
 const MINUTE: u64 = 60_000;
 
-/// The response time of the service, in milliseconds.
+/// The response time of the server, in milliseconds.
 const LATENCY: u64 = 5;
 
-/// The failure mode of the service during an outage.
+/// The failure mode of the server during an outage.
 #[derive(Clone, Copy, Debug)]
 enum Outage {
     /// Connections are refused at once.
     Refused,
-    /// The service does not respond.
+    /// The server does not respond.
     Silent,
     /// A proxy responds in its place.
     Status(u16),
@@ -32,7 +32,7 @@ struct Fleet {
     event_count: u64,
     requests: Vec<u64>,
     seed: u64,
-    /// The tag of the service's config document.
+    /// The tag of the server's config document.
     etag: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! The environment of one client: a clock that moves only when the test advances it, and a service that responds only
+//! The environment of one client: a clock that moves only when the test advances it, and a server that responds only
 //! on the test's command.
 
 use pennon_client::{

@@ -32,7 +32,7 @@ fn a_second_initialize_shares_the_request_and_a_later_one_succeeds_at_once() {
 }
 
 #[test]
-fn without_service_and_cache_initializing_fails_and_can_be_repeated() {
+fn without_server_and_cache_initializing_fails_and_can_be_repeated() {
     let mut harness = Harness::new(QUIET);
     harness.handle(Event::Initialize(InitializeOptions::default()));
     harness.fail_request();
@@ -54,7 +54,7 @@ fn without_service_and_cache_initializing_fails_and_can_be_repeated() {
 }
 
 #[test]
-fn without_a_service_the_host_s_cache_suffices() {
+fn without_a_server_the_host_s_cache_suffices() {
     let mut harness = Harness::new(Options {
         poll_interval: 30_000,
         ..QUIET
@@ -167,7 +167,7 @@ fn a_refresh_during_initializing_waits_for_the_same_request() {
 }
 
 #[test]
-fn a_stored_configuration_is_served_until_it_is_too_old_or_the_service_answers() {
+fn a_stored_configuration_is_served_until_it_is_too_old_or_the_server_answers() {
     let polling = Options {
         poll_interval: 40_000,
         ..QUIET

@@ -140,7 +140,7 @@ fn a_call_without_a_timeout_outlasts_an_earlier_one_that_timed_out() {
 }
 
 #[test]
-fn initializing_can_continue_until_the_service_is_available() {
+fn initializing_can_continue_until_the_server_is_available() {
     let mut harness = Harness::new(ONE_RETRY);
     harness.handle(forever(None));
     harness.fail_request();

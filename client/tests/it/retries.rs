@@ -15,7 +15,7 @@ fn retry_later(code: u16, retry_after: u64) -> Reply {
 }
 
 #[test]
-fn an_unreachable_service_is_retried_with_doubling_delays() {
+fn an_unreachable_server_is_retried_with_doubling_delays() {
     let mut harness = Harness::ready(WITH_RETRIES, &[None]);
     harness.handle(Event::Refresh);
     for _ in 0..4 {

@@ -94,7 +94,7 @@ fn a_change_is_fetched_soon_after_the_stream_announces_it() {
 }
 
 #[test]
-fn clients_fetch_a_change_within_the_period_that_the_service_sets() {
+fn clients_fetch_a_change_within_the_period_that_the_server_sets() {
     for (spread, random, wait) in [
         (None, 0, 0),
         (None, u32::MAX, 250),
@@ -363,7 +363,7 @@ fn a_refused_stream_is_retried_after_minutes() {
 }
 
 #[test]
-fn a_stream_for_which_the_service_lacks_capacity_is_retried_soon() {
+fn a_stream_for_which_the_server_lacks_capacity_is_retried_soon() {
     for status in [429, 500, 503] {
         let mut harness = listening();
         harness.handle(Event::StreamEnded {
