@@ -28,7 +28,8 @@ pub enum Error {
     TooManyRequests,
     /// A credential of another kind, such as an SDK key for administration.
     #[error(
-        "this kind of credential is not accepted here; use an access token or a personal access token for the Admin API, and an SDK key for `/sdk/v1`"
+        "this kind of credential is not accepted here: the Admin API accepts an access token and, except for the caller's own \
+         sessions and tokens, a personal access token; `/sdk/v1` accepts an SDK key"
     )]
     WrongCredential,
     /// The SDK key does not give access to rules and rollouts.
@@ -286,7 +287,7 @@ pub enum Conflict {
     )]
     FlagEnabledElsewhere(Vec<EnvironmentPath>),
     /// An archived flag cannot be changed.
-    #[error("the flag is archived; restore it first")]
+    #[error("the flag is archived; restore it to change it")]
     FlagArchived,
     /// A flag that is not archived cannot be restored.
     #[error("the flag is not archived")]

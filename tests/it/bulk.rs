@@ -157,7 +157,7 @@ async fn flags_are_enabled_disabled_and_archived_together() {
     let refused = refused.expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
     assert_eq!(
         refused.text("/detail"),
-        "nothing was changed: `a`: the flag is archived; restore it first"
+        "nothing was changed: `a`: the flag is archived; restore it to change it"
     );
 }
 
@@ -201,14 +201,14 @@ async fn if_one_flag_cannot_change_none_does_and_each_obstacle_is_named() {
             json!({ "action": "tag", "addTags": ["x"] }),
             "FLAG_NOT_FOUND",
             vec!["/flagIds/2", "/flagIds/3"],
-            "nothing was changed: `c`: the flag is archived; restore it first; the flag does not exist",
+            "nothing was changed: `c`: the flag is archived; restore it to change it; the flag does not exist",
         ),
         (
             json!({ "action": "enable", "environmentId": shop.staging }),
             "CONFIGURATION_NOT_FOUND",
             vec!["/flagIds/1", "/flagIds/2", "/flagIds/3"],
             "nothing was changed: `b`: the flag in this environment does not exist; \
-             `c`: the flag is archived; restore it first; the flag does not exist",
+             `c`: the flag is archived; restore it to change it; the flag does not exist",
         ),
     ] {
         for query in ["", "?dryRun=true"] {
