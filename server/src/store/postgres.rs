@@ -172,8 +172,8 @@ impl Server {
         }
     }
 
-    /// Probes the server at intervals, for as long as it is polled: for answers, and for connections that it refuses. The
-    /// latter may wait in vain, and must not delay the former.
+    /// Probes the server at intervals, for as long as it is polled: for answers, and for connections that it refuses.
+    /// The latter may wait in vain, and must not delay the former.
     pub(super) async fn probe(
         &self,
         entropy: &Entropy,
@@ -216,12 +216,7 @@ impl Server {
                 Ok(working) => {
                     self.record_answer();
                     connection = working;
-                    sleep(if storage.is_read_only() {
-                        retry_delay(entropy)
-                    } else {
-                        PROBE_INTERVAL
-                    })
-                    .await;
+                    sleep(probe_interval(entropy, storage.is_read_only())).await;
                 }
                 Err(error) => {
                     let abandon = async {
@@ -240,12 +235,7 @@ impl Server {
     async fn probe_writers(&self, entropy: &Entropy, storage: &Storage) -> Infallible {
         loop {
             self.compare_writers(storage).await;
-            sleep(if storage.refuses_writers() {
-                retry_delay(entropy)
-            } else {
-                PROBE_INTERVAL
-            })
-            .await;
+            sleep(probe_interval(entropy, storage.refuses_writers())).await;
         }
     }
 
@@ -395,6 +385,15 @@ impl Pools {
     fn close(&self) -> impl Future<Output = ()> {
         let closing = join(self.readers.close(), self.writers.close());
         async { ((), ()) = closing.await }
+    }
+}
+
+/// Returns the pause between two probes. It is longer if each of them opens a connection.
+fn probe_interval(entropy: &Entropy, opens_connections: bool) -> Duration {
+    if opens_connections {
+        retry_delay(entropy)
+    } else {
+        PROBE_INTERVAL
     }
 }
 
