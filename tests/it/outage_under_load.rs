@@ -74,6 +74,8 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
     let process = Process::start(&proxy.database(&database), &[]).await;
     let load = Load::steady(&process).await;
 
+    // The worst moment: the server also waits for a new connection, which must not delay the notice.
+    proxy.until_next_connection(Duration::from_secs(2)).await;
     let (lost, connections) = (Instant::now(), proxy.connections());
     begin(&proxy);
     eventually("health is degraded", async || {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
 
 use crate::TestDatabase;
 
@@ -26,6 +27,8 @@ enum Network {
     Flows(usize),
     /// Connections with traffic since then are forwarded. Others stay open but silent.
     Forgets(Instant),
+    /// Connections are accepted. Those with this number or a higher one stay silent.
+    HangsFrom(usize),
     /// Connections are accepted, but no data is forwarded, as with a server whose processes are suspended.
     Hangs,
     /// Connections are closed and refused, as with a server whose processes were killed.
@@ -72,6 +75,18 @@ impl Proxy {
     /// Stops forwarding data, and leaves connections open.
     pub fn hang(&self) {
         self.network.send_replace(Network::Hangs);
+    }
+
+    /// Keeps new connections silent until there is one, at most for `limit`.
+    pub async fn until_next_connection(&self, limit: Duration) {
+        let so_far = self.connections();
+        self.network.send_replace(Network::HangsFrom(so_far));
+        let opened = async {
+            while self.connections() == so_far {
+                sleep(Duration::from_millis(1)).await;
+            }
+        };
+        let _ = timeout(limit, opened).await;
     }
 
     /// Closes all connections, and refuses new ones.
@@ -180,6 +195,7 @@ impl Flow {
         let flows = |now| match now {
             Network::Flows(from) => number >= from,
             Network::Forgets(since) => carried() >= since,
+            Network::HangsFrom(end) => number < end,
             Network::Hangs | Network::IsCut => false,
         };
         until(&mut self.network, flows).await;
@@ -193,7 +209,7 @@ impl Flow {
             let read = from.read(&mut bytes).await.unwrap_or_default();
             self.wait_until_forwarding().await;
             let delay = self.delay.load(Ordering::Relaxed);
-            tokio::time::sleep(Duration::from_millis(delay)).await;
+            sleep(Duration::from_millis(delay)).await;
             if read == 0 || to.write_all(&bytes[..read]).await.is_err() {
                 let _ = to.shutdown().await;
                 return;
