@@ -8,7 +8,7 @@ use crate::context::{Subject, Value};
 use crate::representatives::{Budget, Representative, all_choices, decide};
 use crate::rule::{Attribute, Condition};
 
-/// Returns true if a change may turn a flag on for somebody.
+/// Returns true unless a change certainly turns a flag on for nobody.
 pub fn may_turn_on(before: &FlagConfig, after: &FlagConfig) -> bool {
     enables_any_context(before, after) != Some(false)
 }

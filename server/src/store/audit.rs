@@ -102,7 +102,7 @@ macro_rules! columns {
 
 /// Appends a query for columns of the entries that a filter selects. The text contains only the requested conditions,
 /// because a database uses an index only for queries that certainly have its condition. If the query has two halves,
-/// each ends with the `$most` newest entries, if given. It is a macro because each driver has its own builder.
+/// each ends with the `$limit` newest entries, if given. It is a macro because each driver has its own builder.
 macro_rules! push_selection {
     ($query:expr, $columns:expr, $filter:expr, $last:expr, $limit:expr) => {{
         let limit: Option<i64> = $limit;

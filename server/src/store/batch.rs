@@ -127,7 +127,8 @@ impl Batch {
             tags.map(|tag| (flag.id, tag))
         });
         let tags: Vec<_> = tags.collect();
-        stage!(tx, "insert into staged_tags ", tags, |list, (flag, tag)| {
+        stage!(tx, "insert into staged_tags ", tags, |list, row| {
+            let (flag, tag) = row;
             list.push_bind(flag.uuid()).push_bind(tag.as_str())
         });
         let products = flags.iter().flat_map(|flag| {
@@ -135,11 +136,8 @@ impl Batch {
             products.map(|product| (flag.id, product))
         });
         let products: Vec<_> = products.collect();
-        stage!(tx, "insert into staged_products ", products, |list,
-                                                              (
-            flag,
-            product,
-        )| {
+        stage!(tx, "insert into staged_products ", products, |list, row| {
+            let (flag, product) = row;
             list.push_bind(flag.uuid()).push_bind(product.as_str())
         });
         let visible = self.configurations.iter().map(|one| (one, false));
