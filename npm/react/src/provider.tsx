@@ -82,9 +82,10 @@ function WithClient<Custom extends object>({
 
 function WithOptions<Custom extends object>({
   options,
-  bootstrap = options?.bootstrap,
+  bootstrap: given,
   ...props
 }: SharedProps<Custom> & { readonly options: FeatureFlagsClientOptions }): ReactElement {
+  const bootstrap = given ?? options?.bootstrap ?? undefined;
   const isRemote = options?.mode === "remote" && props.context !== undefined;
   const ownContext = isRemote ? { context: props.context } : {};
   const [owned, setOwned] = useState(

@@ -69,12 +69,23 @@ describe("a page from a server", () => {
     expect(page.text()).toMatch("banner is on.ruled is off.unknown is on.");
   });
 
-  it("also accepts the bootstrap in the options", async () => {
-    const options = optionsFor(new ScriptedServer(held().answer));
-    const { html } = await servedAndHydrated({
-      options: { ...options, bootstrap: await handedOver() },
-    });
-    expect(html).toMatch("ruled is off.");
+  it.each([undefined, null])(
+    "also accepts the bootstrap in the options, beside %s",
+    async (bootstrap) => {
+      const options = optionsFor(new ScriptedServer(held().answer));
+      const { html } = await servedAndHydrated({
+        options: { ...options, bootstrap: await handedOver() },
+        bootstrap: bootstrap as undefined,
+      });
+      expect(html).toMatch("banner is on.");
+    },
+  );
+
+  it("has no flags yet if both are null", async () => {
+    const options = { ...optionsFor(new ScriptedServer(held().answer)), bootstrap: null };
+    const props = { options, bootstrap: null } as unknown as FeatureFlagsProviderProps;
+    const { html } = await servedAndHydrated(props);
+    expect(html).toMatch("banner is off.");
   });
 
   it("sends no request while it is rendered on the server", async () => {
