@@ -78,12 +78,19 @@ export class FeatureFlagsClient {
    * sends no requests: `initialize()` and `refresh()` do nothing. It does not load the engine, so it cannot evaluate a
    * config document. Use it for pages that show the server's evaluations, and for tests.
    *
-   * @throws {FeatureFlagsError} `INVALID_OPTIONS`, as the constructor
+   * @throws {FeatureFlagsError} `INVALID_OPTIONS`, as the constructor, and if `bootstrap` is null
    */
   static fromSnapshot(
     bootstrap: FeatureFlagsClientOptions["bootstrap"],
     fallbacks?: FeatureFlagsClientOptions["fallbacks"],
   ): FeatureFlagsClient {
+    // The result of JSON.parse(localStorage.getItem(…)) without an item.
+    if (bootstrap === null) {
+      throw new FeatureFlagsError(
+        "INVALID_OPTIONS",
+        "The bootstrap is null. Pass the result of client.snapshot(), or undefined for no flags.",
+      );
+    }
     const client = new FeatureFlagsClient({ sdkKey: "snapshot", bootstrap, fallbacks });
     client.#runtime.freeze();
     return client;

@@ -333,6 +333,13 @@ describe("the snapshot of a reader", () => {
 });
 
 describe("a client from a snapshot", () => {
+  it("needs one that is not null, as if nothing was stored", () => {
+    expect(() => FeatureFlagsClient.fromSnapshot(JSON.parse("null"))).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTIONS" }),
+    );
+    expect(FeatureFlagsClient.fromSnapshot(undefined, { on: true }).isEnabled("on")).toBe(true);
+  });
+
   it("serves it permanently, and sends no request", async () => {
     const fetched = vi.spyOn(globalThis, "fetch");
     const server = await readyClient(new ScriptedServer(first));
