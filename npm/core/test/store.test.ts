@@ -170,6 +170,15 @@ describe("a store", () => {
     expect(late.logger.lines).toEqual([expect.stringContaining("older than maxAgeSeconds")]);
   });
 
+  it("is served for a day if its maximum age is null", async () => {
+    const store = { ...memoryStore(), maxAgeSeconds: null as unknown as number };
+    await fill(store);
+    vi.setSystemTime(Date.now() + 86_000_000);
+    expect((await restartInTime(store)).error).toBeUndefined();
+    vi.setSystemTime(Date.now() + 400_000);
+    expect((await restartInTime(store)).error).toEqual(failed);
+  });
+
   it("is confirmed occasionally by responses without changes", async () => {
     const store = memoryStore(1_000);
     const client = clientOf(new ScriptedServer(on, status(304)), {

@@ -1,5 +1,5 @@
 import type { Settings } from "../options.js";
-import type { Store } from "../store.js";
+import { DEFAULT_MAX_AGE_SECONDS, type Store } from "../store.js";
 import { callSafely } from "./call-safely.js";
 import { sourceOf } from "./source.js";
 
@@ -36,7 +36,8 @@ export class DocumentStore {
     this.#store = store;
     this.#source = sourceOf(sdkKey, baseUrl);
     this.#logger = logger;
-    this.#maxAgeMs = store.maxAgeSeconds * 1_000;
+    // In JavaScript, a store may have no age.
+    this.#maxAgeMs = (store.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS) * 1_000;
   }
 
   /** Returns the stored document, if it may be served. Ignores any other content, with one warning. */
