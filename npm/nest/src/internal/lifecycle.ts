@@ -29,7 +29,8 @@ export class ClientLifecycle implements OnModuleInit, OnApplicationShutdown {
 
   /** Returns the client after waiting for its flags. Rejects only for wrong options. */
   async start(): Promise<FeatureFlagsClient> {
-    const { required, waitMs = WAIT_MS } = this.options;
+    const { required } = this.options;
+    const waitMs = this.options.waitMs ?? WAIT_MS;
     const client = this.options.client ?? this.#createClient();
     if (client.mode === "remote") {
       throw new TypeError(
