@@ -10,8 +10,8 @@ import {
   UseGuards,
 } from "@nestjs/common";
 import type { FlagKey } from "@pennon/core";
-import type { Connection } from "./internal/connection.js";
-import { clientToken, connectionToken, DEFAULT, requestToken } from "./internal/tokens.js";
+import type { RequestEvaluator } from "./internal/request-evaluator.js";
+import { clientToken, DEFAULT, evaluatorToken, requestToken } from "./internal/tokens.js";
 
 /** Injects the client itself, for evaluations that are not bound to a request: `client.evaluate(key, context)`. */
 export function InjectFeatureFlags(name: string = DEFAULT): PropertyDecorator & ParameterDecorator {
@@ -41,15 +41,15 @@ export function RequireFlag(
   { status = 404, client = DEFAULT }: RequireFlagOptions = {},
 ): ClassDecorator & MethodDecorator {
   class FlagGuard implements CanActivate {
-    readonly #connection: Connection;
+    readonly #evaluator: RequestEvaluator;
 
-    constructor(@Inject(connectionToken(client)) connection: Connection) {
-      this.#connection = connection;
+    constructor(@Inject(evaluatorToken(client)) evaluator: RequestEvaluator) {
+      this.#evaluator = evaluator;
     }
 
     canActivate(execution: ExecutionContext): boolean {
       const request = execution.switchToHttp().getRequest();
-      if (this.#connection.read(key, request)?.enabled) {
+      if (this.#evaluator.read(key, request)?.enabled) {
         return true;
       }
       throw status === 404
@@ -73,14 +73,14 @@ export function FlagValue(
   { fallback = false, client = DEFAULT }: FlagValueOptions = {},
 ): ParameterDecorator {
   class FlagPipe implements PipeTransform {
-    readonly #connection: Connection;
+    readonly #evaluator: RequestEvaluator;
 
-    constructor(@Inject(connectionToken(client)) connection: Connection) {
-      this.#connection = connection;
+    constructor(@Inject(evaluatorToken(client)) evaluator: RequestEvaluator) {
+      this.#evaluator = evaluator;
     }
 
     transform(getRequest: () => unknown): boolean {
-      return this.#connection.read(key, getRequest())?.enabled ?? fallback;
+      return this.#evaluator.read(key, getRequest())?.enabled ?? fallback;
     }
   }
   return HttpRequest(mixin(FlagPipe));

@@ -1,12 +1,12 @@
 import { type DynamicModule, Module, type Provider, Scope } from "@nestjs/common";
 import { REQUEST } from "@nestjs/core";
 import type { FeatureFlagsClient } from "@pennon/core";
-import { Connection } from "./internal/connection.js";
 import { ClientLifecycle } from "./internal/lifecycle.js";
+import { RequestEvaluator } from "./internal/request-evaluator.js";
 import {
   clientToken,
-  connectionToken,
   DEFAULT,
+  evaluatorToken,
   lifecycleToken,
   optionsToken,
   requestToken,
@@ -64,21 +64,21 @@ function dynamic(name: string = DEFAULT, source: Source): DynamicModule {
       inject: [lifecycleToken(name)],
     },
     {
-      provide: connectionToken(name),
+      provide: evaluatorToken(name),
       useFactory: (client: FeatureFlagsClient, { options, logger }: ClientLifecycle) =>
-        new Connection(client, options, logger),
+        new RequestEvaluator(client, options, logger),
       inject: [clientToken(name), lifecycleToken(name)],
     },
     {
       provide: requestToken(name),
       scope: Scope.REQUEST,
-      useFactory: (connection: Connection, request: unknown) =>
-        new FeatureFlags(connection, request),
-      inject: [connectionToken(name), REQUEST],
+      useFactory: (evaluator: RequestEvaluator, request: unknown) =>
+        new FeatureFlags(evaluator, request),
+      inject: [evaluatorToken(name), REQUEST],
     },
   ];
   const exports: (string | typeof FeatureFlags)[] = [
-    connectionToken(name),
+    evaluatorToken(name),
     clientToken(name),
     requestToken(name),
   ];

@@ -1,5 +1,5 @@
 import type { Evaluation, EvaluationContext, FeatureFlagsClient, FlagKey } from "@pennon/core";
-import type { Connection } from "./internal/connection.js";
+import type { RequestEvaluator } from "./internal/request-evaluator.js";
 
 /**
  * The flags for the context of the current request. It is request-scoped, and so is every provider that injects it.
@@ -8,23 +8,23 @@ import type { Connection } from "./internal/connection.js";
  * the request later.
  */
 export class FeatureFlags {
-  readonly #connection: Connection;
+  readonly #evaluator: RequestEvaluator;
   readonly #request: unknown;
 
   /** @internal */
-  constructor(connection: Connection, request: unknown) {
-    this.#connection = connection;
+  constructor(evaluator: RequestEvaluator, request: unknown) {
+    this.#evaluator = evaluator;
     this.#request = request;
   }
 
   /** The client that evaluates the flags. */
   get client(): FeatureFlagsClient {
-    return this.#connection.client;
+    return this.#evaluator.client;
   }
 
   /** The context of the request, or undefined if the resolver failed. */
   get context(): EvaluationContext | undefined {
-    return this.#connection.context(this.#request);
+    return this.#evaluator.context(this.#request);
   }
 
   /** Returns true if the flag is on, and `fallback` (false by default) if it cannot be evaluated. */
@@ -34,7 +34,7 @@ export class FeatureFlags {
 
   /** Evaluates the flag, or returns undefined if that is impossible. */
   read(key: FlagKey): Evaluation | undefined {
-    return this.#connection.read(key, this.#request);
+    return this.#evaluator.read(key, this.#request);
   }
 
   /** Evaluates all flags, by key. */

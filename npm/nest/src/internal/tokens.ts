@@ -5,5 +5,5 @@ export const DEFAULT = "default";
 export const optionsToken = (name: string) => `@pennon/nest:options:${name}`;
 export const lifecycleToken = (name: string) => `@pennon/nest:lifecycle:${name}`;
 export const clientToken = (name: string) => `@pennon/nest:client:${name}`;
-export const connectionToken = (name: string) => `@pennon/nest:connection:${name}`;
+export const evaluatorToken = (name: string) => `@pennon/nest:evaluator:${name}`;
 export const requestToken = (name: string) => `@pennon/nest:request:${name}`;

@@ -2,8 +2,8 @@ import type { Logger } from "@nestjs/common";
 import type { Evaluation, EvaluationContext, FeatureFlagsClient } from "@pennon/core";
 import type { FeatureFlagsModuleOptions } from "../options.js";
 
-/** A client, and the contexts of requests. */
-export class Connection {
+/** Evaluates flags for requests, with the contexts that the application's resolver returns. */
+export class RequestEvaluator {
   readonly client: FeatureFlagsClient;
   readonly #options: FeatureFlagsModuleOptions;
   readonly #logger: Logger;
