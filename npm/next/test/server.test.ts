@@ -146,7 +146,7 @@ describe("the client", () => {
   });
 });
 
-describe("while Pennon is down, the client", () => {
+describe("a server that is down or refuses the key", () => {
   it("leaves fallbacks, and no error", async () => {
     const options = { ...from(new ScriptedServer(unreachable())), retries: 1, retryDelayMs: 0 };
     const reader = await getFeatureFlags({}, { ...options, fallbacks: { banner: true } });
