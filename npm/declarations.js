@@ -20,12 +20,12 @@ export function writeDeclarations(root) {
       rmSync(join(dist, file));
     } else if (file.endsWith(".d.ts")) {
       const text = readFileSync(join(dist, file), "utf8");
-      const forRequire = text.replaceAll(/((?:from|import\() ?"\.[\w./-]+)\.js"/g, '$1.cjs"');
       if (text.includes("Uint8Array<")) {
         throw new Error(
           `${file} has a generic Uint8Array, which TypeScript before 5.7 does not know. Write the type as Uint8Array.`,
         );
       }
+      const forRequire = text.replaceAll(/((?:from|import\() ?"\.[\w./-]+)\.js"/g, '$1.cjs"');
       if (/"\.[^"]*\.js"/.test(forRequire)) {
         throw new Error(
           `${file} has an import that the copy for require() cannot follow. Write it as from "./….js" or import("./….js").`,
