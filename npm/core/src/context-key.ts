@@ -16,7 +16,9 @@ export function contextKey(context: unknown): string {
  */
 export type Accepts = (text: string, name?: string) => boolean;
 
-/** Returns the key of a context without the texts that do not count. Reads the same attributes as the engine. @internal */
+/**
+ * Returns the key of a context without the texts that do not count. Reads the same attributes as the engine. @internal
+ */
 export function keyOf(given: unknown, accepts: Accepts = () => true): string {
   const context = beginReading(given);
   try {

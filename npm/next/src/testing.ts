@@ -22,7 +22,8 @@ export function mockFeatureFlags(flags: MockFlagsSource = {}): void {
 }
 
 /**
- * Returns a reader of the mocked flags for this context. It is ready at once, without Pennon, and works outside of a request.
+ * Returns a reader of the mocked flags for this context. It is ready at once, without Pennon, and works outside of a
+ * request.
  */
 export async function getFeatureFlags<Custom extends object>(
   context?: EvaluationContext<Custom> | null,

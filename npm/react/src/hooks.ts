@@ -48,8 +48,8 @@ export function useSuspenseFlag(key: FlagKey, fallback = false): boolean {
 }
 
 /**
- * Returns the values of these flags by key; without keys, of all flags, of which there are none until they arrive. Equal
- * values are the same object.
+ * Returns the values of these flags by key; without keys, of all flags, of which there are none until they arrive.
+ * Equal values are the same object.
  */
 export function useFlags(): Readonly<Partial<Record<FlagKey, boolean>>>;
 export function useFlags<const Key extends FlagKey>(
@@ -139,8 +139,8 @@ function useCount(keys: readonly FlagKey[]): void {
 }
 
 /**
- * Returns true if the evaluation is missing or a fallback, and the flags are still being fetched. `servedStatus` returns
- * the status for a render on a server, and for hydration.
+ * Returns true if the evaluation is missing or a fallback, and the flags are still being fetched. `servedStatus`
+ * returns the status for a render on a server, and for hydration.
  */
 function useIsLoading(
   evaluation: Evaluation | undefined,
