@@ -1,5 +1,5 @@
 import { type Browser, chromium, type Page } from "@playwright/test";
-import { Service, type Site } from "./service.ts";
+import { FakeServer, type Site } from "./fake-server.ts";
 
 // `cargo xtask` names the browser. Without it, Playwright looks for its own browser.
 const executablePath = process.env.PENNON_CHROMIUM;
@@ -10,9 +10,9 @@ export function launch(): Promise<Browser> {
 
 /** Returns the output of a site's page, and the files of the site that were loaded. */
 export async function outputOfSite(browser: Browser, site: Site) {
-  await using service = await Service.start(site);
-  const said = await outputOfPage(browser, service.url);
-  return { said, loaded: service.asked };
+  await using server = await FakeServer.start(site);
+  const said = await outputOfPage(browser, server.url);
+  return { said, loaded: server.asked };
 }
 
 /** Returns the text of a page's `output` element. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type Browser, expect as expectOf, type Page } from "@playwright/test";
 import { expect, inject } from "vitest";
 import { Child } from "./child.ts";
-import { LIVE, type Service } from "./service.ts";
+import { type FakeServer, LIVE } from "./fake-server.ts";
 import { toolsFolder } from "./tool.ts";
 import { install } from "./workshop.ts";
 
@@ -52,12 +52,12 @@ async function read(file: string): Promise<Manifest> {
 }
 
 /** Returns the variables that configure an example for its Pennon server. */
-export function settings(service: string): Record<string, string> {
+export function settings(baseUrl: string): Record<string, string> {
   return {
     PENNON_SDK_KEY: LIVE,
-    PENNON_URL: service,
+    PENNON_URL: baseUrl,
     VITE_PENNON_SDK_KEY: LIVE,
-    VITE_PENNON_URL: service,
+    VITE_PENNON_URL: baseUrl,
     PORT: "0",
   };
 }
@@ -72,9 +72,9 @@ export function start(
 }
 
 /** Serves the flags of the examples: a banner, and a new checkout that is on for "ada" and off for "linus". */
-export function serveShop(service: Service, banner: boolean): void {
+export function serveShop(server: FakeServer, banner: boolean): void {
   const flag = { rules: [], rollout: null, ttlOverrideSeconds: null };
-  service.change([
+  server.change([
     { ...flag, key: "banner", enabled: banner },
     {
       ...flag,
@@ -86,7 +86,7 @@ export function serveShop(service: Service, banner: boolean): void {
 }
 
 /** Expects an API to follow the flags, evaluated for the user of each request. */
-export async function expectApi(url: string, service: Service): Promise<void> {
+export async function expectApi(url: string, server: FakeServer): Promise<void> {
   const get = (path: string, user: string) =>
     fetch(`${url}/${path}`, { headers: { "X-User": user } });
   const banner = async () => (await get("banner", "ada")).json();
@@ -97,7 +97,7 @@ export async function expectApi(url: string, service: Service): Promise<void> {
     new_checkout: { enabled: false, reason: "rollout" },
   });
   expect(await banner()).toEqual({ banner: "Everything must go" });
-  serveShop(service, false);
+  serveShop(server, false);
   await expect.poll(banner, soon).toEqual({ banner: null });
 }
 
@@ -105,7 +105,7 @@ export async function expectApi(url: string, service: Service): Promise<void> {
  * Expects a page to follow the flags without a reload, evaluated for the signed-in user, and to report no errors or
  * warnings.
  */
-export async function expectPage(browser: Browser, url: string, service: Service): Promise<void> {
+export async function expectPage(browser: Browser, url: string, server: FakeServer): Promise<void> {
   const page = await browser.newPage();
   const complaints = complaintsOf(page);
   try {
@@ -117,7 +117,7 @@ export async function expectPage(browser: Browser, url: string, service: Service
     await expectText("Buy now");
     await page.getByLabel("Signed in as").selectOption("linus");
     await expectText("Check out");
-    serveShop(service, false);
+    serveShop(server, false);
     await expectOf(page.getByText("Free delivery")).toBeHidden(soon);
     // A reload would have reset the signed-in user.
     await expectOf(page.getByLabel("Signed in as")).toHaveValue("linus");
@@ -131,7 +131,7 @@ export async function expectPage(browser: Browser, url: string, service: Service
 export async function expectRenderedPage(
   browser: Browser,
   url: string,
-  service: Service,
+  server: FakeServer,
 ): Promise<void> {
   const page = await browser.newPage();
   const complaints = complaintsOf(page);
@@ -144,7 +144,7 @@ export async function expectRenderedPage(
     await page.getByRole("button", { name: "linus" }).click();
     await expectOf(page.getByRole("link", { name: "Check out" })).toBeVisible(soon);
     const loaded = await page.evaluate("performance.timeOrigin");
-    serveShop(service, false);
+    serveShop(server, false);
     await expectOf(offer).toBeHidden(soon);
     expect(await page.evaluate("performance.timeOrigin")).toBe(loaded);
     await page.getByRole("link").click();

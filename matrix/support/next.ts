@@ -18,12 +18,12 @@ export async function buildNext(cwd: string, ...options: readonly string[]): Pro
 }
 
 /** Runs `next start` in an application that has been built. Its pages use this Pennon server. */
-export function startNext(cwd: string, service: string): Promise<Child> {
+export function startNext(cwd: string, baseUrl: string): Promise<Child> {
   const listening = /http:\/\/127\.0\.0\.1:([1-9]\d*).*Ready/s;
   const arguments_ = ["start", "--hostname", "127.0.0.1", "--port", "0"];
   return Child.start(next(cwd), arguments_, listening, {
     cwd,
-    env: { ...keys, SERVICE: service, PENNON_URL: service },
+    env: { ...keys, PENNON_URL: baseUrl },
   });
 }
 
@@ -81,12 +81,12 @@ export function expectNoSecret(folder: string): void {
 }
 
 /** Expects the right values from Vercel's Flags SDK, and a definition of the flag for the Flags Explorer. */
-export async function expectFlagsSdk(url: string, service: string): Promise<void> {
+export async function expectFlagsSdk(url: string, baseUrl: string): Promise<void> {
   for (const [user, isOn] of Object.entries(users)) {
     const page = await fetch(`${url}/declared`, { headers: { "X-User": user } });
     expect(await page.text()).toMatch(`<pre>${isOn}</pre>`);
   }
   const { definitions } = await (await fetch(`${url}/explorer`)).json();
-  const origin = `${service}/dashboard/flags?q=per-user-99`;
+  const origin = `${baseUrl}/dashboard/flags?q=per-user-99`;
   expect(definitions["per-user-99"]).toMatchObject({ origin });
 }

@@ -6,7 +6,7 @@ import { tool } from "./tool.ts";
 /** Runs a folder's `worker.js` and `engine.wasm` as Cloudflare would. The worker uses this Pennon server. */
 export async function startWorkerd(
   folder: string,
-  service: string,
+  baseUrl: string,
   compatibilityDate = "2026-11-01",
 ): Promise<Child> {
   const configuration = join(folder, "config.capnp");
@@ -28,7 +28,7 @@ export async function startWorkerd(
         (name = "worker.js", esModule = embed "worker.js"),
         (name = "engine.wasm", wasm = embed "engine.wasm"),
       ],
-      bindings = [(name = "SERVICE", text = "${service}")],
+      bindings = [(name = "PENNON_URL", text = "${baseUrl}")],
       compatibilityDate = "${compatibilityDate}",
     );
     `,

@@ -6,6 +6,10 @@ const transport = require("./transport.cjs");
 
 test("the client answers", async () => {
   // The jsdom environment has no `fetch`.
-  const said = await answers(pennon, process.env.SERVICE, globalThis.fetch ? undefined : transport);
+  const said = await answers(
+    pennon,
+    process.env.PENNON_URL,
+    globalThis.fetch ? undefined : transport,
+  );
   writeFileSync("said.json", JSON.stringify(said));
 });

@@ -4,5 +4,5 @@ import { answers } from "./answers";
 export const config = { matcher: "/middleware" };
 
 export async function middleware() {
-  return Response.json(await answers(pennon, process.env.SERVICE));
+  return Response.json(await answers(pennon, process.env.PENNON_URL));
 }

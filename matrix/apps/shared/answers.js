@@ -4,16 +4,16 @@
  */
 export async function answers(
   { FeatureFlagsClient, fetchTransport },
-  service,
+  baseUrl,
   transport = fetchTransport,
 ) {
   const entered = countInstances();
   const given = [];
   let remote;
-  for (const { sdkKey, cases } of await questions(service, transport)) {
+  for (const { sdkKey, cases } of await questions(baseUrl, transport)) {
     const client = new FeatureFlagsClient({
       sdkKey,
-      baseUrl: service,
+      baseUrl,
       transport,
       pollIntervalMs: 0,
     });
@@ -30,9 +30,9 @@ export async function answers(
   return { engine: entered() > 0 ? "wasm" : "plain JavaScript", given, remote };
 }
 
-async function questions(service, transport) {
+async function questions(baseUrl, transport) {
   const { signal } = new AbortController();
-  const url = `${service}/questions`;
+  const url = `${baseUrl}/questions`;
   const { body } = await transport.send({ method: "GET", url, headers: {}, signal });
   return JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body));
 }

@@ -4,5 +4,5 @@ import { test } from "vitest";
 import { answers } from "./answers.js";
 
 test("the client answers", async () => {
-  writeFileSync("said.json", JSON.stringify(await answers(pennon, process.env.SERVICE)));
+  writeFileSync("said.json", JSON.stringify(await answers(pennon, process.env.PENNON_URL)));
 });

@@ -3,12 +3,12 @@ import { answers } from "./answers.js";
 import { clientFor } from "./client-for.js";
 
 export default {
-  async fetch(request, { SERVICE }) {
+  async fetch(request, { PENNON_URL }) {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === "/") {
-      return Response.json(await answers(pennon, SERVICE));
+      return Response.json(await answers(pennon, PENNON_URL));
     }
-    const options = { sdkKey: "live", baseUrl: SERVICE };
+    const options = { sdkKey: "live", baseUrl: PENNON_URL };
     const client = await clientFor(options, Number(searchParams.get("maxAgeMs")));
     return Response.json(client.read("beta", { country: "GB" }) ?? null);
   },

@@ -3,7 +3,7 @@ import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { launch, outputOfPage, outputOfSite } from "../../support/browser.ts";
 import { Child } from "../../support/child.ts";
-import { Service } from "../../support/service.ts";
+import { FakeServer } from "../../support/fake-server.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
@@ -40,10 +40,10 @@ describe("a page", () => {
 describe("a page in development", () => {
   it("runs wasm in the development server of Vite", async () => {
     const cwd = await newApplication("page");
-    await using service = await Service.start();
+    await using server = await FakeServer.start();
     const listening = /127\.0\.0\.1:(\d+)/;
     await using vite = await Child.start(tool("vite"), ["--host", "127.0.0.1"], listening, { cwd });
-    expectRightAnswers(await outputOfPage(browser, `${vite.url}/?service=${service.url}`), "wasm");
+    expectRightAnswers(await outputOfPage(browser, `${vite.url}/?server=${server.url}`), "wasm");
   });
 });
 
@@ -80,8 +80,8 @@ describe("a program for Node.js", () => {
   ] as const)("built with %s runs wasm", async (name, options) => {
     const application = await newApplication("node");
     await output(application, tool(name), ...options);
-    await using service = await Service.start();
+    await using server = await FakeServer.start();
     const file = join("dist", "main.cjs");
-    expectRightAnswers(await output(application, process.execPath, file, service.url), "wasm");
+    expectRightAnswers(await output(application, process.execPath, file, server.url), "wasm");
   });
 });

@@ -4,14 +4,14 @@ import { type Browser, expect as expectOf, type Route } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launch } from "../../support/browser.ts";
 import { complaintsOf, serveShop } from "../../support/examples.ts";
-import { LIVE, Service } from "../../support/service.ts";
+import { FakeServer, LIVE } from "../../support/fake-server.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
 
 /** Replaces the key and the address in the application's `client.ts`, as a reader of the guide does. */
-async function configure(application: string, service: Service): Promise<void> {
+async function configure(application: string, server: FakeServer): Promise<void> {
   const file = join(application, "src/client.ts");
   const text = await readFile(file, "utf8");
-  const ours = text.replace("pnp_your_key", LIVE).replace("https://flags.example.com", service.url);
+  const ours = text.replace("pnp_your_key", LIVE).replace("https://flags.example.com", server.url);
   await writeFile(file, ours);
 }
 
@@ -27,8 +27,8 @@ describe("a page with the code of docs/frameworks.md", () => {
 
   it.each(["vue", "svelte", "angular", "solid"])("follows a flag in %s", async (framework) => {
     const application = await newApplication(framework, "framework");
-    await using service = await Service.start({ folder: join(application, "dist") });
-    await configure(application, service);
+    await using server = await FakeServer.start({ folder: join(application, "dist") });
+    await configure(application, server);
     await output(application, tool("tsc"));
     await output(application, tool("vite"), "build");
 
@@ -44,16 +44,16 @@ describe("a page with the code of docs/frameworks.md", () => {
     // The application renders before the flags are loaded.
     await page.route("**/sdk/v1/config", respond, { times: 1 });
 
-    serveShop(service, true);
-    await page.goto(service.url);
+    serveShop(server, true);
+    await page.goto(server.url);
     await expectButton("Buy now with one click");
 
     const user = page.getByLabel("Signed in as");
     await user.selectOption("linus");
     await expectButton("Check out");
-    service.change([{ key: "new_checkout", enabled: true, rules: [], rollout: null }]);
+    server.change([{ key: "new_checkout", enabled: true, rules: [], rollout: null }]);
     await expectButton("Buy now with one click");
-    service.change([]);
+    server.change([]);
     await expectButton("Check out");
 
     await expectOf(page).toHaveTitle("1");

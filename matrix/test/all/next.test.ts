@@ -2,6 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { launch, outputOfPage } from "../../support/browser.ts";
+import { FakeServer } from "../../support/fake-server.ts";
 import {
   buildNext,
   expectFlagsSdk,
@@ -11,7 +12,6 @@ import {
   startNext,
   users,
 } from "../../support/next.ts";
-import { Service } from "../../support/service.ts";
 import { newApplication, newApplicationOfNext15, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
@@ -19,8 +19,8 @@ describe("an application built with Next.js", () => {
   it("runs wasm in middleware and in a route on the edge, by Turbopack", async () => {
     const folder = await newApplication("next", "next-edge");
     await output(folder, tool("next"), "build");
-    await using service = await Service.start();
-    await using next = await startNext(folder, service.url);
+    await using server = await FakeServer.start();
+    await using next = await startNext(folder, server.url);
     for (const path of ["middleware", "edge"]) {
       expectRightAnswers(await (await fetch(`${next.url}/${path}`)).text(), "wasm");
     }
@@ -31,8 +31,8 @@ describe("an application built with Next.js", () => {
     // With webpack, Next.js does not build edge routes, not even an empty one.
     await rm(join(folder, "app/edge"), { recursive: true });
     await output(folder, tool("next"), "build", "--webpack");
-    await using service = await Service.start();
-    await using next = await startNext(folder, service.url);
+    await using server = await FakeServer.start();
+    await using next = await startNext(folder, server.url);
     await expectRightPage(next.url);
     await using browser = await launch();
     expectRightAnswers(await outputOfPage(browser, next.url), "wasm");
@@ -48,8 +48,8 @@ describe("an application built with Next.js", () => {
       const folder = await make(...names);
       await buildNext(folder, ...options);
       expectNoSecret(folder);
-      await using service = await Service.start();
-      await using next = await startNext(folder, service.url);
+      await using server = await FakeServer.start();
+      await using next = await startNext(folder, server.url);
       await using browser = await launch();
       for (const [user, isOn] of Object.entries(users)) {
         await expectNoFlicker(browser, `${next.url}/flags?user=${user}`, isOn);
@@ -57,7 +57,7 @@ describe("an application built with Next.js", () => {
         const answer = await fetch(`${next.url}/answer?user=${user}`);
         expect(answer.headers.get("X-Flag")).toBe(String(isOn));
       }
-      await expectFlagsSdk(next.url, service.url);
+      await expectFlagsSdk(next.url, server.url);
     },
   );
 

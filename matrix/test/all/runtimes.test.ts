@@ -1,7 +1,7 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { Service } from "../../support/service.ts";
+import { FakeServer } from "../../support/fake-server.ts";
 import { binary, newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 import { startWorkerd } from "../../support/workerd.ts";
@@ -24,8 +24,8 @@ describe.each([
 
   it.for(programs)("runs %s with the engine in %s", async ([program, engine], { skip }) => {
     const found = binary(scope, file) ?? skip(`npm has no ${name} for this machine`);
-    await using service = await Service.start();
-    expectRightAnswers(await output(folder, found, ...options, program, service.url), engine);
+    await using server = await FakeServer.start();
+    expectRightAnswers(await output(folder, found, ...options, program, server.url), engine);
   });
 });
 
@@ -41,25 +41,25 @@ describe("workerd", () => {
     ],
   ] as const)("runs %s", async (_, conditions, engine, date) => {
     const folder = await builtWorker(conditions);
-    await using service = await Service.start();
-    await using worker = await startWorkerd(folder, service.url, date);
+    await using server = await FakeServer.start();
+    await using worker = await startWorkerd(folder, server.url, date);
     expectRightAnswers(await (await fetch(worker.url)).text(), engine);
   });
 
   it("follows the flags with a client for each request", async () => {
     const folder = await builtWorker("workerd,worker,browser");
-    await using service = await Service.start();
-    await using worker = await startWorkerd(folder, service.url);
+    await using server = await FakeServer.start();
+    await using worker = await startWorkerd(folder, server.url);
     const read = async (maxAgeMs: number) =>
       (await fetch(`${worker.url}/flags?maxAgeMs=${maxAgeMs}`)).json();
     const flags = (enabled: boolean) => [{ key: "beta", enabled, rules: [], rollout: null }];
-    service.change(flags(true));
+    server.change(flags(true));
     expect(await read(60_000)).toMatchObject({ enabled: true });
-    service.change(flags(false));
+    server.change(flags(false));
     expect(await read(60_000)).toMatchObject({ enabled: true });
     expect(await read(-1)).toMatchObject({ enabled: false });
     expect(await read(60_000)).toMatchObject({ enabled: false });
-    expect(service.firstFetches).toBe(1);
+    expect(server.firstFetches).toBe(1);
   });
 });
 

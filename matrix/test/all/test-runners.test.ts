@@ -1,15 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "vitest";
+import { FakeServer } from "../../support/fake-server.ts";
 import { run } from "../../support/run.ts";
-import { Service } from "../../support/service.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
 /** Runs the application's test in a test runner, and returns the client's answers, which the test writes to a file. */
 async function resultsIn(name: string, arguments_: readonly string[], cwd: string) {
-  await using service = await Service.start();
-  await run(tool(name), arguments_, { cwd, env: { SERVICE: service.url } });
+  await using server = await FakeServer.start();
+  await run(tool(name), arguments_, { cwd, env: { PENNON_URL: server.url } });
   return readFile(join(cwd, "said.json"), "utf8");
 }
 

@@ -11,15 +11,15 @@ import {
   settings,
   start,
 } from "../../support/examples.ts";
-import { Service } from "../../support/service.ts";
+import { FakeServer } from "../../support/fake-server.ts";
 
 const npmStart = ["npm", "start"] as const;
 
 /** Starts a Pennon server with the flags of the examples. */
-async function shop(port?: number): Promise<Service> {
-  const service = await Service.start(undefined, port);
-  serveShop(service, true);
-  return service;
+async function shop(port?: number): Promise<FakeServer> {
+  const server = await FakeServer.start(undefined, port);
+  serveShop(server, true);
+  return server;
 }
 
 /** Returns `true` if the address accepts new connections. A connection that is already open may still be served. */
@@ -44,29 +44,29 @@ describe("examples/node-express", () => {
   });
 
   it("follows the flags for the user of each request", async () => {
-    await using service = await shop();
-    await using example = await start(folder, npmStart, settings(service.url));
-    await expectApi(example.url, service);
+    await using server = await shop();
+    await using example = await start(folder, npmStart, settings(server.url));
+    await expectApi(example.url, server);
   });
 
   it("starts and serves while Pennon is down, and follows changes afterwards", async () => {
-    const { url } = await shop().then(async (service) => {
-      await using gone = service;
+    const { url } = await shop().then(async (server) => {
+      await using gone = server;
       return { url: gone.url };
     });
     await using example = await start(folder, npmStart, settings(url));
     expect((await fetch(`${example.url}/checkout`)).status).toBe(404);
     expect(await (await fetch(`${example.url}/flags`)).json()).toEqual({});
-    await using service = await shop(Number(new URL(url).port));
+    await using server = await shop(Number(new URL(url).port));
     const flags = async () => Object.keys(await (await fetch(`${example.url}/flags`)).json());
     await expect.poll(flags, { timeout: 20_000 }).toEqual(["banner", "new_checkout"]);
-    await expectApi(example.url, service);
+    await expectApi(example.url, server);
   });
 
   it("answers requests in flight when it shuts down", async () => {
-    await using service = await shop();
+    await using server = await shop();
     const main = [process.execPath, "src/main.js"] as const;
-    await using example = await start(folder, main, settings(service.url));
+    await using example = await start(folder, main, settings(server.url));
     const { hostname, port } = new URL(example.url);
     const connection = connect(Number(port), hostname);
     await once(connection, "connect");
@@ -82,18 +82,18 @@ describe("examples/node-express", () => {
 describe("examples/nest-api", () => {
   it("follows the flags for the user of each request", async () => {
     const folder = await newExample("nest-api");
-    await using service = await shop();
-    await using example = await start(folder, npmStart, settings(service.url));
-    await expectApi(example.url, service);
+    await using server = await shop();
+    await using example = await start(folder, npmStart, settings(server.url));
+    await expectApi(example.url, server);
   });
 });
 
 describe("examples/browser-plain", () => {
   it("follows the flags for the signed-in user", async () => {
     const folder = await newExample("browser-plain");
-    await using service = await shop();
-    await using example = await start(folder, npmStart, settings(service.url));
+    await using server = await shop();
+    await using example = await start(folder, npmStart, settings(server.url));
     await using browser = await launch();
-    await expectPage(browser, example.url, service);
+    await expectPage(browser, example.url, server);
   });
 });

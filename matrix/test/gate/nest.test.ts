@@ -1,5 +1,5 @@
 import { beforeAll, describe, it } from "vitest";
-import { Service } from "../../support/service.ts";
+import { FakeServer } from "../../support/fake-server.ts";
 import { newApplication, output } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
@@ -11,7 +11,7 @@ describe("@pennon/nest", () => {
   });
 
   it.each(["main.js", "main.cjs"])("answers requests in %s", async (file) => {
-    await using service = await Service.start();
-    expectRightAnswers(await output(folder, process.execPath, file, service.url), "wasm");
+    await using server = await FakeServer.start();
+    expectRightAnswers(await output(folder, process.execPath, file, server.url), "wasm");
   });
 });

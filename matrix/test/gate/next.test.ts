@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { launch, outputOfPage } from "../../support/browser.ts";
+import { FakeServer } from "../../support/fake-server.ts";
 import {
   buildNext,
   expectFlagsSdk,
@@ -9,7 +10,6 @@ import {
   startNext,
   users,
 } from "../../support/next.ts";
-import { Service } from "../../support/service.ts";
 import { newApplication } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
@@ -22,20 +22,20 @@ describe("an application built with Next.js and Turbopack", () => {
   });
 
   it("runs wasm in a server component", async () => {
-    await using service = await Service.start();
-    await using next = await startNext(folder, service.url);
+    await using server = await FakeServer.start();
+    await using next = await startNext(folder, server.url);
     await expectRightPage(next.url);
   });
 
   it("runs wasm in a client component", async () => {
-    await using service = await Service.start();
-    await using next = await startNext(folder, service.url);
+    await using server = await FakeServer.start();
+    await using next = await startNext(folder, server.url);
     await using browser = await launch();
     expectRightAnswers(await outputOfPage(browser, next.url), "wasm");
   });
   it("has the same flags before and after hydration, for each user", async () => {
-    await using service = await Service.start();
-    await using next = await startNext(folder, service.url);
+    await using server = await FakeServer.start();
+    await using next = await startNext(folder, server.url);
     await using browser = await launch();
     for (const [user, isOn] of Object.entries(users)) {
       await expectNoFlicker(browser, `${next.url}/flags?user=${user}`, isOn);
@@ -44,8 +44,8 @@ describe("an application built with Next.js and Turbopack", () => {
   });
 
   it("has flags in a route handler and in the proxy", async () => {
-    await using service = await Service.start();
-    await using next = await startNext(folder, service.url);
+    await using server = await FakeServer.start();
+    await using next = await startNext(folder, server.url);
     for (const [user, enabled] of Object.entries(users)) {
       const answer = await fetch(`${next.url}/answer?user=${user}`);
       expect(await answer.json()).toEqual({ enabled, reason: "rollout" });
@@ -54,19 +54,19 @@ describe("an application built with Next.js and Turbopack", () => {
   });
 
   it("has flags that are declared by Vercel's Flags SDK", async () => {
-    await using service = await Service.start();
-    await using next = await startNext(folder, service.url);
-    await expectFlagsSdk(next.url, service.url);
+    await using server = await FakeServer.start();
+    await using next = await startNext(folder, server.url);
+    await expectFlagsSdk(next.url, server.url);
   });
 
   it("fetches the flags once for all pages, routes and users", async () => {
-    await using service = await Service.start();
-    await using next = await startNext(folder, service.url);
+    await using server = await FakeServer.start();
+    await using next = await startNext(folder, server.url);
     for (const path of ["flags?user=a", "live?user=b", "answer?user=c", "declared"]) {
       expect((await fetch(`${next.url}/${path}`)).status).toBe(200);
     }
     // The client polls for the first time at a random moment, so it may have polled already.
-    expect(service.firstFetches).toBe(1);
+    expect(server.firstFetches).toBe(1);
   });
 
   it("serves pages while Pennon is down", async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, it } from "vitest";
-import { Service } from "../../support/service.ts";
+import { FakeServer } from "../../support/fake-server.ts";
 import { newApplication, output } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
@@ -16,7 +16,7 @@ describe("Node.js", () => {
     ["without-wasm.js", "plain JavaScript"],
     ["without-wasm.cjs", "plain JavaScript"],
   ] as const)("runs %s with the engine in %s", async (file, engine) => {
-    await using service = await Service.start();
-    expectRightAnswers(await output(folder, process.execPath, file, service.url), engine);
+    await using server = await FakeServer.start();
+    expectRightAnswers(await output(folder, process.execPath, file, server.url), engine);
   });
 });

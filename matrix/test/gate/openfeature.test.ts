@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
 import { launch, outputOfSite } from "../../support/browser.ts";
-import { Service } from "../../support/service.ts";
+import { FakeServer } from "../../support/fake-server.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
@@ -13,8 +13,8 @@ describe("@pennon/openfeature", () => {
   });
 
   it.each(["server.js", "server.cjs"])("runs %s in Node.js", async (file) => {
-    await using service = await Service.start();
-    expectRightAnswers(await output(folder, process.execPath, file, service.url), "wasm");
+    await using server = await FakeServer.start();
+    expectRightAnswers(await output(folder, process.execPath, file, server.url), "wasm");
   });
 
   it("runs in a page built with Vite", async () => {

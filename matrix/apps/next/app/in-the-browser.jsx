@@ -4,10 +4,10 @@ import * as pennon from "@pennon/core";
 import { useEffect, useState } from "react";
 import { answers } from "../answers";
 
-export function InTheBrowser({ service }) {
+export function InTheBrowser({ baseUrl }) {
   const [said, setSaid] = useState("");
   useEffect(() => {
-    answers(pennon, service).then((said) => setSaid(JSON.stringify(said)));
-  }, [service]);
+    answers(pennon, baseUrl).then((said) => setSaid(JSON.stringify(said)));
+  }, [baseUrl]);
   return <output>{said}</output>;
 }

@@ -6,11 +6,11 @@ export const dynamic = "force-dynamic";
 
 /** A server component that contains a client component. */
 export default async function Page() {
-  const service = process.env.SERVICE;
+  const baseUrl = process.env.PENNON_URL;
   return (
     <main>
-      <pre>{JSON.stringify(await answers(pennon, service))}</pre>
-      <InTheBrowser service={service} />
+      <pre>{JSON.stringify(await answers(pennon, baseUrl))}</pre>
+      <InTheBrowser baseUrl={baseUrl} />
     </main>
   );
 }

@@ -1,7 +1,7 @@
 import * as pennon from "@pennon/core";
 import { answers } from "../answers.js";
 
-const service = new URLSearchParams(location.search).get("service") ?? location.origin;
-answers(pennon, service).then((said) => {
+const baseUrl = new URLSearchParams(location.search).get("server") ?? location.origin;
+answers(pennon, baseUrl).then((said) => {
   document.querySelector("output").textContent = JSON.stringify(said);
 });

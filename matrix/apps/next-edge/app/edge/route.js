@@ -5,5 +5,5 @@ export const runtime = "edge";
 export const dynamic = "force-dynamic";
 
 export async function GET() {
-  return Response.json(await answers(pennon, process.env.SERVICE));
+  return Response.json(await answers(pennon, process.env.PENNON_URL));
 }

@@ -19,15 +19,15 @@ export interface Site {
   readonly script?: string | undefined;
 }
 
-/** The SDK key of the flags that `Service.change` changes. */
+/** The SDK key of the flags that `FakeServer.change` changes. */
 export const LIVE = "live";
 
 /**
  * A stand-in for the Pennon server. Serves the config documents and questions of the test vectors, and a site if one is
  * given.
  */
-export class Service {
-  readonly #server: Server;
+export class FakeServer {
+  readonly #http: Server;
   readonly #site: Site | undefined;
   readonly #followers = new Set<ServerResponse>();
   #live: string | undefined;
@@ -39,18 +39,18 @@ export class Service {
 
   private constructor(site: Site | undefined) {
     this.#site = site;
-    this.#server = createServer((request, response) => void this.#answer(request, response));
+    this.#http = createServer((request, response) => void this.#answer(request, response));
   }
 
-  static async start(site?: Site, port = 0): Promise<Service> {
-    const service = new Service(site);
-    service.#server.listen(port, "127.0.0.1");
-    await once(service.#server, "listening");
-    return service;
+  static async start(site?: Site, port = 0): Promise<FakeServer> {
+    const server = new FakeServer(site);
+    server.#http.listen(port, "127.0.0.1");
+    await once(server.#http, "listening");
+    return server;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
   /** Serves these flags to clients with the key `LIVE`, and notifies those that have a stream open. */
@@ -63,9 +63,9 @@ export class Service {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, "close");
+    this.#http.closeAllConnections();
+    this.#http.close();
+    await once(this.#http, "close");
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
