@@ -116,13 +116,15 @@ async fn administration_requires_an_access_token() {
         .get("/flags")
         .await
         .expect_problem(StatusCode::FORBIDDEN, "WRONG_CREDENTIAL");
-    let token = app.authorization().await;
-    let lowercase = token.replace("Bearer", "bearer");
+    let authorization = app.authorization().await;
+    let lowercase = authorization.replace("Bearer", "bearer");
     let answer = app.with_authorization(lowercase).get("/flags").await;
     answer.expect(StatusCode::OK);
-    let caller = app.with_authorization(&token);
+    let caller = app.with_authorization(&authorization);
     let twice = caller.request(Method::GET, "/flags");
-    let answer = caller.send(twice.header("authorization", &token)).await;
+    let answer = caller
+        .send(twice.header("authorization", &authorization))
+        .await;
     answer.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
 }
 

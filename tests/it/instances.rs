@@ -269,14 +269,14 @@ async fn instances_that_start_together_create_one_administrator() {
     }
     let apps = TestApp::together(8).await;
     assert_eq!(apps.iter().filter(|app| app.is_first()).count(), 1);
-    let token = apps[0].authorization().await;
+    let authorization = apps[0].authorization().await;
     for app in &apps {
         app.follow();
-        let admin = app.with_authorization(token.clone());
+        let admin = app.with_authorization(authorization.clone());
         admin.get("/flags").await.expect(StatusCode::OK);
     }
     let (_, key) = apps[7]
-        .with_authorization(token)
+        .with_authorization(authorization)
         .environment("shop", "prod")
         .await;
     for app in &apps {

@@ -13,7 +13,7 @@ const CALLERS: usize = 8;
 /// Two instances on one database, and an administrator.
 struct TwoInstances {
     apps: [TestApp; 2],
-    token: String,
+    authorization: String,
 }
 
 impl TwoInstances {
@@ -21,10 +21,10 @@ impl TwoInstances {
         let one = TestApp::start().await;
         let other = one.beside().await;
         other.watch();
-        let token = one.authorization().await;
+        let authorization = one.authorization().await;
         Self {
             apps: [one, other],
-            token,
+            authorization,
         }
     }
 
@@ -35,7 +35,7 @@ impl TwoInstances {
             let app = &self.apps[index % 2];
             let method = method.parse().expect("a method");
             let request = app
-                .with_authorization(self.token.clone())
+                .with_authorization(self.authorization.clone())
                 .request(method, &path)
                 .json(&body);
             under_way.spawn(async move { (index, Answer::to(request).await) });
@@ -68,7 +68,7 @@ impl TwoInstances {
 
     async fn audited(&self, action: &str) -> usize {
         let actions = self.apps[0]
-            .with_authorization(self.token.clone())
+            .with_authorization(self.authorization.clone())
             .audited()
             .await;
         actions
@@ -90,7 +90,7 @@ async fn one_of_many_concurrent_creates_succeeds() {
             .await,
         one_wins
     );
-    let admin = two.apps[0].with_authorization(two.token.clone());
+    let admin = two.apps[0].with_authorization(two.authorization.clone());
     let flag = admin.get("/flags").await.text("/items/0/id");
     let environment = admin.get("/environments").await.text("/items/0/id");
     let path = format!("/flags/{flag}/environments/{environment}");
@@ -124,7 +124,7 @@ async fn one_of_many_concurrent_creates_succeeds() {
 #[tokio::test]
 async fn archiving_and_enabling_exclude_each_other() {
     let two = TwoInstances::start().await;
-    let admin = two.apps[0].with_authorization(two.token.clone());
+    let admin = two.apps[0].with_authorization(two.authorization.clone());
     let (environment, _) = admin.environment("shop", "prod").await;
     for round in 0..CALLERS {
         let flag = admin.flag(&format!("flag_{round}")).await;
@@ -157,7 +157,7 @@ async fn archiving_and_enabling_exclude_each_other() {
 #[tokio::test]
 async fn a_rule_created_during_a_rotation_moves_along_or_is_refused() {
     let two = TwoInstances::start().await;
-    let admin = two.apps[0].with_authorization(two.token.clone());
+    let admin = two.apps[0].with_authorization(two.authorization.clone());
     let FlagEnvironment {
         flag,
         mut environment,
@@ -220,7 +220,7 @@ async fn every_flag_is_configured_in_environments_created_at_the_same_time() {
         assert_eq!(answer.status, StatusCode::CREATED);
         answer.text("/id")
     };
-    let admin = two.apps[1].with_authorization(two.token.clone());
+    let admin = two.apps[1].with_authorization(two.authorization.clone());
     for flag in answers.iter().step_by(2).map(id) {
         for environment in answers.iter().skip(1).step_by(2).map(id) {
             admin
@@ -234,7 +234,7 @@ async fn every_flag_is_configured_in_environments_created_at_the_same_time() {
 #[tokio::test]
 async fn one_of_many_concurrent_creates_or_deletes_of_an_account_or_token_succeeds() {
     let two = TwoInstances::start().await;
-    let admin = two.apps[0].with_authorization(two.token.clone());
+    let admin = two.apps[0].with_authorization(two.authorization.clone());
     let user = json!({ "email": "eve@example.com", "password": PASSWORD, "role": "viewer" });
     let token = json!({ "name": "ci", "role": "viewer" });
     let one_wins = (1, CALLERS - 1);
@@ -270,7 +270,10 @@ async fn one_of_many_concurrent_creates_or_deletes_of_an_account_or_token_succee
 async fn a_request_during_the_deletion_of_its_account_succeeds_before_it_or_is_refused() {
     let two = TwoInstances::start().await;
     let [one, other] = &two.apps;
-    let (admin, anonymous) = (one.with_authorization(two.token.clone()), other.anonymous());
+    let (admin, anonymous) = (
+        one.with_authorization(two.authorization.clone()),
+        other.anonymous(),
+    );
     for round in 0..CALLERS {
         let email = format!("eve{round}@example.com");
         let id = admin.user(&email, "viewer").await;

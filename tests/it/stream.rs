@@ -200,13 +200,13 @@ async fn unusable_keys_get_the_same_response_as_elsewhere() {
     let admin = app.admin().await;
     let (environment, revoked) = admin.environment("shop", "prod").await;
     admin.revoke(&environment).await;
-    let token = app.authorization().await;
+    let authorization = app.authorization().await;
     let expected = app.anonymous().get("/sdk/v1/config").await;
     for caller in [
         app.anonymous(),
         app.with_authorization(""),
         app.with_authorization("Basic cG46cG4="),
-        app.with_authorization(token),
+        app.with_authorization(authorization),
         app.sdk("pnk_unknown"),
         app.sdk(&revoked),
     ] {
