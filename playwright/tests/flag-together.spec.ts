@@ -171,7 +171,6 @@ test("a rule for an environment whose key was rotated meanwhile reaches the one 
   }
   await page.getByRole("button", { name: "Add rule", exact: true }).last().click();
   await expect(page.locator(".rule")).toContainText("ON when country is DE");
-  await expect(page).toHaveURL(new RegExp(`environment=${replacement.id}`));
   expect(await api.rules(flag, replacement)).toHaveLength(1);
 });
 

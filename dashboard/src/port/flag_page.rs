@@ -16,7 +16,8 @@ use crate::{
     targeting_form::{RolloutForm, RuleForm},
 };
 
-/// The use cases for one flag, most of them in one environment.
+/// The use cases for one flag, most of them in one environment. After a key rotation, the ID of the old environment
+/// means the one that replaced it.
 ///
 /// A change includes the state that the page showed, mostly as a revision. If the state has changed since, the change
 /// fails with [`AdminError::Stale`] and has no effect.
@@ -38,12 +39,6 @@ pub trait FlagPageAdmin: Send + Sync {
         key: &str,
         product: Option<&str>,
     ) -> Result<FlagComparison, AdminError>;
-
-    /// Returns the environment that replaced this one after key rotations, or this one if none has.
-    async fn current_environment(
-        &self,
-        environment: EnvironmentId,
-    ) -> Result<EnvironmentId, AdminError>;
 
     /// Returns the custom attributes that rules of the environment use, most recently used first.
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError>;

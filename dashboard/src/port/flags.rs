@@ -34,7 +34,8 @@ pub trait FlagAdmin: Send + Sync {
     /// Changes several flags, if the plan still has this fingerprint.
     async fn change_flags(&self, change: &BulkChange, fingerprint: &str) -> Result<(), AdminError>;
 
-    /// Switches a flag in one environment and returns its new state.
+    /// Switches a flag in one environment, or in the one that replaced it after a key rotation, and returns its new
+    /// state.
     ///
     /// Fails if the configuration is no longer at the revision that the caller expects.
     async fn set_enabled(

@@ -10,7 +10,8 @@ use pennon_model::{
 
 use crate::error::AdminError;
 
-/// The use cases for the playground.
+/// The use cases for the playground. After a key rotation, the ID of the old environment means the one that replaced
+/// it.
 #[async_trait]
 pub trait PlaygroundAdmin: Send + Sync {
     /// Returns the flags and environments to choose from, of one product or of all.

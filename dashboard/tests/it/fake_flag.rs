@@ -99,10 +99,6 @@ impl FlagPageAdmin for Fake {
         Err(AdminError::Internal)
     }
 
-    async fn current_environment(&self, id: EnvironmentId) -> Result<EnvironmentId, AdminError> {
-        Ok(id)
-    }
-
     async fn attributes(&self, _: EnvironmentId) -> Result<Vec<String>, AdminError> {
         Ok(Vec::new())
     }

@@ -388,19 +388,19 @@ pub(super) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, 
 }
 
 /// Returns the environment that replaced this one after key rotations, or this one if none has, within a transaction.
-pub(super) async fn newest(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, Error> {
-    store::environments::newest_of_lineage(tx, id)
+pub(super) async fn find_current(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, Error> {
+    store::environments::find_current(tx, id)
         .await?
         .ok_or(Error::NotFound(Entity::Environment))
 }
 
 /// Returns the environment that replaced this one after key rotations, or this one if none has.
-pub(crate) async fn successor_of(
+pub(crate) async fn current(
     admin: &Admin,
     _actor: &Actor,
     id: EnvironmentId,
 ) -> Result<Environment, Error> {
-    newest(&mut admin.db.read().await?, id).await
+    find_current(&mut admin.db.read().await?, id).await
 }
 
 /// Returns an environment that can be changed, as it is now, and the actor as one who may change it, within a

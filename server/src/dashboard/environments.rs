@@ -249,6 +249,13 @@ fn parsed(new: NewEnvironment) -> Result<environments::NewEnvironment, AdminErro
 }
 
 impl SignedIn {
+    /// Returns the environment that replaced this one after key rotations, or this one if none has. A page that was
+    /// rendered before a key rotation still names the old one.
+    pub(super) async fn current(&self, id: EnvironmentId) -> Result<EnvironmentId, AdminError> {
+        let current = environments::current(&self.admin, &self.actor, id).await?;
+        Ok(current.id)
+    }
+
     async fn change(
         &self,
         which: Expected<EnvironmentId>,

@@ -22,7 +22,7 @@ use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::admin::scope::WhenEnabled;
 use crate::admin::targeting::{self, ConfigurationPatch, Rules};
-use crate::admin::{environments, flags, warnings};
+use crate::admin::{flags, warnings};
 use crate::error::{Entity, Error};
 
 #[async_trait]
@@ -43,11 +43,6 @@ impl FlagPageAdmin for SignedIn {
         product: Option<&str>,
     ) -> Result<FlagComparison, AdminError> {
         Ok(targeting::comparison(&self.admin, &self.actor, key, product).await?)
-    }
-
-    async fn current_environment(&self, id: EnvironmentId) -> Result<EnvironmentId, AdminError> {
-        let current = environments::successor_of(&self.admin, &self.actor, id).await?;
-        Ok(current.id)
     }
 
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError> {
@@ -115,6 +110,7 @@ impl FlagPageAdmin for SignedIn {
         ttl: Option<Ttl>,
     ) -> Result<(), AdminError> {
         let actor = self.actor.any_editor()?;
+        let id = self.current_id(id).await?;
         let admin = &self.admin;
         let current = targeting::configuration(admin, &actor, id).await?;
         if current.ttl != expected_ttl {
@@ -136,6 +132,7 @@ impl FlagPageAdmin for SignedIn {
         input: &RuleForm,
     ) -> Result<RuleId, AdminError> {
         let actor = self.actor.any_editor()?;
+        let id = self.current_id(id).await?;
         let Rules { revision, .. } = self.rules_as_shown(id, shown).await?;
         let rule = input.rule(Priority::LAST).map_err(AdminError::Invalid)?;
         let (admin, unchanged) = (&self.admin, expected(revision));
@@ -154,6 +151,7 @@ impl FlagPageAdmin for SignedIn {
         input: &RuleForm,
     ) -> Result<(), AdminError> {
         let actor = self.actor.any_editor()?;
+        let id = self.current_id(id).await?;
         let Rules { rules, .. } = targeting::rules(&self.admin, &actor, id).await?;
         let old = rules.into_iter().find(|each| each.id == rule);
         let priority = old.ok_or(AdminError::NotFound)?.rule.priority;
@@ -174,6 +172,7 @@ impl FlagPageAdmin for SignedIn {
         order: &[RuleId],
     ) -> Result<(), AdminError> {
         let actor = self.actor.any_editor()?;
+        let id = self.current_id(id).await?;
         let Rules { revision, .. } = self.rules_as_shown(id, shown).await?;
         let (admin, unchanged) = (&self.admin, expected(revision));
         targeting::reorder_rules(admin, &actor, id, &unchanged, order).await?;
@@ -187,6 +186,7 @@ impl FlagPageAdmin for SignedIn {
         input: &RecipeForm,
     ) -> Result<(), AdminError> {
         let actor = self.actor.any_editor()?;
+        let id = self.current_id(id).await?;
         let Rules { revision, .. } = self.rules_as_shown(id, &shown.rules).await?;
         let rollout = match targeting::rollout(&self.admin, &self.actor, id).await {
             Ok(rollout) => Some(rollout.revision),
@@ -211,6 +211,7 @@ impl FlagPageAdmin for SignedIn {
         input: &RolloutForm,
     ) -> Result<(), AdminError> {
         let actor = self.actor.any_editor()?;
+        let id = self.current_id(id).await?;
         let rollout = input.rollout().map_err(AdminError::Invalid)?;
         let (admin, unchanged) = (&self.admin, revision.map_or(Precondition::Absent, expected));
         targeting::set_rollout(admin, &actor, id, &unchanged, rollout).await?;
@@ -219,6 +220,7 @@ impl FlagPageAdmin for SignedIn {
 
     async fn remove_rollout(&self, id: FlagEnvironmentId, revision: i64) -> Result<(), AdminError> {
         let actor = self.actor.any_editor()?;
+        let id = self.current_id(id).await?;
         Ok(targeting::delete_rollout(&self.admin, &actor, id, &expected(revision)).await?)
     }
 
@@ -250,6 +252,14 @@ impl FlagPageAdmin for SignedIn {
 }
 
 impl SignedIn {
+    /// Returns the flag in the current environment, like [`Self::current`].
+    async fn current_id(&self, id: FlagEnvironmentId) -> Result<FlagEnvironmentId, AdminError> {
+        Ok(FlagEnvironmentId {
+            environment: self.current(id.environment).await?,
+            ..id
+        })
+    }
+
     /// Returns the rules of a flag in an environment, if they are the ones that the page shows. The `revision` of the
     /// result covers the whole configuration: while it is unchanged, so are the rules.
     async fn rules_as_shown(
@@ -278,13 +288,14 @@ impl SignedIn {
         let actor = self.actor.any_editor()?;
         let to = FlagEnvironmentId {
             flag: copy.flag,
-            environment: copy.to,
+            environment: self.current(copy.to).await?,
         };
+        let from = self.current(copy.from).await?;
         Ok(targeting::copy(
             &self.admin,
             &actor,
             to,
-            copy.from,
+            from,
             copy.part,
             preconditions,
             dry_run,

@@ -82,6 +82,7 @@ impl FlagAdmin for SignedIn {
         expected_revision: Option<i64>,
     ) -> Result<FlagCell, AdminError> {
         let actor = self.actor.any_editor()?;
+        let environment = self.current(environment).await?;
         let id = FlagEnvironmentId { flag, environment };
         let precondition = expected_revision.map_or(Precondition::None, expected);
         let patch = ConfigurationPatch {

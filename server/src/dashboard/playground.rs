@@ -39,19 +39,16 @@ impl PlaygroundAdmin for SignedIn {
         flag: FlagId,
         environment: EnvironmentId,
     ) -> Result<FlagConfig, AdminError> {
-        let (admin, actor) = (&self.admin, &self.actor);
-        // A page that was rendered before a key rotation still names the environment with the old key.
-        let environment = environments::successor_of(admin, actor, environment)
-            .await?
-            .id;
+        let environment = self.current(environment).await?;
         let id = FlagEnvironmentId { flag, environment };
-        Ok(targeting::flag_config(admin, actor, id).await?)
+        Ok(targeting::flag_config(&self.admin, &self.actor, id).await?)
     }
 
     async fn outdated_clients(
         &self,
         environment: EnvironmentId,
     ) -> Result<Vec<Client>, AdminError> {
+        let environment = self.current(environment).await?;
         Ok(usage::outdated_clients(&self.admin, &self.actor, environment).await?)
     }
 }

@@ -219,8 +219,9 @@ pub(crate) async fn lineage(tx: &mut Tx, id: EnvironmentId) -> Result<Environmen
     Ok(lineage.map_or(id, EnvironmentId::new))
 }
 
-/// Returns the newest environment in the lineage of `id`: the environments that replaced each other by key rotations.
-pub(crate) async fn newest_of_lineage(
+/// Returns the environment that replaced this one after key rotations, or this one if none has: the newest of its
+/// lineage.
+pub(crate) async fn find_current(
     tx: &mut Tx,
     id: EnvironmentId,
 ) -> Result<Option<Environment>, Error> {

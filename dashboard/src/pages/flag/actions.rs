@@ -109,19 +109,14 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Option<Html>, 
     redirect(&address).map(Some)
 }
 
-/// Carries out the action of a form, in the environment that has replaced the one of the form if its key was rotated.
-/// Returns the address that shows the result.
+/// Carries out the action of a form. Returns the address that shows the result.
 async fn carry_out(form: &Form, address: &Address) -> Result<String, AdminError> {
     let admin = signed_in::<dyn FlagPageAdmin>()?;
     let flag: FlagId = field(form, "flag")?;
-    let (mut address, mut id) = (address.clone(), Err(unreadable("environment")));
-    if let Some(posted) = form.parsed("environment") {
-        let environment = admin.current_environment(posted).await?;
-        if environment != posted {
-            address = address.within(environment);
-        }
-        id = Ok(FlagEnvironmentId { flag, environment });
-    }
+    let id = || {
+        let environment = field(form, "environment");
+        environment.map(|environment| FlagEnvironmentId { flag, environment })
+    };
     let revision = || field(form, "revision");
     let to = |anchor: &str| address.at(anchor);
     let here = || address.href();
@@ -143,7 +138,7 @@ async fn carry_out(form: &Form, address: &Address) -> Result<String, AdminError>
             Ok(here())
         }
         Action::Switch => {
-            let FlagEnvironmentId { flag, environment } = id?;
+            let FlagEnvironmentId { flag, environment } = id()?;
             let (on, expected) = (field(form, "enabled")?, Some(revision()?));
             signed_in::<dyn FlagAdmin>()?
                 .set_enabled(flag, environment, on, expected)
@@ -152,10 +147,10 @@ async fn carry_out(form: &Form, address: &Address) -> Result<String, AdminError>
         }
         Action::Ttl => {
             let (expected, ttl) = (ttl(&form.text("expected"))?, ttl(&form.text("ttl"))?);
-            admin.set_ttl(id?, expected, ttl).await?;
+            admin.set_ttl(id()?, expected, ttl).await?;
             Ok(here())
         }
-        Action::Rule => save_rule(form, &address, id?).await,
+        Action::Rule => save_rule(form, address, id()?).await,
         Action::DeleteRule => {
             admin.delete_rule(field(form, "rule")?, revision()?).await?;
             Ok(to("rules"))
@@ -164,24 +159,24 @@ async fn carry_out(form: &Form, address: &Address) -> Result<String, AdminError>
             let order = requested_order(form);
             let moved = form.parsed("up").or_else(|| form.parsed("down"));
             let expected = read_expected_rules(form);
-            admin.reorder_rules(id?, &expected, &order).await?;
+            admin.reorder_rules(id()?, &expected, &order).await?;
             Ok(to(&moved.map_or_else(|| "rules".to_owned(), rule_anchor)))
         }
-        Action::Recipe => apply_recipe(form, &address, id?).await,
+        Action::Recipe => apply_recipe(form, address, id()?).await,
         Action::Rollout => {
             let input = RolloutForm::read(|name| form.texts(name));
             let expected = form.parsed("revision");
-            admin.set_rollout(id?, expected, &input).await?;
+            admin.set_rollout(id()?, expected, &input).await?;
             Ok(to("rollout"))
         }
         Action::RemoveRollout => {
-            admin.remove_rollout(id?, revision()?).await?;
+            admin.remove_rollout(id()?, revision()?).await?;
             Ok(to("rollout"))
         }
         Action::Copy => {
             let copy = ConfigurationCopy {
                 flag,
-                from: id?.environment,
+                from: id()?.environment,
                 to: field(form, "to")?,
                 part: part(form)?,
             };

@@ -199,12 +199,12 @@ impl PageData {
         }
         match requested {
             Edit::Rollout if self.has_no_rollout() => Edit::Recipe,
-            Edit::Copy(None, part) => {
-                let from = self.address.environment;
-                let targets = from
-                    .into_iter()
-                    .flat_map(|from| copying::targets(self, from));
-                Edit::Copy(exactly_one(targets.map(|target| target.id)), part)
+            Edit::Copy(to, part) => {
+                let from = self.address.environment.into_iter();
+                let targets = from.flat_map(|from| copying::targets(self, from));
+                let targets: Vec<_> = targets.map(|target| target.id).collect();
+                let chosen = to.filter(|to| targets.contains(to));
+                Edit::Copy(chosen.or_else(|| exactly_one(targets.into_iter())), part)
             }
             requested => requested,
         }
@@ -218,7 +218,7 @@ impl PageData {
             (Edit::NewRule | Edit::Rule(_) | Edit::Recipe, Some(environment)) => {
                 extras.suggestions = admin.attributes(environment).await?;
             }
-            (Edit::Copy(Some(to), part), Some(from)) if to != from => {
+            (Edit::Copy(Some(to), part), Some(from)) => {
                 let copy = ConfigurationCopy {
                     flag: self.detail.flag.id,
                     from,

@@ -101,7 +101,7 @@ impl PendingRevert {
                 }
             }
             Target::Environment => {
-                let environment = current(tx, recorded.environment).await?;
+                let environment = find_current(tx, recorded.environment).await?;
                 actor.any_administrator()?.of(&environment)?;
                 undo_environment(self.environment(environment), entry)
             }
@@ -157,7 +157,7 @@ impl PendingRevert {
         recorded: &AuditRecord,
     ) -> Result<&mut DesiredConfiguration, RevertError> {
         let flag = recorded.flag.ok_or(Obstacle::Gone)?;
-        let environment = current(tx, recorded.environment).await?;
+        let environment = find_current(tx, recorded.environment).await?;
         actor.any_editor()?.of(&environment)?;
         let environment = environment.id;
         let known = self
@@ -189,10 +189,10 @@ impl PendingRevert {
     }
 }
 
-/// Returns the environment that has replaced this one after key rotations.
-async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, RevertError> {
+/// Returns the environment that replaced this one after key rotations, or this one if none has. Fails if it is revoked.
+async fn find_current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, RevertError> {
     let id = id.ok_or(Obstacle::Gone)?;
-    let environment = store::environments::newest_of_lineage(tx, id).await?;
+    let environment = store::environments::find_current(tx, id).await?;
     let environment = environment.ok_or(Obstacle::Gone)?;
     if environment.status == EnvironmentStatus::Revoked {
         return Err(Obstacle::EnvironmentRevoked.into());
@@ -247,7 +247,7 @@ async fn undo_rights(
         // A grant for an environment that has been revoked since may stay, but none is given anew.
         let is_held = held.iter().any(|held| held.scope == *scope);
         if let (GrantScope::Environment(id), false) = (scope, is_held) {
-            current(tx, Some(*id)).await?;
+            find_current(tx, Some(*id)).await?;
         }
     }
     Ok(role || overwrites)
@@ -259,8 +259,8 @@ async fn grants(tx: &mut Tx, recorded: Value) -> Result<Grants, Error> {
     let mut grants = read::<Option<Vec<Grant>>>(recorded)?.unwrap_or_default();
     for grant in &mut grants {
         if let GrantScope::Environment(id) = &mut grant.scope {
-            let newest = store::environments::newest_of_lineage(tx, *id).await?;
-            *id = newest.map_or(*id, |environment| environment.id);
+            let current = store::environments::find_current(tx, *id).await?;
+            *id = current.map_or(*id, |environment| environment.id);
         }
     }
     Grants::try_from(grants).map_err(|problem| Error::Internal(problem.detail().to_owned()))

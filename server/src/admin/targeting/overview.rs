@@ -30,7 +30,7 @@ pub(crate) async fn overview(
     let mut active = active_with(&mut tx, &flag, product).await?;
     let cells = store::configurations::cells(&mut tx, &[flag.id]).await?;
     let environment = match choose(&active) {
-        Some(id) => Some(environments::newest(&mut tx, id).await?),
+        Some(id) => Some(environments::find_current(&mut tx, id).await?),
         None => None,
     };
     environment::sort(&mut active);
