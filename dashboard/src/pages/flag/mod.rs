@@ -407,7 +407,7 @@ impl PageData {
         let name = self.name_of(environment);
         let why = match describe::absence(&self.detail.flag, environment) {
             Some(why) => why,
-            None if self.is_revoked() => "This environment was revoked before the flag was created.".to_owned(),
+            None if self.is_revoked() => "This environment was revoked before the flag existed in it.".to_owned(),
             None => "The flag was archived before this environment existed. After restoring, it is off here and can be switched on.".to_owned(),
         };
         html! {
