@@ -521,6 +521,31 @@ async fn a_form_keeps_its_input_when_the_flag_has_left_the_environment() {
 }
 
 #[tokio::test]
+async fn a_form_keeps_its_input_when_its_rule_was_deleted_and_the_flag_archived() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let (flag, environment) = (&checkout.flag, &checkout.environment);
+    let rule = rule(1, equals("plan", "pro"));
+    let rule = admin.rule(&checkout.path, rule).await;
+    let deleted = admin.delete(&format!("/rules/{rule}")).await;
+    deleted.expect(StatusCode::NO_CONTENT);
+    admin.archive(flag).await;
+    let browser = Browser::signed_in(&app).await;
+    let form =
+        format!("do=rule&rule={rule}&flag={flag}&environment={environment}&revision=1&{RULE}");
+    let refused = browser.post("/dashboard/flags/checkout", &form).await;
+    let refused = refused.expect(StatusCode::CONFLICT).body();
+    for text in [
+        "The rule was deleted meanwhile.",
+        "name=\"operand\" value=\"pro\"",
+        "Send again",
+    ] {
+        assert!(refused.contains(text), "{text}: {refused}");
+    }
+}
+
+#[tokio::test]
 async fn the_details_of_a_flag_that_was_archived_meanwhile_stay_in_their_form() {
     let app = TestApp::start().await;
     let admin = app.admin().await;

@@ -154,7 +154,7 @@ async fn load(address: Address, edit: Edit, state: FormState) -> Result<PageData
         && edit.has_input()
         && let Some(error) = page.state.error.take()
     {
-        return Err(page.error_without_form(error));
+        return Err(page.error_without_form(edit, error));
     }
     page.extras = page.extras(&*admin).await?;
     Ok(page)
@@ -263,9 +263,15 @@ impl PageData {
 
     /// Returns the error of a posted form that the page cannot show. A configuration is missing because the flag has
     /// left the environment.
-    fn error_without_form(&self, error: AdminError) -> AdminError {
-        match &self.detail.environment {
-            Some(environment) if error == AdminError::NotFound => {
+    fn error_without_form(&self, edit: Edit, error: AdminError) -> AdminError {
+        if error != AdminError::NotFound {
+            return error;
+        }
+        match (&self.detail.environment, &self.detail.configuration) {
+            (_, Some(_)) if matches!(edit, Edit::Rule(_)) => {
+                AdminError::Conflict("The rule was deleted meanwhile.".to_owned())
+            }
+            (Some(environment), None) => {
                 let why = describe::absence(&self.detail.flag, environment).unwrap_or_default();
                 let name = self.name_of(environment);
                 let gone = format!("The flag is no longer configured in {name}. {why}");
