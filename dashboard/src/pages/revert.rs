@@ -27,7 +27,7 @@ use crate::{
     error::AdminError,
     form::Form,
     form_page::{FormState, handle_form, redirect},
-    html::{Html, IntoHtml as _, hidden, html},
+    html::{Html, hidden, html},
     model::Naming,
     port::{
         audit::{AuditAdmin, Record, Reversal},
@@ -160,20 +160,24 @@ pub fn Planned(
         [environment] => format!("{verb} in {environment}"),
         environments => format!("{verb} in {} environments", environments.len()),
     };
-    let omitted = omitted(effects.len(), "more flag configurations");
-    let several = !is_about_one(&changes);
-    let rest = other_changes(&changes, &effects, several, naming);
     let confirmed = strictest_environment(&effects).map(|environment| {
         view! { <ConfirmedFields environment posted id="reason"/> }
     });
-    let effects = effects.into_iter().take(SHOWN);
-    let effects = effects.map(|effect| planned_effect(effect, several, naming));
+    let several = !is_about_one(&changes);
+    let visible = effects
+        .into_iter()
+        .filter(|each| changes_description(&each.before, &each.after));
+    let visible: Vec<_> = visible.collect();
+    let rest = other_changes(&changes, &visible, several, naming);
+    let omitted = omitted(visible.len(), "more flag configurations");
+    let visible = visible.into_iter().take(SHOWN);
+    let visible = visible.map(|effect| planned_effect(effect, several, naming));
     html! {
         <section class="panel reversal-part" aria-labelledby="will">
             <h2 id="will">"What will change"</h2>
             <RefusalNotice error/>
             {overwrite_warning}
-            {effects.collect_view()}
+            {visible.collect_view()}
             {omitted}
             {rest}
             <form method="post">
@@ -208,17 +212,13 @@ fn planned_effect(effect: PlannedEffect, several: bool, naming: Naming) -> Html 
         after,
         outdated_clients,
     } = effect;
-    let has_effect = changes_description(&before, &after);
-    let heading = (several && has_effect).then(|| {
+    let heading = several.then(|| {
         let environment = naming.name_of(&environment);
         view! { <h3><code>{before.key.to_string()}</code> " in " {environment}</h3> }
     });
-    let effect = has_effect.then(|| {
-        view! { <Effect flag environment=environment.id before after outdated_clients/> }
-    });
     html! {
         {heading}
-        {effect}
+        <Effect flag environment=environment.id before after outdated_clients/>
     }
 }
 
@@ -245,7 +245,9 @@ fn other_changes(
 ) -> Html {
     let is_described = described_by(effects);
     let others = changes.iter().filter(|change| !is_described(change));
-    let others: Vec<_> = others.take(SHOWN).collect();
+    let others: Vec<_> = others.collect();
+    let omitted = omitted(others.len(), "more changes");
+    let others: Vec<_> = others.into_iter().take(SHOWN).collect();
     let objects = others.chunk_by(|one, next| object_of(one) == object_of(next));
     let objects = objects.map(|changes| {
         let first = changes.first().filter(|_| several);
@@ -255,7 +257,10 @@ fn other_changes(
             {members.collect_view()}
         }
     });
-    objects.collect_view().into_html()
+    html! {
+        {objects.collect_view()}
+        {omitted}
+    }
 }
 
 /// Renders the name of the object of a change.
@@ -288,13 +293,11 @@ fn affected_environments(effects: &[PlannedEffect], naming: Naming) -> Vec<Strin
     names
 }
 
-/// Returns a predicate for changes that the descriptions of these effects cover: those of switch, rules and rollout
-/// that make a difference.
+/// Returns a predicate for changes that the descriptions of these effects cover: those of switch, rules and rollout.
 fn described_by(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bool + use<> {
     let described = effects
         .iter()
-        .filter(|each| changes_description(&each.before, &each.after));
-    let described = described.map(|each| (each.before.key.clone(), each.environment.id));
+        .map(|each| (each.before.key.clone(), each.environment.id));
     let described: Vec<_> = described.collect();
     move |change| {
         let (Some(flag), Some(environment)) = (&change.flag, &change.environment) else {

@@ -334,6 +334,46 @@ async fn a_revert_of_only_the_ttl_has_one_heading_for_each_environment() {
 }
 
 #[tokio::test]
+async fn an_effect_that_has_no_description_does_not_displace_another_from_the_preview_of_a_revert()
+{
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    admin.switch_on(&checkout).await;
+    let off = json!({ "isEnabled": false });
+    admin
+        .put(&checkout.path, off)
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    for number in 0..21 {
+        let (environment, _) = admin
+            .environment("shop", &format!("preview-{number}"))
+            .await;
+        let path = format!("/flags/{}/environments/{environment}", checkout.flag);
+        let ttl = json!({ "isEnabled": false, "ttlOverrideSeconds": 300 });
+        admin.put(&path, ttl).await.expect(StatusCode::NO_CONTENT);
+    }
+    let browser = Browser::signed_in(&app).await;
+    let entries = admin.get("/audit?limit=100").await.json();
+    let entries = entries["items"].as_array().cloned().unwrap_or_default();
+    let updates = entries
+        .iter()
+        .filter(|entry| entry["action"] == "FLAG_ENVIRONMENT_UPDATED");
+    let ids: Vec<_> = updates
+        .take(22)
+        .filter_map(|entry| Some(format!("entry={}", entry["id"].as_str()?)))
+        .collect();
+    assert_eq!(ids.len(), 22);
+    let address = format!("/dashboard/incident/revert?{}", ids.join("&"));
+    let page = browser.page(&address).await;
+    let (_, will) = page.split_once("id=\"will\"").expect("a plan");
+    for text in ["<ins>ON for everyone.</ins>", "… and 1 more changes."] {
+        assert!(will.contains(text), "{text}: {will}");
+    }
+    assert!(!will.contains("more flag configurations"), "{will}");
+}
+
+#[tokio::test]
 async fn the_revert_of_a_creation_that_turns_the_flag_off_first_does_not_warn_that_it_is_on() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
