@@ -99,13 +99,17 @@ pub fn ProductFields(
     refusal: Refusal,
 ) -> impl IntoView {
     let is_named = current.is_limited;
-    let may_choose_every = user.role >= Role::Editor || !is_named;
+    let may_choose_every = user.role >= Role::Editor;
     let may_choose = |product: &String| {
         let name = ProductName::try_from(product.clone());
         name.is_ok_and(|name| user.role_for(&Resource::Product(name)) >= Role::Editor)
     };
     let input = refusal.form.as_ref().and_then(ProductForm::read);
-    let offered = products.into_iter().filter(may_choose);
+    // A product without an environment is known from a grant.
+    let known = products
+        .into_iter()
+        .chain(ProductForm::of_editor(&user).chosen);
+    let offered = known.filter(may_choose);
     let offered = offered.chain(current.chosen.clone());
     let input = input.unwrap_or(current);
     let offered: BTreeSet<String> = offered.chain(input.chosen.clone()).collect();

@@ -1,8 +1,10 @@
 //! Roles in single products and environments: giving, removing and following them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pennon_model::environment::ProductName;
+use pennon_model::flag::FlagProducts;
 use pennon_model::grant::{Grant, GrantScope, Grants};
 use pennon_model::user::Role;
 
@@ -171,6 +173,29 @@ async fn a_new_flag_of_an_editor_of_a_product_is_limited_to_it() {
     }
     let page = get(&shop_as(Role::Editor, in_shop(), Role::Admin), new).await;
     assert!(!page.html.contains("name=\"products\""));
+}
+
+#[tokio::test]
+async fn an_editor_of_a_product_without_an_environment_can_add_it_to_a_flag() {
+    let product = |name: &str| ProductName::try_from(name.to_owned()).expect("a product's name");
+    let grants = ["shop", "New"].map(|name| {
+        Grant::new(GrantScope::Product(product(name)), Role::Editor).expect("not a viewer")
+    });
+    let mut fake = Fake {
+        role: Role::Viewer,
+        grants: Grants::try_from(grants.to_vec()).expect("two grants"),
+        ..Fake::shop()
+    };
+    let products = FlagProducts::try_from(BTreeSet::from([product("shop")]));
+    fake.flags[0].0.products = Some(products.expect("one product"));
+    let form = get(&Arc::new(fake), "/dashboard/flags/checkout?edit=details").await;
+    for text in [
+        "name=\"products\" value=\"shop\" checked",
+        "name=\"products\" value=\"New\"",
+    ] {
+        assert!(form.html.contains(text), "{text}: {}", form.html);
+    }
+    assert!(!form.html.contains("other-product"), "{}", form.html);
 }
 
 #[tokio::test]
