@@ -1,4 +1,7 @@
+import type { Page } from "@playwright/test";
+import type { Api } from "../support/api.ts";
 import { address, country, operand, ruleFormReady, ruleLines, shop } from "../support/flag-page.ts";
+import type { Server } from "../support/server.ts";
 import { expect, scriptsReady, signIn, test } from "../support/test.ts";
 
 test("a concurrent change of the name is not overwritten silently", async ({
@@ -102,6 +105,15 @@ test("two editors of one rule: the second sees the conflict, keeps the input, an
   await expect(page.locator(".rule")).toContainText("ON when country is FR");
 });
 
+/** Opens a form for a flag that has an environment, and returns the flag. */
+async function openForm(page: Page, server: Server, api: Api, edit: string) {
+  await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await signIn(page, server);
+  await page.goto(`${address}?edit=${edit}`);
+  return flag;
+}
+
 test("a rule for a flag that was archived meanwhile can be sent again after it is restored", async ({
   page,
   server,
@@ -109,10 +121,7 @@ test("a rule for a flag that was archived meanwhile can be sent again after it i
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 409/);
-  await api.createEnvironment("Web shop", "production");
-  const flag = await api.createFlag("checkout_v2", "New checkout");
-  await signIn(page, server);
-  await page.goto(`${address}?edit=rule`);
+  const flag = await openForm(page, server, api, "rule");
   await page.getByLabel("Attribute").fill("country");
   await operand(page).fill("DE");
   await api.archive(flag);
@@ -124,17 +133,14 @@ test("a rule for a flag that was archived meanwhile can be sent again after it i
   await expect(page.locator(".rule")).toContainText("ON when country is DE");
 });
 
-test("the details of a flag that was archived meanwhile stay, and are saved once it is restored", async ({
+test("the details of a flag that was archived meanwhile replace the current ones after it is restored", async ({
   page,
   server,
   api,
   browserErrors,
 }) => {
   browserErrors.ignore(/status of 409/);
-  await api.createEnvironment("Web shop", "production");
-  const flag = await api.createFlag("checkout_v2", "New checkout");
-  await signIn(page, server);
-  await page.goto(`${address}?edit=details`);
+  const flag = await openForm(page, server, api, "details");
   const name = page.getByLabel("Name", { exact: true });
   await name.fill("Mine");
   await api.archive(flag);

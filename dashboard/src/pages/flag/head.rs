@@ -230,7 +230,7 @@ fn archived_meanwhile(page: &PageData) -> Html {
             <a href=here target="_blank">
                 "restore the flag in another tab"
             </a>
-            ", then save again."
+            ", then save. The first time, you see the current values; saving again replaces them."
         </Notice>
     }
 }
