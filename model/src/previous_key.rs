@@ -1,7 +1,5 @@
 //! The SDK key that a rotation replaced, which may keep working for some time.
 
-use std::str::FromStr;
-
 use serde::Serialize;
 
 use crate::client::Client;
@@ -59,7 +57,6 @@ pub struct OverlapSeconds(u32);
 impl OverlapSeconds {
     /// 7 days.
     const MAX: u32 = 604_800;
-    const REFUSED: Invalid = Invalid::new("must be an integer from 0 to 604800");
 
     /// Returns the end of an overlap that begins at this time; none if there is no overlap.
     pub fn end(self, now: Timestamp) -> Option<Timestamp> {
@@ -73,17 +70,8 @@ impl TryFrom<i64> for OverlapSeconds {
     fn try_from(seconds: i64) -> Result<Self, Invalid> {
         match u32::try_from(seconds) {
             Ok(seconds) if seconds <= Self::MAX => Ok(Self(seconds)),
-            _ => Err(Self::REFUSED),
+            _ => Err(Invalid::new("must be an integer from 0 to 604800")),
         }
-    }
-}
-
-impl FromStr for OverlapSeconds {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        let seconds: i64 = text.parse().map_err(|_| Self::REFUSED)?;
-        Self::try_from(seconds)
     }
 }
 

@@ -9,6 +9,7 @@ use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::environments::{
     EnvironmentAdmin, EnvironmentDetail, NewEnvironment, PolledEnvironment, Safeguards,
 };
+use pennon_dashboard::targeting_form;
 use pennon_model::environment::{
     self, ClientRules, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentName,
     EnvironmentStatus, ProductName, Visibility,
@@ -17,7 +18,6 @@ use pennon_model::first_steps::FirstSteps;
 use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
-use pennon_model::previous_key::OverlapSeconds;
 use pennon_model::usage::Polling;
 
 use super::{SignedIn, expected};
@@ -198,8 +198,7 @@ impl EnvironmentAdmin for SignedIn {
         overlap: &str,
     ) -> Result<CreatedEnvironment, AdminError> {
         let actor = self.actor.any_administrator()?;
-        let overlap = overlap
-            .parse::<OverlapSeconds>()
+        let overlap = targeting_form::number(overlap)
             .map_err(|error| AdminError::invalid("overlap", error))?;
         self.confirm(which.id, confirmation).await?;
         let expected = expected(which.revision);
