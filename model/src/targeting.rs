@@ -62,9 +62,9 @@ pub fn repeated_priorities<'r>(
     rules.filter_map(move |(index, rule)| (!taken.insert(rule.priority)).then_some(index))
 }
 
-/// Returns the priority of a new rule after all others, which are in their order. If the last one has the highest
-/// priority, it gets a lower one, and so do the rules before it if necessary.
-pub fn next_priority<'r>(rules: impl DoubleEndedIterator<Item = &'r mut Rule>) -> Priority {
+/// Lowers the last priorities if necessary, and returns the priority of a new rule after all others, which are in their
+/// order.
+pub fn make_room_at_end<'r>(rules: impl DoubleEndedIterator<Item = &'r mut Rule>) -> Priority {
     let mut next = None;
     let mut limit = Priority::LAST;
     for rule in rules.rev() {

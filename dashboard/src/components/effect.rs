@@ -11,7 +11,7 @@ use pennon_model::{
     capabilities::{gaps, since},
     client::Client,
     id::{EnvironmentId, FlagId},
-    targeting::next_priority,
+    targeting::make_room_at_end,
 };
 
 use super::icon::{Drawing, Icon};
@@ -141,14 +141,20 @@ fn apply(
         ProposedChange::Known => {}
         ProposedChange::Recipe => {
             let recipe = RecipeForm::read(|name| form.texts(name));
-            let audience = recipe.audience(next_priority(after.rules.iter_mut()))?;
+            // Without a rule, the others keep their priorities.
+            let priority = if recipe.chosen().has_conditions() {
+                make_room_at_end(after.rules.iter_mut())
+            } else {
+                Priority::LAST
+            };
+            let audience = recipe.audience(priority)?;
             return Ok((audience.apply_to(&after), Some(audience)));
         }
         ProposedChange::Rollout => {
             after.rollout = Some(RolloutForm::read(|name| form.texts(name)).rollout()?);
         }
         ProposedChange::NewRule => {
-            let added = rule(next_priority(after.rules.iter_mut()))?;
+            let added = rule(make_room_at_end(after.rules.iter_mut()))?;
             after.rules.push(added);
         }
         ProposedChange::Rule(priority) => {

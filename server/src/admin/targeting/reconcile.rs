@@ -8,7 +8,7 @@ use pennon_model::configuration::{
 };
 use pennon_model::flag::FlagKey;
 use pennon_model::id::{EnvironmentId, RuleId};
-use pennon_model::targeting::{TargetingRule, next_priority};
+use pennon_model::targeting::{TargetingRule, make_room_at_end};
 use serde::Serialize;
 
 use super::step::{Step, apply_steps, differences};
@@ -183,7 +183,7 @@ pub(crate) async fn extend_targeting(
     let current = with_targeting(&mut tx, target).await?;
     let mut wanted = DesiredConfiguration::of(&current);
     if let Some(rule) = rule {
-        let priority = next_priority(wanted.rules.iter_mut().map(|(_, rule)| rule));
+        let priority = make_room_at_end(wanted.rules.iter_mut().map(|(_, rule)| rule));
         wanted.rules.push((None, Rule { priority, ..rule }));
     }
     wanted.rollout = rollout.applied_to(wanted.rollout);
