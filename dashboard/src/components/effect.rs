@@ -208,11 +208,9 @@ fn Sentences(
 /// Lint findings, and warnings about clients in use that cannot read the flag.
 #[component]
 fn Findings(flag: FlagConfig, outdated_clients: Vec<Client>) -> impl IntoView {
-    let mut rules = flag.rules.clone();
-    rules.sort_by_key(|rule| rule.priority);
     let lint = lint(&flag).into_iter();
     let mut items: Vec<Html> = lint
-        .map(|finding| describe_finding(&rules, finding).into_html())
+        .map(|finding| describe_finding(&flag.rules, finding).into_html())
         .collect();
     let gaps = gaps([&flag], &outdated_clients, since);
     items.extend(gaps.iter().map(|gap| with_code(&gap.to_string())));
