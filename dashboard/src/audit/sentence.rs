@@ -209,13 +209,13 @@ fn list_of(members: &[&str]) -> String {
 
 /// Describes a change of an environment itself.
 fn environment_template(old: Option<&Value>, new: Option<&Value>) -> String {
-    let [is_renamed, has_other_rules] =
+    let [is_renamed, client_rules_changed] =
         ["name", "clientRules"].map(|member| has_changed(old, new, member));
     if has_changed(old, new, "previousKey") {
         return "ended the previous SDK key of `environment`".to_owned();
     }
     if has_changed(old, new, "protected") || has_changed(old, new, "reasonRequired") {
-        return match (is_renamed, has_other_rules) {
+        return match (is_renamed, client_rules_changed) {
             (false, false) => "changed the safeguards of `environment`".to_owned(),
             _ => "changed `environment`".to_owned(),
         };
@@ -223,7 +223,7 @@ fn environment_template(old: Option<&Value>, new: Option<&Value>) -> String {
     if has_changed(old, new, "position") {
         return "moved `environment` in the order of environments".to_owned();
     }
-    let template = match (is_renamed, has_other_rules) {
+    let template = match (is_renamed, client_rules_changed) {
         (false, true) => "set the client rules of `environment` to `client rules`",
         (true, true) => {
             "renamed the environment `old name` to `environment` and set its client rules to `client rules`"

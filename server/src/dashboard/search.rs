@@ -103,7 +103,7 @@ impl SignedIn {
 /// many for a text of this length. A typing error is a letter too many, too few, wrong, or swapped with its neighbor.
 fn typing_errors(flag: &Flag, wanted: &str) -> Option<usize> {
     let length = wanted.chars().count();
-    let most = if length < 8 { 1 } else { 2 };
+    let limit = if length < 8 { 1 } else { 2 };
     let texts = [
         flag.key.as_str().to_lowercase(),
         flag.name.as_str().to_lowercase(),
@@ -117,7 +117,7 @@ fn typing_errors(flag: &Flag, wanted: &str) -> Option<usize> {
     let errors = parts
         .map(|part| strsim::osa_distance(wanted, &part))
         .min()?;
-    (errors <= most).then_some(errors)
+    (errors <= limit).then_some(errors)
 }
 
 /// Returns the sort key of a flag for the search text. Active flags come first, and among them exact matches, then

@@ -198,8 +198,8 @@ async fn action(tx: &mut Tx, actor: &Actor, id: AuditId) -> Result<Vec<AuditReco
 /// Returns the entries of an action, newest first. Of an action with too many entries to revert, it returns one too
 /// many.
 async fn entries_of(tx: &mut Tx, group: AuditId) -> Result<Vec<AuditRecord>, Error> {
-    let most = i64::try_from(MAX_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
-    store::audit::group(tx, group, most).await
+    let limit = i64::try_from(MAX_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
+    store::audit::group(tx, group, limit).await
 }
 
 /// Returns the objects of the entries as they were before the entries, and the plan to restore them.

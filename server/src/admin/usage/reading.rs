@@ -107,10 +107,12 @@ pub(crate) async fn of_flag(
             }
         }
     }
-    let seen = store::usage::last_evaluations(&mut tx, id).await?;
-    let mut seen: HashMap<EnvironmentId, Timestamp> = seen.into_iter().collect();
+    let last_evaluations = store::usage::last_evaluations(&mut tx, id).await?;
+    let mut last_evaluations: HashMap<EnvironmentId, Timestamp> =
+        last_evaluations.into_iter().collect();
     let usage = |(lineage, environment): (EnvironmentId, Environment)| {
-        let (hours, last) = (hours.remove(&lineage), seen.remove(&lineage));
+        let hours = hours.remove(&lineage);
+        let last = last_evaluations.remove(&lineage);
         if hours.is_none() && last.is_none() {
             return None;
         }

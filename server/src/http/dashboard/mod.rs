@@ -188,8 +188,8 @@ fn provide_ports(service: &Service) {
         Some(Session(Ok(actor))) => {
             let ClientAddress(address) =
                 ClientAddress::of(&parts, &service.runtime.settings.trusted_proxies);
-            let intending = actor.with_intent(intent::of(&parts));
-            SignedIn::provide(service.admin.clone(), intending, address);
+            let person = actor.with_intent(intent::of(&parts));
+            SignedIn::provide(service.admin.clone(), person, address);
             Some(actor)
         }
         Some(Session(Err(error))) => {
