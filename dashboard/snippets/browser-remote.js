@@ -3,7 +3,7 @@ import { FeatureFlagsClient } from "@pennon/core";
 const client = new FeatureFlagsClient({
   sdkKey: "pnk_your_key",
   baseUrl: "https://flags.example.com",
-  mode: "remote", // the service evaluates
+  mode: "remote", // the server evaluates
   context: { userId: "ada", country: "GB" },
 });
 await client.initialize();

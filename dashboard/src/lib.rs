@@ -1,7 +1,7 @@
 //! Pennon's dashboard: pages rendered on the server, islands in the browser.
 //!
 //! Feature `ssr` is the server side: [`app`] with the shell and the routes, [`pages`], and the [`port`] through which
-//! they access the service. Feature `hydrate` is the browser side, where only [`islands`] and the server functions of
+//! they access the server. Feature `hydrate` is the browser side, where only [`islands`] and the server functions of
 //! [`api`] exist: a page never runs there, so a page may call the port directly.
 //!
 //! Pages read. Forms and server functions write: a page posts forms to itself, and islands call server functions, to

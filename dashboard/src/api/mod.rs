@@ -1,6 +1,6 @@
 //! The server functions, which islands call and plain forms post to. Each forwards to the port.
 //!
-//! They are public endpoints, so they access the service only through `signed_in`.
+//! They are public endpoints, so they access the server only through `signed_in`.
 
 #![cfg_attr(
     feature = "ssr",

@@ -1,4 +1,4 @@
-//! The port: the traits through which pages and server functions access the service.
+//! The port: the traits through which pages and server functions access the server.
 //!
 //! [`Visit`] represents the current request and response, the other traits act for the signed-in user. The server
 //! implements them and provides them as Leptos context; a test provides a fake of those that it needs.
@@ -26,7 +26,7 @@ use crate::{error::AdminError, form::Form};
 /// other access to them.
 ///
 /// The context contains them only if a user is signed in, so access implies a session. Without a session, the result is
-/// the error that the server left in the context, otherwise [`AdminError::SignedOut`]. The service checks the user's
+/// the error that the server left in the context, otherwise [`AdminError::SignedOut`]. The server checks the user's
 /// rights: every method may return [`AdminError::Forbidden`].
 pub fn signed_in<P: ?Sized + Send + Sync + 'static>() -> Result<Arc<P>, AdminError> {
     use_context().ok_or_else(session_error)

@@ -1,4 +1,4 @@
-//! A fake service, and requests to pages without a browser.
+//! A fake port, and requests to pages without a browser.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -67,7 +67,7 @@ pub(crate) struct Response {
     pub(crate) location: Option<String>,
 }
 
-/// A service with these flags and environments.
+/// A port with these flags and environments.
 pub(crate) struct Fake {
     pub(crate) role: Role,
     pub(crate) grants: Grants,
@@ -77,7 +77,7 @@ pub(crate) struct Fake {
     pub(crate) previous_key: Option<PreviousKeyUsage>,
     /// The error that every call returns.
     pub(crate) refusal: Option<AdminError>,
-    /// The calls of the service, in order.
+    /// The calls of the port, in order.
     pub(crate) calls: Mutex<Vec<String>>,
 }
 

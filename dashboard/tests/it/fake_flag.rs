@@ -1,4 +1,4 @@
-//! The parts of the fake service behind the pages of a flag, the audit log, the playground and the palette.
+//! The parts of the fake port behind the pages of a flag, the audit log, the playground and the palette.
 
 use async_trait::async_trait;
 use pennon_core::{FlagConfig, ttl::Ttl};

@@ -1,4 +1,4 @@
-//! The fake service's accounts: the signed-in user, who is the only one.
+//! The fake port's accounts: the signed-in user, who is the only one.
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;

@@ -111,7 +111,7 @@ async fn an_archived_flag_cannot_be_switched_or_selected() {
 }
 
 #[tokio::test]
-async fn an_empty_service_shows_the_first_steps() {
+async fn an_empty_server_shows_the_first_steps() {
     let page = get(&Arc::new(Fake::default()), FLAGS).await;
     assert!(
         page.html
@@ -201,7 +201,7 @@ async fn errors_are_shown_below_their_fields_and_no_input_is_lost() {
     assert_eq!(count(&page.html, "aria-invalid=\"true\""), 2);
     assert!(page.html.contains("value=\"N&quot;\""));
     assert!(page.html.contains("D&lt;/textarea&gt;"));
-    assert_eq!(fake.calls().len(), 1, "the service is called once");
+    assert_eq!(fake.calls().len(), 1, "the port is called once");
 }
 
 #[tokio::test]
@@ -221,7 +221,7 @@ async fn a_conflict_is_shown_below_the_key() {
 }
 
 #[tokio::test]
-async fn a_switch_reaches_the_service_only_with_a_session() {
+async fn a_switch_reaches_the_port_only_with_a_session() {
     let fake = Arc::new(Fake::shop());
     let ids = (
         FlagId::new(Uuid::nil()),

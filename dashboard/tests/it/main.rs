@@ -1,4 +1,4 @@
-//! Pages rendered against a fake service, without a server: the contents of their HTML.
+//! Pages rendered against a fake port, without a server: the contents of their HTML.
 
 #![expect(clippy::expect_used, reason = "a panic shows where a test failed")]
 
