@@ -261,8 +261,8 @@ impl PageData {
         self.state.error.as_ref()
     }
 
-    /// Returns the error of a posted form that the page cannot show. A configuration is missing because the flag has
-    /// left the environment.
+    /// Returns the error of a posted form that the page cannot show, because the flag has left the environment, or the
+    /// rule was deleted.
     fn error_without_form(&self, edit: Edit, error: AdminError) -> AdminError {
         if error != AdminError::NotFound {
             return error;
