@@ -218,3 +218,29 @@ test("a rollout without its percentage or condition keeps the input and names th
   await expect(page.getByLabel("A percentage of users where …")).toBeChecked();
   await expect(recipeForm(page).getByLabel("Attribute")).toHaveValue("country");
 });
+
+for (const [edit, save] of [
+  ["rule", "Add rule"],
+  ["rollout", "Save rollout"],
+  ["recipe", "Save"],
+] as const) {
+  test(`a preview that arrives late does not move the button “${save}”`, {
+    tag: "@scripts",
+  }, async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    await api.setRollout(flag, production, 25);
+    await signIn(page, server);
+    const open = await hold(page, "**/dashboard/api/preview");
+    const requested = page.waitForRequest("**/dashboard/api/preview");
+    await page.goto(`${address}?edit=${edit}`);
+    await requested;
+    // The first button of this name is the hidden one for Enter.
+    const button = page.getByRole("button", { name: save, exact: true }).last();
+    const before = await button.boundingBox();
+    open();
+    await expect(page.getByRole("group", { name: "Effect of this change" })).toContainText(
+      /would change|users are/,
+    );
+    expect(await button.boundingBox()).toEqual(before);
+  });
+}

@@ -449,7 +449,7 @@ impl PageData {
         current.is_some_and(|current| current.target.configuration.is_enabled)
     }
 
-    /// Renders the preview of a form's change.
+    /// Renders the preview of a form's change. It arrives late, so it belongs below the buttons.
     fn effect_of(&self, change: ProposedChange) -> Option<Html> {
         let (flag, environment) = (self.detail.flag.id, self.address.environment?);
         Some(html! { <EffectBeforeSave flag environment change/> })

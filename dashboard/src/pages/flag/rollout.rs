@@ -135,8 +135,8 @@ fn editor(page: &PageData, rollout: &FlagRollout) -> Html {
                 <a href=page.address.editing(Edit::Recipe)>"Limit it to users where …"</a>
             </p>
             {current_state(current)}
-            {page.effect_of(ProposedChange::Rollout)}
             <FormActions action="Save rollout" back=format!("{}#rollout", page.address.href())/>
+            {page.effect_of(ProposedChange::Rollout)}
         </form>
     }
 }
@@ -180,8 +180,8 @@ fn recipe(page: &PageData, current: &FlagConfiguration) -> Html {
                 suggestions=page.extras.suggestions.clone()
                 is_rest=!current.rules.is_empty()
             />
-            {page.effect_of(ProposedChange::Recipe)}
             <FormActions action="Save" back=format!("{}#rollout", page.address.href())/>
+            {page.effect_of(ProposedChange::Recipe)}
         </form>
     }
 }

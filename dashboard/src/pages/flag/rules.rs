@@ -210,8 +210,8 @@ fn editor(page: &PageData, current: &FlagConfiguration, rule: Option<&TargetingR
                 {expected_rules}
                 <RuleFields input errors suggestions/>
                 {current_state}
-                {effect}
                 <FormActions action=save back/>
+                {effect}
             </form>
         </li>
     }
