@@ -147,7 +147,7 @@ async fn a_revert_tells_whether_it_overwrites_a_later_change() {
             Method::PATCH,
             environment,
             json!({ "name": "live", "protected": true }),
-            json!({ "protected": false }),
+            json!({ "name": "eu" }),
         ),
         (
             Method::PATCH,
@@ -223,6 +223,46 @@ async fn a_revert_tells_whether_it_overwrites_a_later_change() {
     replaced.expect(StatusCode::OK);
     let reverted = revert(&admin, &entry, "").await.expect(StatusCode::OK);
     assert_eq!(reverted.json()["overwrites"], true);
+}
+
+#[tokio::test]
+async fn a_later_change_back_is_not_overwritten_by_a_revert() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let environment = format!("/environments/{}", checkout.environment);
+    let user = admin.user("eve@example.com", "viewer").await;
+    let user = format!("/users/{user}");
+    let product = json!([{ "product": "shop", "role": "editor" }]);
+    for (path, first, second) in [
+        (
+            &environment,
+            json!({ "name": "live", "protected": true }),
+            json!({ "protected": false }),
+        ),
+        (
+            &user,
+            json!({ "role": "editor", "grants": product }),
+            json!({ "grants": [] }),
+        ),
+    ] {
+        admin.patch(path, first).await.expect(StatusCode::OK);
+        let entry = newest(&admin).await;
+        admin.patch(path, second).await.expect(StatusCode::OK);
+        let reverted = revert(&admin, &entry, "").await.expect(StatusCode::OK);
+        assert_eq!(reverted.json()["overwrites"], false, "{path}");
+    }
+
+    let mut first = rule(1, equals("vip", true));
+    let id = admin.rule(&checkout.path, first.clone()).await;
+    let path = format!("/rules/{id}");
+    first["value"] = json!(false);
+    admin.put(&path, first.clone()).await.expect(StatusCode::OK);
+    let entry = newest(&admin).await;
+    first["value"] = json!(true);
+    admin.put(&path, first).await.expect(StatusCode::OK);
+    let reverted = revert(&admin, &entry, "").await;
+    reverted.expect_problem(StatusCode::CONFLICT, "ALREADY_REVERTED");
 }
 
 #[tokio::test]

@@ -68,7 +68,7 @@ type OutcomeCounts = [AtomicU64; Outcome::ALL.len()];
 pub(crate) enum Origin {
     /// This service.
     Server,
-    /// A client, which reported them without an ID.
+    /// A client, which reported them.
     Client,
 }
 

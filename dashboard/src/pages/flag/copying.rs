@@ -28,11 +28,15 @@ pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html
     let choices = targets(page, environment.id);
     let choices = choices.map(|other| (other.id.to_string(), page.name_of(other)));
     let chosen = to.map(|to| to.to_string()).unwrap_or_default();
+    let preview = to.zip(page.extras.preview.as_ref());
     let stale = page.is_stale().then(|| {
-        conflict_notice("Nothing was copied. See below what would change now.".to_owned())
+        let next = match preview {
+            Some(_) => "See below what would change now.",
+            None => "Choose the environment again.",
+        };
+        conflict_notice(format!("Nothing was copied. {next}"))
     });
     let error = page.error().filter(|_| !page.is_stale()).cloned();
-    let preview = to.zip(page.extras.preview.as_ref());
     let preview = preview.map(|(to, preview)| confirmation(page, environment, (to, part), preview));
     // The form keeps the context of the playground, as links do.
     let context = page.address.context.clone();

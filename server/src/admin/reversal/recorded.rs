@@ -74,9 +74,15 @@ pub(super) fn restore<T: DeserializeOwned + PartialEq>(
     if old == new {
         return Ok(false);
     }
-    let overwrites = *value != read(new)?;
-    *value = read(old)?;
-    Ok(overwrites)
+    Ok(replace(value, &read(new)?, read(old)?))
+}
+
+/// Replaces a value by the one before an entry, and returns true if this overwrites later changes: if it was neither
+/// the value after the entry nor already the one before it.
+pub(super) fn replace<T: PartialEq>(value: &mut T, new: &T, old: T) -> bool {
+    let overwrites = value != new && *value != old;
+    *value = old;
+    overwrites
 }
 
 /// Returns a member of the object before and after the recorded change.

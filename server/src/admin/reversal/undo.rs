@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::super::desired::{BeforeAfter, DesiredState};
 use super::super::targeting::{self, DesiredConfiguration};
 use super::super::{Admin, flags};
-use super::recorded::{self, Part, Target, deserialized, member, read, restore};
+use super::recorded::{self, Part, Target, deserialized, member, read, replace, restore};
 use super::{Obstacle, RevertError};
 use crate::auth::actor::Actor;
 use crate::error::Error;
@@ -241,8 +241,12 @@ async fn undo_rights(
     if old == new {
         return Ok(role);
     }
-    let overwrites = user.grants != grants(tx, new).await?;
-    let held = std::mem::replace(&mut user.grants, grants(tx, old).await?);
+    let held = user.grants.clone();
+    let overwrites = replace(
+        &mut user.grants,
+        &grants(tx, new).await?,
+        grants(tx, old).await?,
+    );
     for Grant { scope, .. } in user.grants.iter() {
         // A grant for an environment that has been revoked since may stay, but none is given anew.
         let is_held = held.iter().any(|held| held.scope == *scope);
@@ -273,25 +277,26 @@ fn undo_flag(
     flag: &mut Flag,
     entry: &AuditEntry,
 ) -> Result<bool, RevertError> {
-    let is_archived = flag.archived_at.is_some();
     let (old, new) = member(entry, "archivedAt");
     match entry.action {
         AuditAction::FlagArchived => {
             // If a newer undone entry had restored the flag, nobody archived it later.
             let archived_at = flag.archived_at.take();
-            let is_later = is_archived && archived_at == before.archived_at;
-            return Ok(is_later && archived_at != read(new)?);
+            let is_later = archived_at.is_some() && archived_at == before.archived_at;
+            Ok(is_later && archived_at != read(new)?)
         }
         AuditAction::FlagUpdated if old == new => {
-            if is_archived {
+            if flag.archived_at.is_some() {
                 return Err(Obstacle::FlagArchived.into());
             }
-            return restore_details(entry, flag);
+            restore_details(entry, flag)
         }
-        _ if is_archived => {}
-        _ => flag.archived_at = Some(admin.clock.now()),
+        // The flag was created or restored.
+        _ => {
+            flag.archived_at.get_or_insert_with(|| admin.clock.now());
+            Ok(false)
+        }
     }
-    Ok(false)
 }
 
 /// Restores the members of a flag that can be changed, and returns true if this overwrites later changes.
@@ -352,9 +357,9 @@ fn undo_switch(switch: &mut Switch, entry: &AuditEntry) -> Result<bool, RevertEr
 
 /// Undoes an entry about the rollout of a flag, and returns true if this overwrites later changes.
 fn undo_rollout(rollout: &mut Option<Rollout>, entry: &AuditEntry) -> Result<bool, RevertError> {
-    let left: Option<Rollout> = deserialized(entry.new_value.as_ref())?;
-    let current = std::mem::replace(rollout, deserialized(entry.old_value.as_ref())?);
-    Ok(current != left && current != *rollout)
+    let new = deserialized(entry.new_value.as_ref())?;
+    let old = deserialized(entry.old_value.as_ref())?;
+    Ok(replace(rollout, &new, old))
 }
 
 /// Undoes an entry about a rule of a flag, and returns true if this overwrites later changes.
@@ -363,24 +368,24 @@ fn undo_rule(
     recorded: &AuditRecord,
 ) -> Result<bool, RevertError> {
     let entry = &recorded.entry;
-    let left: Option<Rule> = deserialized(entry.new_value.as_ref())?;
+    let new: Option<Rule> = deserialized(entry.new_value.as_ref())?;
+    let old: Option<Rule> = deserialized(entry.old_value.as_ref())?;
     let index = rules.iter().position(|(id, _)| *id == recorded.rule);
-    let Some(previous) = deserialized(entry.old_value.as_ref())? else {
-        let gone = index.map(|index| rules.remove(index));
-        return Ok(gone.is_some_and(|(_, rule)| Some(rule) != left));
+    let Some(old) = old else {
+        let removed = index.map(|index| rules.remove(index).1);
+        return Ok(removed.is_some() && removed != new);
     };
-    let there = index.and_then(|index| rules.get_mut(index));
-    match there {
+    match index.and_then(|index| rules.get_mut(index)) {
         Some((_, rule)) => {
-            let overwrites = left.is_some_and(|left| *rule != left);
-            *rule = previous;
-            Ok(overwrites)
+            let is_later = new.is_none_or(|new| *rule != new);
+            let previous = std::mem::replace(rule, old);
+            Ok(is_later && previous != *rule)
         }
         None if entry.action == AuditAction::RuleUpdated => Err(Obstacle::Gone.into()),
         None => {
             // It may have been restored already, under another ID.
-            if !rules.iter().any(|(_, rule)| *rule == previous) {
-                rules.push((recorded.rule, previous));
+            if !rules.iter().any(|(_, rule)| *rule == old) {
+                rules.push((recorded.rule, old));
             }
             Ok(false)
         }
