@@ -53,10 +53,10 @@ pub struct ParseError {
 }
 
 /// An entry of a config document: a flag with its key, or the error of an entry without a usable key or switch.
-pub(crate) type Entry<'k> = Result<(&'k str, FlagState), ParseError>;
+pub(crate) type Entry<'k> = Result<(&'k str, FlagBody), ParseError>;
 
-/// The state of one flag in a config document, without its key.
-pub(crate) struct FlagState {
+/// A flag in a config document, without its key.
+pub(crate) struct FlagBody {
     pub(crate) archived: bool,
     pub(crate) enabled: bool,
     pub(crate) rules: Vec<Rule>,
@@ -124,7 +124,7 @@ fn document(reader: &mut Reader<'_>, mut handle: impl FnMut(Entry<'_>)) -> Read<
 
 /// Reads a flag, and writes its key to a buffer that all flags share. Returns an error for a flag without a usable key
 /// or switch; records any other unreadable member in the flag.
-fn flag(reader: &mut Reader<'_>, key: &mut String) -> Read<Result<FlagState, ParseError>> {
+fn flag(reader: &mut Reader<'_>, key: &mut String) -> Read<Result<FlagBody, ParseError>> {
     let start = reader.mark();
     match readable_flag(reader, key) {
         Ok(flag) => Ok(Ok(flag)),
@@ -132,7 +132,7 @@ fn flag(reader: &mut Reader<'_>, key: &mut String) -> Read<Result<FlagState, Par
     }
 }
 
-fn readable_flag(reader: &mut Reader<'_>, key: &mut String) -> Read<FlagState> {
+fn readable_flag(reader: &mut Reader<'_>, key: &mut String) -> Read<FlagBody> {
     let (mut has_key, mut archived, mut enabled) = (false, false, None);
     let (mut rules, mut rollout, mut ttl) = (None, None, None);
     let mut flag = reader.object()?;
@@ -152,7 +152,7 @@ fn readable_flag(reader: &mut Reader<'_>, key: &mut String) -> Read<FlagState> {
         }
     }
     match (enabled, rules) {
-        (Some(enabled), Some(rules)) if has_key => Ok(FlagState {
+        (Some(enabled), Some(rules)) if has_key => Ok(FlagBody {
             archived,
             enabled,
             rules,
@@ -170,7 +170,7 @@ fn partly_readable_flag(
     reader: &mut Reader<'_>,
     key: &mut String,
     start: Mark,
-) -> Read<Result<FlagState, ParseError>> {
+) -> Read<Result<FlagBody, ParseError>> {
     let unreadable = reader.error();
     reader.rewind(start);
     if !reader.is_object() {
@@ -192,7 +192,7 @@ fn partly_readable_flag(
         return Ok(Err(unreadable));
     };
     *key = found_key;
-    Ok(Ok(FlagState {
+    Ok(Ok(FlagBody {
         archived: archived.unwrap_or(false),
         enabled,
         rules: Vec::new(),

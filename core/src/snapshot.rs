@@ -6,7 +6,7 @@ use core::cmp::Ordering;
 use core::ops::Range;
 
 use crate::compiled::CompiledFlag;
-use crate::config::{self, FlagState, ParseError};
+use crate::config::{self, FlagBody, ParseError};
 use crate::evaluation::{Evaluation, Reason};
 use crate::ttl::Ttl;
 
@@ -227,7 +227,7 @@ impl Entry {
 
 /// Compiles a flag. A kill switch must work even if other values are unknown, so a flag that is off is never
 /// unsupported.
-fn compile(flag: FlagState) -> Result<CompiledFlag, UnsupportedFlag> {
+fn compile(flag: FlagBody) -> Result<CompiledFlag, UnsupportedFlag> {
     match flag.unreadable {
         Some(ParseError { offset, .. }) if flag.enabled && !flag.archived => {
             Err(UnsupportedFlag { offset })

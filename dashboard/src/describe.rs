@@ -12,13 +12,23 @@ use pennon_core::{
 use pennon_model::{
     environment::Environment,
     flag::{Flag, FlagProducts},
+    flag_table::FlagState,
     list,
     metadata::FlagKind,
 };
 
+/// Returns the label of a flag's state in an environment: `On for some`.
+pub fn state_label(state: FlagState) -> &'static str {
+    match state {
+        FlagState::On => "On",
+        FlagState::Partly => "On for some",
+        FlagState::Off => "Off",
+    }
+}
+
 /// The users for which a flag is on in an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlagStatus {
+pub enum EnabledFor {
     /// Nobody.
     Nobody,
     /// Some: a rule or the rollout decides.
@@ -29,8 +39,8 @@ pub enum FlagStatus {
     Everyone,
 }
 
-impl FlagStatus {
-    /// Returns the status of a flag with this configuration. Assumes that each rule matches some contexts, but not all.
+impl EnabledFor {
+    /// Returns the users for which a flag with this configuration is on. Assumes that each rule matches some contexts, but not all.
     pub fn of<'r>(
         enabled: bool,
         rules: impl IntoIterator<Item = &'r Rule>,
@@ -504,20 +514,20 @@ mod tests {
     fn the_status_depends_on_rules_and_rollout() {
         let per_user = |percentage| Some(share(percentage, Strategy::PerUser));
         let (on, off) = ([rule_for_germany(true)], [rule_for_germany(false)]);
-        assert_eq!(FlagStatus::of(false, &on, per_user(50)), FlagStatus::Nobody);
-        assert_eq!(FlagStatus::of(true, &[], None), FlagStatus::Everyone);
-        assert_eq!(FlagStatus::of(true, &on, None), FlagStatus::Everyone);
-        assert_eq!(FlagStatus::of(true, &off, None), FlagStatus::Some);
-        assert_eq!(FlagStatus::of(true, &[], per_user(0)), FlagStatus::Nobody);
-        assert_eq!(FlagStatus::of(true, &on, per_user(0)), FlagStatus::Some);
-        assert_eq!(FlagStatus::of(true, &off, per_user(0)), FlagStatus::Nobody);
+        assert_eq!(EnabledFor::of(false, &on, per_user(50)), EnabledFor::Nobody);
+        assert_eq!(EnabledFor::of(true, &[], None), EnabledFor::Everyone);
+        assert_eq!(EnabledFor::of(true, &on, None), EnabledFor::Everyone);
+        assert_eq!(EnabledFor::of(true, &off, None), EnabledFor::Some);
+        assert_eq!(EnabledFor::of(true, &[], per_user(0)), EnabledFor::Nobody);
+        assert_eq!(EnabledFor::of(true, &on, per_user(0)), EnabledFor::Some);
+        assert_eq!(EnabledFor::of(true, &off, per_user(0)), EnabledFor::Nobody);
         assert_eq!(
-            FlagStatus::of(true, &on, per_user(100)),
-            FlagStatus::EveryoneWith(Strategy::PerUser)
+            EnabledFor::of(true, &on, per_user(100)),
+            EnabledFor::EveryoneWith(Strategy::PerUser)
         );
-        assert_eq!(FlagStatus::of(true, &off, per_user(100)), FlagStatus::Some);
-        assert_eq!(FlagStatus::of(true, &[], per_user(1)), FlagStatus::Some);
-        assert_eq!(FlagStatus::Some.description(), "on for some");
+        assert_eq!(EnabledFor::of(true, &off, per_user(100)), EnabledFor::Some);
+        assert_eq!(EnabledFor::of(true, &[], per_user(1)), EnabledFor::Some);
+        assert_eq!(EnabledFor::Some.description(), "on for some");
     }
 
     #[test]

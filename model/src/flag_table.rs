@@ -136,3 +136,15 @@ pub struct FlagCell {
     /// Its TTL there; none for the default.
     pub ttl: Option<Ttl>,
 }
+
+impl FlagCell {
+    /// Returns the state of the flag in the environment.
+    #[must_use]
+    pub fn state(&self) -> FlagState {
+        match (self.enabled, self.rules > 0 || self.rollout.is_some()) {
+            (false, _) => FlagState::Off,
+            (true, false) => FlagState::On,
+            (true, true) => FlagState::Partly,
+        }
+    }
+}

@@ -149,13 +149,13 @@ test("the list and its address follow the filters", {
   await expect(page.getByRole("status").filter({ hasText: "2 flags" })).toBeAttached();
 
   await page.getByRole("combobox", { name: "Environment" }).selectOption("staging");
-  await page.getByRole("combobox", { name: "Flag status" }).selectOption("On");
+  await page.getByRole("combobox", { name: "Flag state" }).selectOption("On");
   await expect(rows).toHaveCount(1);
   await expect(rows.getByRole("switch")).toHaveCount(1);
   await expect(page).toHaveURL(/q=CHECKOUT&environment=[0-9a-f-]{36}&is=on$/);
 
   await page.getByRole("searchbox").fill("");
-  await page.getByRole("combobox", { name: "Flag status" }).selectOption("On for some");
+  await page.getByRole("combobox", { name: "Flag state" }).selectOption("On for some");
   await expect(page.getByRole("row", { name: "Dark colors" })).toBeVisible();
   await expect(rows).toHaveCount(1);
 
@@ -171,7 +171,7 @@ test("the list and its address follow the filters", {
   // Opening the address elsewhere shows the same list.
   await page.goto(page.url());
   await expect(rows).toHaveCount(1);
-  await expect(page.getByRole("combobox", { name: "Flag status" })).toHaveValue("partly");
+  await expect(page.getByRole("combobox", { name: "Flag state" })).toHaveValue("partly");
 });
 
 test.describe("without scripts", () => {
@@ -184,7 +184,7 @@ test.describe("without scripts", () => {
     await api.createFlag("c", "Cats");
     await api.switch(await api.createFlag("a", "Ants"), staging, true);
     await signIn(page, server);
-    await page.getByRole("combobox", { name: "Flag status" }).selectOption("On");
+    await page.getByRole("combobox", { name: "Flag state" }).selectOption("On");
     await page.getByRole("combobox", { name: "Order" }).selectOption("Name");
     await page.getByRole("button", { name: "Show" }).click();
     await expect(page.locator("tbody tr .flag-title")).toHaveText(["Ants", "Bees"]);

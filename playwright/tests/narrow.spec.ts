@@ -188,15 +188,15 @@ test("the list begins soon after the search, and its filters open", async ({
   const [search, card] = [page.getByRole("searchbox"), page.getByRole("row", { name: /^Select/ })];
   expect((await boxOf(card)).y - (await boxOf(search)).y).toBeLessThan(300);
   await expect(page.getByLabel("Environment")).toBeVisible();
-  await expect(page.getByLabel("Flag status")).toBeHidden();
+  await expect(page.getByLabel("Flag state")).toBeHidden();
   await page.getByText("Filters").tap();
-  await page.getByLabel("Flag status").selectOption("Off");
+  await page.getByLabel("Flag state").selectOption("Off");
   if (!javaScriptEnabled) {
     await page.getByRole("search").getByRole("button", { name: "Show" }).tap();
   }
   await expect(page.getByText("Filters (1)")).toBeVisible();
   await page.reload();
-  await expect(page.getByLabel("Flag status")).toBeVisible();
+  await expect(page.getByLabel("Flag state")).toBeVisible();
 });
 
 test("names without spaces do not widen the page", async ({ page, server, api }) => {

@@ -242,7 +242,7 @@ test("a question mark opens help, but not in a field", { tag: "@scripts" }, asyn
   // On the backdrop.
   await page.mouse.click(5, 5);
   await expect(help).toBeHidden();
-  await page.getByRole("combobox", { name: "Flag status" }).press("?");
+  await page.getByRole("combobox", { name: "Flag state" }).press("?");
   await expect(help).toBeHidden();
 
   await page.goto("/dashboard/new-flag");

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use pennon_model::{
     environment::Environment,
     flag::Flag,
-    flag_table::FlagCell,
+    flag_table::{FlagCell, FlagState},
     grant::Resource,
     id::EnvironmentId,
     user::{Role, User},
@@ -301,28 +301,31 @@ fn product_cell(flag: &Flag, product: &str, cells: &[(Option<FlagCell>, &Environ
                 href=in_product(&routes::flag(flag.key.as_str()), product)
                 title=where_on(&configured)
             >
-                <span class="state" data-state=state></span>
+                <span class="state" data-state=state.as_str()></span>
                 {text}
             </a>
         </td>
     }
 }
 
-/// Summarizes the state of a flag in several environments: as that of a switch, and in words.
-fn state_in_product(cells: impl Iterator<Item = FlagCell>) -> (&'static str, String) {
-    let (mut all, mut on, mut on_for_everyone) = (0_usize, 0_usize, 0_usize);
-    for cell in cells {
-        let is_on_for_everyone = cell.enabled && targeting_summary(cell).is_none();
-        all = all.saturating_add(1);
-        on = on.saturating_add(usize::from(cell.enabled));
-        on_for_everyone = on_for_everyone.saturating_add(usize::from(is_on_for_everyone));
+/// Summarizes the state of a flag in several environments: as one state, and in words.
+fn state_in_product(cells: impl Iterator<Item = FlagCell>) -> (FlagState, String) {
+    let states: Vec<_> = cells.map(|cell| cell.state()).collect();
+    let all = states.len();
+    let off = states
+        .iter()
+        .filter(|state| **state == FlagState::Off)
+        .count();
+    let on = all.saturating_sub(off);
+    let state = match states.first() {
+        Some(first) if states.iter().all(|state| state == first) => *first,
+        Some(_) if on > 0 => FlagState::Partly,
+        _ => FlagState::Off,
+    };
+    if on > 0 && off > 0 {
+        return (state, format!("{on} of {all} on"));
     }
-    match on {
-        0 => ("off", "Off".to_owned()),
-        _ if on_for_everyone == all => ("on", "On".to_owned()),
-        _ if on == all => ("partly", "On for some".to_owned()),
-        _ => ("partly", format!("{on} of {all} on")),
-    }
+    (state, describe::state_label(state).to_owned())
 }
 
 /// Names the environments in which a flag is on; none if there is no such environment.
@@ -384,11 +387,11 @@ mod tests {
     fn the_state_in_a_product_counts_the_environments_in_which_the_flag_is_on() {
         let (on, off, partly) = (cell(true, None), cell(false, None), cell(true, Some(25)));
         for (cells, state, text) in [
-            (vec![off, off], "off", "Off"),
-            (vec![on, on], "on", "On"),
-            (vec![on, partly], "partly", "On for some"),
-            (vec![on, off, partly], "partly", "2 of 3 on"),
-            (vec![on], "on", "On"),
+            (vec![off, off], FlagState::Off, "Off"),
+            (vec![on, on], FlagState::On, "On"),
+            (vec![on, partly], FlagState::Partly, "On for some"),
+            (vec![on, off, partly], FlagState::Partly, "2 of 3 on"),
+            (vec![on], FlagState::On, "On"),
         ] {
             assert_eq!(
                 state_in_product(cells.into_iter()),

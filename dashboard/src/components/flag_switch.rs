@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, server_fn::ServerFn};
 use pennon_model::{
-    flag_table::FlagCell,
+    flag_table::{FlagCell, FlagState},
     id::{EnvironmentId, FlagId},
 };
 
@@ -97,11 +97,9 @@ pub fn Switch(
     #[prop(optional)]
     locked: bool,
 ) -> impl IntoView {
-    let (state, text) = match (cell.enabled, targeting_summary(cell)) {
-        (false, _) => ("off", "Off".to_owned()),
-        (true, None) => ("on", "On".to_owned()),
-        (true, Some(summary)) => ("partly", summary),
-    };
+    let state = cell.state();
+    let summary = targeting_summary(cell).filter(|_| state == FlagState::Partly);
+    let text = summary.unwrap_or_else(|| describe::state_label(state).to_owned());
     view! {
         <button
             class="switch"
@@ -111,7 +109,7 @@ pub fn Switch(
             disabled=locked
             aria-checked=cell.enabled.to_string()
             aria-label=label
-            data-state=state
+            data-state=state.as_str()
         >
             <span class="track"></span>
             <span class="switch-word">{text}</span>

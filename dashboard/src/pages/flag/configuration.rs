@@ -19,7 +19,7 @@ use crate::{
         link_button::LinkButton,
         refusal::RefusalNotice,
     },
-    describe::{self, FlagStatus},
+    describe::{self, EnabledFor},
     error::AdminError,
     html::{Html, IntoHtml as _, hidden, html},
     routes,
@@ -44,8 +44,8 @@ pub(super) fn configuration(
         ttl: current.target.configuration.ttl,
     };
     let heading = |on| {
-        let status = FlagStatus::of(on, rules(), rollout).description();
-        format!("{} in {environment_name}", describe::capitalize(&status))
+        let users = EnabledFor::of(on, rules(), rollout).description();
+        format!("{} in {environment_name}", describe::capitalize(&users))
     };
     let (when_on, when_off) = (heading(true), heading(false));
     let switch = if page.may_edit() {

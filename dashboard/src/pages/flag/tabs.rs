@@ -5,10 +5,8 @@ use pennon_model::{environment::Environment, flag_table::FlagCell};
 
 use super::PageData;
 use crate::{
-    components::{
-        flag_switch::targeting_summary,
-        icon::{Drawing, Icon},
-    },
+    components::icon::{Drawing, Icon},
+    describe,
     html::{Html, html},
     routes,
     scope::scoped,
@@ -101,22 +99,20 @@ fn tab(
     name: String,
     cell: Option<FlagCell>,
 ) -> impl IntoView + use<> {
-    let (state, status) = match cell {
-        None => ("none", "not configured"),
-        Some(cell) if !cell.enabled => ("off", "off"),
-        Some(cell) if targeting_summary(cell).is_some() => ("partly", "on for some"),
-        Some(_) => ("on", "on"),
+    let (state, label) = match cell.map(|cell| cell.state()) {
+        None => ("none", "not configured".to_owned()),
+        Some(state) => (state.as_str(), describe::state_label(state).to_lowercase()),
     };
     let current = page.address.environment == Some(environment.id);
     view! {
         <a
             href=page.address.within(environment.id).href()
-            title=format!("{name}: {status}")
+            title=format!("{name}: {label}")
             aria-current=current.then_some("page")
         >
             <span class="state" data-state=state></span>
             <span class="tab-name">{name.clone()}</span>
-            <span class="visually-hidden">{format!(": {status}")}</span>
+            <span class="visually-hidden">{format!(": {label}")}</span>
         </a>
     }
 }

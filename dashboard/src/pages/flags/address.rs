@@ -27,15 +27,6 @@ pub(super) fn lifecycle_label(lifecycle: Lifecycle) -> &'static str {
     }
 }
 
-/// Returns the label of a state.
-pub(super) fn state_label(state: FlagState) -> &'static str {
-    match state {
-        FlagState::On => "On",
-        FlagState::Partly => "On for some",
-        FlagState::Off => "Off",
-    }
-}
-
 /// Returns the label of an order.
 pub(super) fn order_label(order: FlagTableOrder) -> &'static str {
     match order {

@@ -7,7 +7,7 @@ use pennon_model::{
     metadata::{FlagKind, MetadataFilter},
 };
 
-use super::address::{address, at_page, lifecycle_label, order_label, state_label};
+use super::address::{address, at_page, lifecycle_label, order_label};
 use crate::{
     components::{
         icon::{Drawing, Icon},
@@ -39,7 +39,7 @@ pub fn Filters(
         environment_options.map(|each| (each.id.to_string(), naming.name_of(each)));
     let selected = query.environment.map(|environment| environment.to_string());
     let states = FlagState::ALL.iter();
-    let states = states.map(|&each| (each.as_str(), state_label(each)));
+    let states = states.map(|&each| (each.as_str(), describe::state_label(each)));
     // The address omits the default order.
     let order_value = |order| match order {
         FlagTableOrder::Newest => "",
@@ -58,7 +58,7 @@ pub fn Filters(
                     {options(environment_options, &selected.unwrap_or_default())}
                 </select>
                 {more_filters(&query)}
-                <select class="input" name="is" aria-label="Flag status">
+                <select class="input" name="is" aria-label="Flag state">
                     <option value="">"Any state"</option>
                     {options(states, query.state.map(FlagState::as_str).unwrap_or_default())}
                 </select>
