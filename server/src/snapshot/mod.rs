@@ -235,39 +235,32 @@ impl Snapshots {
         self.follow_rotations(&heads.readable);
         let known = self.by_key.load_full();
         self.drop_all_but(&heads, &known);
-        let mut next = Keys::with_capacity(heads.readable.len());
-        let kept = heads.unreadable_ids();
-        let kept = known
-            .iter()
-            .filter(|(_, access)| kept.contains(&access.served.id));
-        next.extend(kept.map(|(key, access)| (*key, access.clone())));
+        let mut next = keys_of_unreadable(&heads, &known);
         let unreadable = heads.unreadable.into_iter();
         let mut found: Found = unreadable
             .map(|(id, error)| (Unreadable::Environment(id), error.to_string().into()))
             .collect();
         for head in heads.readable {
-            let served = known.get(&head.sdk_key).map(|access| &access.served);
-            let served = served.filter(|served| served.id == head.id);
-            let reading = self.bring_up_to_date(served, &head, &mut tx, number);
-            match within_read_timeout(reading).await {
+            let current = known.get(&head.sdk_key).map(|access| &access.served);
+            let current = current.filter(|served| served.id == head.id);
+            let reading = self.bring_up_to_date(current, &head, &mut tx, number);
+            let served = match within_read_timeout(reading).await {
                 Ok(served) => {
                     found.extend(served.faults());
-                    next.extend(self.accesses(&head, &served, &known));
+                    Some(served)
                 }
                 Err(error @ Error::Unavailable(_)) => return Err(error),
                 // An unreadable environment stays unchanged, and does not stop the others.
                 Err(error) => {
-                    let error = error.to_string().into();
-                    found.insert(Unreadable::Environment(head.id), error);
-                    next.extend(
-                        served
-                            .into_iter()
-                            .flat_map(|served| self.accesses(&head, served, &known)),
-                    );
+                    found.insert(Unreadable::Environment(head.id), error.to_string().into());
                     // After a failed query, PostgreSQL refuses all others in the same transaction. A new transaction
                     // may see later changes, which does no harm: data that is read too early is read again.
                     tx = within(HEADS_TIMEOUT, db.read()).await?;
+                    current.cloned()
                 }
+            };
+            if let Some(served) = served {
+                next.extend(self.accesses(&head, &served, &known));
             }
         }
         self.serve(next);
@@ -309,6 +302,15 @@ impl Snapshots {
 fn environments(keys: &Keys) -> Vec<Arc<Served>> {
     let own = keys.values().filter(|access| !access.is_previous());
     own.map(|access| Arc::clone(&access.served)).collect()
+}
+
+/// Returns the keys of the environments that have an unreadable row.
+fn keys_of_unreadable(heads: &Heads, known: &Keys) -> Keys {
+    let unreadable = heads.unreadable_ids();
+    let kept = known
+        .iter()
+        .filter(|(_, access)| unreadable.contains(&access.served.id));
+    kept.map(|(key, access)| (*key, access.clone())).collect()
 }
 
 /// Limits the time of reading one environment. A timeout is an error of that environment only: if the whole database
