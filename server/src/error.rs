@@ -6,7 +6,7 @@ use pennon_model::flag::FlagKey;
 use pennon_model::grant::Resource;
 use pennon_model::user::Role;
 
-use crate::codes::{QUERY_CANCELED, code, is_busy, means_full, means_read_only, means_unavailable};
+use crate::database_error::{Failure, classify};
 
 /// An error of a use case or an extractor.
 #[derive(Debug, thiserror::Error)]
@@ -161,38 +161,29 @@ pub(crate) fn join_paths(environments: &[EnvironmentPath]) -> String {
 impl From<sqlx::Error> for Error {
     /// Distinguishes an unavailable, full or read-only database from an incorrect query.
     fn from(error: sqlx::Error) -> Self {
-        use sqlx::Error as Sql;
-        let means = |kind: fn(&str) -> bool| code(&error).is_some_and(|code| kind(&code));
-        if means(means_full) {
-            return Self::StorageFull(error);
-        }
-        if means(means_read_only) {
-            return Self::ReadOnly(error);
-        }
-        let is_away = match &error {
+        match classify(&error) {
+            Failure::Full => Self::StorageFull(error),
+            Failure::ReadOnly => Self::ReadOnly(error),
             // The code that closed the pool has logged the reason. Logging it here would repeat it for every request.
-            Sql::PoolClosed => return Self::Unavailable(None),
-            Sql::Io(_) | Sql::PoolTimedOut | Sql::WorkerCrashed | Sql::Tls(_) => true,
-            _ => means(means_unavailable),
-        };
-        if is_away {
-            Self::Unavailable(Some(error))
-        } else {
-            Self::Internal(format!("database: {error}"))
+            Failure::Unavailable if matches!(error, sqlx::Error::PoolClosed) => {
+                Self::Unavailable(None)
+            }
+            Failure::Busy | Failure::Canceled | Failure::Unavailable => {
+                Self::Unavailable(Some(error))
+            }
+            Failure::Other => Self::Internal(format!("database: {error}")),
         }
     }
 }
 
 fn unavailable(error: Option<&sqlx::Error>) -> &'static str {
-    match error {
-        Some(sqlx::Error::PoolTimedOut) => {
-            "the database is busy: no connection became free in time"
-        }
-        Some(error) if code(error).as_deref() == Some(QUERY_CANCELED) => {
+    if let Some(sqlx::Error::PoolTimedOut) = error {
+        return "the database is busy: no connection became free in time";
+    }
+    match error.map(classify) {
+        Some(Failure::Busy) => "the database is busy: another change or session holds a lock",
+        Some(Failure::Canceled) => {
             "the database canceled a statement, as it does when one takes longer than its `statement_timeout`"
-        }
-        Some(error) if is_busy(error) => {
-            "the database is busy: another change or session holds a lock"
         }
         _ => "the database cannot be reached",
     }

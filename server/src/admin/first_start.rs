@@ -12,7 +12,7 @@ use super::provisioning::{BootstrapFile, Provisioning};
 use super::{Admin, StartError, audit, changes, provisioning, users};
 use crate::auth::actor::Actor;
 use crate::auth::password::NewPassword;
-use crate::codes::is_busy;
+use crate::database_error::{Failure, classify};
 use crate::error::{Error, on_one_line};
 use crate::store::{self, Tx};
 
@@ -96,7 +96,8 @@ async fn begin(admin: &Admin) -> Result<Tx, Error> {
     let mut has_waited = false;
     loop {
         match admin.db.write().await {
-            Err(Error::Unavailable(Some(error))) if is_busy(&error) => {}
+            Err(Error::Unavailable(Some(error)))
+                if matches!(classify(&error), Failure::Busy | Failure::Canceled) => {}
             begun => return begun,
         }
         if !has_waited {

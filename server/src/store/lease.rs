@@ -14,7 +14,7 @@ use super::postgres::{Pools, READERS, WRITERS};
 use super::statements::Statements;
 use super::storage::Storage;
 use super::{Access, WRITE_LOCK_TIMEOUT};
-use crate::codes::{ADMIN_SHUTDOWN, code, is_of_pooler};
+use crate::database_error::{ADMIN_SHUTDOWN, code, is_of_pooler};
 use crate::error::Error;
 
 /// The longest pause in the middle of a write, after which the instance loses the write lock, because a suspended

@@ -7,7 +7,7 @@ use sqlx::migrate::MigrateError;
 use uuid::Uuid;
 
 use super::reach::ReachError;
-use crate::codes;
+use crate::database_error::{self, INSUFFICIENT_PRIVILEGE};
 
 /// The ways to open a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl From<sqlx::Error> for OpenError {
     fn from(error: sqlx::Error) -> Self {
         match error {
             sqlx::Error::Database(answer)
-                if answer.code().as_deref() == Some(codes::INSUFFICIENT_PRIVILEGE) =>
+                if answer.code().as_deref() == Some(INSUFFICIENT_PRIVILEGE) =>
             {
                 Self::Rights(answer.message().to_owned())
             }
@@ -163,7 +163,7 @@ impl OpenError {
             Self::Connect(error)
             | Self::Migrate(
                 MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _),
-            ) => codes::code(error),
+            ) => database_error::code(error),
             _ => None,
         }
     }

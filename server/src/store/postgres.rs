@@ -28,7 +28,7 @@ use super::storage::Storage;
 use super::target::Target;
 use super::{ACQUIRE_TIMEOUT, Access, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
 use crate::clock::{Clock, Confirmed, Entropy};
-use crate::codes::{TOO_MANY_CONNECTIONS, code, is_of_server};
+use crate::database_error::{TOO_MANY_CONNECTIONS, code, is_of_server};
 
 /// The time limit at the start to wait for a server that is still starting.
 const START_TIMEOUT: Duration = Duration::from_secs(15);

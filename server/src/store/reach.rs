@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::target::Target;
 use super::tls::{self, Tls};
-use crate::codes::{
+use crate::database_error::{
     ADMIN_SHUTDOWN, CANNOT_CONNECT_NOW, CRASH_SHUTDOWN, INSUFFICIENT_PRIVILEGE,
     INVALID_AUTHORIZATION, INVALID_CATALOG_NAME, INVALID_PASSWORD, PROTOCOL_VIOLATION,
     TOO_MANY_CONNECTIONS, code,

@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use super::OpenError;
 use super::backup::{self, Backup};
-use crate::codes::{
+use crate::database_error::{
     DEADLOCK_DETECTED, INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE, READ_ONLY_SQL_TRANSACTION,
 };
 

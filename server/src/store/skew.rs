@@ -11,7 +11,7 @@ use sqlx::postgres::PgConnection;
 use tokio::time::Instant;
 
 use crate::clock::Clock;
-use crate::codes::is_of_server;
+use crate::database_error::is_of_server;
 
 /// The interval between comparisons of the clocks.
 const INTERVAL: Duration = Duration::from_mins(1);

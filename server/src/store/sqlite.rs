@@ -18,9 +18,9 @@ use tokio::time::{Instant, timeout_at};
 
 use super::schema::{self, Outdated};
 use super::{Access, CopyError, OpenError, OpenMode, WRITE_LOCK_TIMEOUT, backup};
-use crate::codes::{
-    SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY, code, means_full,
-    primary_code,
+use crate::database_error::{
+    Failure, SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY,
+    classify, primary_code,
 };
 
 /// The busy timeout of one attempt to lock the file. SQLite's busy handler backs off to 100 ms between attempts, so
@@ -243,7 +243,7 @@ fn unusable(file: &Path, error: sqlx::Error) -> OpenError {
             file: file.to_owned(),
             problem: answer.message().to_owned(),
         },
-        _ if code(&error).is_some_and(|code| means_full(&code)) => OpenError::Full {
+        _ if classify(&error) == Failure::Full => OpenError::Full {
             folder: existing_folder(file),
             file: file.to_owned(),
         },

@@ -13,7 +13,7 @@ use rustls::server::ParsedCertificate;
 use rustls::{AlertDescription, CertificateError, RootCertStore};
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
-use crate::codes::{INVALID_AUTHORIZATION, code};
+use crate::database_error::{INVALID_AUTHORIZATION, code};
 
 // sqlx adds the authorities of this crate to those of `sslrootcert`. The workspace replaces the crate with an empty
 // one.

@@ -1,4 +1,4 @@
-//! The error codes of the databases, and their meanings.
+//! The errors of the databases: their codes, and what they mean for a request.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub(crate) const INSUFFICIENT_PRIVILEGE: &str = "42501";
 const DISK_FULL: &str = "53100";
 pub(crate) const TOO_MANY_CONNECTIONS: &str = "53300";
 pub(crate) const LOCK_NOT_AVAILABLE: &str = "55P03";
-pub(crate) const QUERY_CANCELED: &str = "57014";
+const QUERY_CANCELED: &str = "57014";
 pub(crate) const ADMIN_SHUTDOWN: &str = "57P01";
 pub(crate) const CRASH_SHUTDOWN: &str = "57P02";
 pub(crate) const CANNOT_CONNECT_NOW: &str = "57P03";
@@ -46,6 +46,64 @@ const UNAVAILABLE: [&str; 9] = [
     "57",
     "58",
 ];
+
+/// The kinds of failures of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// A write failed for lack of disk space, or at a quota or a limit of the file's size.
+    Full,
+    /// A write failed because the database is read-only, as a standby of PostgreSQL is.
+    ReadOnly,
+    /// The database gave up waiting for a lock.
+    Busy,
+    /// The database canceled a statement that took too long.
+    Canceled,
+    /// The database cannot be reached, or cannot execute statements for another reason.
+    Unavailable,
+    /// The statement is wrong, or violates a constraint.
+    Other,
+}
+
+/// Returns the kind of an error.
+pub(crate) fn classify(error: &sqlx::Error) -> Failure {
+    use sqlx::Error as Sql;
+    match error {
+        Sql::Io(_) | Sql::PoolTimedOut | Sql::PoolClosed | Sql::WorkerCrashed | Sql::Tls(_) => {
+            Failure::Unavailable
+        }
+        _ => code(error).map_or(Failure::Other, |code| classify_code(&code)),
+    }
+}
+
+fn classify_code(code: &str) -> Failure {
+    match sqlite(code) {
+        Some(code) => classify_sqlite(code),
+        None => classify_postgres(code),
+    }
+}
+
+fn classify_sqlite(code: u32) -> Failure {
+    match (code, primary(code)) {
+        (SQLITE_IOERR_WRITE | SQLITE_IOERR_SHMSIZE, _) | (_, SQLITE_FULL) => Failure::Full,
+        (_, SQLITE_READONLY) => Failure::ReadOnly,
+        (_, SQLITE_BUSY | SQLITE_LOCKED) => Failure::Busy,
+        (_, SQLITE_NOMEM | SQLITE_IOERR | SQLITE_CORRUPT | SQLITE_CANTOPEN | SQLITE_NOTADB) => {
+            Failure::Unavailable
+        }
+        _ => Failure::Other,
+    }
+}
+
+fn classify_postgres(code: &str) -> Failure {
+    match code {
+        DISK_FULL => Failure::Full,
+        READ_ONLY_SQL_TRANSACTION => Failure::ReadOnly,
+        LOCK_NOT_AVAILABLE => Failure::Busy,
+        QUERY_CANCELED => Failure::Canceled,
+        _ if UNAVAILABLE.iter().any(|class| code.starts_with(class)) => Failure::Unavailable,
+        _ => Failure::Other,
+    }
+}
 
 /// Returns the code of a database's error: the number of SQLite, or the five characters of PostgreSQL.
 pub(crate) fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
@@ -67,15 +125,6 @@ pub(crate) fn primary_code(error: &sqlx::Error) -> Option<u32> {
     code(error).and_then(|code| Some(primary(sqlite(&code)?)))
 }
 
-/// Returns true if the database gave up waiting for a lock, or canceled a statement that took too long: with `busy` or
-/// `locked` of SQLite, or with `lock_not_available` or `query_canceled` of PostgreSQL.
-pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
-    code(error).is_some_and(|code| match sqlite(&code) {
-        Some(code) => matches!(primary(code), SQLITE_BUSY | SQLITE_LOCKED),
-        None => matches!(&*code, LOCK_NOT_AVAILABLE | QUERY_CANCELED),
-    })
-}
-
 /// Parses an extended result code of SQLite. A code of PostgreSQL is longer.
 fn sqlite(code: &str) -> Option<u32> {
     (code.len() < 5).then(|| code.parse().ok()).flatten()
@@ -86,71 +135,29 @@ fn primary(extended: u32) -> u32 {
     extended & 0xff
 }
 
-/// Returns true if a write failed for lack of disk space, or at a quota or a limit of the file's size.
-pub(crate) fn means_full(code: &str) -> bool {
-    match sqlite(code) {
-        Some(code) => matches!(
-            code,
-            SQLITE_FULL | SQLITE_IOERR_WRITE | SQLITE_IOERR_SHMSIZE
-        ),
-        None => code == DISK_FULL,
-    }
-}
-
-/// Returns true if a write failed because the database is read-only, as a standby of PostgreSQL is.
-pub(crate) fn means_read_only(code: &str) -> bool {
-    match sqlite(code) {
-        Some(code) => primary(code) == SQLITE_READONLY,
-        None => code == READ_ONLY_SQL_TRANSACTION,
-    }
-}
-
-/// Returns true if the database is temporarily unavailable. Some of the codes also [mean a full disk](means_full), which
-/// is tested first.
-pub(crate) fn means_unavailable(code: &str) -> bool {
-    match sqlite(code) {
-        Some(code) => matches!(
-            primary(code),
-            SQLITE_BUSY
-                | SQLITE_LOCKED
-                | SQLITE_NOMEM
-                | SQLITE_IOERR
-                | SQLITE_CORRUPT
-                | SQLITE_FULL
-                | SQLITE_CANTOPEN
-                | SQLITE_NOTADB
-        ),
-        None => UNAVAILABLE.iter().any(|class| code.starts_with(class)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{means_full, means_read_only, means_unavailable};
+    use super::*;
 
     #[test]
-    fn a_busy_database_is_away_and_a_violated_constraint_is_not() {
-        for code in [
-            "5", "261", "522", "10", "3850", "13", "08006", "25P03", "40001", "53300", "55P03",
-            "57P01", "58030",
+    fn every_code_has_one_meaning() {
+        for (failure, codes) in [
+            (Failure::Full, &["13", "778", "4874", "53100"][..]),
+            (Failure::ReadOnly, &["8", "264", "1032", "25006"]),
+            (Failure::Busy, &["5", "6", "261", "55P03"]),
+            (Failure::Canceled, &["57014"]),
+            (
+                Failure::Unavailable,
+                &[
+                    "10", "11", "14", "266", "522", "3850", "08006", "25P03", "40001", "53300",
+                    "57P01", "58030",
+                ],
+            ),
+            (Failure::Other, &["1", "19", "2067", "23505", "42601"]),
         ] {
-            assert!(means_unavailable(code), "{code}");
-        }
-        for code in ["1", "19", "2067", "23505", "42601"] {
-            assert!(!means_unavailable(code), "{code}");
-        }
-    }
-
-    #[test]
-    fn a_full_or_read_only_database_is_told_from_one_that_is_away() {
-        for code in ["13", "778", "4874", "53100"] {
-            assert!(means_full(code) && !means_read_only(code), "{code}");
-        }
-        for code in ["8", "264", "1032", "25006"] {
-            assert!(means_read_only(code) && !means_full(code), "{code}");
-        }
-        for code in ["5", "10", "266", "25P03", "53300"] {
-            assert!(!means_full(code) && !means_read_only(code), "{code}");
+            for code in codes {
+                assert_eq!(classify_code(code), failure, "{code}");
+            }
         }
     }
 }
