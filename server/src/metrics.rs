@@ -20,8 +20,12 @@ const BUCKETS: [f64; 16] = [
 /// The prefix of all metric names.
 const NAMESPACE: &str = "pennon";
 
-/// A gauge: its name, its help text, and its value.
-pub(crate) type Level = (&'static str, &'static str, f64);
+/// The current value of a gauge.
+pub(crate) struct GaugeValue {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) value: f64,
+}
 
 /// The metrics. They exist only if a port for them is configured.
 pub(crate) struct Metrics {
@@ -64,9 +68,9 @@ impl Metrics {
     }
 
     /// Returns all metrics, including these gauges, in the Prometheus text format.
-    pub(crate) fn text(&self, levels: &[Level]) -> Result<String, Error> {
+    pub(crate) fn text(&self, gauges: &[GaugeValue]) -> Result<String, Error> {
         let mut families = self.registry.gather();
-        for (name, help, value) in levels {
+        for GaugeValue { name, help, value } in gauges {
             let gauge = Gauge::with_opts(Opts::new(*name, *help).namespace(NAMESPACE));
             let gauge = gauge.map_err(internal)?;
             gauge.set(*value);

@@ -28,6 +28,7 @@ mod if_match;
 mod if_none_match;
 mod live_evaluations;
 mod malformed;
+mod metrics;
 mod npm;
 mod ofrep;
 mod openapi;
@@ -50,9 +51,9 @@ use http::{Method, StatusCode};
 pub(crate) use self::admission::OnSpareConnection;
 pub(crate) use self::edge::Edge;
 pub(crate) use self::malformed::refusal_of_head;
+pub(crate) use self::metrics::metrics_router;
 use self::openapi::Routes;
 use self::timing::Timing;
-pub(crate) use self::timing::metrics_router;
 use crate::error::Error;
 use crate::state::Service;
 

@@ -6,90 +6,14 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use axum::{Router, http::Method};
-use http::StatusCode;
-use http::header::CONTENT_TYPE;
+use http::{Method, StatusCode};
 use prometheus::Histogram;
-use tower::{Layer, Service as Tower};
+use tower::{Layer, Service};
 
 use super::time_limit::guarded;
-use crate::error::Error;
-use crate::metrics::{Level, Metrics};
-use crate::state::Service;
-
-/// Returns the router of the metrics port.
-pub(crate) fn metrics_router(service: Service) -> Router {
-    Router::new()
-        .route("/metrics", get(metrics))
-        .fallback(async || Error::NoSuchPath)
-        .with_state(service)
-}
-
-async fn metrics(State(service): State<Service>) -> Result<Response, Error> {
-    let metrics = service.runtime.metrics.as_ref().ok_or(Error::NoSuchPath)?;
-    let text = metrics.text(&levels(&service))?;
-    Ok(([(CONTENT_TYPE, prometheus::TEXT_FORMAT)], text).into_response())
-}
-
-/// Returns the current gauges.
-fn levels(service: &Service) -> [Level; 9] {
-    let (environments, flags) = service.serving.snapshots.size();
-    let in_flight = &service.runtime.in_flight;
-    [
-        (
-            "http_requests_in_flight",
-            "Requests in progress.",
-            number(in_flight.requests.count()),
-        ),
-        (
-            "http_connections",
-            "Open connections.",
-            number(in_flight.connections.count()),
-        ),
-        (
-            "environments",
-            "Environments in memory.",
-            number(environments),
-        ),
-        (
-            "environment_flags",
-            "Flags in memory, counted once for each environment.",
-            number(flags),
-        ),
-        (
-            "snapshot_age_seconds",
-            "The time since the database last confirmed the flags in memory.",
-            service.serving.age().as_secs_f64(),
-        ),
-        (
-            "database_up",
-            "1 if the database answered the last query, otherwise 0.",
-            service.serving.is_database_up().into(),
-        ),
-        (
-            "database_read_only",
-            "1 if the database accepted no writes at the last check, otherwise 0.",
-            service.admin.db.storage().is_read_only().into(),
-        ),
-        (
-            "storage_full",
-            "1 if the last write failed because the disk of the database is full, otherwise 0.",
-            service.admin.db.storage().is_full().into(),
-        ),
-        (
-            "damaged_data",
-            "Damaged environments and flags in the database, which are served as they were before.",
-            number(service.serving.snapshots.faults.count()),
-        ),
-    ]
-}
-
-fn number(count: usize) -> f64 {
-    u32::try_from(count).unwrap_or(u32::MAX).into()
-}
+use crate::metrics::Metrics;
 
 /// Measures each route.
 #[derive(Clone)]
@@ -132,9 +56,9 @@ impl<S> Timed<S> {
     }
 }
 
-impl<S> Tower<Request> for Timed<S>
+impl<S> Service<Request> for Timed<S>
 where
-    S: Tower<Request, Error = Infallible> + 'static,
+    S: Service<Request, Error = Infallible> + 'static,
     S::Response: IntoResponse,
     S::Future: Send + 'static,
 {
@@ -213,7 +137,9 @@ impl Route {
 mod tests {
     use std::time::Duration;
 
+    use axum::Router;
     use axum::body::Body;
+    use axum::routing::get;
     use tokio::time::timeout;
     use tower::ServiceExt as _;
 
