@@ -51,9 +51,9 @@ pub(crate) enum Notification {
 
 /// The change feed, which passes changes from the log to subscribers. It is cheap to clone.
 #[derive(Clone)]
-pub(crate) struct ChangeFeed(Arc<Parts>);
+pub(crate) struct ChangeFeed(Arc<ChangeFeedParts>);
 
-struct Parts {
+struct ChangeFeedParts {
     db: Db,
     clock: Arc<dyn Clock>,
     notifications: broadcast::Sender<Notification>,
@@ -63,7 +63,7 @@ struct Parts {
 
 impl ChangeFeed {
     pub(crate) fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
-        Self(Arc::new(Parts {
+        Self(Arc::new(ChangeFeedParts {
             db,
             clock,
             notifications: broadcast::Sender::new(BACKLOG),

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_is_held_only_while_the_rest_is_missing() {
+    fn data_is_held_only_while_the_rest_is_missing() {
         let budget = Budget::new(100);
         let mut one = Arriving::new(&budget);
         one.add(60);

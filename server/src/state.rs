@@ -34,10 +34,10 @@ pub struct Slices {
 
 /// The state of the process, without its data. It is cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Runtime(Arc<Parts>);
+pub(crate) struct Runtime(Arc<RuntimeParts>);
 
 /// The settings, limits and metrics.
-pub(crate) struct Parts {
+pub(crate) struct RuntimeParts {
     pub(crate) settings: Settings,
     pub(crate) in_flight: InFlightLimits,
     /// None if metrics are disabled.
@@ -112,7 +112,7 @@ impl Runtime {
     fn new(settings: Settings) -> Result<Self, Error> {
         let is_measured = settings.metrics_listen.is_some();
         let metrics = is_measured.then(Metrics::new).transpose()?;
-        Ok(Self(Arc::new(Parts {
+        Ok(Self(Arc::new(RuntimeParts {
             settings,
             in_flight: InFlightLimits::default(),
             metrics: metrics.map(Arc::new),
@@ -149,9 +149,9 @@ impl Deref for Service {
 }
 
 impl Deref for Runtime {
-    type Target = Parts;
+    type Target = RuntimeParts;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &RuntimeParts {
         &self.0
     }
 }

@@ -45,7 +45,7 @@ use crate::auth::access_token::AccessTokens;
 use crate::auth::actor::Actor;
 use crate::auth::password::Passwords;
 use crate::auth::throttle::Throttle;
-use crate::auth::{self, Auth};
+use crate::auth::{Auth, AuthParts};
 use crate::clock::{Clock, Entropy};
 use crate::config::Settings;
 use crate::error::Error;
@@ -65,10 +65,10 @@ pub(crate) trait Existence<By = Actor> {
 
 /// The state of administration. It is cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Admin(Arc<Parts>);
+pub(crate) struct Admin(Arc<AdminParts>);
 
 /// The database, and the parts of the service that follow changes.
-pub(crate) struct Parts {
+pub(crate) struct AdminParts {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Entropy,
@@ -86,9 +86,9 @@ pub(crate) struct Parts {
 }
 
 impl Deref for Admin {
-    type Target = Parts;
+    type Target = AdminParts;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &AdminParts {
         &self.0
     }
 }
@@ -124,7 +124,7 @@ impl Admin {
         clock: Arc<dyn Clock>,
         entropy: Entropy,
     ) -> Result<Self, Error> {
-        let auth = Auth::new(auth::Parts {
+        let auth = Auth::new(AuthParts {
             db: db.clone(),
             clock: Arc::clone(&clock),
             access_tokens: AccessTokens::new(jwt_secret),
@@ -133,7 +133,7 @@ impl Admin {
         });
         let rate_limit = settings.rate_limit_evaluate;
         let tag_secret = TagSecret::derived_from(jwt_secret);
-        Ok(Self(Arc::new(Parts {
+        Ok(Self(Arc::new(AdminParts {
             products: settings.products.clone(),
             auth,
             serving: Serving::new(db.clone(), Arc::clone(&clock), rate_limit, tag_secret),

@@ -31,10 +31,10 @@ pub(crate) const SESSION_DAYS: i64 = 30;
 
 /// The state of authentication. It is cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Auth(Arc<Parts>);
+pub(crate) struct Auth(Arc<AuthParts>);
 
 /// The accounts, and the means to check their credentials.
-pub(crate) struct Parts {
+pub(crate) struct AuthParts {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) access_tokens: AccessTokens,
@@ -43,15 +43,15 @@ pub(crate) struct Parts {
 }
 
 impl Auth {
-    pub(crate) fn new(parts: Parts) -> Self {
+    pub(crate) fn new(parts: AuthParts) -> Self {
         Self(Arc::new(parts))
     }
 }
 
 impl Deref for Auth {
-    type Target = Parts;
+    type Target = AuthParts;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &AuthParts {
         &self.0
     }
 }

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_flag_is_for_stays_within_its_comment() {
+    fn a_description_stays_within_its_comment() {
         let flag = |name: &str, description: Option<&str>| Flag {
             key: "checkout".to_owned(),
             archived: false,

@@ -20,10 +20,10 @@ const SILENCE: Duration = Duration::from_secs(1);
 
 /// The state of evaluation. It is cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Serving(Arc<Parts>);
+pub(crate) struct Serving(Arc<ServingParts>);
 
 /// The snapshots, and the database that they follow.
-pub(crate) struct Parts {
+pub(crate) struct ServingParts {
     pub(crate) snapshots: Snapshots,
     pub(crate) clock: Arc<dyn Clock>,
     /// The maximum number of requests per second for one environment; unlimited if not set.
@@ -35,9 +35,9 @@ pub(crate) struct Parts {
 }
 
 impl Deref for Serving {
-    type Target = Parts;
+    type Target = ServingParts;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &ServingParts {
         &self.0
     }
 }
@@ -50,7 +50,7 @@ impl Serving {
         rate_limit: Option<NonZeroU32>,
         tag_secret: TagSecret,
     ) -> Self {
-        Self(Arc::new(Parts {
+        Self(Arc::new(ServingParts {
             snapshots: Snapshots::new(Arc::clone(&clock), tag_secret),
             clock,
             rate_limit,

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_for_a_body_leaves_room_for_others_and_comes_back_if_there_is_any() {
+    async fn a_request_that_waits_for_its_body_leaves_room_and_returns_if_there_is_any() {
         let limits = InFlightLimits::default();
         let in_flight = &limits.requests;
         for is_full in [false, true] {

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_takes_too_long_is_given_up() {
+    async fn a_response_that_takes_too_long_is_given_up() {
         let given_up = timeout(REQUEST_TIME * 2, guarded(std::future::pending())).await;
         let given_up = given_up.unwrap();
         assert_eq!(given_up.status(), StatusCode::SERVICE_UNAVAILABLE);

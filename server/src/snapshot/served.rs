@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_has_ended_does_not_come_back() {
+    async fn an_environment_that_has_ended_does_not_come_back() {
         let served = served();
         let mut follower = served.follow(None);
         served.end();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_served_no_more_has_ended() {
+    async fn a_follower_ends_when_its_environment_is_dropped() {
         let served = served();
         let mut follower = served.follow(None);
         assert_eq!(next(&mut follower).await, Some(1));

@@ -66,9 +66,9 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// A server that is shared with other instances.
 #[derive(Clone)]
-pub(crate) struct Server(Arc<Parts>);
+pub(crate) struct Server(Arc<ServerParts>);
 
-struct Parts {
+struct ServerParts {
     target: Target,
     /// None while the server is lost. Users of a connection watch for changes.
     pools: watch::Sender<Option<Pools>>,
@@ -103,7 +103,7 @@ impl Server {
         };
         // The connection is no longer needed, so a failure to close it does no harm.
         let _ = first.close().await;
-        let server = Self(Arc::new(Parts {
+        let server = Self(Arc::new(ServerParts {
             pools: watch::Sender::new(Some(Pools::new(&target.options))),
             target,
             answered: OnceLock::new(),

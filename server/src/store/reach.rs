@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_work_is_refused_without_an_attempt() {
+    fn an_unusable_url_is_refused_without_an_attempt() {
         let complaint = complaint_about("postgres://a:se/cret@db/b");
         assert!(complaint.contains("as `%40`"), "{complaint}");
         assert!(!complaint.contains("cret@"), "{complaint}");

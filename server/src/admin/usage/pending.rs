@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_is_there_no_more() {
+    fn counts_are_taken_once() {
         let mut sums = Hourly::default();
         for what in ['a', 'b', 'c'] {
             sums.add(1, what, 1);
