@@ -31,5 +31,5 @@ pub use clock::{Clock, Entropy, SystemClock};
 pub use config::{DatabaseSettings, ListenAddress, LogFormat, SecretError, Secrets, Settings};
 pub use http::description;
 pub use serve::{Listeners, serve};
-pub use state::{FirstAdministrator, Service};
+pub use state::{AppState, FirstAdministrator};
 pub use tasks::{Task, Tasks};

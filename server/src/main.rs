@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pennon_server::{
-    BootstrapFile, Command, CommandLine, Entropy, FirstAdministrator, Listeners, LogFormat,
-    Secrets, Service, Settings, SystemClock, Tasks, run, serve,
+    AppState, BootstrapFile, Command, CommandLine, Entropy, FirstAdministrator, Listeners,
+    LogFormat, Secrets, Settings, SystemClock, Tasks, run, serve,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -187,8 +187,8 @@ async fn start(mut settings: Settings) -> Result<(), Box<dyn Error>> {
     listeners.update_port(&mut settings)?;
     let base_url = settings.base_url();
     let (clock, entropy) = (Arc::new(SystemClock), Entropy::from_system()?);
-    let starting = Service::start(settings, secrets, bootstrap, clock, entropy);
-    let (service, first) = tokio::select! {
+    let starting = AppState::start(settings, secrets, bootstrap, clock, entropy);
+    let (state, first) = tokio::select! {
         started = starting => started?,
         () = signals.next() => return Ok(()),
     };
@@ -198,10 +198,10 @@ async fn start(mut settings: Settings) -> Result<(), Box<dyn Error>> {
              `pennon user reset-password` replaces: {error}"
         );
     }
-    let tasks = Tasks::start(&service);
+    let tasks = Tasks::start(&state);
     let (stop, stopped) = oneshot::channel();
     let stopped = async { stopped.await.unwrap_or_default() };
-    let serving = tokio::spawn(serve(listeners, service.clone(), stopped));
+    let serving = tokio::spawn(serve(listeners, state.clone(), stopped));
     signals.next().await;
     tracing::info!("stopping");
     let _ = stop.send(());
@@ -210,7 +210,7 @@ async fn start(mut settings: Settings) -> Result<(), Box<dyn Error>> {
         () = signals.next() => tracing::warn!("second signal received: forcing shutdown"),
     }
     tasks.stop().await;
-    service.close().await;
+    state.close().await;
     Ok(())
 }
 

@@ -22,7 +22,7 @@ pub use crate::admin::first_start::FirstAdministrator;
 
 /// The running service. Every request clones this handle, so all slices share one reference count.
 #[derive(Clone)]
-pub struct Service(Arc<Slices>);
+pub struct AppState(Arc<Slices>);
 
 /// The slices of the state.
 pub struct Slices {
@@ -45,7 +45,7 @@ pub(crate) struct RuntimeParts {
     draining: watch::Sender<bool>,
 }
 
-impl Service {
+impl AppState {
     /// Opens the database, completes the first start, stores the npm packages, and loads the snapshots.
     pub async fn start(
         settings: Settings,
@@ -72,11 +72,11 @@ impl Service {
             runtime: Runtime::new(settings)?,
             admin,
         };
-        let service = Self(Arc::new(slices));
+        let state = Self(Arc::new(slices));
         if failure.is_some() {
-            service.store_packages_later(failure);
+            state.store_packages_later(failure);
         }
-        Ok((service, first))
+        Ok((state, first))
     }
 
     /// Stores the npm packages in the background, until the service shuts down.
@@ -140,7 +140,7 @@ impl Runtime {
     }
 }
 
-impl Deref for Service {
+impl Deref for AppState {
     type Target = Slices;
 
     fn deref(&self) -> &Slices {
@@ -156,27 +156,27 @@ impl Deref for Runtime {
     }
 }
 
-impl FromRef<Service> for Auth {
-    fn from_ref(service: &Service) -> Self {
-        service.auth.clone()
+impl FromRef<AppState> for Auth {
+    fn from_ref(state: &AppState) -> Self {
+        state.auth.clone()
     }
 }
 
-impl FromRef<Service> for Admin {
-    fn from_ref(service: &Service) -> Self {
-        service.admin.clone()
+impl FromRef<AppState> for Admin {
+    fn from_ref(state: &AppState) -> Self {
+        state.admin.clone()
     }
 }
 
-impl FromRef<Service> for Serving {
-    fn from_ref(service: &Service) -> Self {
-        service.serving.clone()
+impl FromRef<AppState> for Serving {
+    fn from_ref(state: &AppState) -> Self {
+        state.serving.clone()
     }
 }
 
-impl FromRef<Service> for Runtime {
-    fn from_ref(service: &Service) -> Self {
-        service.runtime.clone()
+impl FromRef<AppState> for Runtime {
+    fn from_ref(state: &AppState) -> Self {
+        state.runtime.clone()
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use clap::Parser;
 use pennon_model::time::Timestamp;
 use pennon_server::{
-    Clock, CommandLine, Entropy, FirstAdministrator, Listeners, Secrets, Service, Settings, Task,
+    AppState, Clock, CommandLine, Entropy, FirstAdministrator, Listeners, Secrets, Settings, Task,
     serve,
 };
 use reqwest::StatusCode;
@@ -23,7 +23,7 @@ pub struct TestApp {
     server: HttpServer,
     metrics_address: Option<SocketAddr>,
     clock: Arc<TestClock>,
-    service: Service,
+    state: AppState,
     first: Option<FirstAdministrator>,
     database: Arc<TestDatabase>,
 }
@@ -72,8 +72,8 @@ impl TestApp {
     /// Completes the first start of a service on an empty database, without serving requests.
     pub(crate) async fn start_and_stop(database: &TestDatabase) {
         let clock = Arc::new(TestClock::starting());
-        let (service, _) = start(database, settings(&[]), clock).await;
-        service.close().await;
+        let (state, _) = start(database, settings(&[]), clock).await;
+        state.close().await;
     }
 
     async fn on(database: Arc<TestDatabase>, arguments: &[&str]) -> Self {
@@ -81,14 +81,14 @@ impl TestApp {
         let listeners = Listeners::bind(&settings).await.expect("a port is free");
         let address = listeners.address().expect("the port is known");
         let clock = Arc::new(TestClock::starting());
-        let (service, first) = start(&database, settings, Arc::clone(&clock)).await;
+        let (state, first) = start(&database, settings, Arc::clone(&clock)).await;
         let metrics_address = listeners.metrics_address();
-        tokio::spawn(serve(listeners, service.clone(), std::future::pending()));
+        tokio::spawn(serve(listeners, state.clone(), std::future::pending()));
         Self {
             server: HttpServer::at(address),
             metrics_address,
             clock,
-            service,
+            state,
             first,
             database,
         }
@@ -112,20 +112,20 @@ impl TestApp {
     /// Follows changes and the state of the database, and erases short-lived data, as a running server does.
     pub fn watch(&self) {
         for task in [Task::Probe, Task::Watch, Task::CheckStorage, Task::Erase] {
-            tokio::spawn(task.run(self.service.clone()));
+            tokio::spawn(task.run(self.state.clone()));
         }
     }
 
     /// Sends changes to open dashboard pages, as a running server does.
     pub fn run_change_feed(&self) {
-        tokio::spawn(Task::Feed.run(self.service.clone()));
+        tokio::spawn(Task::Feed.run(self.state.clone()));
     }
 
     /// Follows the announcements of other instances on the database, without polling. SQLite has no announcements, so
     /// there this is [`watch`](Self::watch).
     pub fn follow(&self) {
         if self.database.is_postgres() {
-            tokio::spawn(Task::Listen.run(self.service.clone()));
+            tokio::spawn(Task::Listen.run(self.state.clone()));
         } else {
             self.watch();
         }
@@ -143,7 +143,7 @@ impl TestApp {
 
     /// Writes usage counts to the database. Returns true if the write is confirmed.
     pub async fn try_flush_usage(&self) -> bool {
-        self.service.flush_usage().await.is_ok()
+        self.state.flush_usage().await.is_ok()
     }
 
     /// Runs a command of the binary on the app's database.
@@ -186,12 +186,12 @@ impl TestApp {
 
     /// Begins the service's graceful shutdown.
     pub fn drain(&self) {
-        self.service.drain();
+        self.state.drain();
     }
 
     /// Closes the service's connections to the database permanently.
     pub async fn lose_database(&self) {
-        self.service.close().await;
+        self.state.close().await;
     }
 
     /// Returns a caller without a credential.
@@ -259,13 +259,13 @@ async fn start(
     database: &TestDatabase,
     settings: Settings,
     clock: Arc<TestClock>,
-) -> (Service, Option<FirstAdministrator>) {
+) -> (AppState, Option<FirstAdministrator>) {
     let secrets = Secrets {
         admin_password: Some(PASSWORD.into()),
         ..Secrets::generated(database.url())
     };
     let entropy = Entropy::from_seed(database.next_seed());
-    Service::start(settings, secrets, None, clock, entropy)
+    AppState::start(settings, secrets, None, clock, entropy)
         .await
         .expect("the service starts")
 }

@@ -11,7 +11,7 @@ use hyper::body::{Frame, SizeHint};
 
 use crate::error::Error;
 use crate::in_flight::{Arriving, InFlight, InFlightLimits, Permit, SuspendedPermit};
-use crate::state::Service;
+use crate::state::AppState;
 
 /// Marks the requests of a spare connection, on which only health checks are admitted.
 #[derive(Clone)]
@@ -23,15 +23,15 @@ pub(crate) struct OnSpareConnection;
 /// A request counts until the head of its response is ready, so an event stream counts only until it begins. A request
 /// does not count while the server waits for the rest of its body. Otherwise, slow peers could cause the refusal of all
 /// other requests.
-pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Permit)> {
+pub(super) fn admit(state: &AppState, request: Request) -> Option<(Request, Permit)> {
     let limit = if request.uri().path().starts_with("/health") {
         usize::MAX
     } else if request.extensions().get::<OnSpareConnection>().is_some() {
         0
     } else {
-        usize::try_from(service.runtime.settings.max_in_flight).unwrap_or(usize::MAX)
+        usize::try_from(state.runtime.settings.max_in_flight).unwrap_or(usize::MAX)
     };
-    let in_flight = &service.runtime.in_flight;
+    let in_flight = &state.runtime.in_flight;
     let present = in_flight.requests.try_acquire(limit)?;
     Some((
         request.map(|body| PausableBody::of(body, in_flight, limit)),
@@ -40,8 +40,8 @@ pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Per
 }
 
 /// Returns the response to a request that is not admitted.
-pub(super) fn refused(service: &Service) -> Response {
-    if let Some(metrics) = &service.runtime.metrics {
+pub(super) fn refused(state: &AppState) -> Response {
+    if let Some(metrics) = &state.runtime.metrics {
         metrics.shed.inc();
     }
     Error::Overloaded.into_response()

@@ -8,17 +8,17 @@ use http::HeaderMap;
 use http::request::Parts;
 use ipnet::IpNet;
 
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The address that a request comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct ClientAddress(pub(crate) IpAddr);
 
-impl FromRequestParts<Service> for ClientAddress {
+impl FromRequestParts<AppState> for ClientAddress {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Infallible> {
-        Ok(Self::of(parts, &service.runtime.settings.trusted_proxies))
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
+        Ok(Self::of(parts, &state.runtime.settings.trusted_proxies))
     }
 }
 

@@ -13,7 +13,7 @@ use http::header::{CACHE_CONTROL, CONNECTION, STRICT_TRANSPORT_SECURITY, X_CONTE
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use pennon_model::audit::RequestId;
 use percent_encoding::percent_decode_str;
-use tower::{Layer, Service as Tower};
+use tower::{Layer, Service};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 use tracing::{Instrument, Level, Span, debug_span, enabled, info_span};
 
@@ -24,7 +24,7 @@ use super::ofrep;
 use super::request_id::{X_REQUEST_ID, identify};
 use super::time_limit::guarded;
 use crate::auth::secret::is_credential;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The routes with the features common to all: the in-flight limit, the time limit, a response for panics, request
 /// identifiers, logging, and response headers. A slash at the end of a path is ignored, except in a flag key.
@@ -32,18 +32,18 @@ use crate::state::Service;
 /// This is one service instead of several layers, because an evaluation costs less than a handful of layers.
 #[derive(Clone)]
 pub(crate) struct Edge {
-    service: Service,
+    state: AppState,
     routes: NormalizePath<Router>,
 }
 
 impl Edge {
-    pub(super) fn new(routes: Router, service: Service) -> Self {
+    pub(super) fn new(routes: Router, state: AppState) -> Self {
         let routes = NormalizePathLayer::trim_trailing_slash().layer(routes);
-        Self { service, routes }
+        Self { state, routes }
     }
 
     async fn answer(mut self, mut request: Request) -> Result<Response, Infallible> {
-        let id = identify(&self.service, request.headers());
+        let id = identify(&self.state, request.headers());
         let uri = request.uri().clone();
         let is_open = cors::is_open(uri.path());
         if !is_open && let Some(Ok(id)) = id.as_ref().map(HeaderValue::to_str) {
@@ -55,7 +55,7 @@ impl Edge {
         let mut response = if is_open && request.method() == Method::OPTIONS {
             cors::preflight()
         } else {
-            match admit(&self.service, request) {
+            match admit(&self.state, request) {
                 Some((request, _present)) => {
                     let response = if uri.path().starts_with(ofrep::ONE_FLAG) {
                         self.routes.get_mut().call(request)
@@ -64,7 +64,7 @@ impl Edge {
                     };
                     guarded(response).instrument(span.clone()).await
                 }
-                None => refused(&self.service),
+                None => refused(&self.state),
             }
         };
         if let Some(page) = page {
@@ -80,14 +80,14 @@ impl Edge {
             let path = &*without_key(uri.path());
             tracing::error!(path, id, "evaluation failed");
         }
-        finish(&self.service, response.headers_mut(), is_open, id);
+        finish(&self.state, response.headers_mut(), is_open, id);
         Ok(response)
     }
 }
 
 /// Adds the headers of every response. Pages of other origins can read it if it is open.
 pub(super) fn finish(
-    service: &Service,
+    state: &AppState,
     headers: &mut HeaderMap,
     is_open: bool,
     id: Option<HeaderValue>,
@@ -95,14 +95,14 @@ pub(super) fn finish(
     if is_open {
         cors::open(headers);
     }
-    if service.runtime.is_draining() {
+    if state.runtime.is_draining() {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
     if let Some(id) = id {
         headers.insert(X_REQUEST_ID, id);
     }
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if service.runtime.settings.is_https() {
+    if state.runtime.settings.is_https() {
         // Do not include subdomains: they may belong to other services.
         let year = HeaderValue::from_static("max-age=31536000");
         headers.insert(STRICT_TRANSPORT_SECURITY, year);
@@ -112,13 +112,13 @@ pub(super) fn finish(
         .or_insert(HeaderValue::from_static("no-store"));
 }
 
-impl Tower<Request> for Edge {
+impl Service<Request> for Edge {
     type Response = Response;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Tower::<Request>::poll_ready(&mut self.routes, context)
+        Service::<Request>::poll_ready(&mut self.routes, context)
     }
 
     fn call(&mut self, request: Request) -> Self::Future {

@@ -18,7 +18,7 @@ use super::event_stream::{EventResult, event_stream};
 use super::stream_session::StreamSession;
 use crate::admin::audit::newest;
 use crate::auth::actor::Person;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The minimum delay before a browser reconnects after the end of the stream. The maximum is twice as long, so that not
 /// all pages return to a server at the moment of its restart.
@@ -26,7 +26,7 @@ const MIN_RETRY: Duration = Duration::from_secs(1);
 
 /// The stream for one browser. It ends with the session, after a change of the role, and when the service stops.
 pub(super) struct Events {
-    service: Service,
+    state: AppState,
     session: StreamSession,
     /// True after the first event was sent.
     begun: bool,
@@ -62,11 +62,11 @@ struct StreamPosition {
 }
 
 impl Events {
-    pub(super) fn new(service: Service, person: Person) -> Self {
+    pub(super) fn new(state: AppState, person: Person) -> Self {
         // The session subscribes before the first event is created, so that no change is missed in between.
-        let session = StreamSession::new(service.clone(), person);
+        let session = StreamSession::new(state.clone(), person);
         Self {
-            service,
+            state,
             session,
             begun: false,
         }
@@ -87,13 +87,13 @@ impl Events {
     }
 
     async fn position(&self) -> Option<EventResult> {
-        let newest = newest(&self.service.admin, self.session.person())
+        let newest = newest(&self.state.admin, self.session.person())
             .await
             .ok()?;
         let position = StreamPosition {
             at: newest.map(Timestamp::millis),
         };
-        let [random] = self.service.admin.entropy.bytes();
+        let [random] = self.state.admin.entropy.bytes();
         Some(
             Event::default()
                 .event("position")
@@ -111,7 +111,7 @@ impl Events {
             action: change.action,
             is_about_accounts: change.action.is_about_accounts(),
             is_about_environments: change.action.is_about_environments(),
-            at: self.service.admin.clock.now().millis(),
+            at: self.state.admin.clock.now().millis(),
             by: &change.actor,
             flag: change.flag.as_deref(),
             environment: change.environment,
@@ -124,7 +124,7 @@ impl Events {
 
 impl IntoResponse for Events {
     fn into_response(self) -> Response {
-        let runtime = self.service.runtime.clone();
+        let runtime = self.state.runtime.clone();
         let events = unfold(self, async |mut events| {
             let event = events.next().await?;
             Some((event, events))

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::openapi::{Answer, Answered, Routes, Schemas, route};
 use super::respond::Json;
-use crate::state::Service;
+use crate::state::AppState;
 
 pub(super) fn routes() -> Routes {
     Routes::group(
@@ -61,14 +61,14 @@ struct Database {
 ///
 /// Returns 200 while the process runs, because evaluation continues without the database.
 #[utoipa::path(get, path = "/health")]
-async fn health(State(service): State<Service>) -> Json<Health> {
-    Json(of(&service))
+async fn health(State(state): State<AppState>) -> Json<Health> {
+    Json(of(&state))
 }
 
 /// Reports the health of the service, like `/health`.
 #[utoipa::path(get, path = "/health/live")]
-async fn live(State(service): State<Service>) -> Json<Health> {
-    Json(of(&service))
+async fn live(State(state): State<AppState>) -> Json<Health> {
+    Json(of(&state))
 }
 
 /// Reports whether the service accepts traffic.
@@ -76,17 +76,17 @@ async fn live(State(service): State<Service>) -> Json<Health> {
 /// Returns 503 during shutdown. The server answers no requests before it has loaded all flags. An unavailable database
 /// does not affect readiness, because evaluation continues.
 #[utoipa::path(get, path = "/health/ready")]
-async fn ready(State(service): State<Service>) -> Readiness {
-    let status = if service.runtime.is_draining() {
+async fn ready(State(state): State<AppState>) -> Readiness {
+    let status = if state.runtime.is_draining() {
         StatusCode::SERVICE_UNAVAILABLE
     } else {
         StatusCode::OK
     };
-    Readiness(status, Json(of(&service)))
+    Readiness(status, Json(of(&state)))
 }
 
-fn of(service: &Service) -> Health {
-    let reasons = reasons(service);
+fn of(state: &AppState) -> Health {
+    let reasons = reasons(state);
     Health {
         status: if reasons.is_empty() { "ok" } else { "degraded" },
         version: env!("CARGO_PKG_VERSION"),
@@ -101,16 +101,16 @@ fn of(service: &Service) -> Health {
     }
 }
 
-fn reasons(service: &Service) -> Vec<Reason> {
-    if !service.serving.is_database_up() {
+fn reasons(state: &AppState) -> Vec<Reason> {
+    if !state.serving.is_database_up() {
         return vec![Reason::DatabaseUnavailable];
     }
-    let storage = service.admin.db.storage();
+    let storage = state.admin.db.storage();
     [
         (storage.is_read_only(), Reason::DatabaseReadOnly),
         (storage.is_full(), Reason::StorageFull),
         (
-            service.serving.snapshots.faults.count() > 0,
+            state.serving.snapshots.faults.count() > 0,
             Reason::UnreadableData,
         ),
     ]

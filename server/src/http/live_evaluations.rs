@@ -15,7 +15,7 @@ use crate::admin::live_evaluations;
 use crate::auth::actor::Person;
 use crate::in_flight::Permit;
 use crate::snapshot::{TICK, Watch};
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The maximum number of these streams on an instance. [`AdminError::TooManyWatchers`] repeats it.
 const MAX_STREAMS: usize = 8;
@@ -26,7 +26,7 @@ const DURATION_MILLIS: i64 = 10 * 60 * 1000;
 /// The stream for one page. It ends with the session, after a change of the role, when the environment is revoked, when
 /// the service stops, and in time.
 pub(super) struct LiveEvaluations {
-    service: Service,
+    state: AppState,
     person: Person,
     watch: Watch,
     ends_at: Timestamp,
@@ -37,23 +37,23 @@ pub(super) struct LiveEvaluations {
 impl LiveEvaluations {
     /// Begins the stream for the environment, and the flag if there is one, in a query.
     pub(super) async fn begin(
-        service: Service,
+        state: AppState,
         person: Person,
         query: &Form,
     ) -> Result<Self, AdminError> {
         let actor = person.any_editor()?;
         let environment = query.parsed("environment").ok_or(AdminError::NotFound)?;
         let flag = Some(query.text("flag")).filter(|flag| !flag.is_empty());
-        let watch = live_evaluations::watch(&service.admin, &actor, environment, flag).await?;
-        let streams = &service.runtime.in_flight.live_evaluations;
+        let watch = live_evaluations::watch(&state.admin, &actor, environment, flag).await?;
+        let streams = &state.runtime.in_flight.live_evaluations;
         let permit = streams.try_acquire(MAX_STREAMS);
         Ok(Self {
             person,
             watch,
-            ends_at: service.admin.clock.now().plus_millis(DURATION_MILLIS),
+            ends_at: state.admin.clock.now().plus_millis(DURATION_MILLIS),
             has_ended: false,
             _permit: permit.ok_or(AdminError::TooManyWatchers)?,
-            service,
+            state,
         })
     }
 
@@ -63,7 +63,7 @@ impl LiveEvaluations {
             return None;
         }
         let until_end = async {
-            while self.service.admin.clock.now() < self.ends_at {
+            while self.state.admin.clock.now() < self.ends_at {
                 sleep(TICK).await;
             }
         };
@@ -81,8 +81,8 @@ impl LiveEvaluations {
 
 impl IntoResponse for LiveEvaluations {
     fn into_response(self) -> Response {
-        let runtime = self.service.runtime.clone();
-        let session = StreamSession::new(self.service.clone(), self.person.clone());
+        let runtime = self.state.runtime.clone();
+        let session = StreamSession::new(self.state.clone(), self.person.clone());
         let events = unfold(self, async |mut evaluations| {
             let event = evaluations.next().await?;
             Some((event, evaluations))

@@ -7,12 +7,12 @@ use super::edge::finish;
 use super::error::{PROBLEM, document};
 use super::request_id::identify;
 use crate::error::Error;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// Returns a complete response, as bytes, that replaces hyper's own response with this status. It is the last response
 /// on its connection. `date` is a complete header line or empty.
 pub(crate) fn refusal_of_head(
-    service: &Service,
+    state: &AppState,
     status: u16,
     head_limit: usize,
     date: &str,
@@ -24,7 +24,7 @@ pub(crate) fn refusal_of_head(
         _ => return None,
     };
     let (status, body) = document(&error);
-    let id = identify(service, &HeaderMap::new());
+    let id = identify(state, &HeaderMap::new());
     tracing::debug!(
         status = status.as_u16(),
         id = id.as_ref().and_then(|id| id.to_str().ok()),
@@ -34,7 +34,7 @@ pub(crate) fn refusal_of_head(
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
     headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
     // Pages of other origins can read it, because the path may be one that is open to them.
-    finish(service, &mut headers, true, id);
+    finish(state, &mut headers, true, id);
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     let mut response = format!("HTTP/1.1 {status}\r\n").into_bytes();
     for (name, value) in &headers {

@@ -55,20 +55,20 @@ pub(crate) use self::metrics::metrics_router;
 use self::openapi::Routes;
 use self::timing::Timing;
 use crate::error::Error;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// Returns the router of the service's port.
-pub(crate) fn edge(service: Service) -> Edge {
-    protected(routes(service.clone()), service)
+pub(crate) fn edge(state: AppState) -> Edge {
+    protected(routes(state.clone()), state)
 }
 
 /// Adds to routes what all requests have in common.
-pub(crate) fn protected(routes: Router, service: Service) -> Edge {
-    let routes = match service.runtime.metrics.clone() {
+pub(crate) fn protected(routes: Router, state: AppState) -> Edge {
+    let routes = match state.runtime.metrics.clone() {
         Some(metrics) => routes.layer(Timing(metrics)),
         None => routes,
     };
-    Edge::new(routes, service)
+    Edge::new(routes, state)
 }
 
 /// The routes in the OpenAPI description.
@@ -86,16 +86,16 @@ pub fn description() -> String {
     document.to_pretty_json().unwrap_or_default()
 }
 
-fn routes(service: Service) -> Router {
+fn routes(state: AppState) -> Router {
     Router::new()
         .route("/", get(|| async { Redirect::to(DASHBOARD) }))
         .merge(api().into_router())
         .merge(reference::page())
-        .merge(dashboard::router(&service))
+        .merge(dashboard::router(&state))
         .merge(npm::router())
         .fallback(async || Error::NoSuchPath)
         .method_not_allowed_fallback(other_method)
-        .with_state(service)
+        .with_state(state)
 }
 
 /// The response to an unsupported method. axum adds `Allow`, which is also the whole response to OPTIONS.

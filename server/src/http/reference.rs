@@ -14,7 +14,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use super::coding::compression;
 use super::openapi::{Answer, Answered, Routes, Schemas, WHEN_BUSY, route};
 use super::{assets, dashboard};
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The HTML of the page. Swagger UI fills it in the browser (`dashboard/script/src/reference.ts`).
 const PAGE: &str = include_str!("reference/page.html");
@@ -27,7 +27,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 );
 
 /// Returns the route of the page, which is not part of the API.
-pub(super) fn page() -> Router<Service> {
+pub(super) fn page() -> Router<AppState> {
     Router::new()
         .route("/docs", get(show_page))
         .layer(compression())

@@ -3,7 +3,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 use uuid::Uuid;
 
-use crate::state::Service;
+use crate::state::AppState;
 
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -11,9 +11,9 @@ pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-i
 const MAX_LENGTH: usize = 128;
 
 /// Returns the caller's identifier if it is valid, or else a generated one.
-pub(super) fn identify(service: &Service, headers: &HeaderMap) -> Option<HeaderValue> {
+pub(super) fn identify(state: &AppState, headers: &HeaderMap) -> Option<HeaderValue> {
     let given = headers.get(X_REQUEST_ID).filter(|id| is_valid(id));
-    given.cloned().or_else(|| generate(service))
+    given.cloned().or_else(|| generate(state))
 }
 
 /// Returns true if an identifier contains only characters that are safe in logs.
@@ -22,8 +22,8 @@ fn is_valid(id: &HeaderValue) -> bool {
     (1..=MAX_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(decent)
 }
 
-fn generate(service: &Service) -> Option<HeaderValue> {
-    let id = service.admin.entropy.id(service.admin.clock.now());
+fn generate(state: &AppState) -> Option<HeaderValue> {
+    let id = state.admin.entropy.id(state.admin.clock.now());
     let mut text = Uuid::encode_buffer();
     HeaderValue::from_str(id.hyphenated().encode_lower(&mut text)).ok()
 }

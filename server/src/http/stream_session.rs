@@ -10,26 +10,26 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::auth::actor::Person;
 use crate::feed::Notification;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The interval between checks of the session. A notification that a session has ended causes an additional check.
 const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A session, and the changes while it lasts.
 pub(super) struct StreamSession {
-    service: Service,
+    state: AppState,
     person: Person,
     notifications: Receiver<Notification>,
     checks: Interval,
 }
 
 impl StreamSession {
-    pub(super) fn new(service: Service, person: Person) -> Self {
+    pub(super) fn new(state: AppState, person: Person) -> Self {
         let mut checks = interval(CHECK_INTERVAL);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let notifications = service.admin.feed.subscribe();
+        let notifications = state.admin.feed.subscribe();
         Self {
-            service,
+            state,
             person,
             notifications,
             checks,
@@ -72,7 +72,7 @@ impl StreamSession {
     /// Returns true if the session is still valid. While the database is unavailable, no session can end.
     async fn is_signed_in(&self) -> bool {
         self.person
-            .is_signed_in(&self.service.auth)
+            .is_signed_in(&self.state.auth)
             .await
             .unwrap_or(true)
     }

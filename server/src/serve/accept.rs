@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use super::App;
 use super::connection::{Phase, serve_connection};
 use crate::in_flight::{InFlight, Permit};
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The pause after the system ran out of files or memory for a new connection. Other connections can end meanwhile.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -25,7 +25,7 @@ const SPARE: usize = 32;
 pub(super) struct Listener<A> {
     socket: TcpListener,
     app: A,
-    service: Service,
+    state: AppState,
     /// One permit for each allowed connection.
     permits: Arc<Semaphore>,
     spare_permits: Arc<Semaphore>,
@@ -44,14 +44,14 @@ impl<A: App> Listener<A> {
     pub(super) fn new(
         socket: TcpListener,
         app: A,
-        service: Service,
+        state: AppState,
         limit: usize,
         in_flight: InFlight,
     ) -> Self {
         Self {
             socket,
             app,
-            service,
+            state,
             permits: Arc::new(Semaphore::new(limit)),
             spare_permits: Arc::new(Semaphore::new(SPARE)),
             in_flight,
@@ -134,11 +134,11 @@ impl<A: App> Listener<A> {
             // An ordinary permit may have become free.
             permit = self.ordinary_permit().unwrap_or(permit);
         }
-        let (app, service) = (self.app.clone(), self.service.clone());
+        let (app, state) = (self.app.clone(), self.state.clone());
         let present: Option<Permit> = self.in_flight.try_acquire(usize::MAX);
         let phases = self.phase.subscribe();
         tokio::spawn(async move {
-            serve_connection(stream, peer, app, service, phases, permit.is_spare).await;
+            serve_connection(stream, peer, app, state, phases, permit.is_spare).await;
             drop((permit, present));
         });
     }

@@ -25,7 +25,7 @@ use tower::ServiceExt;
 use super::App;
 use super::refusal::{Refusing, ResponseProgress};
 use crate::http::OnSpareConnection;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The time limit for a new connection to send the head of its first request.
 const FIRST_HEAD_TIME: Duration = Duration::from_secs(10);
@@ -81,7 +81,7 @@ pub(super) async fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
     app: impl App,
-    service: Service,
+    state: AppState,
     mut phases: watch::Receiver<Phase>,
     is_spare: bool,
 ) {
@@ -92,7 +92,7 @@ pub(super) async fn serve_connection(
     let has_request = AtomicBool::new(false);
     let awaits_peer = AwaitsPeer(Arc::new(AtomicBool::new(true)));
     let progress = ResponseProgress::default();
-    let stream = Refusing::new(Box::pin(stream), progress.clone(), service);
+    let stream = Refusing::new(Box::pin(stream), progress.clone(), state);
     let answer = service_fn(|request: Request<Incoming>| {
         has_request.store(true, Ordering::Relaxed);
         awaits_peer.set(false);

@@ -18,14 +18,14 @@ use axum::response::Response;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
-use tower::Service as Tower;
+use tower::Service;
 
 use self::accept::Listener;
 use self::connection::Phase;
 use crate::config::{ListenAddress, Settings};
 use crate::http::{edge, metrics_router};
 use crate::in_flight::InFlight;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The period in which requests are still accepted after shutdown begins: those in transit, and those from load
 /// balancers that have not noticed the shutdown yet. Each response then ends its connection.
@@ -56,7 +56,7 @@ const METRICS_CONNECTIONS: usize = 32;
 
 /// A service that handles requests.
 trait App:
-    Tower<Request, Response = Response, Error = Infallible, Future: Send>
+    Service<Request, Response = Response, Error = Infallible, Future: Send>
     + Clone
     + Send
     + Sync
@@ -65,7 +65,7 @@ trait App:
 }
 
 impl<S> App for S where
-    S: Tower<Request, Response = Response, Error = Infallible, Future: Send>
+    S: Service<Request, Response = Response, Error = Infallible, Future: Send>
         + Clone
         + Send
         + Sync
@@ -170,17 +170,17 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Serves requests until shutdown, then drains: requests in flight are completed, and idle connections are closed.
-pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Output = ()>) {
+pub async fn serve(listeners: Listeners, state: AppState, stop: impl Future<Output = ()>) {
     let metrics = listeners
         .metrics
-        .map(|listener| tokio::spawn(serve_metrics(listener, service.clone())));
-    let app = edge(service.clone());
-    let limit = files::raise_limit(service.runtime.settings.max_connections);
-    let connections = service.runtime.in_flight.connections.clone();
-    let listener = Listener::new(listeners.api, app, service.clone(), limit, connections);
+        .map(|listener| tokio::spawn(serve_metrics(listener, state.clone())));
+    let app = edge(state.clone());
+    let limit = files::raise_limit(state.runtime.settings.max_connections);
+    let connections = state.runtime.in_flight.connections.clone();
+    let listener = Listener::new(listeners.api, app, state.clone(), limit, connections);
     let stopped = async {
         stop.await;
-        service.runtime.drain();
+        state.runtime.drain();
         if listener.is_in_use() {
             sleep(SHUTDOWN_DELAY).await;
         }
@@ -219,12 +219,12 @@ async fn end_overdue(connections: &watch::Sender<Phase>) {
 }
 
 /// Serves the metrics until all other connections have ended.
-async fn serve_metrics(listener: TcpListener, service: Service) {
-    let app = metrics_router(service.clone());
+async fn serve_metrics(listener: TcpListener, state: AppState) {
+    let app = metrics_router(state.clone());
     let listener = Listener::new(
         listener,
         app,
-        service,
+        state,
         METRICS_CONNECTIONS,
         InFlight::default(),
     );
@@ -247,14 +247,14 @@ mod tests {
     use crate::clock::{Entropy, SystemClock};
     use crate::config::Secrets;
     use crate::http::protected;
-    use crate::state::Service;
+    use crate::state::AppState;
 
-    async fn service() -> Service {
+    async fn state() -> AppState {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", folder.path().join("pennon.db").display());
         let CommandLine { settings, .. } = CommandLine::try_parse_from(["pennon"]).unwrap();
         let (secrets, clock) = (Secrets::generated(&url), Arc::new(SystemClock));
-        let started = Service::start(settings, secrets, None, clock, Entropy::from_seed(1)).await;
+        let started = AppState::start(settings, secrets, None, clock, Entropy::from_seed(1)).await;
         started.unwrap().0
     }
 
@@ -278,7 +278,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_a_500_and_loses_no_other_request() {
-        let service = service().await;
+        let state = state().await;
         let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let slow = {
             let (begun, go_on) = (begun.clone(), go_on.clone());
@@ -295,8 +295,8 @@ mod tests {
             .route("/slow", get(slow));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let app = protected(routes, service.clone());
-        let listener = Listener::new(listener, app, service.clone(), 8, InFlight::default());
+        let app = protected(routes, state.clone());
+        let listener = Listener::new(listener, app, state.clone(), 8, InFlight::default());
         tokio::spawn(async move { listener.accept_until(std::future::pending()).await });
 
         let mut patient = TcpStream::connect(address).await.unwrap();
@@ -320,6 +320,6 @@ mod tests {
         for stream in [&mut patient, &mut unlucky] {
             assert!(read(stream, "slow").await.starts_with("HTTP/1.1 200 "));
         }
-        assert_eq!(service.runtime.in_flight.requests.count(), 0);
+        assert_eq!(state.runtime.in_flight.requests.count(), 0);
     }
 }

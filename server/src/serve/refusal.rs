@@ -19,7 +19,7 @@ use tokio::time::{Sleep, sleep};
 use super::connection::{HEAD_LIMIT, UNWANTED_BYTES, UNWANTED_TIME};
 use crate::http::refusal_of_head;
 use crate::in_flight::Arriving;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The maximum size of one read. hyper's buffer for each connection grows with the size of previous reads.
 const READ_BYTES: usize = 16 * 1024;
@@ -98,7 +98,7 @@ impl Drop for Answer {
 pub(super) struct Refusing<S> {
     stream: S,
     progress: ResponseProgress,
-    service: Service,
+    state: AppState,
     refusal: Option<Refusal>,
     /// The input to discard until the peer has read the refusal.
     unwanted: Option<Unwanted>,
@@ -119,12 +119,12 @@ struct Unwanted {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Refusing<S> {
-    pub(super) fn new(stream: S, progress: ResponseProgress, service: Service) -> Self {
-        let head = Arriving::new(&service.runtime.in_flight.incomplete_heads);
+    pub(super) fn new(stream: S, progress: ResponseProgress, state: AppState) -> Self {
+        let head = Arriving::new(&state.runtime.in_flight.incomplete_heads);
         Self {
             stream,
             progress,
-            service,
+            state,
             refusal: None,
             unwanted: None,
             head,
@@ -138,7 +138,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Refusing<S> {
         let mut lines = text.split_inclusive("\r\n");
         let date = lines.find(|line| line.starts_with("date: "));
         let date = date.unwrap_or_default();
-        let document = refusal_of_head(&self.service, status, HEAD_LIMIT, date)?;
+        let document = refusal_of_head(&self.state, status, HEAD_LIMIT, date)?;
         Some(Refusal {
             document,
             written: 0,

@@ -8,7 +8,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
 use crate::admin::Admin;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The interval at which the service compares revisions, and at which the other periodic tasks look for work.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -52,8 +52,8 @@ impl Task {
     ];
 
     /// Runs the task for as long as it is polled.
-    pub async fn run(self, service: Service) {
-        let admin = &service.admin;
+    pub async fn run(self, state: AppState) {
+        let admin = &state.admin;
         match self {
             Self::Probe => admin.db.probe(&admin.entropy, &*admin.clock).await,
             Self::Watch => watch(admin).await,
@@ -61,15 +61,15 @@ impl Task {
             Self::Erase => erase(admin).await,
             Self::Listen => follow::listen(admin).await,
             Self::Feed => admin.feed.run().await,
-            Self::Count => admin.run_usage_writer(service.runtime.stopping()).await,
+            Self::Count => admin.run_usage_writer(state.runtime.stopping()).await,
         }
     }
 
     /// Runs the task, and restarts it if it panics.
-    async fn keep_going(self, service: Service) {
+    async fn keep_going(self, state: AppState) {
         loop {
             let mut running = JoinSet::new();
-            running.spawn(self.run(service.clone()));
+            running.spawn(self.run(state.clone()));
             match running.join_next().await {
                 Some(Err(error)) if error.is_panic() => {
                     tracing::error!(%error, task = ?self, "a background task panicked; restarting it");
@@ -85,27 +85,27 @@ impl Task {
 pub struct Tasks {
     endless: JoinSet<()>,
     counting: JoinHandle<()>,
-    service: Service,
+    state: AppState,
 }
 
 impl Tasks {
     /// Starts all tasks.
-    pub fn start(service: &Service) -> Self {
+    pub fn start(state: &AppState) -> Self {
         let mut endless = JoinSet::new();
         for task in Task::ENDLESS {
-            endless.spawn(task.keep_going(service.clone()));
+            endless.spawn(task.keep_going(state.clone()));
         }
         Self {
             endless,
-            counting: tokio::spawn(Task::Count.keep_going(service.clone())),
-            service: service.clone(),
+            counting: tokio::spawn(Task::Count.keep_going(state.clone())),
+            state: state.clone(),
         }
     }
 
     /// Stops all tasks. Call it after the server has answered its last request.
     pub async fn stop(mut self) {
         self.endless.shutdown().await;
-        self.service.drain();
+        self.state.drain();
         // The service writes the last counts when it closes, whether or not this times out.
         let _ = timeout(COUNTING_TIMEOUT, self.counting).await;
     }

@@ -49,20 +49,20 @@ use super::{assets, audit_export};
 use crate::auth::actor::Actor;
 use crate::dashboard::SignedIn;
 use crate::error::Error;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The maximum size of a form, in bytes. The largest rule has 0.7 MiB.
 const FORM_LIMIT: usize = 1024 * 1024;
 
 /// Returns the routes of pages, server functions and assets.
-pub(super) fn router(service: &Service) -> Router<Service> {
+pub(super) fn router(state: &AppState) -> Router<AppState> {
     let options = LeptosOptions::builder()
         .output_name(assets::output_name())
         .site_pkg_dir(assets::FOLDER)
         .build();
     let context = {
-        let service = service.clone();
-        move || provide_ports(&service)
+        let state = state.clone();
+        move || provide_ports(&state)
     };
     let page = {
         let options = options.clone();
@@ -81,12 +81,12 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         router = router.route(each.path(), post(take));
     }
     let export = {
-        let service = service.clone();
-        move |request: Request| export(service.clone(), request)
+        let state = state.clone();
+        move |request: Request| export(state.clone(), request)
     };
-    let listening = service.clone();
+    let listening = state.clone();
     let events = async move |Extension(session): Extension<Session>| events(listening, session);
-    let watching = service.clone();
+    let watching = state.clone();
     let evaluations = async move |Extension(session): Extension<Session>, RawQuery(query)| {
         evaluations(watching, session, query).await
     };
@@ -95,10 +95,10 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         .route(routes::EVENTS, get(events))
         .route(routes::EVALUATION_EVENTS, get(evaluations))
         .route("/dashboard/{*nowhere}", any(render))
-        .layer(from_fn_with_state(service.clone(), session::find))
+        .layer(from_fn_with_state(state.clone(), session::find))
         .layer(from_fn(status::of_failure))
         .layer(map_response(status::add_retry_after))
-        .layer(from_fn_with_state(service.clone(), protection::same_origin))
+        .layer(from_fn_with_state(state.clone(), protection::same_origin))
         .layer(compression())
         .layer(RequestBodyLimitLayer::new(FORM_LIMIT))
         .route(&format!("/{}/{{name}}", assets::FOLDER), get(assets::serve))
@@ -107,22 +107,22 @@ pub(super) fn router(service: &Service) -> Router<Service> {
 }
 
 /// Returns the stream of changes, for signed-in users.
-fn events(service: Service, Session(session): Session) -> Response {
+fn events(state: AppState, Session(session): Session) -> Response {
     match session {
-        Ok(person) => Events::new(service, person).into_response(),
+        Ok(person) => Events::new(state, person).into_response(),
         Err(error) => refused(&error),
     }
 }
 
 /// Returns the stream of live evaluations, for editors of the environment in the query.
 async fn evaluations(
-    service: Service,
+    state: AppState,
     Session(session): Session,
     query: Option<String>,
 ) -> Response {
     let query = Form::parse(query.unwrap_or_default().as_bytes());
     let begun = match session {
-        Ok(person) => LiveEvaluations::begin(service, person, &query).await,
+        Ok(person) => LiveEvaluations::begin(state, person, &query).await,
         Err(error) => Err(error),
     };
     match begun {
@@ -166,19 +166,19 @@ fn not_received(error: &Error) -> Response {
 }
 
 /// Returns the audit log as a file, for signed-in users.
-async fn export(service: Service, request: Request) -> Result<Response, Error> {
+async fn export(state: AppState, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     match parts.extensions.get::<Session>() {
         Some(Session(Ok(person))) => {
             let actor = Actor::clone(person);
-            audit_export::export(service.admin.clone(), actor, &parts).await
+            audit_export::export(state.admin.clone(), actor, &parts).await
         }
         _ => Err(Error::Unauthenticated),
     }
 }
 
 /// Provides the service to pages and server functions. Full access requires a session.
-fn provide_ports(service: &Service) {
+fn provide_ports(state: &AppState) {
     let (Some(parts), Some(response)) = (use_context::<Parts>(), use_context::<ResponseOptions>())
     else {
         return;
@@ -187,9 +187,9 @@ fn provide_ports(service: &Service) {
     let actor = match session {
         Some(Session(Ok(actor))) => {
             let ClientAddress(address) =
-                ClientAddress::of(&parts, &service.runtime.settings.trusted_proxies);
+                ClientAddress::of(&parts, &state.runtime.settings.trusted_proxies);
             let person = actor.with_intent(intent::of(&parts));
-            SignedIn::provide(service.admin.clone(), person, address);
+            SignedIn::provide(state.admin.clone(), person, address);
             Some(actor)
         }
         Some(Session(Err(error))) => {
@@ -199,7 +199,7 @@ fn provide_ports(service: &Service) {
         None => None,
     };
     provide_context::<Arc<dyn Visit>>(Arc::new(CurrentVisit {
-        service: service.clone(),
+        state: state.clone(),
         actor,
         parts,
         response,

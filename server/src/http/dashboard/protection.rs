@@ -10,7 +10,7 @@ use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
 use crate::config::Settings;
-use crate::state::Service;
+use crate::state::AppState;
 
 const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-opener-policy");
@@ -53,11 +53,11 @@ pub(super) fn content_security_policy() {
 
 /// Refuses writes that another site causes a visitor's browser to send.
 pub(super) async fn same_origin(
-    State(service): State<Service>,
+    State(state): State<AppState>,
     request: Request,
     next: Next,
 ) -> Response {
-    let settings = &service.runtime.settings;
+    let settings = &state.runtime.settings;
     if request.method().is_safe() || is_same_origin(request.headers(), settings) {
         return next.run(request).await;
     }

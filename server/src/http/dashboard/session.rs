@@ -14,7 +14,7 @@ use super::super::body::received;
 use super::super::held_body::held_until_sent;
 use super::{cookie, not_received, wants_html};
 use crate::auth::actor::Person;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The maximum size of a form without a session, in bytes. It allows for a long form that was begun before the session
 /// ended.
@@ -39,15 +39,15 @@ pub(super) struct Session(pub(super) Result<Person, AdminError>);
 /// Finds the session of a request. Without a session, pages that need one redirect to the sign-in page. A form that was
 /// begun before the session ended is also redirected with its content, and is submitted again after the sign-in.
 pub(super) async fn find(
-    State(service): State<Service>,
+    State(state): State<AppState>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let session = match cookie::value(
         request.headers(),
-        cookie::of_session(&service.runtime.settings),
+        cookie::of_session(&state.runtime.settings),
     ) {
-        Some(secret) => Person::from_cookie(&service.auth, secret, request.extensions())
+        Some(secret) => Person::from_cookie(&state.auth, secret, request.extensions())
             .await
             .map_err(AdminError::from),
         None => Err(AdminError::SignedOut),
@@ -66,7 +66,7 @@ pub(super) async fn find(
     // The bytes are counted until the response is sent: a page that keeps a form is as large as the form.
     let mut held = session
         .is_err()
-        .then(|| service.runtime.in_flight.unauthenticated.hold());
+        .then(|| state.runtime.in_flight.unauthenticated.hold());
     if held.is_some() && !request.body().is_end_stream() {
         let (parts, body) = request.into_parts();
         let body = match received(body, LIMIT, held.as_mut()).await {

@@ -20,7 +20,7 @@ use super::{cookie, wants_html, zone};
 use crate::admin::sessions::{self, Credentials, SessionKind};
 use crate::auth::SESSION_DAYS;
 use crate::auth::actor::Person;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The header that redirects Leptos's client.
 const REDIRECT: HeaderName = HeaderName::from_static("serverfnredirect");
@@ -33,7 +33,7 @@ const UNDO_SECONDS: i64 = 10;
 
 /// The current request and its response.
 pub(super) struct CurrentVisit {
-    pub(super) service: Service,
+    pub(super) state: AppState,
     pub(super) actor: Option<Person>,
     pub(super) parts: Parts,
     pub(super) response: ResponseOptions,
@@ -42,7 +42,7 @@ pub(super) struct CurrentVisit {
 impl CurrentVisit {
     /// Sets a cookie for this number of seconds; zero removes it.
     fn set_cookie(&self, name: &str, value: &str, seconds: i64, attributes: &str) {
-        let secure = if is_https(&self.parts, &self.service.runtime.settings) {
+        let secure = if is_https(&self.parts, &self.state.runtime.settings) {
             "; Secure"
         } else {
             ""
@@ -59,7 +59,7 @@ impl CurrentVisit {
     }
 
     fn set_session(&self, secret: &str, seconds: i64) {
-        let name = cookie::of_session(&self.service.runtime.settings);
+        let name = cookie::of_session(&self.state.runtime.settings);
         self.set_cookie(name, secret, seconds, "; HttpOnly");
     }
 }
@@ -80,9 +80,9 @@ impl Visit for CurrentVisit {
             password: password.to_owned(),
         };
         let ClientAddress(address) =
-            ClientAddress::of(&self.parts, &self.service.runtime.settings.trusted_proxies);
+            ClientAddress::of(&self.parts, &self.state.runtime.settings.trusted_proxies);
         let signed_in = sessions::sign_in(
-            &self.service.admin,
+            &self.state.admin,
             credentials,
             address,
             SessionKind::Dashboard,
@@ -95,7 +95,7 @@ impl Visit for CurrentVisit {
 
     async fn sign_out(&self) -> Result<(), AdminError> {
         if let Some(actor) = &self.actor {
-            sessions::sign_out(&self.service.admin, actor).await?;
+            sessions::sign_out(&self.state.admin, actor).await?;
         }
         self.set_session("", 0);
         Ok(())
@@ -166,15 +166,15 @@ impl Visit for CurrentVisit {
     }
 
     fn base_url(&self) -> String {
-        base_url(&self.parts, &self.service.runtime.settings)
+        base_url(&self.parts, &self.state.runtime.settings)
     }
 
     fn npmrc(&self) -> Option<Npmrc> {
-        npmrc(&self.base_url(), self.service.runtime.settings.npm)
+        npmrc(&self.base_url(), self.state.runtime.settings.npm)
     }
 
     fn now(&self) -> Timestamp {
-        self.service.admin.clock.now()
+        self.state.admin.clock.now()
     }
 
     fn zone(&self) -> &str {

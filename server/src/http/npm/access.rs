@@ -7,7 +7,7 @@ use super::refusal::Refusal;
 use crate::auth::actor::Actor;
 use crate::auth::{PresentedCredential, presented};
 use crate::config::NpmAccess;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// A caller that may install packages according to `PENNON_NPM`.
 pub(super) struct Reader {
@@ -15,16 +15,16 @@ pub(super) struct Reader {
     pub(super) actor: Option<Actor>,
 }
 
-impl FromRequestParts<Service> for Reader {
+impl FromRequestParts<AppState> for Reader {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Refusal> {
         let is_anonymous = matches!(presented(&parts.headers), PresentedCredential::Nothing);
-        match service.runtime.settings.npm {
+        match state.runtime.settings.npm {
             NpmAccess::Off => Err(Refusal::off()),
             NpmAccess::Open if is_anonymous => Ok(Self { actor: None }),
             NpmAccess::Open | NpmAccess::Token => Ok(Self {
-                actor: Some(Actor::from_request_parts(parts, service).await?),
+                actor: Some(Actor::from_request_parts(parts, state).await?),
             }),
         }
     }

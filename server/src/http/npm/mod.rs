@@ -31,12 +31,12 @@ use crate::admin::packages::{self, Package};
 use crate::auth::actor::Actor;
 use crate::config::NpmAccess;
 use crate::error::Error;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The base path of the registry.
 const FOLDER: &str = "/npm";
 
-pub(super) fn router() -> Router<Service> {
+pub(super) fn router() -> Router<AppState> {
     Router::new()
         .route(FOLDER, get(async || Refusal::no_resource()))
         .route(&format!("{FOLDER}/{{*path}}"), get(serve))
@@ -59,7 +59,7 @@ pub(super) fn npmrc(base_url: &str, access: NpmAccess) -> Option<Npmrc> {
 
 /// Serves the resource at a path. Clients may encode the slash in a package's name as `%2f`.
 async fn serve(
-    State(service): State<Service>,
+    State(state): State<AppState>,
     Path(path): Path<String>,
     reader: Reader,
     known: IfNoneMatch,
@@ -69,29 +69,29 @@ async fn serve(
         Resource::Ping => Ok(Json(json!({})).into_response()),
         Resource::WhoAmI => whoami(&reader),
         Resource::Package(name) => {
-            let package = find(&service, name).await?;
-            let registry = registry(&parts, &service);
+            let package = find(&state, name).await?;
+            let registry = registry(&parts, &state);
             let document = packument::of_package(name, &package, &registry)?;
-            Ok(metadata(&service, &document, &known))
+            Ok(metadata(&state, &document, &known))
         }
         Resource::Version(name, version) => {
-            let package = find(&service, name).await?;
+            let package = find(&state, name).await?;
             let version = packument::version(&package, version);
             let version = version.ok_or_else(|| Refusal::no_version(name, &package))?;
-            let document = packument::of_version(version, &registry(&parts, &service))?;
-            Ok(metadata(&service, &document, &known))
+            let document = packument::of_version(version, &registry(&parts, &state))?;
+            Ok(metadata(&state, &document, &known))
         }
-        Resource::Tarball(name, version) => tarball(&service, name, version, &known).await,
+        Resource::Tarball(name, version) => tarball(&state, name, version, &known).await,
     }
 }
 
 /// Returns the URL of the registry as the client reaches it, with a slash at the end.
-fn registry(parts: &Parts, service: &Service) -> String {
-    format!("{}{FOLDER}/", base_url(parts, &service.runtime.settings))
+fn registry(parts: &Parts, state: &AppState) -> String {
+    format!("{}{FOLDER}/", base_url(parts, &state.runtime.settings))
 }
 
-async fn find(service: &Service, name: &str) -> Result<Package, Refusal> {
-    let package = packages::package(&service.admin, name).await?;
+async fn find(state: &AppState, name: &str) -> Result<Package, Refusal> {
+    let package = packages::package(&state.admin, name).await?;
     package.ok_or_else(|| Refusal::no_package(name))
 }
 
@@ -104,11 +104,11 @@ fn whoami(reader: &Reader) -> Result<Response, Refusal> {
 
 /// Returns a document about a package. Without a public URL, its URLs contain the host of the request, so no cache may
 /// store it.
-fn metadata(service: &Service, document: &Value, known: &IfNoneMatch) -> Response {
+fn metadata(state: &AppState, document: &Value, known: &IfNoneMatch) -> Response {
     let body = document.to_string();
     let hash = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&body));
     let etag = format!("\"{hash}\"");
-    let caching = match service.runtime.settings.public_url {
+    let caching = match state.runtime.settings.public_url {
         Some(_) => "no-cache",
         None => "no-store",
     };
@@ -117,16 +117,16 @@ fn metadata(service: &Service, document: &Value, known: &IfNoneMatch) -> Respons
 }
 
 async fn tarball(
-    service: &Service,
+    state: &AppState,
     name: &str,
     version: &str,
     known: &IfNoneMatch,
 ) -> Result<Response, Refusal> {
-    let Some(tarball) = packages::tarball(&service.admin, name, version).await? else {
-        let package = find(service, name).await?;
+    let Some(tarball) = packages::tarball(&state.admin, name, version).await? else {
+        let package = find(state, name).await?;
         return Err(Refusal::no_version(name, &package));
     };
-    let audience = match service.runtime.settings.npm {
+    let audience = match state.runtime.settings.npm {
         NpmAccess::Open => "public",
         NpmAccess::Token | NpmAccess::Off => "private",
     };

@@ -28,7 +28,7 @@ use crate::http::code::Code;
 use crate::http::context;
 use crate::http::openapi::shape::{nullable, parameter};
 use crate::http::openapi::{API_KEY, Input, OperationBuilder};
-use crate::state::Service;
+use crate::state::AppState;
 
 /// The header that can contain the SDK key instead of `Authorization`.
 const X_API_KEY: &str = "x-api-key";
@@ -39,11 +39,11 @@ pub(super) struct OneFlagEnvironment(pub(super) SdkEnvironment);
 /// The same, for evaluating all flags, which counts as a fetch.
 pub(super) struct AllFlagsEnvironment(pub(super) SdkEnvironment);
 
-impl FromRequestParts<Service> for OneFlagEnvironment {
+impl FromRequestParts<AppState> for OneFlagEnvironment {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Refusal> {
-        let environment = sdk_key(parts, service).and_then(SdkKey::for_evaluation);
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Refusal> {
+        let environment = sdk_key(parts, state).and_then(SdkKey::for_evaluation);
         environment.map(Self).map_err(|error| match error {
             // All invalid keys are refused with identical bytes, whichever flag is requested.
             Error::Unauthenticated => error.into(),
@@ -52,23 +52,23 @@ impl FromRequestParts<Service> for OneFlagEnvironment {
     }
 }
 
-impl FromRequestParts<Service> for AllFlagsEnvironment {
+impl FromRequestParts<AppState> for AllFlagsEnvironment {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Refusal> {
-        let environment = sdk_key(parts, service).and_then(SdkKey::for_all_results)?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Refusal> {
+        let environment = sdk_key(parts, state).and_then(SdkKey::for_all_results)?;
         Ok(Self(environment))
     }
 }
 
-fn sdk_key(parts: &Parts, service: &Service) -> Result<SdkKey, Error> {
+fn sdk_key(parts: &Parts, state: &AppState) -> Result<SdkKey, Error> {
     let key = match presented(&parts.headers) {
         PresentedCredential::Bearer(key) => Some(key),
         PresentedCredential::Nothing => api_key(&parts.headers),
         PresentedCredential::Unusable => None,
     };
     let key = key.ok_or(Error::Unauthenticated)?;
-    SdkKey::find(service.serving.clone(), key)
+    SdkKey::find(state.serving.clone(), key)
 }
 
 /// Returns the value of `X-API-Key`, if the header occurs once.

@@ -26,7 +26,7 @@ use crate::http::query::{NoQuery, Query};
 use crate::http::respond::{
     Changed, Created, Json, NoContent, OrDashboard, Put, Revised, Tagged, TaggedAs,
 };
-use crate::state::{Runtime, Service};
+use crate::state::{AppState, Runtime};
 
 /// The scheme of access tokens, for users and scripts.
 pub(super) const ACCESS_TOKEN: &str = "accessToken";
@@ -109,7 +109,7 @@ unseen!(
     ClientAddress,
     HeaderMap,
     Method,
-    State<Service>,
+    State<AppState>,
     State<Admin>,
     State<Runtime>,
     State<Serving>,

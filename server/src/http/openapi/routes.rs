@@ -10,7 +10,7 @@ use super::operation::BodyOptions;
 use super::{Described, OperationBuilder};
 use crate::http::code::Code;
 use crate::http::coding::compression;
-use crate::state::Service;
+use crate::state::AppState;
 
 /// Creates the route of a handler. Its `#[utoipa::path]` contains the path, method and purpose. The rest follows from
 /// its signature.
@@ -40,7 +40,7 @@ pub(crate) struct Route {
     pub(super) refusals: Vec<Code>,
     pub(super) body_options: BodyOptions,
     is_open_ended: bool,
-    handler: MethodRouter<Service>,
+    handler: MethodRouter<AppState>,
 }
 
 impl Route {
@@ -48,7 +48,7 @@ impl Route {
     pub(crate) fn of<P, H, T, D>(handler: H) -> Self
     where
         P: utoipa::Path,
-        H: Handler<T, Service> + Described<D>,
+        H: Handler<T, AppState> + Described<D>,
         T: 'static,
     {
         let method = P::methods().into_iter().next().unwrap_or(HttpMethod::Get);
@@ -157,7 +157,7 @@ impl Routes {
     }
 
     /// Returns the router that serves the routes.
-    pub(crate) fn into_router(self) -> Router<Service> {
+    pub(crate) fn into_router(self) -> Router<AppState> {
         let routes = self.groups.into_iter().flat_map(|group| group.routes);
         routes.fold(Router::new(), |router, route| {
             match route.path.rsplit_once('{') {
