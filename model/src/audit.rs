@@ -15,7 +15,7 @@ use pennon_core::{Invalid, string_enum};
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct AuditEntry {
-    /// Its id, which the service assigns.
+    /// Its id, which the server assigns.
     pub id: AuditId,
     /// The `id` of the first entry that the same action wrote, such as a copy or an import.
     pub group_id: AuditId,

@@ -25,7 +25,7 @@ pub struct EnvironmentPath {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Environment {
-    /// Its id, which the service assigns.
+    /// Its id, which the server assigns.
     pub id: EnvironmentId,
     /// Its product.
     pub product: ProductName,
@@ -118,7 +118,7 @@ string_enum! {
         /// Rules and rollouts, so that clients can evaluate locally.
         #[default]
         Full = "full",
-        /// Only results for a context, which clients request from the service.
+        /// Only results for a context, which clients request from the server.
         Answers = "answers",
     }
     else "must be `full` or `answers`"

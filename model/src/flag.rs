@@ -17,7 +17,7 @@ use pennon_core::string_enum;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Flag {
-    /// Its id, which the service assigns.
+    /// Its id, which the server assigns.
     pub id: FlagId,
     /// Its key, which applications use.
     pub key: FlagKey,

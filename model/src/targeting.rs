@@ -14,7 +14,7 @@ use pennon_core::rule::{Priority, Rule};
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TargetingRule {
-    /// Its id, which the service assigns.
+    /// Its id, which the server assigns.
     pub id: RuleId,
     /// Its flag.
     pub flag_id: FlagId,

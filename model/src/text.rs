@@ -98,7 +98,7 @@ impl<T: AsRef<str>> NewName<T> {
         Ok(Self(name))
     }
 
-    /// Wraps a name that is already stored, either here or in the service that exported the document.
+    /// Wraps a name that is already stored, either here or on the server that exported the document.
     pub fn stored(name: T) -> Self {
         Self(name)
     }

@@ -14,7 +14,7 @@ use crate::user::Role;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Token {
-    /// Its id, which the service assigns.
+    /// Its id, which the server assigns.
     pub id: TokenId,
     /// Its owner.
     pub user_id: UserId,

@@ -15,7 +15,7 @@ use pennon_core::string_enum;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct User {
-    /// Its id, which the service assigns.
+    /// Its id, which the server assigns.
     pub id: UserId,
     /// The address with which the user signs in.
     #[cfg_attr(feature = "schema", schema(example = "ana@example.com"))]

@@ -62,7 +62,7 @@ pub enum Error {
     /// The object does not exist.
     #[error("the {0} does not exist")]
     NotFound(Entity),
-    /// The path does not belong to the service.
+    /// The path does not belong to the server.
     #[error("this path does not exist")]
     NoSuchPath,
     /// The path does not support the method.

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The limits of the service.
+/// The limits of the server.
 pub(crate) struct InFlightLimits {
     /// Connections to the port of the API.
     pub(crate) connections: InFlight,

@@ -1,4 +1,4 @@
-//! The state of a running service, in four slices. Handlers, extractors and tasks take only the slice that they need.
+//! The state of a running server, in four slices. Handlers, extractors and tasks take only the slice that they need.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::store::{self, Db, OpenMode};
 
 pub use crate::admin::first_start::FirstAdministrator;
 
-/// The running service. Every request clones this handle, so all slices share one reference count.
+/// The running server. Every request clones this handle, so all slices share one reference count.
 #[derive(Clone)]
 pub struct AppState(Arc<Slices>);
 
@@ -79,7 +79,7 @@ impl AppState {
         Ok((state, first))
     }
 
-    /// Stores the npm packages in the background, until the service shuts down.
+    /// Stores the npm packages in the background, until the server shuts down.
     fn store_packages_later(&self, failure: Option<String>) {
         let (admin, stopping) = (self.admin.clone(), self.runtime.stopping());
         tokio::spawn(async move {
@@ -90,7 +90,7 @@ impl AppState {
         });
     }
 
-    /// Makes readiness checks report that the service accepts no new traffic.
+    /// Makes readiness checks report that the server accepts no new traffic.
     pub fn drain(&self) {
         self.runtime.drain();
     }
@@ -120,21 +120,21 @@ impl Runtime {
         })))
     }
 
-    /// Makes readiness checks report that the service accepts no new traffic.
+    /// Makes readiness checks report that the server accepts no new traffic.
     pub(crate) fn drain(&self) {
         self.draining.send_replace(true);
     }
 
-    /// Returns true if the service is shutting down.
+    /// Returns true if the server is shutting down.
     pub(crate) fn is_draining(&self) -> bool {
         *self.draining.borrow()
     }
 
-    /// Resolves when the service shuts down, so that endless streams and tasks can end.
+    /// Resolves when the server shuts down, so that endless streams and tasks can end.
     pub(crate) fn stopping(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut draining = self.draining.subscribe();
         async move {
-            // An error means that the service was dropped, which has the same effect.
+            // An error means that the server was dropped, which has the same effect.
             let _ = draining.wait_for(|is_draining| *is_draining).await;
         }
     }

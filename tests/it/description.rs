@@ -264,7 +264,7 @@ fn admin_request_bodies_allow_only_described_members() {
             continue;
         };
         let closed = is_closed(&body["content"]["application/json"]["schema"]);
-        // Applications may have another version than the service, so these requests may contain unknown members.
+        // Applications may have another version than the server, so these requests may contain unknown members.
         let open = ["/sdk/", "/ofrep/"]
             .iter()
             .any(|start| path.starts_with(start));

@@ -1,4 +1,4 @@
-//! Tests of the service over HTTP, in one test binary.
+//! Tests of the server over HTTP, in one test binary.
 
 #![expect(
     clippy::expect_used,

@@ -6,7 +6,7 @@ use std::path::Path;
 use pennon_tests::TestApp;
 use reqwest::StatusCode;
 
-/// Returns the names of all time series that the service has after a request.
+/// Returns the names of all time series that the server has after a request.
 async fn series() -> BTreeSet<String> {
     let app = TestApp::with_settings(&["--metrics-listen", "127.0.0.1:0"]).await;
     app.anonymous().get("/health").await.expect(StatusCode::OK);

@@ -123,13 +123,13 @@ async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_r
     assert!(degraded(&app).await.is_empty());
 }
 
-/// Returns the reasons why the service is degraded.
+/// Returns the reasons why the server is degraded.
 async fn degraded(app: &TestApp) -> Vec<String> {
     let health = app.anonymous().get("/health").await.json();
     serde_json::from_value(health["reasons"].clone()).expect("reasons")
 }
 
-/// Returns the status of the service and the status of its database.
+/// Returns the status of the server and the status of its database.
 async fn health(app: &TestApp) -> (String, String) {
     let health = app.anonymous().get("/health").await;
     (health.text("/status"), health.text("/database/status"))

@@ -21,7 +21,7 @@ const NOTICED_WITHIN: Duration = Duration::from_secs(5);
 /// busy machine.
 const SILENCE: Duration = Duration::from_millis(1250);
 
-/// The right to put load on the machine. Two loads at once would slow down both services, and all limits here are those
+/// The right to put load on the machine. Two loads at once would slow down both servers, and all limits here are those
 /// of an idle machine.
 static TURN: Mutex<()> = Mutex::const_new(());
 

@@ -13,7 +13,7 @@ use tokio::process::Command;
 const CORE: &str = "/npm/@pennon%2fcore";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Starts a service whose registry is public.
+/// Starts a server whose registry is public.
 async fn start_with_public_registry(arguments: &[&str]) -> TestApp {
     TestApp::with_settings(&[["--npm", "open"].as_slice(), arguments].concat()).await
 }

@@ -179,7 +179,7 @@ async fn restarting_the_pooler_interrupts_only_administration() {
     })
     .await;
     pooler.restart().await;
-    eventually("the service recovers", async || {
+    eventually("the server recovers", async || {
         !health().await.contains("degraded")
     })
     .await;

@@ -11,7 +11,7 @@ const ENCRYPTED: &str = "encrypted:a%20secret";
 const CERTIFIED: &str = "certified";
 const UNENCRYPTED: &str = "unencrypted";
 
-/// Counts the connections of services to a database, with TLS or without.
+/// Counts the connections of servers to a database, with TLS or without.
 async fn connections(database: &TestDatabase, encrypted: bool) -> i64 {
     sqlx::query_scalar(
         "select count(*) from pg_stat_activity join pg_stat_ssl using (pid)
@@ -26,7 +26,7 @@ async fn connections(database: &TestDatabase, encrypted: bool) -> i64 {
 /// Starts the binary, and expects all of its connections to use TLS, or none.
 async fn expect_serving(database: &TestDatabase, url: &str, encrypted: bool) {
     let process = Process::start(&TestDatabase::at(url), &[]).await;
-    eventually("the service reads, listens and probes", async || {
+    eventually("the server reads, listens and probes", async || {
         connections(database, encrypted).await >= 3
     })
     .await;

@@ -1,4 +1,4 @@
-//! The service while its database cannot write: a full disk, and transactions that the database rolls back itself.
+//! The server while its database cannot write: a full disk, and transactions that the database rolls back itself.
 
 use std::process::Command;
 

@@ -380,7 +380,7 @@ async fn requests_during_a_token_revocation_write_all_or_nothing() {
     assert_eq!(flags["pagination"]["total"], created);
 }
 
-/// Sends a request without its body. Returns once the service has authorized the caller and waits for the body.
+/// Sends a request without its body. Returns once the server has authorized the caller and waits for the body.
 async fn begin_to_create_a_flag(app: &TestApp, authorization: &str) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(app.address())
         .await

@@ -22,7 +22,7 @@ async fn every_case_gives_the_expected_result_alone_and_in_a_batch() {
     );
 }
 
-/// Evaluates the cases of a file on a service of its own, and returns their number.
+/// Evaluates the cases of a file on a server of its own, and returns their number.
 async fn run_file(file: VectorFile) -> u64 {
     let app = TestApp::start().await;
     let admin = app.admin().await;
@@ -36,7 +36,7 @@ async fn run_file(file: VectorFile) -> u64 {
     run
 }
 
-/// The service refuses to store features that it does not know.
+/// The server refuses to store features that it does not know.
 #[tokio::test]
 async fn the_service_refuses_features_of_newer_versions() {
     let app = TestApp::start().await;

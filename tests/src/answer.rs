@@ -1,4 +1,4 @@
-//! Responses of the service, with the checks that tests need.
+//! Responses of the server, with the checks that tests need.
 
 use reqwest::header::HeaderMap;
 use reqwest::{RequestBuilder, StatusCode};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::described;
 
-/// A complete response of the service.
+/// A complete response of the server.
 pub struct Answer {
     /// The status code.
     pub status: StatusCode,
@@ -22,7 +22,7 @@ impl Answer {
         let (http, request) = request.build_split();
         let request = request.expect("the request is valid");
         let (method, path) = (request.method().clone(), request.url().path().to_owned());
-        let response = http.execute(request).await.expect("the service answers");
+        let response = http.execute(request).await.expect("the server answers");
         let (status, headers) = (response.status(), response.headers().clone());
         let bytes = response.bytes().await.expect("the answer is complete");
         let answer = Self {

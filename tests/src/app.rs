@@ -1,4 +1,4 @@
-//! A service on a real port, with a clock that the test controls.
+//! A server on a real port, with a clock that the test controls.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use crate::caller::HttpServer;
 use crate::{Answer, Caller, CommandResult, EMAIL, PASSWORD, START, TestDatabase};
 
-/// A running service with its own database.
+/// A running server with its own database.
 pub struct TestApp {
     server: HttpServer,
     metrics_address: Option<SocketAddr>,
@@ -29,27 +29,27 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    /// Starts a service with the default settings.
+    /// Starts a server with the default settings.
     pub async fn start() -> Self {
         Self::with_settings(&[]).await
     }
 
-    /// Starts a service with command-line settings, on a database on which another one has completed its first start.
+    /// Starts a server with command-line settings, on a database on which another one has completed its first start.
     pub async fn with_settings(arguments: &[&str]) -> Self {
         Self::on(Arc::new(TestDatabase::prepared().await), arguments).await
     }
 
-    /// Starts a service with command-line settings, on an empty database.
+    /// Starts a server with command-line settings, on an empty database.
     pub async fn on_empty_database(arguments: &[&str]) -> Self {
         Self::on(Arc::new(TestDatabase::create().await), arguments).await
     }
 
-    /// Starts a service on the database at a URL.
+    /// Starts a server on the database at a URL.
     pub async fn on_database(url: &str) -> Self {
         Self::on(Arc::new(TestDatabase::at(url)), &[]).await
     }
 
-    /// Starts a service on a database, which need not be empty.
+    /// Starts a server on a database, which need not be empty.
     pub async fn over(database: TestDatabase) -> Self {
         Self::on(Arc::new(database), &[]).await
     }
@@ -69,7 +69,7 @@ impl TestApp {
         starting.join_all().await
     }
 
-    /// Completes the first start of a service on an empty database, without serving requests.
+    /// Completes the first start of a server on an empty database, without serving requests.
     pub(crate) async fn start_and_stop(database: &TestDatabase) {
         let clock = Arc::new(TestClock::starting());
         let (state, _) = start(database, settings(&[]), clock).await;
@@ -94,7 +94,7 @@ impl TestApp {
         }
     }
 
-    /// Returns true if this service created the first administrator.
+    /// Returns true if this server created the first administrator.
     pub fn is_first(&self) -> bool {
         self.first.is_some()
     }
@@ -131,7 +131,7 @@ impl TestApp {
         }
     }
 
-    /// Runs one statement on the database, unnoticed by the service.
+    /// Runs one statement on the database, unnoticed by the server.
     pub async fn tamper(&self, sql: &'static str) {
         self.database.execute(sql).await;
     }
@@ -184,12 +184,12 @@ impl TestApp {
         self.database.url().starts_with("sqlite:")
     }
 
-    /// Begins the service's graceful shutdown.
+    /// Begins the server's graceful shutdown.
     pub fn drain(&self) {
         self.state.drain();
     }
 
-    /// Closes the service's connections to the database permanently.
+    /// Closes the server's connections to the database permanently.
     pub async fn lose_database(&self) {
         self.state.close().await;
     }
@@ -243,7 +243,7 @@ impl TestApp {
         self.signed_in(email).await
     }
 
-    /// Returns the host and port of the service, for tests that use a socket directly.
+    /// Returns the host and port of the server, for tests that use a socket directly.
     pub fn address(&self) -> &str {
         self.server.base_url.trim_start_matches("http://")
     }
@@ -267,7 +267,7 @@ async fn start(
     let entropy = Entropy::from_seed(database.next_seed());
     AppState::start(settings, secrets, None, clock, entropy)
         .await
-        .expect("the service starts")
+        .expect("the server starts")
 }
 
 /// A clock that advances only when the test advances it.

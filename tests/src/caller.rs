@@ -1,4 +1,4 @@
-//! Callers of the service.
+//! Callers of the server.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{Answer, EMAIL};
 
-/// A caller of the service, with its credential.
+/// A caller of the server, with its credential.
 #[derive(Clone)]
 pub struct Caller<'a> {
     pub(crate) server: &'a HttpServer,

@@ -17,14 +17,14 @@ use crate::postgres::Created;
 /// The variable that names a PostgreSQL server, on which the tests then create their databases.
 const SERVER: &str = "PENNON_TEST_POSTGRES_URL";
 
-/// The first seed for services on a database that others have filled, so that new IDs do not collide with existing
+/// The first seed for servers on a database that others have filled, so that new IDs do not collide with existing
 /// ones.
 pub(crate) const SEED_IF_FILLED: u64 = 1000;
 
-/// The seed of the service that prepares a database. No other service on the database uses it.
+/// The seed of the server that prepares a database. No other server on the database uses it.
 const SEED_OF_PREPARATION: u64 = u64::MAX;
 
-/// A hash of [`PASSWORD`](crate::PASSWORD) that is verified in microseconds. Those of the service take 20 ms.
+/// A hash of [`PASSWORD`](crate::PASSWORD) that is verified in microseconds. Those of the server take 20 ms.
 const CHEAP_HASH: &str =
     "$argon2id$v=19$m=8,t=1,p=1$cGVubm9uIHRlc3Qgc2FsdA$q8Dz46Q7aamLk367HVfPWIfEL4m8QnVFnbtFUiYv2Vs";
 
@@ -54,7 +54,7 @@ impl TestDatabase {
         Some(Self::on_postgres(&server).await)
     }
 
-    /// Creates a copy of a database on which a service has completed its first start.
+    /// Creates a copy of a database on which a server has completed its first start.
     pub async fn prepared() -> Self {
         static FILE: OnceCell<Vec<u8>> = OnceCell::const_new();
         if let Ok(server) = std::env::var(SERVER) {
@@ -108,7 +108,7 @@ impl TestDatabase {
         }
     }
 
-    /// Runs one statement on the database, unnoticed by the service. When this returns, a file contains its changes.
+    /// Runs one statement on the database, unnoticed by the server. When this returns, a file contains its changes.
     pub async fn execute(&self, sql: impl Into<String>) {
         let sql = AssertSqlSafe(sql.into());
         if self.is_postgres() {
@@ -240,13 +240,13 @@ impl TestDatabase {
         self.url.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Returns the seed for the next service on this database. Each service generates repeatable IDs and secrets, and
-    /// no two services generate the same ones.
+    /// Returns the seed for the next server on this database. Each server generates repeatable IDs and secrets, and
+    /// no two servers generate the same ones.
     pub(crate) fn next_seed(&self) -> u64 {
         self.seeds.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Sets the seed for the next service.
+    /// Sets the seed for the next server.
     pub(crate) fn seed_from(&mut self, seed: u64) {
         *self.seeds.get_mut() = seed;
     }
@@ -297,7 +297,7 @@ impl WriteLock {
     }
 }
 
-/// Completes the first start of a service on an empty database.
+/// Completes the first start of a server on an empty database.
 async fn prepare(url: &str) {
     let mut database = TestDatabase::at(url);
     database.seed_from(SEED_OF_PREPARATION);

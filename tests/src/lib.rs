@@ -1,6 +1,6 @@
-//! Support for tests of the service over HTTP.
+//! Support for tests of the server over HTTP.
 //!
-//! - [`TestApp`] is a service on a real port within the test program. Its clock advances only by the test, and its IDs
+//! - [`TestApp`] is a server on a real port within the test program. Its clock advances only by the test, and its IDs
 //!   and keys are repeatable. [`Process`] is the real binary.
 //! - Each has its own [`TestDatabase`]: a SQLite file, or a new database on the PostgreSQL server that
 //!   `PENNON_TEST_POSTGRES_URL` names. [`Proxy`], [`LossyProxy`], [`Pooler`] and [`TlsCluster`] stand before it.

@@ -42,7 +42,7 @@ pub struct FlagEnvironment {
     pub path: String,
 }
 
-/// Each of these methods fails the test if the service refuses.
+/// Each of these methods fails the test if the server refuses.
 impl Caller<'_> {
     /// Creates an environment and returns its ID and SDK key.
     pub async fn environment(&self, product: &str, name: &str) -> (String, String) {

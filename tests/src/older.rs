@@ -61,7 +61,7 @@ impl TestDatabase {
         database
     }
 
-    /// Runs statements on the database, unnoticed by the service.
+    /// Runs statements on the database, unnoticed by the server.
     pub async fn run(&self, sql: &str) {
         let sql = sqlx::raw_sql(AssertSqlSafe(sql));
         if self.is_postgres() {

@@ -1,4 +1,4 @@
-//! PgBouncer between the service and PostgreSQL.
+//! PgBouncer between the server and PostgreSQL.
 
 use std::fs;
 use std::net::SocketAddr;

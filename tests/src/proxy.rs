@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::TestDatabase;
 
-/// A proxy between the service and the database. By default, it forwards everything.
+/// A proxy between the server and the database. By default, it forwards everything.
 pub struct Proxy {
     address: SocketAddr,
     network: Arc<watch::Sender<Network>>,

@@ -19,7 +19,7 @@ pub fn read() -> (Vec<VectorFile>, u64) {
     listed(&json("index.json"))
 }
 
-/// Reads the files about documents of newer services, likewise.
+/// Reads the files about documents of newer servers, likewise.
 pub fn read_future() -> (Vec<VectorFile>, u64) {
     listed(&json("index.json")["future"])
 }

@@ -35,19 +35,19 @@ impl Wire {
         let address = address.to_socket_addrs().expect("an address").next();
         let stream = TcpStream::connect(address.expect("an address")).await;
         Self {
-            stream: stream.expect("the service takes the connection"),
+            stream: stream.expect("the server takes the connection"),
             read: Vec::new(),
         }
     }
 
     /// Connects to an IPv4 address with a receive buffer of a few kilobytes, so that a response that is not read stays
-    /// with the service.
+    /// with the server.
     pub async fn with_small_buffer(address: &str) -> Self {
         let socket = TcpSocket::new_v4().expect("a socket");
         socket.set_recv_buffer_size(4096).expect("a small buffer");
         let stream = socket.connect(address.parse().expect("an address")).await;
         Self {
-            stream: stream.expect("the service takes the connection"),
+            stream: stream.expect("the server takes the connection"),
             read: Vec::new(),
         }
     }
@@ -55,7 +55,7 @@ impl Wire {
     /// Writes a text.
     pub async fn write(&mut self, text: &str) {
         let written = self.stream.write_all(text.as_bytes()).await;
-        written.expect("the service reads");
+        written.expect("the server reads");
     }
 
     /// Sends a `GET` request for a path, and reads the response.
@@ -105,7 +105,7 @@ impl Wire {
         })
     }
 
-    /// Waits until the service closes the connection. Fails the test if the service sends anything before.
+    /// Waits until the server closes the connection. Fails the test if the server sends anything before.
     pub async fn expect_end(&mut self) {
         assert!(
             !self.more().await,

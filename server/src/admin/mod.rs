@@ -67,7 +67,7 @@ pub(crate) trait Existence<By = Actor> {
 #[derive(Clone)]
 pub(crate) struct Admin(Arc<AdminParts>);
 
-/// The database, and the parts of the service that follow changes.
+/// The database, and the parts of the server that follow changes.
 pub(crate) struct AdminParts {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
@@ -93,7 +93,7 @@ impl Deref for Admin {
     }
 }
 
-/// An error that keeps the service from starting.
+/// An error that keeps the server from starting.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The database cannot be opened.

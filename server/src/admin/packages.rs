@@ -64,7 +64,7 @@ impl Package {
 /// Stores the packages of this binary in the database, unless they exist. A stored version with different content is
 /// not replaced, because lock files contain its checksum.
 ///
-/// A failure does not stop the service, because serving flags needs no packages. Returns its cause, and logs it if it
+/// A failure does not stop the server, because serving flags needs no packages. Returns its cause, and logs it if it
 /// differs from that of the last attempt.
 pub(crate) async fn store(admin: &Admin, last: Option<String>) -> Option<String> {
     let Err(error) = try_store(admin).await else {

@@ -1,4 +1,4 @@
-//! Secrets that the service shows once and stores only as hashes.
+//! Secrets that the server shows once and stores only as hashes.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;

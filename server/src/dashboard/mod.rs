@@ -39,7 +39,7 @@ use crate::admin::precondition::Precondition;
 use crate::auth::actor::Person;
 use crate::error::{Conflict, Error, Fault, FaultLocation, join_paths};
 
-/// The service, on behalf of the user who is signed in to the dashboard.
+/// The server, on behalf of the user who is signed in to the dashboard.
 pub(crate) struct SignedIn {
     admin: Admin,
     actor: Person,

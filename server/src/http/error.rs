@@ -21,7 +21,7 @@ pub(super) const PROBLEM: &str = "application/problem+json";
 /// The time that a client should wait while the database is unavailable, in seconds.
 pub(super) const RETRY_WHEN_UNAVAILABLE: u64 = 5;
 
-/// The time that a client should wait while the service is overloaded, in seconds.
+/// The time that a client should wait while the server is overloaded, in seconds.
 pub(super) const RETRY_WHEN_BUSY: u64 = 1;
 
 /// An error response.

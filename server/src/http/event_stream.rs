@@ -15,7 +15,7 @@ const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering
 /// An event, or the error of serializing it.
 pub(super) type EventResult = Result<Event, axum::Error>;
 
-/// Returns a response that streams events. It sends heartbeats while no events occur, and ends when the service stops.
+/// Returns a response that streams events. It sends heartbeats while no events occur, and ends when the server stops.
 pub(super) fn event_stream(
     runtime: &Runtime,
     events: impl Stream<Item = EventResult> + Send + 'static,

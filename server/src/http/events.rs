@@ -24,7 +24,7 @@ use crate::state::AppState;
 /// all pages return to a server at the moment of its restart.
 const MIN_RETRY: Duration = Duration::from_secs(1);
 
-/// The stream for one browser. It ends with the session, after a change of the role, and when the service stops.
+/// The stream for one browser. It ends with the session, after a change of the role, and when the server stops.
 pub(super) struct Events {
     state: AppState,
     session: StreamSession,

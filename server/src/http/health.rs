@@ -20,7 +20,7 @@ pub(super) fn routes() -> Routes {
     .with(route!(ready))
 }
 
-/// The state of the service.
+/// The state of the server.
 #[derive(Serialize, ToSchema)]
 struct Health {
     /// `ok`, or `degraded` if `reasons` is not empty.
@@ -28,13 +28,13 @@ struct Health {
     status: &'static str,
     /// The reasons for the status `degraded`. The log has the details.
     reasons: Vec<Reason>,
-    /// The version of the service.
+    /// The version of the server.
     version: &'static str,
     /// The state of the database.
     database: Database,
 }
 
-/// A reason why the service is degraded.
+/// A reason why the server is degraded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = DegradedReason)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -57,7 +57,7 @@ struct Database {
     status: &'static str,
 }
 
-/// Reports the health of the service.
+/// Reports the health of the server.
 ///
 /// Returns 200 while the process runs, because evaluation continues without the database.
 #[utoipa::path(get, path = "/health")]
@@ -65,13 +65,13 @@ async fn health(State(state): State<AppState>) -> Json<Health> {
     Json(of(&state))
 }
 
-/// Reports the health of the service, like `/health`.
+/// Reports the health of the server, like `/health`.
 #[utoipa::path(get, path = "/health/live")]
 async fn live(State(state): State<AppState>) -> Json<Health> {
     Json(of(&state))
 }
 
-/// Reports whether the service accepts traffic.
+/// Reports whether the server accepts traffic.
 ///
 /// Returns 503 during shutdown. The server answers no requests before it has loaded all flags. An unavailable database
 /// does not affect readiness, because evaluation continues.
@@ -134,7 +134,7 @@ impl Answer for Readiness {
         let draining = Json::<Health>::answers(schemas).into_iter();
         answers.extend(draining.map(|answered| Answered {
             status: StatusCode::SERVICE_UNAVAILABLE,
-            about: "The service is shutting down.",
+            about: "The server is shutting down.",
             ..answered
         }));
         answers

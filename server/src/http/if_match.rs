@@ -10,7 +10,7 @@ use crate::admin::precondition::Precondition;
 
 /// The precondition of a change; none without the header.
 ///
-/// The comparison is strong: a weak tag matches nothing, and neither does a tag that the service did not issue.
+/// The comparison is strong: a weak tag matches nothing, and neither does a tag that the server did not issue.
 pub(crate) struct IfMatch(pub(crate) Precondition);
 
 impl<S: Sync> FromRequestParts<S> for IfMatch {

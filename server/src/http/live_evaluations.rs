@@ -24,7 +24,7 @@ const MAX_STREAMS: usize = 8;
 const DURATION_MILLIS: i64 = 10 * 60 * 1000;
 
 /// The stream for one page. It ends with the session, after a change of the role, when the environment is revoked, when
-/// the service stops, and in time.
+/// the server stops, and in time.
 pub(super) struct LiveEvaluations {
     state: AppState,
     person: Person,

@@ -57,7 +57,7 @@ use self::timing::Timing;
 use crate::error::Error;
 use crate::state::AppState;
 
-/// Returns the router of the service's port.
+/// Returns the router of the server's port.
 pub(crate) fn edge(state: AppState) -> Edge {
     protected(routes(state.clone()), state)
 }

@@ -73,7 +73,7 @@ impl<S> App for S where
 {
 }
 
-/// The listening sockets of the service.
+/// The listening sockets of the server.
 pub struct Listeners {
     api: TcpListener,
     metrics: Option<TcpListener>,

@@ -1,7 +1,7 @@
 //! Replaces hyper's own refusals by problem documents.
 //!
 //! If hyper cannot read a request's head, it responds with an empty body, and offers no hook to change that. So, while
-//! no response of the service is in progress, this module replaces hyper's output.
+//! no response of the server is in progress, this module replaces hyper's output.
 
 use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
@@ -24,7 +24,7 @@ use crate::state::AppState;
 /// The maximum size of one read. hyper's buffer for each connection grows with the size of previous reads.
 const READ_BYTES: usize = 16 * 1024;
 
-/// The state of the last response. It shows whether bytes from hyper belong to a response of the service.
+/// The state of the last response. It shows whether bytes from hyper belong to a response of the server.
 #[derive(Clone, Default)]
 pub(super) struct ResponseProgress(Arc<AtomicU8>);
 

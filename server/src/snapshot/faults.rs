@@ -10,7 +10,7 @@ use pennon_model::id::EnvironmentId;
 use crate::error::Error;
 
 /// The data that the last refill could not read. Each fault is logged once, not at each attempt. While any fault
-/// exists, the service's health is degraded.
+/// exists, the server's health is degraded.
 #[derive(Default)]
 pub(crate) struct Faults(Mutex<Found>);
 

@@ -66,7 +66,7 @@ type OutcomeCounts = [AtomicU64; Outcome::ALL.len()];
 /// The side that made the evaluations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Origin {
-    /// This service.
+    /// This server.
     Server,
     /// A client, which reported them.
     Client,

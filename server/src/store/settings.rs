@@ -1,4 +1,4 @@
-//! Values that the service generated for its own use.
+//! Values that the server generated for its own use.
 
 use super::{Tx, on_conn};
 use crate::error::Error;

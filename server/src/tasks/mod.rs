@@ -10,7 +10,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 use crate::admin::Admin;
 use crate::state::AppState;
 
-/// The interval at which the service compares revisions, and at which the other periodic tasks look for work.
+/// The interval at which the server compares revisions, and at which the other periodic tasks look for work.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// The delay before a task that has panicked is restarted.
@@ -19,7 +19,7 @@ const RESTART_DELAY: Duration = Duration::from_secs(1);
 /// The time limit at shutdown for counts that are being written to the database.
 const COUNTING_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A task that the service requires.
+/// A task that the server requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Probes the database, independently of reads, which may wait for connections and locks. It ends at once on
@@ -36,7 +36,7 @@ pub enum Task {
     Listen,
     /// Sends committed changes to subscribers.
     Feed,
-    /// Writes counts of usage to the database. It ends when the service stops, and must not be canceled.
+    /// Writes counts of usage to the database. It ends when the server stops, and must not be canceled.
     Count,
 }
 
@@ -81,7 +81,7 @@ impl Task {
     }
 }
 
-/// All tasks of a service.
+/// All tasks of a server.
 pub struct Tasks {
     endless: JoinSet<()>,
     counting: JoinHandle<()>,
@@ -106,7 +106,7 @@ impl Tasks {
     pub async fn stop(mut self) {
         self.endless.shutdown().await;
         self.state.drain();
-        // The service writes the last counts when it closes, whether or not this times out.
+        // The server writes the last counts when it closes, whether or not this times out.
         let _ = timeout(COUNTING_TIMEOUT, self.counting).await;
     }
 }

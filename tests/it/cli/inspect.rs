@@ -4,7 +4,7 @@ use pennon_tests::{FlagEnvironment, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-/// Starts a service with a flag that is on for `DE`, by a rule that a second rule repeats.
+/// Starts a server with a flag that is on for `DE`, by a rule that a second rule repeats.
 async fn app() -> (TestApp, FlagEnvironment) {
     let app = TestApp::start().await;
     let admin = app.admin().await;

@@ -17,7 +17,7 @@ declare module "@pennon/core" {
 }
 "#;
 
-/// Starts a service with a flag that has a description, one without a description, and an archived flag.
+/// Starts a server with a flag that has a description, one without a description, and an archived flag.
 async fn app() -> TestApp {
     let app = TestApp::start().await;
     let admin = app.admin().await;

@@ -1,4 +1,4 @@
-//! Request bodies: their size, how long they may take, and what the service reads before it refuses a request.
+//! Request bodies: their size, how long they may take, and what the server reads before it refuses a request.
 
 use pennon_tests::{Browser, FlagEnvironment, TestApp, Wire};
 use reqwest::{Method, StatusCode};

@@ -1,4 +1,4 @@
-//! Connections and request heads: how long the service waits for a peer, and how much it reads.
+//! Connections and request heads: how long the server waits for a peer, and how much it reads.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Limits of connections and requests, beyond which the service refuses further ones.
+//! Limits of connections and requests, beyond which the server refuses further ones.
 
 use pennon_tests::{Answer, Browser, EMAIL, FlagEnvironment, PASSWORD, TestApp, Wire, eventually};
 use reqwest::StatusCode;

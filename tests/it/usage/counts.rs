@@ -1,4 +1,4 @@
-//! Counts of what the service itself has answered, by hour.
+//! Counts of what the server itself has answered, by hour.
 
 use pennon_tests::{Browser, FlagEnvironment, LossyProxy, START, TestApp, TestDatabase};
 use reqwest::{Method, StatusCode};

@@ -7,7 +7,7 @@ use pennon_tests::Caller;
 use reqwest::StatusCode;
 use serde_json::Value;
 
-/// The hour in which every test service starts.
+/// The hour in which every test server starts.
 const HOUR: &str = "2026-03-01T09:00:00.000Z";
 
 /// Evaluates a flag several times.

@@ -27,7 +27,7 @@ use crate::store;
 /// The interval at which counts are written to the database.
 const INTERVAL: Duration = Duration::from_mins(1);
 
-/// The time limit for writing the last counts before the service stops.
+/// The time limit for writing the last counts before the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 const MINUTE_MILLIS: i64 = 60 * 1000;
@@ -70,7 +70,7 @@ impl Sampling {
 }
 
 impl Admin {
-    /// Writes the counts to the database once a minute, and deletes old data once an hour, until the service stops. It
+    /// Writes the counts to the database once a minute, and deletes old data once an hour, until the server stops. It
     /// must not be canceled: the counts being written might be stored or not.
     pub(crate) async fn run_usage_writer(&self, stopping: impl Future<Output = ()>) {
         let mut ticks = tokio::time::interval(INTERVAL);

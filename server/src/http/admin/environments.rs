@@ -62,7 +62,7 @@ impl Revised for EnvironmentWithKey {
 /// Creates an environment.
 ///
 /// All active flags are off in it; a public environment has only public flags. Only this response contains `sdkKey`:
-/// the service stores a hash.
+/// the server stores a hash.
 #[utoipa::path(post, path = "/environments")]
 async fn create(
     State(admin): State<Admin>,

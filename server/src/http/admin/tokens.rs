@@ -57,7 +57,7 @@ struct TokenList(Vec<Token>);
 
 /// Creates a token for yourself.
 ///
-/// Only this response contains the secret, `token`: the service stores a hash. The role of the token must not exceed
+/// Only this response contains the secret, `token`: the server stores a hash. The role of the token must not exceed
 /// your own. You can have 50 tokens.
 #[utoipa::path(post, path = "/users/me/tokens")]
 async fn create(

@@ -1,4 +1,4 @@
-//! Failures outside of the dashboard's pages, such as that of an overloaded service, as pages.
+//! Failures outside of the dashboard's pages, such as that of an overloaded server, as pages.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;

@@ -177,7 +177,7 @@ async fn export(state: AppState, request: Request) -> Result<Response, Error> {
     }
 }
 
-/// Provides the service to pages and server functions. Full access requires a session.
+/// Provides the server to pages and server functions. Full access requires a session.
 fn provide_ports(state: &AppState) {
     let (Some(parts), Some(response)) = (use_context::<Parts>(), use_context::<ResponseOptions>())
     else {
