@@ -206,6 +206,47 @@ async fn wait_until_connections_wait(
 }
 
 #[tokio::test]
+async fn reads_that_wait_for_a_table_delay_no_change() {
+    let one = TestApp::start().await;
+    if !one.database().is_postgres() {
+        return;
+    }
+    let other = one.beside().await;
+    other.follow();
+    let admin = one.admin().await;
+    let checkout = admin.flag_environment().await;
+    let sdk = other.sdk(&checkout.sdk_key);
+    eventually("the other instance accepts the key", async || {
+        !sdk.is_refused().await
+    })
+    .await;
+    let other_admin = other.admin().await;
+    let lock = lock(&one, "usage_hours").await;
+    let usage = format!("/flags/{}/usage", checkout.flag);
+    let mut reads = JoinSet::new();
+    // More than an instance has connections.
+    for _ in 0..20 {
+        reads.spawn(other_admin.request(Method::GET, &usage).send());
+    }
+    wait_until_connections_wait(&one, "usage_hours", "AccessShareLock", 6).await;
+
+    admin.switch_on(&checkout).await;
+    eventually("the other instance serves the change", async || {
+        sdk.is_on("checkout").await
+    })
+    .await;
+    other_admin.switch_to(&checkout, false).await;
+    assert!(!sdk.is_on("checkout").await);
+    let (id, key) = (&checkout.environment, &checkout.sdk_key);
+    admin.revoke(id).await;
+    eventually("the other instance refuses the key", async || {
+        other.sdk(key).is_refused().await
+    })
+    .await;
+    drop(lock);
+}
+
+#[tokio::test]
 async fn a_concurrent_refill_neither_delays_nor_undoes_a_revocation() {
     let one = TestApp::start().await;
     if !one.database().is_postgres() {

@@ -191,7 +191,7 @@ impl Actor {
             .access_tokens
             .session(credential, now)
             .ok_or(Error::Unauthenticated)?;
-        let user = store::sessions::by_id(&mut auth.db.read().await?, session, now).await?;
+        let user = store::sessions::by_id(&mut auth.db.authenticate().await?, session, now).await?;
         Ok(Self::signed_in(
             user.ok_or(Error::Unauthenticated)?,
             session,
@@ -201,7 +201,7 @@ impl Actor {
     /// Authenticates a personal access token, which never allows more than its owner's current role.
     async fn from_token(auth: &Auth, token: &str) -> Result<Self, Error> {
         let (hash, now) = (SecretHash::of(token), auth.clock.now());
-        let found = store::tokens::by_hash(&mut auth.db.read().await?, hash, now).await?;
+        let found = store::tokens::by_hash(&mut auth.db.authenticate().await?, hash, now).await?;
         let (token, owner) = found.ok_or(Error::Unauthenticated)?;
         Ok(Self::new(Credential::Token(owner, token)))
     }
@@ -264,7 +264,8 @@ impl Person {
     /// Returns true if the session is still valid: it has not ended, and the role and the grants are the same.
     pub(crate) async fn is_signed_in(&self, auth: &Auth) -> Result<bool, Error> {
         let now = auth.clock.now();
-        let user = store::sessions::by_id(&mut auth.db.read().await?, self.session, now).await?;
+        let user =
+            store::sessions::by_id(&mut auth.db.authenticate().await?, self.session, now).await?;
         Ok(user
             .is_some_and(|user| (user.role, &user.grants) == (self.user.role, &self.user.grants)))
     }
@@ -276,7 +277,8 @@ impl Person {
         extensions: &Extensions,
     ) -> Result<Self, Error> {
         let (cookie, now) = (SecretHash::of(cookie), auth.clock.now());
-        let found = store::sessions::by_cookie(&mut auth.db.read().await?, cookie, now).await?;
+        let found =
+            store::sessions::by_cookie(&mut auth.db.authenticate().await?, cookie, now).await?;
         let (session, user) = found.ok_or(Error::Unauthenticated)?;
         Actor::signed_in(user, session)
             .with_request(extensions)

@@ -226,7 +226,7 @@ impl Snapshots {
         // Environments that were revoked before this point are not read, and neither are ended overlaps.
         *self.refused.lock() = Refused::default();
         let (mut tx, heads): (Tx, Heads) = within(HEADS_TIMEOUT, async {
-            let mut tx = db.read().await?;
+            let mut tx = db.follow().await?;
             let heads = heads(&mut tx).await?;
             Ok((tx, heads))
         })
@@ -255,7 +255,7 @@ impl Snapshots {
                     found.insert(Unreadable::Environment(head.id), error.to_string().into());
                     // After a failed query, PostgreSQL refuses all others in the same transaction. A new transaction
                     // may see later changes, which does no harm: data that is read too early is read again.
-                    tx = within(HEADS_TIMEOUT, db.read()).await?;
+                    tx = within(HEADS_TIMEOUT, db.follow()).await?;
                     current.cloned()
                 }
             };
@@ -394,7 +394,7 @@ async fn successor(
 async fn reload_one(served: &Arc<Served>, db: &Db) -> Result<(), Error> {
     loop {
         let current = served.current();
-        let mut tx = db.read().await?;
+        let mut tx = db.follow().await?;
         let heads = heads(&mut tx).await?;
         let Some(head) = heads.readable.iter().find(|head| head.id == served.id) else {
             return Ok(());

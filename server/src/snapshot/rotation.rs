@@ -136,7 +136,10 @@ impl Snapshots {
             return Ok(());
         }
         let known = self.by_key.load_full();
-        let active = within(HEADS_TIMEOUT, async { heads(&mut db.read().await?).await }).await?;
+        let active = within(HEADS_TIMEOUT, async {
+            heads(&mut db.follow().await?).await
+        })
+        .await?;
         self.drop_all_but(&active, &known);
         Ok(())
     }

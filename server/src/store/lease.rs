@@ -8,12 +8,12 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgPool;
 use sqlx::{AssertSqlSafe, Executor, Postgres, SqlSafeStr as _, Transaction};
 use tokio::sync::{Semaphore, watch};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
-use super::postgres::{Pools, READERS, WRITERS};
+use super::postgres::{Pools, WRITERS};
 use super::statements::Statements;
 use super::storage::Storage;
-use super::{Access, WRITE_LOCK_TIMEOUT};
+use super::{Access, READERS, WRITE_LOCK_TIMEOUT};
 use crate::database_error::{ADMIN_SHUTDOWN, code, is_of_pooler};
 use crate::error::Error;
 
@@ -27,6 +27,9 @@ const PLANNING_IN_TRANSACTION: Duration = Duration::from_secs(30);
 
 /// The interval at which a caller that waits for a new connection looks for one that has become free.
 const REUSE_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The wait for a connection after which a caller also takes one that is for other reads. Opening one takes less.
+const BORROW_DELAY: Duration = Duration::from_millis(200);
 
 /// Compiling a query takes longer than any query of Pennon.
 const BEGIN_READ: &str =
@@ -138,6 +141,14 @@ async fn begin_once(
     let began = Instant::now();
     let (connection, statement) = match access {
         Access::Read => (acquire(&pools.readers, &pools.spare).await?, BEGIN_READ),
+        Access::Authenticate => (
+            acquire_or_borrow(pools, &pools.authenticators).await?,
+            BEGIN_READ,
+        ),
+        Access::Follow => (
+            acquire_or_borrow(pools, &pools.followers).await?,
+            BEGIN_READ,
+        ),
         Access::Write | Access::Prepare => (acquire_writer(pools, storage).await?, BEGIN_WRITE),
     };
     let mut tx = begin_on(connection, statement, lease.clone()).await?;
@@ -174,6 +185,23 @@ async fn acquire(
             return Ok(returned);
         }
         was_empty |= pool.num_idle() == 0;
+    }
+}
+
+/// Waits for a connection of this pool. If that takes long, because PostgreSQL accepts no more connections, takes one
+/// for reads instead if it is free first.
+pub(super) async fn acquire_or_borrow(
+    pools: &Pools,
+    own: &PgPool,
+) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+    let borrow = async {
+        sleep(BORROW_DELAY).await;
+        acquire(&pools.readers, &pools.spare).await
+    };
+    tokio::select! {
+        biased;
+        acquired = acquire(own, &pools.spare) => acquired,
+        borrowed = borrow => borrowed,
     }
 }
 

@@ -65,6 +65,15 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(1500);
 /// The time limit for a writer to wait for the write lock.
 const WRITE_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The number of connections for reads per instance.
+const READERS: u32 = 6;
+
+/// The number of connections for reads of credentials per instance.
+const AUTHENTICATORS: u32 = 2;
+
+/// The number of connections for reads of changes per instance.
+const FOLLOWERS: u32 = 2;
+
 /// The size of the row that checks whether the disk has space, in bytes: more than a change of one flag writes.
 const STORAGE_CHECK: usize = 256 * 1024;
 
@@ -102,6 +111,10 @@ enum Open {
 #[derive(Clone, Copy)]
 enum Access {
     Read,
+    /// To read the user of a credential.
+    Authenticate,
+    /// To read changes for the snapshots.
+    Follow,
     /// To write, with the write lock.
     Write,
     /// To write rows that need no lock.
@@ -211,6 +224,17 @@ impl Db {
     /// Begins to read. The transaction sees the state of one moment.
     pub(crate) async fn read(&self) -> Result<Tx, Error> {
         self.begin(Access::Read).await
+    }
+
+    /// Begins to read the user of a credential. Slow reads by others do not delay it, so that changes remain possible.
+    pub(crate) async fn authenticate(&self) -> Result<Tx, Error> {
+        self.begin(Access::Authenticate).await
+    }
+
+    /// Begins to read changes for the snapshots. Slow reads by others do not delay it, so that revoked keys are refused
+    /// in time. At most two can run at the same time: a refill, and one for revoked keys during a long refill.
+    pub(crate) async fn follow(&self) -> Result<Tx, Error> {
+        self.begin(Access::Follow).await
     }
 
     /// Begins to write, and waits for the write lock, which excludes all other writers on all instances. Administration

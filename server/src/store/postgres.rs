@@ -13,28 +13,28 @@ use std::io::{self, ErrorKind};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use futures_util::future::join;
+use futures_util::future::{join, join_all};
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{Connection, Row as _};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-use super::lease::{Lease, LeasedTx, begin, lost};
+use super::lease::{Lease, LeasedTx, acquire_or_borrow, begin, lost};
 use super::pooler::ensure_sessions;
 use super::reach::reach;
 use super::schema::{self, Outdated};
 use super::skew::{CorrectedClock, Correction, Skew};
 use super::storage::Storage;
 use super::target::Target;
-use super::{ACQUIRE_TIMEOUT, Access, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
+use super::{
+    ACQUIRE_TIMEOUT, AUTHENTICATORS, Access, FOLLOWERS, OpenError, OpenMode, READERS,
+    WRITE_LOCK_TIMEOUT,
+};
 use crate::clock::{Clock, Confirmed, Entropy};
 use crate::database_error::{TOO_MANY_CONNECTIONS, code, is_of_server};
 
 /// The time limit at the start to wait for a server that is still starting.
 const START_TIMEOUT: Duration = Duration::from_secs(15);
-
-/// The number of connections for reads per instance.
-pub(super) const READERS: u32 = 10;
 
 /// The number of connections for writes per instance: one for the current write, and one for the next, which prepares
 /// as much as it can without the lock. More connections would only wait, at a cost to the database.
@@ -81,6 +81,8 @@ struct ServerParts {
 pub(super) struct Pools {
     pub(super) writers: PgPool,
     pub(super) readers: PgPool,
+    pub(super) authenticators: PgPool,
+    pub(super) followers: PgPool,
     /// The permission to open a connection that nobody waits for.
     pub(super) spare: Arc<Semaphore>,
 }
@@ -306,7 +308,10 @@ impl Server {
     /// if it is alive.
     async fn probe_reader(&self) -> Result<(), sqlx::Error> {
         let (pools, _lease) = self.lease()?;
-        pools.readers.acquire().await?.ping().await
+        acquire_or_borrow(&pools, &pools.followers)
+            .await?
+            .ping()
+            .await
     }
 
     /// Ends this instance's earlier connections on the server's side. If the network lost them, the server keeps them
@@ -354,10 +359,12 @@ impl Server {
 }
 
 impl Pools {
-    /// Creates pools that open connections on demand and keep them, because the server may refuse to open them again.
+    /// Creates pools that open one connection at once and others on demand, and keep them, because the server may refuse
+    /// to open them later.
     fn new(options: &PgConnectOptions) -> Self {
         let pool = |connections, acquire_timeout| {
             PgPoolOptions::new()
+                .min_connections(1)
                 .max_connections(connections)
                 .acquire_timeout(acquire_timeout)
                 .idle_timeout(None)
@@ -377,14 +384,22 @@ impl Pools {
         Self {
             writers: pool(WRITERS, WRITE_LOCK_TIMEOUT),
             readers: pool(READERS, ACQUIRE_TIMEOUT),
+            authenticators: pool(AUTHENTICATORS, ACQUIRE_TIMEOUT),
+            followers: pool(FOLLOWERS, ACQUIRE_TIMEOUT),
             spare: Arc::new(Semaphore::new(1)),
         }
     }
 
     /// Stops handing out connections at once, and returns a future that closes them all.
     fn close(&self) -> impl Future<Output = ()> {
-        let closing = join(self.readers.close(), self.writers.close());
-        async { ((), ()) = closing.await }
+        let pools = [
+            &self.writers,
+            &self.readers,
+            &self.authenticators,
+            &self.followers,
+        ];
+        let closing = join_all(pools.map(PgPool::close));
+        async { drop(closing.await) }
     }
 }
 

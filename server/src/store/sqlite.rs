@@ -17,7 +17,10 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::schema::{self, Outdated};
-use super::{Access, CopyError, OpenError, OpenMode, WRITE_LOCK_TIMEOUT, backup};
+use super::{
+    AUTHENTICATORS, Access, CopyError, FOLLOWERS, OpenError, OpenMode, READERS, WRITE_LOCK_TIMEOUT,
+    backup,
+};
 use crate::database_error::{
     Failure, SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY,
     classify, primary_code,
@@ -40,6 +43,8 @@ pub(super) struct File {
     /// The connection for migrations, imports and backups, with SQLite's own busy handler.
     preparer: SqlitePool,
     readers: SqlitePool,
+    authenticators: SqlitePool,
+    followers: SqlitePool,
 }
 
 impl File {
@@ -63,6 +68,9 @@ impl File {
             // previous ones.
             .row_buffer_size(1_000);
         let file = options.get_filename().to_owned();
+        if file.as_os_str().is_empty() {
+            return Err(OpenError::UnknownScheme);
+        }
         if let OpenMode::Serve(_) = mode {
             create_file(&file)?;
         } else if !file.exists() {
@@ -87,14 +95,18 @@ impl File {
             ensure_writable(&preparer).await.map_err(unusable)?;
         }
         let writer = options.clone().busy_timeout(LOCKING);
+        let reader = options.pragma("query_only", "on");
+        let readers = async |connections| {
+            let opened = pool(connections).connect_with(reader.clone()).await;
+            opened.map_err(unusable)
+        };
         let opened = Self {
             writer: pool(1).connect_with(writer).await.map_err(unusable)?,
             next: Arc::new(Semaphore::new(1)),
             preparer,
-            readers: pool(8)
-                .connect_with(options.pragma("query_only", "on"))
-                .await
-                .map_err(unusable)?,
+            readers: readers(READERS).await?,
+            authenticators: readers(AUTHENTICATORS).await?,
+            followers: readers(FOLLOWERS).await?,
         };
         Ok((opened, outdated))
     }
@@ -113,6 +125,8 @@ impl File {
     ) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
         match access {
             Access::Read => self.readers.begin().await,
+            Access::Authenticate => self.authenticators.begin().await,
+            Access::Follow => self.followers.begin().await,
             Access::Write => self.begin_to_write().await,
             // The first write locks the file.
             Access::Prepare => self.preparer.begin().await,
@@ -142,6 +156,8 @@ impl File {
     /// Closes all connections, which merges the write-ahead log into the file.
     pub(super) async fn close(&self) {
         self.readers.close().await;
+        self.authenticators.close().await;
+        self.followers.close().await;
         self.preparer.close().await;
         self.writer.close().await;
     }
