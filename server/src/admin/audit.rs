@@ -100,6 +100,17 @@ impl Entry {
         actor: &Authorized,
     ) -> Result<(), Error> {
         actor.confirm(tx, admin.clock.now()).await?;
+        self.record_confirmed(admin, tx, actor).await
+    }
+
+    /// Writes the entry like [`record`](Self::record), for callers that write several entries and have confirmed the
+    /// actor in the same transaction.
+    pub(super) async fn record_confirmed(
+        self,
+        admin: &Admin,
+        tx: &mut Tx,
+        actor: &Actor,
+    ) -> Result<(), Error> {
         let (entry, subjects) = self.entry(admin, actor);
         audit::insert(tx, &entry, &subjects).await
     }

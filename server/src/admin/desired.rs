@@ -160,6 +160,7 @@ impl DesiredState {
             tx,
             actor,
             changes: Vec::new(),
+            only_configures: self.flags.is_empty() && self.environments.is_empty(),
         };
         execution.apply_users(self.users).await?;
         execution.apply_environments(self.environments).await?;
@@ -183,6 +184,8 @@ struct Execution<'a> {
     actor: &'a Actor,
     /// The changes so far in environments.
     changes: Vec<EnvironmentChange>,
+    /// True if no flag and no environment changes, so that each configuration is still as it was read.
+    only_configures: bool,
 }
 
 impl Execution<'_> {
@@ -277,9 +280,13 @@ impl Execution<'_> {
             if targeting::steps_to(self.admin, &before, &after).is_empty() {
                 continue;
             }
-            let (id, actor) = (before.target.id(), &self.actor.any_editor()?);
-            let changes = targeting::apply(self.admin, self.tx, actor, id, &after).await?;
-            self.changes.extend(changes);
+            let (admin, tx, actor) = (self.admin, &mut *self.tx, self.actor.any_editor()?);
+            let change = if self.only_configures {
+                targeting::apply_to(admin, tx, &actor, &before, &after).await?
+            } else {
+                targeting::apply(admin, tx, &actor, before.target.id(), &after).await?
+            };
+            self.changes.extend(change);
         }
         Ok(())
     }

@@ -19,7 +19,9 @@ pub(crate) use self::explain::{explain, flag_config};
 pub(crate) use self::overview::{attributes, comparison, overview};
 pub(crate) use self::preview::{MAX_CONTEXTS, Preview, Proposal, preview};
 pub(crate) use self::reconcile::{ConfigurationContent, CopyPreconditions, copy, extend_targeting};
-pub(super) use self::reconcile::{DesiredConfiguration, apply, steps_to, steps_to_content};
+pub(super) use self::reconcile::{
+    DesiredConfiguration, apply, apply_to, steps_to, steps_to_content,
+};
 pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
 pub(crate) use self::rules::{
     Rules, create_rule, delete_rule, reorder_rules, replace_rule, rule, rules,
@@ -59,12 +61,19 @@ async fn find_writable(
     id: FlagEnvironmentId,
 ) -> Result<(FlagEnvironment, Editor), Error> {
     let target = find(tx, id).await?;
+    let actor = check_writable(actor, &target)?;
+    Ok((target, actor))
+}
+
+/// Returns the actor as one who may change a flag in an environment. Fails if the flag is archived, or the environment
+/// is revoked.
+fn check_writable(actor: &AnyEditor, target: &FlagEnvironment) -> Result<Editor, Error> {
     let actor = actor.of(&target.environment)?;
     if target.environment.status == EnvironmentStatus::Revoked {
         return Err(Conflict::EnvironmentRevoked.into());
     }
     flags::check_active(&target.flag)?;
-    Ok((target, actor))
+    Ok(actor)
 }
 
 /// Returns a flag in an environment with its rules and rollout, within a transaction.

@@ -12,12 +12,15 @@ use pennon_model::targeting::{TargetingRule, make_room_at_end};
 use serde::Serialize;
 
 use super::step::{Step, apply_steps, differences};
-use super::{configuration, find, find_writable, rollout, rules, with_targeting};
+use super::{
+    check_writable, configuration, find, find_with_targeting, find_writable, rollout, rules,
+    with_targeting,
+};
 use crate::admin::Admin;
 use crate::admin::changes::{self, EnvironmentChange};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
-use crate::auth::authority::{AnyEditor, Editor};
+use crate::auth::authority::AnyEditor;
 use crate::error::{Conflict, Error};
 use crate::store::{self, Tx};
 
@@ -178,7 +181,7 @@ pub(crate) async fn extend_targeting(
     rollout: Patch<Rollout>,
 ) -> Result<Vec<TargetingRule>, Error> {
     let mut tx = admin.db.write().await?;
-    let (target, actor) = find_writable(&mut tx, actor, id).await?;
+    let (target, _) = find_writable(&mut tx, actor, id).await?;
     precondition.check(target.configuration.config_revision)?;
     let current = with_targeting(&mut tx, target).await?;
     let mut wanted = DesiredConfiguration::of(&current);
@@ -187,10 +190,10 @@ pub(crate) async fn extend_targeting(
         wanted.rules.push((None, Rule { priority, ..rule }));
     }
     wanted.rollout = rollout.applied_to(wanted.rollout);
-    let change = apply_to(admin, &mut tx, &actor, &current, &wanted).await?;
+    let change = apply_to(admin, &mut tx, actor, &current, &wanted).await?;
     let rules = store::rules::list(&mut tx, id.flag, id.environment).await?;
     if let Some(change) = change {
-        changes::commit(admin, tx, &actor, vec![change]).await?;
+        changes::commit(admin, tx, actor, vec![change]).await?;
     }
     Ok(rules)
 }
@@ -203,19 +206,19 @@ pub(in crate::admin) async fn apply(
     id: FlagEnvironmentId,
     wanted: &DesiredConfiguration,
 ) -> Result<Option<EnvironmentChange>, Error> {
-    let (target, actor) = find_writable(tx, actor, id).await?;
-    let current = with_targeting(tx, target).await?;
-    apply_to(admin, tx, &actor, &current, wanted).await
+    let current = find_with_targeting(tx, id).await?;
+    apply_to(admin, tx, actor, &current, wanted).await
 }
 
-/// Applies a desired configuration in place of the current one, like [`apply`].
-async fn apply_to(
+/// Applies a desired configuration like [`apply`], in place of the current one, which the transaction has read.
+pub(in crate::admin) async fn apply_to(
     admin: &Admin,
     tx: &mut Tx,
-    actor: &Editor,
+    actor: &AnyEditor,
     current: &FlagConfiguration,
     wanted: &DesiredConfiguration,
 ) -> Result<Option<EnvironmentChange>, Error> {
+    let actor = check_writable(actor, &current.target)?;
     if wanted.rules.len() > MAX_RULES {
         return Err(Conflict::TooManyRules.into());
     }
@@ -223,7 +226,7 @@ async fn apply_to(
     if steps.is_empty() {
         return Ok(None);
     }
-    let change = apply_steps(admin, tx, actor, &current.target, &steps).await?;
+    let change = apply_steps(admin, tx, &actor, &current.target, &steps).await?;
     Ok(Some(change))
 }
 

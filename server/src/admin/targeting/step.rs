@@ -114,6 +114,7 @@ pub(super) async fn apply_steps(
     target: &FlagEnvironment,
     steps: &[Step],
 ) -> Result<EnvironmentChange, Error> {
+    actor.confirm(tx, admin.clock.now()).await?;
     let environment = target.environment.id;
     let raised = store::environments::raise_config_revision(tx, environment).await?;
     free_priorities(tx, steps).await?;
@@ -129,7 +130,9 @@ pub(super) async fn apply_steps(
                 store::rollouts::delete(tx, old.flag_id, old.environment_id).await?;
             }
         }
-        step.entry(target)?.record(admin, tx, actor).await?;
+        step.entry(target)?
+            .record_confirmed(admin, tx, actor)
+            .await?;
     }
     // The row has the config revision of the last step.
     store::configurations::update(tx, configuration).await?;
