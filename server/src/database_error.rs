@@ -22,6 +22,7 @@ pub(crate) const READ_ONLY_SQL_TRANSACTION: &str = "25006";
 pub(crate) const INVALID_AUTHORIZATION: &str = "28000";
 pub(crate) const INVALID_PASSWORD: &str = "28P01";
 pub(crate) const INVALID_CATALOG_NAME: &str = "3D000";
+pub(crate) const INVALID_SCHEMA_NAME: &str = "3F000";
 pub(crate) const DEADLOCK_DETECTED: &str = "40P01";
 pub(crate) const INSUFFICIENT_PRIVILEGE: &str = "42501";
 const DISK_FULL: &str = "53100";

@@ -49,8 +49,14 @@ async fn an_invalid_setting_is_refused_with_a_valid_example() {
             "postgres://pennon:hid/den@db/flags",
             "in the password as `%40`",
         ),
+        (
+            "DATABASE_URL",
+            "sqlite://",
+            "must begin with `sqlite://` or `postgres://`, as in sqlite://data/pennon.db",
+        ),
         ("PENNON_RATE_LIMIT_LOGIN", "0", "is not in 1.."),
         ("PENNON_PRODUCTS", "web,,mobile", "such as web,mobile"),
+        ("PENNON_PRODUCTS", &"w".repeat(65), "1 to 64 characters"),
     ] {
         let log = Process::fails_to_start("sqlite://nowhere", &[(name, value)]).await;
         assert!(log.contains(complaint), "{name}={value}: {log}");
@@ -306,6 +312,19 @@ async fn a_user_without_rights_on_the_tables_learns_the_remedy() {
         "{log}"
     );
     assert!(!log.contains("at line"), "{log}");
+}
+
+#[tokio::test]
+async fn a_search_path_without_a_schema_is_named() {
+    let Some(database) = TestDatabase::create_on_postgres().await else {
+        return;
+    };
+    let url = format!("{}?options=-c%20search_path%3Dmissing", database.url());
+    let log = Process::fails_to_start(&url, &[]).await;
+    assert!(
+        log.contains("create the one that `search_path` names"),
+        "{log}"
+    );
 }
 
 #[tokio::test]

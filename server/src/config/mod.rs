@@ -14,6 +14,7 @@ use clap::{Args, Command, ValueEnum, value_parser};
 use http::Uri;
 use http::uri::Authority;
 use ipnet::{IpNet, Ipv4Net};
+use pennon_model::environment::ProductName;
 use pennon_model::secret::Secret;
 use tokio::net::lookup_host;
 
@@ -286,7 +287,10 @@ fn network(text: &str) -> Result<IpNet, &'static str> {
 fn product(text: &str) -> Result<String, &'static str> {
     match text.trim() {
         "" => Err("write names of products, such as web,mobile"),
-        name => Ok(name.to_owned()),
+        name => match ProductName::try_from(name.to_owned()) {
+            Ok(_) => Ok(name.to_owned()),
+            Err(invalid) => Err(invalid.detail()),
+        },
     }
 }
 

@@ -121,6 +121,12 @@ pub enum OpenError {
          database and of its tables"
     )]
     Rights(String),
+    /// No schema of the search path exists.
+    #[error(
+        "PostgreSQL finds no schema to create tables in; create the one that `search_path` names, or remove `search_path` \
+         from DATABASE_URL and from the settings of its user"
+    )]
+    NoSchema,
     /// The server executes no writes.
     #[error(
         "PostgreSQL is read-only, so the tables cannot be upgraded; check that DATABASE_URL leads to the primary and not \

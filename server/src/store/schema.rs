@@ -15,7 +15,8 @@ use tokio::time::sleep;
 use super::OpenError;
 use super::backup::{self, Backup};
 use crate::database_error::{
-    DEADLOCK_DETECTED, INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE, READ_ONLY_SQL_TRANSACTION,
+    DEADLOCK_DETECTED, INSUFFICIENT_PRIVILEGE, INVALID_SCHEMA_NAME, LOCK_NOT_AVAILABLE,
+    READ_ONLY_SQL_TRANSACTION,
 };
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/sqlite");
@@ -429,22 +430,18 @@ impl Display for Outdated {
 }
 
 fn failed(error: MigrateError, written_by: Option<&str>) -> OpenError {
-    match error {
+    let answer = match &error {
         // A newer instance upgraded the schema while this one waited for the lock.
-        MigrateError::VersionMissing(_) => OpenError::Newer(newer(written_by)),
+        MigrateError::VersionMissing(_) => return OpenError::Newer(newer(written_by)),
         MigrateError::Execute(sqlx::Error::Database(answer))
-        | MigrateError::ExecuteMigration(sqlx::Error::Database(answer), _)
-            if answer.code().as_deref() == Some(INSUFFICIENT_PRIVILEGE) =>
-        {
-            OpenError::Rights(answer.message().to_owned())
-        }
-        MigrateError::Execute(sqlx::Error::Database(answer))
-        | MigrateError::ExecuteMigration(sqlx::Error::Database(answer), _)
-            if answer.code().as_deref() == Some(READ_ONLY_SQL_TRANSACTION) =>
-        {
-            OpenError::ReadOnly
-        }
-        error => OpenError::Migrate(error),
+        | MigrateError::ExecuteMigration(sqlx::Error::Database(answer), _) => answer,
+        _ => return OpenError::Migrate(error),
+    };
+    match answer.code().as_deref() {
+        Some(INSUFFICIENT_PRIVILEGE) => OpenError::Rights(answer.message().to_owned()),
+        Some(READ_ONLY_SQL_TRANSACTION) => OpenError::ReadOnly,
+        Some(INVALID_SCHEMA_NAME) => OpenError::NoSchema,
+        _ => OpenError::Migrate(error),
     }
 }
 
