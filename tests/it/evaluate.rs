@@ -135,6 +135,37 @@ async fn an_unknown_flag_is_an_error_alone_and_off_in_a_batch() {
 }
 
 #[tokio::test]
+async fn a_missing_member_is_called_required_and_a_wrong_one_gets_its_type() {
+    let app = TestApp::start().await;
+    let (_, key) = app.admin().await.environment("shop", "prod").await;
+    let sdk = app.sdk(&key);
+    for (path, body, detail) in [
+        ("evaluate", json!({}), "is required"),
+        ("evaluate", json!({ "flagKey": 1 }), "must be a string"),
+        ("evaluate/batch", json!({}), "is required"),
+        (
+            "evaluate/batch",
+            json!({ "evaluations": 1 }),
+            "must be an array",
+        ),
+        (
+            "evaluate/batch",
+            json!({ "evaluations": [{}] }),
+            "is required",
+        ),
+        (
+            "usage",
+            json!({ "counts": [{ "reason": "flag_enabled", "enabled": true, "count": 1 }] }),
+            "is required",
+        ),
+    ] {
+        let answer = sdk.post(&format!("/sdk/v1/{path}"), body).await;
+        let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(answer.text("/errors/0/detail"), detail, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_batch_has_one_to_a_hundred_items() {
     let app = TestApp::start().await;
     let (_, key) = app.admin().await.environment("shop", "prod").await;

@@ -125,12 +125,11 @@ fn question<'a>(
     }
     let at = format_args!("{pointer}/context");
     let context = context(input.take("context"), at, faults);
-    if let Input::String(key) = input.take("flagKey") {
-        return Some((key, context));
-    }
-    faults.push(Fault::pointer(
-        format!("{pointer}/flagKey"),
-        "must be a string",
-    ));
+    let wrong = match input.take("flagKey") {
+        Input::String(key) => return Some((key, context)),
+        Input::Null => "is required",
+        _ => "must be a string",
+    };
+    faults.push(Fault::pointer(format!("{pointer}/flagKey"), wrong));
     None
 }

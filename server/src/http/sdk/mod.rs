@@ -62,6 +62,7 @@ fn items<'a, T>(
             return items.filter_map(read).collect();
         }
         Json::Array(_) => format!("must have {least} to {most} items"),
+        Json::Null => "is required".to_owned(),
         _ => "must be an array".to_owned(),
     };
     faults.push(Fault::pointer(pointer, wrong));

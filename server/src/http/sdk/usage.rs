@@ -104,10 +104,14 @@ impl Members<'_, '_> {
         expected: &str,
         read: impl FnOnce(&Json<'_>) -> Option<T>,
     ) -> Option<T> {
-        let value = read(&self.object.take(name));
+        let given = self.object.take(name);
+        let value = read(&given);
         if value.is_none() {
-            self.faults
-                .push(Fault::member(self.pointer, name, expected));
+            let wrong = match given {
+                Json::Null => "is required",
+                _ => expected,
+            };
+            self.faults.push(Fault::member(self.pointer, name, wrong));
         }
         value
     }
