@@ -210,7 +210,7 @@ fn Sentences(
 fn Findings(flag: FlagConfig, outdated_clients: Vec<Client>) -> impl IntoView {
     let lint = lint(&flag).into_iter();
     let mut items: Vec<Html> = lint
-        .map(|finding| describe_finding(&flag.rules, finding).into_html())
+        .map(|finding| describe_finding(&flag, finding).into_html())
         .collect();
     let gaps = gaps([&flag], &outdated_clients, since);
     items.extend(gaps.iter().map(|gap| with_code(&gap.to_string())));
@@ -243,8 +243,9 @@ fn rule_name(rules: &[Rule], priority: Priority) -> String {
     )
 }
 
-/// Describes a finding about rules in their order, as a sentence.
-fn describe_finding(rules: &[Rule], finding: Finding) -> String {
+/// Describes a finding about a flag, whose rules are in their order, as a sentence.
+fn describe_finding(flag: &FlagConfig, finding: Finding) -> String {
+    let rules = &flag.rules;
     match finding {
         Finding::NeverMatches { rule } => format!(
             "{} matches nobody: its conditions contradict each other or can never hold.",
@@ -275,7 +276,12 @@ fn describe_finding(rules: &[Rule], finding: Finding) -> String {
             rule_name(rules, rule)
         ),
         Finding::Constant { value } => format!(
-            "The flag would be {} for everyone: the rules and the rollout make no difference.",
+            "{} would be {} for everyone: the rules and the rollout make no difference.",
+            if flag.enabled {
+                "The flag"
+            } else {
+                "Once switched on, the flag"
+            },
             describe::on_off(value)
         ),
     }

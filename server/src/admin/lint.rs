@@ -142,7 +142,12 @@ fn sentence(flag: &FlagConfig, finding: Finding) -> String {
             )
         ),
         Finding::Constant { value } => format!(
-            "The flag is {} for everyone: its rules and its rollout make no difference.",
+            "{} is {} for everyone: its rules and its rollout make no difference.",
+            if flag.enabled {
+                "The flag"
+            } else {
+                "Once enabled, the flag"
+            },
             if value { "on" } else { "off" }
         ),
     }
