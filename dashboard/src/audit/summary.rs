@@ -32,13 +32,13 @@ pub fn summary_of(entries: &[&AuditEntry]) -> Vec<Piece> {
                 sentence_of(first)
             } else {
                 let text = |text: String| Piece::Text(text);
-                let flag = first.flag_key.clone().unwrap_or_default();
-                let environment = first.environment.clone().unwrap_or_default();
+                let flag = entries.iter().find_map(|entry| entry.flag_key.clone());
+                let environment = entries.iter().find_map(|entry| entry.environment.clone());
                 let mut sentence = vec![text(format!("made {} changes", entries.len()))];
-                if flags > 0 {
+                if let Some(flag) = flag {
                     sentence.extend([text(" to ".to_owned()), Piece::Flag(flag)]);
                 }
-                if environments > 0 {
+                if let Some(environment) = environment {
                     sentence.extend([text(" in ".to_owned()), Piece::Environment(environment)]);
                 }
                 sentence
@@ -262,6 +262,17 @@ mod tests {
         assert_eq!(
             plain_summary(&[added("a"), added("b"), added("b")]),
             "made 3 changes to 2 flags in prod"
+        );
+        let archived = AuditEntry {
+            environment: None,
+            ..entry(AuditAction::FlagArchived, json!({}), json!({}))
+        };
+        assert_eq!(
+            plain_summary(&[
+                archived,
+                entry(AuditAction::RuleDeleted, json!({}), Value::Null)
+            ]),
+            "made 2 changes to checkout in prod"
         );
     }
 }
