@@ -10,6 +10,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 /// Closes the connections on which instances listen, as a network failure or an administrator may.
 async fn cut_off_listeners(app: &TestApp) {
@@ -169,6 +170,29 @@ async fn usage_is_written_after_a_failover_loses_a_rotation() {
     app.flush_usage().await;
     let polls = "select count(*) from poll_hours";
     assert_eq!(app.database().count(polls).await, 1);
+}
+
+#[tokio::test]
+async fn a_key_created_while_an_instance_was_suspended_is_not_refused_there() {
+    let database = TestDatabase::create().await;
+    let one = Process::start(&database, &[]).await;
+    let other = Process::start(&database, &[]).await;
+    other.suspend();
+    let (_, key) = one.admin().await.environment("shop", "prod").await;
+    // Only time makes the other instance's snapshots outdated.
+    sleep(Duration::from_millis(2_500)).await;
+    let mut requests = JoinSet::new();
+    for _ in 0..8 {
+        let request = other.sdk(&key).request(Method::GET, "/sdk/v1/config");
+        requests.spawn(request.send());
+    }
+    // The requests arrive before the instance resumes.
+    sleep(Duration::from_millis(100)).await;
+    other.resume();
+    for answer in requests.join_all().await {
+        let status = answer.expect("an answer").status();
+        assert_ne!(status, StatusCode::UNAUTHORIZED);
+    }
 }
 
 /// Locks a table against all other connections until the returned connection is closed.

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use pennon_model::id::EnvironmentId;
@@ -18,6 +18,10 @@ use crate::store::snapshots::ChangedFlag;
 /// probed four times in this period, so that a short delay does not count as silence.
 const SILENCE: Duration = Duration::from_secs(1);
 
+/// The time without a comparison with the database after which the snapshots no longer count as current. A running
+/// server compares them four times in this period.
+const MAX_AGE: Duration = Duration::from_secs(2);
+
 /// The state of evaluation. It is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Serving(Arc<ServingParts>);
@@ -30,6 +34,8 @@ pub(crate) struct ServingParts {
     pub(crate) rate_limit: Option<NonZeroU32>,
     /// The time of the last comparison of the snapshots with the database.
     confirmed: Confirmed,
+    /// The time of the last comparison of those at intervals; empty before the first.
+    compared: OnceLock<Confirmed>,
     db: Db,
     database_answers: AtomicBool,
 }
@@ -55,6 +61,7 @@ impl Serving {
             clock,
             rate_limit,
             confirmed: Confirmed::now(),
+            compared: OnceLock::new(),
             db,
             database_answers: AtomicBool::new(true),
         }))
@@ -79,7 +86,7 @@ impl Serving {
         self.catch_up().await
     }
 
-    /// Updates the snapshots from the database, and records whether the database responded.
+    /// Updates the snapshots from the database, at intervals, and records whether the database responded.
     pub(crate) async fn compare(&self) {
         let caught_up = self.catch_up().await;
         let answers = !matches!(caught_up, Err(Error::Unavailable(_)));
@@ -88,8 +95,13 @@ impl Serving {
             Err(error @ Error::Unavailable(_)) if answered => {
                 tracing::error!(%error, "cannot read from the database");
             }
-            Ok(()) if !answered => tracing::info!("the database answers again"),
-            _ => {}
+            Ok(()) => {
+                self.compared.get_or_init(Confirmed::now).again();
+                if !answered {
+                    tracing::info!("the database answers again");
+                }
+            }
+            Err(_) => {}
         }
     }
 
@@ -111,6 +123,7 @@ impl Serving {
     /// Returns true if this instance would have noticed a recent change in the database. This is the first check to
     /// fail when the database stops responding.
     pub(crate) fn is_current(&self) -> bool {
-        self.database_answers() && self.db.silence() < SILENCE
+        let compared = self.compared.get().map(Confirmed::age).unwrap_or_default();
+        self.database_answers() && self.db.silence() < SILENCE && compared < MAX_AGE
     }
 }
