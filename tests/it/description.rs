@@ -39,7 +39,7 @@ const CONTRACT: &str = "
 ";
 
 /// Returns every operation with its method and path.
-fn operations() -> Vec<(Method, &'static str, &'static Value)> {
+pub(crate) fn operations() -> Vec<(Method, &'static str, &'static Value)> {
     let paths = description()["paths"].as_object().expect("there are paths");
     let operations = paths.iter().flat_map(|(path, item)| {
         let item = item.as_object().expect("a path has operations");
