@@ -148,7 +148,7 @@ test("a second press on a slow line does not lose the new key", { tag: "@scripts
   });
   const button = await fillInDanger(page, "Rotate key", "staging");
   const release = await hold(page, "**/dashboard/environments/**");
-  // In one script, because Playwright waits for the page that a press leads to.
+  // In one script, because Playwright waits for the page that a press leads to. The pause is that of a person.
   const busy = await button.evaluate(async (element: HTMLElement) => {
     element.click();
     await new Promise((resolve) => setTimeout(resolve, 100));

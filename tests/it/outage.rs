@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use pennon_tests::load::{Exchange, LoadClient};
 use pennon_tests::{
-    Browser, LossyProxy, Process, Proxy, TestApp, TestDatabase, equals, eventually, rule,
+    Browser, LossyProxy, Process, Proxy, TestApp, TestDatabase, equals, eventually, free_address,
+    rule,
 };
 use reqwest::{Method, StatusCode};
 use serde_json::json;
@@ -334,15 +335,22 @@ async fn a_canceled_request_leaves_no_transaction_open() {
         return;
     };
     let proxy = Proxy::before(&database).await;
-    let process = Process::start(&proxy.database(&database), &[]).await;
+    let metrics = free_address().to_string();
+    let settings = [("PENNON_METRICS_LISTEN", &*metrics)];
+    let process = Process::start(&proxy.database(&database), &settings).await;
     let client = LoadClient::prepared(&process).await;
     // No connection is tested that was used just before.
     concurrently(&client, "list", 8).await;
     proxy.hang();
     let waiting = timeout(Duration::from_millis(200), concurrently(&client, "list", 4));
     assert!(waiting.await.is_err(), "the database hangs");
-    // Time for the server to notice that the clients are gone.
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    eventually("the server notices that the clients are gone", async || {
+        let metrics = reqwest::get(format!("http://{metrics}/metrics")).await;
+        let metrics = metrics.expect("the server answers").text().await;
+        let metrics = metrics.expect("the metrics are text");
+        metrics.contains("\npennon_http_requests_in_flight 0\n")
+    })
+    .await;
     proxy.resume();
     concurrently(&client, "list", 8).await;
     let log = process.stop().await.log;

@@ -103,14 +103,19 @@ async fn a_backup_replaces_what_an_interrupted_one_has_left() {
     let running = std::fs::File::open(folder.path()).expect("the folder is there");
     running.lock().expect("the folder can be locked");
     let copy = path("copy.db").display().to_string();
-    let arguments = ["backup", &copy];
-    let release = async {
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        assert!(path("copy.db.unfinished-journal").exists());
-        running.unlock().expect("the folder is unlocked");
-    };
-    let (backup, ()) = tokio::join!(app.command(&arguments), release);
-    backup.expect_success();
+    let backup = Process::starting_with(|command| {
+        let database = app.database().url();
+        command
+            .env("DATABASE_URL", database)
+            .args(["backup", &copy])
+    });
+    backup
+        .wait_until_it_logs("waiting for another process")
+        .await;
+    assert!(path("copy.db.unfinished-journal").exists());
+    running.unlock().expect("the folder is unlocked");
+    let ended = backup.ended().await;
+    assert!(ended.status.success(), "{}", ended.log);
     let files = std::fs::read_dir(folder.path()).expect("the folder is there");
     assert_eq!(files.count(), 1);
     TestApp::on_database(&format!("sqlite://{copy}")).await;
