@@ -35,12 +35,8 @@ pub struct Machine {
     last_request: u32,
     /// The reaction to a failure of the first fetch.
     retry: Retry,
-    /// True while a call of `initialize()` is pending.
-    initialize_pending: bool,
-    /// The deadline of that call.
-    initialize_deadline: Option<u64>,
-    /// True once the deadline has passed. The call then fails if the host's cache is empty.
-    is_overdue: bool,
+    /// The deadline of the pending call of `initialize()`; none without a call.
+    initialize_deadline: Option<Deadline>,
     /// The kinds of calls other than `initialize()` that wait for the pending request.
     waiting_calls: Vec<Call>,
     /// The tag of the config document or of the evaluations being served. None while the host waits for evaluations for
@@ -78,6 +74,16 @@ enum Phase {
     ShutDown,
 }
 
+/// The deadline of a call of `initialize()`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deadline {
+    /// The call waits for all attempts.
+    Unlimited,
+    At(u64),
+    /// The call fails if the host's cache is empty.
+    Passed,
+}
+
 impl Machine {
     /// Creates a client that has not been initialized.
     pub const fn new(options: Options) -> Self {
@@ -87,9 +93,7 @@ impl Machine {
             request: None,
             last_request: 0,
             retry: Retry::None,
-            initialize_pending: false,
             initialize_deadline: None,
-            is_overdue: false,
             waiting_calls: Vec::new(),
             etag: None,
             ttl_timers: TtlTimers::NONE,
@@ -149,19 +153,25 @@ impl Machine {
     }
 
     fn initialize(&mut self, start: InitializeOptions, moment: Moment) {
+        let deadline = start
+            .deadline(moment)
+            .map_or(Deadline::Unlimited, Deadline::At);
         match self.phase {
             Phase::Idle => {
                 self.phase = Phase::Initializing;
                 self.retry = start.retry;
-                self.initialize_pending = true;
-                self.initialize_deadline = start.deadline(moment);
+                self.initialize_deadline = Some(deadline);
                 self.fetch(0, moment);
             }
             Phase::Initializing | Phase::Restoring { .. } => {
                 self.retry = self.retry.max(start.retry);
-                self.initialize_deadline = self.initialize_deadline.or(start.deadline(moment));
-                let is_first = !core::mem::replace(&mut self.initialize_pending, true);
-                if is_first && let Some(Request::Waiting { .. }) = self.request {
+                let before = self.initialize_deadline;
+                if matches!(before, None | Some(Deadline::Unlimited)) {
+                    self.initialize_deadline = Some(deadline);
+                }
+                if before.is_none()
+                    && let Some(Request::Waiting { .. }) = self.request
+                {
                     self.fetch(0, moment);
                 }
             }
@@ -333,7 +343,6 @@ impl Machine {
     }
 
     fn settle_initialize(&mut self, outcome: Result<(), Failure>) {
-        self.initialize_pending = false;
         self.initialize_deadline = None;
         self.settle(Call::Initialize, outcome);
     }
@@ -360,9 +369,13 @@ impl Machine {
 
     fn next_wake(&self) -> Option<u64> {
         let request = self.request.map(Request::wakes_at);
+        let deadline = match self.initialize_deadline {
+            Some(Deadline::At(deadline)) => Some(deadline),
+            _ => None,
+        };
         let all = [
             request,
-            self.initialize_deadline,
+            deadline,
             self.poll_at,
             self.ttl_timers.next_expiry(),
             self.stream.wakes_at(),

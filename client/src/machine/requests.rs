@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use pennon_core::ttl::Ttl;
 
 use super::flags::MIN_TTL_REFRESH_INTERVAL;
-use super::{Machine, Phase};
+use super::{Deadline, Machine, Phase};
 use crate::command::{Command, Failure, Lifecycle};
 use crate::event::{Moment, Reply, Retry};
 use crate::retry::{MAX_BACKOFF, backoff, between_half_and_whole, refusal_backoff};
@@ -84,14 +84,14 @@ impl Machine {
 
     /// Ends a call of `initialize()` at its deadline.
     pub(super) fn check_deadline(&mut self, moment: Moment) {
-        if self
-            .initialize_deadline
-            .is_none_or(|deadline| deadline > moment.now)
-        {
+        let has_passed = matches!(
+            self.initialize_deadline,
+            Some(Deadline::At(deadline)) if deadline <= moment.now
+        );
+        if !has_passed {
             return;
         }
-        self.initialize_deadline = None;
-        self.is_overdue = true;
+        self.initialize_deadline = Some(Deadline::Passed);
         match self.request {
             // The request continues without the call, unless the host has flags.
             Some(Request::Pending { attempt, .. }) if self.retry != Retry::None => {
@@ -264,7 +264,7 @@ impl Machine {
     fn fail_initialize(&mut self, attempt: u32, failure: Failure, moment: Moment) {
         let call_fails = match self.retry {
             Retry::None => true,
-            Retry::Background => self.initialize_pending,
+            Retry::Background => self.initialize_deadline.is_some(),
             Retry::Forever => false,
         };
         if self.retry == Retry::None {
@@ -273,7 +273,7 @@ impl Machine {
             self.phase = Phase::Initializing;
             self.schedule_attempt_after(attempt, failure, moment);
         }
-        let is_overdue = core::mem::take(&mut self.is_overdue);
+        let is_overdue = self.initialize_deadline == Some(Deadline::Passed);
         // The host reports a refusal even if no call is pending.
         if call_fails || is_overdue || !failure.is_transient(false) {
             self.settle_initialize(Err(failure));
