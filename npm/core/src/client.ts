@@ -4,8 +4,9 @@ import { FeatureFlagsError } from "./errors.js";
 import type { Evaluation, EvaluationContext, Explanation, Reason } from "./evaluation.js";
 import type { LifecycleEventType, Listener } from "./events.js";
 import { BoundReader } from "./internal/bound-reader.js";
-import { Evaluations } from "./internal/evaluations.js";
+import type { Evaluations } from "./internal/evaluations.js";
 import { FlagStore } from "./internal/flag-store.js";
+import { LocalEvaluations } from "./internal/local-evaluations.js";
 import { Publisher } from "./internal/publisher.js";
 import { RemoteEvaluations } from "./internal/remote-evaluations.js";
 import { ClientRuntime } from "./internal/runtime.js";
@@ -63,7 +64,7 @@ export class FeatureFlagsClient {
     this.#evaluations =
       settings.mode === "remote"
         ? new RemoteEvaluations(flags, settings)
-        : new Evaluations(flags, settings);
+        : new LocalEvaluations(flags, settings);
     this.mode = settings.mode;
     this.#runtime = new ClientRuntime(
       settings,

@@ -113,6 +113,9 @@ export class RemoteEvaluations extends Evaluations {
     }
   }
 
+  /** Returns undefined: the server has evaluated all flags. */
+  protected override evaluateTargeted(): undefined {}
+
   #isServed(context: unknown): boolean {
     const served = this.#served;
     return (
