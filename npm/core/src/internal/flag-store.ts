@@ -2,13 +2,7 @@ import { type Cache, type CachedFlag, type CacheIndex, INDEX_KEY } from "../cach
 import type { Settings } from "../options.js";
 import type { SnapshotFlag } from "../snapshot.js";
 import { callSafely, catchRejection } from "./call-safely.js";
-import {
-  type ConfiguredFlags,
-  type Flags,
-  type FlagValue,
-  storedFlags,
-  storedValue,
-} from "./flags.js";
+import { type ConfiguredFlags, type Flags, type FlagValue, storedFlags } from "./flags.js";
 import type { KeyedContext } from "./keyed-context.js";
 import { sourceOf } from "./source.js";
 
@@ -110,11 +104,7 @@ export class FlagStore {
 
   /** Serves the flags of a snapshot; in remote mode, for this context. */
   provide(flags: readonly SnapshotFlag[], context?: KeyedContext): void {
-    const found = flags.map(({ key, enabled, reason, targeted }) => ({
-      key,
-      value: storedValue(enabled, reason, targeted),
-    }));
-    this.#serve(storedFlags(found, context));
+    this.#serve(storedFlags(flags, context));
   }
 
   /**
@@ -257,9 +247,7 @@ function watched(cache: Cache, onError: (error: unknown) => void): Cache {
   };
 }
 
-interface CachedFlagValue {
-  readonly key: string;
-  readonly value: FlagValue;
+interface RestoredFlag extends SnapshotFlag {
   readonly remainingMs: number;
 }
 
@@ -275,7 +263,7 @@ function readIndex(cache: Cache, source: string): CacheIndex | undefined {
   return isValid ? index : undefined;
 }
 
-function readCache(cache: Cache, source: string, stale: boolean): CachedFlagValue[] {
+function readCache(cache: Cache, source: string, stale: boolean): RestoredFlag[] {
   const index = readIndex(cache, source);
   if (index === undefined) {
     return [];
@@ -288,8 +276,7 @@ function readCache(cache: Cache, source: string, stale: boolean): CachedFlagValu
     }
     const { enabled, reason, targeted, ttlMs } = cached;
     const remainingMs = stale ? Math.max(1, ttlMs - age) : ttlMs - age;
-    const value = storedValue(enabled, reason, targeted);
-    return remainingMs >= 1 ? [{ key, value, remainingMs }] : [];
+    return remainingMs >= 1 ? [{ key, enabled, reason, targeted, remainingMs }] : [];
   });
 }
 

@@ -1,5 +1,6 @@
 import { REASONS } from "../engine/protocol.js";
 import type { Evaluation, Reason } from "../evaluation.js";
+import type { SnapshotFlag } from "../snapshot.js";
 import type { KeyedContext } from "./keyed-context.js";
 
 /** A flag's evaluation without a context, and what is known about the flag. */
@@ -47,21 +48,23 @@ export interface ConfiguredFlags extends Flags {
 }
 
 /** Returns flags that do not come from a configuration, but from the server's evaluations, a cache or a snapshot. */
-export function storedFlags(
-  flags: readonly { readonly key: string; readonly value: FlagValue }[],
-  context?: KeyedContext,
-): Flags {
-  const positions = new Map(flags.map(({ key }, position) => [key, position]));
+export function storedFlags(given: readonly SnapshotFlag[], context?: KeyedContext): Flags {
+  const keys = given.map(({ key }) => key);
+  const values = given.map(({ enabled, reason, targeted }) => {
+    const evaluation = evaluationOf(enabled, reason);
+    return { evaluation, targeted, index: -1, hasWarned: false };
+  });
+  const positions = new Map(keys.map((key, position) => [key, position]));
   return {
     context,
-    size: flags.length,
-    key: (position) => flags[position]?.key ?? "",
+    size: keys.length,
+    key: (position) => keys[position] ?? "",
     value: (position) => {
-      const flag = flags[position];
-      if (flag === undefined) {
+      const value = values[position];
+      if (value === undefined) {
         throw new RangeError(`There is no flag at ${position}`);
       }
-      return flag.value;
+      return value;
     },
     find: (key) => positions.get(key) ?? -1,
   };
@@ -79,10 +82,4 @@ export const EVALUATIONS: readonly Evaluation[] = ALL_REASONS.flatMap((reason) =
 export function evaluationOf(enabled: boolean, reason: Reason): Evaluation {
   const known = EVALUATIONS[ALL_REASONS.indexOf(reason) * 2 + Number(enabled)];
   return known ?? Object.freeze({ enabled, reason });
-}
-
-/** Returns a flag that does not come from a configuration. */
-export function storedValue(enabled: boolean, reason: Reason, targeted: boolean): FlagValue {
-  const evaluation = evaluationOf(enabled, reason);
-  return { evaluation, targeted, index: -1, hasWarned: false };
 }

@@ -1,6 +1,6 @@
 import type { Reason } from "../evaluation.js";
 import { type Reply, textOf } from "./exchange.js";
-import { type ConfiguredFlags, storedFlags, storedValue } from "./flags.js";
+import { type ConfiguredFlags, storedFlags } from "./flags.js";
 import type { KeyedContext } from "./keyed-context.js";
 
 /** A flag in the response of `POST /sdk/v1/evaluate/all`. */
@@ -21,10 +21,7 @@ export function remoteFlags(reply: Reply, context: KeyedContext): ConfiguredFlag
     return undefined;
   }
   const evaluations = entries.filter(isRemoteEvaluation);
-  const flags = evaluations.map(({ key, enabled, reason }) => ({
-    key,
-    value: storedValue(enabled, reason, false),
-  }));
+  const flags = evaluations.map((flag) => ({ ...flag, targeted: false }));
   const ttls = evaluations.map(({ ttlOverrideSeconds }) => ttlOverrideSeconds ?? 0);
   return {
     ...storedFlags(flags, context),
