@@ -20,7 +20,7 @@ const NO_EVALUATION: u32 = u32::MAX;
 
 /// The engine of this instance.
 pub(crate) static ENGINE: Mutex<Engine> = Mutex::new(Engine {
-    input: Vec::new(),
+    config_buffer: Vec::new(),
     snapshot: Snapshot::new(),
     slots: Slots::new(),
     changes: String::new(),
@@ -29,7 +29,7 @@ pub(crate) static ENGINE: Mutex<Engine> = Mutex::new(Engine {
 
 /// A config document, and what the evaluation of its flags needs.
 pub(crate) struct Engine {
-    input: Vec<u8>,
+    config_buffer: Vec<u8>,
     pub(crate) snapshot: Snapshot,
     slots: Slots,
     changes: String,
@@ -39,21 +39,21 @@ pub(crate) struct Engine {
 /// Returns the address of a buffer of `length` bytes, for the text of a config document. The buffer is reused and has a
 /// small reserve; a larger document replaces it.
 #[wasm_bindgen]
-pub fn input(length: usize) -> *const u8 {
+pub fn config_buffer(length: usize) -> *const u8 {
     let mut engine = borrow(&ENGINE);
-    if engine.input.len() < length {
-        engine.input = Vec::new();
-        engine.input = vec![0; length.saturating_add(length / 16)];
+    if engine.config_buffer.len() < length {
+        engine.config_buffer = Vec::new();
+        engine.config_buffer = vec![0; length.saturating_add(length / 16)];
     }
-    engine.input.as_ptr()
+    engine.config_buffer.as_ptr()
 }
 
-/// Loads the first `length` bytes of the input as the new config document. If they are not a config document, returns
-/// false and keeps the previous one.
+/// Loads the first `length` bytes of the config buffer as the new config document. If they are not a config document,
+/// returns false and keeps the previous one.
 #[wasm_bindgen]
 pub fn load(length: usize) -> bool {
     let mut engine = borrow(&ENGINE);
-    let text = engine.input.get(..length).unwrap_or_default();
+    let text = engine.config_buffer.get(..length).unwrap_or_default();
     match engine.snapshot.parse_next(text) {
         Ok(snapshot) => {
             if engine.has_loaded {
@@ -101,7 +101,7 @@ pub fn changes() -> String {
 /// Returns the evaluation of each flag ahead of time: for a subject without attributes, and without rollouts. Each
 /// number is that of `Evaluation::encode` plus [`FlagBit`]s.
 #[wasm_bindgen]
-pub fn defaults() -> Vec<u8> {
+pub fn without_context() -> Vec<u8> {
     let engine = borrow(&ENGINE);
     engine
         .snapshot
@@ -110,7 +110,8 @@ pub fn defaults() -> Vec<u8> {
         .collect()
 }
 
-/// Returns the position in the input of the value that makes a flag unsupported; 2^32 - 1 if the flag is supported.
+/// Returns the position in the config buffer of the value that makes a flag unsupported; 2^32 - 1 if the flag is
+/// supported.
 #[wasm_bindgen]
 pub fn unsupported(flag: usize) -> usize {
     let engine = borrow(&ENGINE);

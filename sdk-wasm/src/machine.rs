@@ -100,7 +100,7 @@ pub fn initialize(timeout: Option<f64>, retry: RetryKind) {
 /// Reports that `initialize()` was called with a bootstrap config document, which the engine has loaded. `etag` is its
 /// tag.
 #[wasm_bindgen]
-pub fn provided(etag: Option<String>) {
+pub fn bootstrap(etag: Option<String>) {
     let mut machine = borrow(&MACHINE);
     machine.handle(Event::Bootstrap {
         flags: ttls(),
@@ -129,7 +129,7 @@ pub fn served(times: &[f64], is_ready: bool) {
     });
 }
 
-/// Reports the response to a request, whose body is the first `length` bytes of the engine's input. Returns true if the
+/// Reports the response to a request, whose body is the first `length` bytes of the config buffer. Returns true if the
 /// response is used and the engine has loaded its config document. `retry_after` and `age` are in milliseconds.
 #[wasm_bindgen]
 pub fn reply(
@@ -156,7 +156,7 @@ pub fn reply(
 /// Reports the response to a request for evaluations, which the host has read. `ttls` has the TTL of each in seconds, 0
 /// for the client's default; none if the body does not contain evaluations. Returns true if the response is used.
 #[wasm_bindgen]
-pub fn answered(
+pub fn reply_evaluations(
     request: u32,
     status: u16,
     etag: Option<String>,

@@ -55,7 +55,7 @@ describe("an engine that traps", () => {
 
   it("breaks no read in remote mode, and asks for the evaluations again", async () => {
     let isPoisoned = false;
-    trapsIn("answered", () => isPoisoned);
+    trapsIn("reply_evaluations", () => isPoisoned);
     const server = new EvaluatingServer();
     const ada = { userId: "ada" };
     const options = optionsFor(server, { mode: "remote", context: ada });
@@ -80,7 +80,7 @@ describe("an engine that traps", () => {
 
   it("does not end the attempts of a client in remote mode if the next one is refused", async () => {
     let isPoisoned = false;
-    trapsIn("answered", () => isPoisoned);
+    trapsIn("reply_evaluations", () => isPoisoned);
     const server = new EvaluatingServer();
     const options = { mode: "remote", context: {}, pollIntervalMs: 20 } as const;
     const client = await readyClient(server, options);
@@ -98,7 +98,7 @@ describe("an engine that traps", () => {
 
   it("settles setContext() of a client that is shut down before the engine has restarted", async () => {
     let isPoisoned = false;
-    trapsIn("answered", () => isPoisoned);
+    trapsIn("reply_evaluations", () => isPoisoned);
     const options = { mode: "remote", context: { userId: "ada" } } as const;
     const client = await readyClient(new EvaluatingServer(), options);
     isPoisoned = true;

@@ -27,7 +27,7 @@ export class ClientCore {
   readonly #evaluator: Evaluator;
   readonly #host: ClientRuntime;
   /** In remote mode, the evaluations of the newest response. */
-  #answers: ConfiguredFlags | undefined;
+  #remoteFlags: ConfiguredFlags | undefined;
   #hasFailed = false;
 
   /**
@@ -97,9 +97,9 @@ export class ClientCore {
   }
 
   /** Starts with this config document, without a request. Returns false, and starts nothing, if it is not valid. */
-  provide(configuration: string, etag: string | undefined): boolean {
+  bootstrap(configuration: string, etag: string | undefined): boolean {
     return this.#loadAndReport(configuration, () => {
-      this.#wasm.provided(...this.#exports.copyText(etag));
+      this.#wasm.bootstrap(...this.#exports.copyText(etag));
     });
   }
 
@@ -138,21 +138,21 @@ export class ClientCore {
   }
 
   /** Reports the response to a request for evaluations, and the flags in it, if any. */
-  answer(
+  replyEvaluations(
     request: number,
     { status, etag, retryAfterMs }: Reply,
-    answers: ConfiguredFlags | undefined,
+    flags: ConfiguredFlags | undefined,
   ): void {
     this.#report(() => {
-      const isUsed = this.#wasm.answered(
+      const isUsed = this.#wasm.reply_evaluations(
         request,
         status,
         ...this.#exports.copyText(etag),
         ...optional(retryAfterMs),
-        ...this.#exports.copyIntegers(answers?.ttlSeconds()),
+        ...this.#exports.copyIntegers(flags?.ttlSeconds()),
       );
       if (isUsed) {
-        this.#answers = answers;
+        this.#remoteFlags = flags;
       }
     });
   }
@@ -233,7 +233,7 @@ export class ClientCore {
   }
 
   #apply(): void {
-    const flags = this.#answers ?? this.#evaluator.flags();
+    const flags = this.#remoteFlags ?? this.#evaluator.flags();
     // Not earlier: after a trap, the next core continues with the document that the host serves.
     this.#evaluator.buffer.accept();
     this.#host.apply(flags);

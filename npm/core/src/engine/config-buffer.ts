@@ -17,7 +17,7 @@ export class ConfigBuffer {
     this.#wasm = wasm;
   }
 
-  /** Writes a text to the engine's input, and returns its length in bytes. */
+  /** Writes a text to the engine's buffer, and returns its length in bytes. */
   write(text: string | Uint8Array): number {
     this.#copy = this.lastValid();
     this.#validLength = 0;
@@ -57,7 +57,7 @@ export class ConfigBuffer {
   }
 
   #reserve(length: number): Uint8Array {
-    this.#address = this.#wasm.input(length);
+    this.#address = this.#wasm.config_buffer(length);
     return this.#view(length);
   }
 

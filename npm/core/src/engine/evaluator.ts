@@ -71,24 +71,24 @@ export class Evaluator {
     // An array of this length stays an array; V8 would turn an empty one into a dictionary, which is slower, at the
     // first write.
     this.#attributes = new Array(keys.size);
-    const defaults = exports.bytes(wasm.defaults);
+    const withoutContext = exports.bytes(wasm.without_context);
     return {
       size: keys.size,
       key: (position) => keys.key(position),
-      value: (position) => this.#toValue(defaults[position], position),
+      value: (position) => this.#toValue(withoutContext[position], position),
       find: (key) => keys.find(key),
       ttlSeconds: () => exports.integers(wasm.ttls),
       changes: JSON.parse(exports.text(wasm.changes) || "[]"),
-      unsupported: this.#unsupported(defaults, keys),
+      unsupported: this.#unsupported(withoutContext, keys),
       skipped: wasm.skipped(),
     };
   }
 
-  #unsupported(defaults: Uint8Array, keys: KeyIndex): ConfiguredFlags["unsupported"] {
+  #unsupported(withoutContext: Uint8Array, keys: KeyIndex): ConfiguredFlags["unsupported"] {
     const unsupported = [];
     // A loop, because it runs at each refresh, possibly for ten thousand flags.
-    for (let position = 0; position < defaults.length; position += 1) {
-      if (isUnsupported(defaults[position])) {
+    for (let position = 0; position < withoutContext.length; position += 1) {
+      if (isUnsupported(withoutContext[position])) {
         unsupported.push({ key: keys.key(position), value: this.#unknownValue(position) });
       }
     }

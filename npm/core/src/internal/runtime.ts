@@ -66,7 +66,7 @@ export class ClientRuntime implements FirstFlagsClient {
   /** The time at which the pending call of `initialize()` ends, on the clock of `performance.now()`. */
   #deadline: number | undefined;
   #hasWarnedOfRetries = false;
-  #isProviding = false;
+  #isBootstrapping = false;
   /** True if the client no longer starts with the configuration of the bootstrap. */
   #hasTriedBootstrap: boolean;
   #trappedAt = Number.NEGATIVE_INFINITY;
@@ -232,7 +232,7 @@ export class ClientRuntime implements FirstFlagsClient {
     const core = this.#core;
     const served = this.#firstFlags.takeServed();
     if (served !== undefined) {
-      core?.answer(request, served.reply, served.flags);
+      core?.replyEvaluations(request, served.reply, served.flags);
       return;
     }
     const { context, reply } = this.#requests.send(etag);
@@ -240,7 +240,7 @@ export class ClientRuntime implements FirstFlagsClient {
       (reply) =>
         context === undefined
           ? core?.reply(request, reply)
-          : core?.answer(request, reply, remoteFlags(reply, context)),
+          : core?.replyEvaluations(request, reply, remoteFlags(reply, context)),
       (error) => {
         this.#thrown = error;
         this.#logger.debug("The transport failed", error);
@@ -519,10 +519,10 @@ export class ClientRuntime implements FirstFlagsClient {
     if (configuration !== undefined && !this.#hasTriedBootstrap) {
       this.#hasTriedBootstrap = true;
       // The flags of a snapshot equal those of its configuration, so nothing has changed.
-      this.#isProviding = true;
-      const isProvided = core.provide(configuration, snapshot?.etag);
-      this.#isProviding = false;
-      if (isProvided) {
+      this.#isBootstrapping = true;
+      const isValid = core.bootstrap(configuration, snapshot?.etag);
+      this.#isBootstrapping = false;
+      if (isValid) {
         return;
       }
       this.#logger.error(
@@ -614,7 +614,7 @@ export class ClientRuntime implements FirstFlagsClient {
   /** Publishes the keys of the flags that have changed. With a new context, all reads may have changed. */
   #publishChanges(flags: readonly string[], isOtherContext = false): void {
     if (!this.#evaluations.isReady) {
-      this.#changedAtStart = this.#isProviding ? [] : flags;
+      this.#changedAtStart = this.#isBootstrapping ? [] : flags;
       return;
     }
     if (flags.length > 0) {
