@@ -35,7 +35,8 @@ type LoadEngine = () => Promise<typeof import("../engine/client-core.js")>;
 
 /**
  * The host of a client: network, timer, memory and listeners. It runs the commands of a core, which is loaded when the
- * client is initialized, and leaves all decisions to the core where possible.
+ * client is initialized, and leaves all decisions to the core where possible. A core that trapped decides nothing, so
+ * the host replaces it.
  */
 export class ClientRuntime implements FirstFlagsClient {
   readonly #settings: Settings;
@@ -52,7 +53,6 @@ export class ClientRuntime implements FirstFlagsClient {
   readonly #documents: DocumentStore | undefined;
   readonly #supportCheck: SupportCheck;
   #loading: Promise<void> | undefined;
-  #core: ClientCore | undefined;
   /** The error of the last attempt to fetch the flags. */
   error: FeatureFlagsError | undefined;
   /** The last error of the transport or the engine. */
@@ -67,9 +67,10 @@ export class ClientRuntime implements FirstFlagsClient {
   #deadline: number | undefined;
   #hasWarnedOfRetries = false;
   #isBootstrapping = false;
-  /** True if the client no longer starts with the configuration of the bootstrap. */
-  #hasTriedBootstrap: boolean;
-  #trappedAt = Number.NEGATIVE_INFINITY;
+  /** The configuration of the bootstrap, until the client has tried to start with it. */
+  #bootstrap: string | undefined;
+  /** The earliest time for another immediate restart of the engine, on the clock of `performance.now()`. */
+  #nextRestartAt = 0;
   /** The work of a core that trapped, until the next core continues it. */
   #interrupted: Interrupted | undefined;
   #ended = false;
@@ -90,7 +91,7 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#evaluations = evaluations;
     this.#flags = evaluations.flags;
     // A bootstrap with an age is only for the case that the first request fails.
-    this.#hasTriedBootstrap = this.#flags.confirmedAt !== undefined;
+    this.#bootstrap = this.#flags.confirmedAt === undefined ? settings.configuration : undefined;
     this.#requests = new FlagRequests(settings, evaluations);
     this.#firstFlags = new FirstFlags(settings, evaluations, this.#requests, this);
     this.#lazy = new LazyLoader(settings);
@@ -183,12 +184,13 @@ export class ClientRuntime implements FirstFlagsClient {
 
   /** Returns the served configuration with its `ETag`; undefined if it is unknown. */
   configuration(): Pick<Snapshot, "config" | "etag"> | undefined {
-    const bytes = this.#core?.configuration();
+    const core = this.#core;
+    const bytes = core?.configuration();
     if (bytes === undefined) {
       return undefined;
     }
     const config: Configuration = JSON.parse(new TextDecoder().decode(bytes));
-    const etag = this.#core?.tag();
+    const etag = core?.tag();
     return etag === undefined ? { config } : { config, etag };
   }
 
@@ -389,7 +391,6 @@ export class ClientRuntime implements FirstFlagsClient {
   emitShutdown(): void {
     this.#refreshing = false;
     this.#ended = true;
-    this.#core = undefined;
     this.error = shutDown();
     this.#publisher.notifySubscribers();
     this.#publisher.emit({ type: "shutdown" });
@@ -447,8 +448,9 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#logger.error(error.message, error);
     this.#thrown = cause;
     this.#disconnect();
-    const isFirst = performance.now() - this.#trappedAt >= MIN_TRAP_INTERVAL_MS;
-    this.#trappedAt = performance.now();
+    const now = performance.now();
+    const isFirst = now >= this.#nextRestartAt;
+    this.#nextRestartAt = now + MIN_TRAP_INTERVAL_MS;
     if (this.#evaluations.isReady) {
       // A listener may load the next core.
       this.#interrupted = { configuration, refreshing: isFirst && this.#refreshing };
@@ -458,13 +460,13 @@ export class ClientRuntime implements FirstFlagsClient {
       this.#failCalls();
     } else if (!isFirst) {
       this.#failCalls();
-      this.#timer.set(RESTART_DELAY_MS, () => this.#load(() => {}));
+      this.#timer.set(RESTART_DELAY_MS, () => this.#load());
     } else {
       if (!this.#refreshing) {
         // The call was made in the same tick, so the failed engine has not seen it.
         this.settle("refresh", { kind: FailureKind.Trapped });
       }
-      this.#load(() => {});
+      this.#load();
     }
   }
 
@@ -515,12 +517,12 @@ export class ClientRuntime implements FirstFlagsClient {
 
   /** Starts with the bootstrap, or else with a request. */
   #startCore(core: ClientCore): void {
-    const { configuration, snapshot } = this.#settings;
-    if (configuration !== undefined && !this.#hasTriedBootstrap) {
-      this.#hasTriedBootstrap = true;
+    const bootstrap = this.#bootstrap;
+    if (bootstrap !== undefined) {
+      this.#bootstrap = undefined;
       // The flags of a snapshot equal those of its configuration, so nothing has changed.
       this.#isBootstrapping = true;
-      const isValid = core.bootstrap(configuration, snapshot?.etag);
+      const isValid = core.bootstrap(bootstrap, this.#settings.snapshot?.etag);
       this.#isBootstrapping = false;
       if (isValid) {
         return;
@@ -553,19 +555,18 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#publisher.notifySubscribers();
   }
 
-  /** Loads the engine if necessary, but not before `start`, and then calls `act`. */
-  #load(act: (core: ClientCore) => void, start?: Promise<void>): void {
+  /** Loads the engine if necessary, but not before `start`, and then calls `act`, if given. */
+  #load(act?: (core: ClientCore) => void, start?: Promise<void>): void {
     this.#loading ??= (start?.then(() => this.#loadEngine()) ?? this.#loadEngine())
       .then(({ load }) => load(this.#settings, this, EVALUATIONS))
       .then((core) => {
-        this.#core = this.#ended ? undefined : core;
-        this.#evaluations.engine = this.#core;
-        if (this.#core) {
-          this.#continue(this.#core);
+        if (!this.#ended) {
+          this.#evaluations.engine = core;
+          this.#continue(core);
         }
       });
     this.#loading.then(
-      () => this.#core && act(this.#core),
+      () => this.#core && act?.(this.#core),
       (error) => {
         this.#thrown = error;
         this.#loading = undefined;
@@ -589,7 +590,6 @@ export class ClientRuntime implements FirstFlagsClient {
 
   /** Drops the core, and stops its request, stream and timer. */
   #disconnect(): void {
-    this.#core = undefined;
     this.#evaluations.engine = undefined;
     this.#loading = undefined;
     this.abort();
@@ -625,9 +625,13 @@ export class ClientRuntime implements FirstFlagsClient {
     }
   }
 
+  /** The core, while it is loaded. */
+  get #core(): ClientCore | undefined {
+    return this.#evaluations.engine;
+  }
+
   /** True if the next core starts with a request, because it has no config document. */
   get #startsWithRequest(): boolean {
-    const hasDocument = this.#settings.configuration !== undefined && !this.#hasTriedBootstrap;
-    return this.#loading === undefined && this.#interrupted === undefined && !hasDocument;
+    return !this.#loading && !this.#interrupted && this.#bootstrap === undefined;
   }
 }
