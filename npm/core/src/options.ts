@@ -419,7 +419,8 @@ export function parseBootstrap(given: unknown): Bootstrap {
   }
   return {
     snapshot: given as Snapshot,
-    configuration: config && convert(config, JSON.stringify),
+    // A backend in another language may write an absent configuration as null.
+    configuration: config ? convert(config, JSON.stringify) : undefined,
   };
 }
 

@@ -55,6 +55,18 @@ describe("a configuration as the bootstrap", () => {
     expect(client.read("off")).toBeUndefined();
   });
 
+  it("is absent from a snapshot in which it is null", async () => {
+    const before = await readyClient(new ScriptedServer(first));
+    const bootstrap = { ...posted(before.snapshot()), config: null } as never;
+    const logger = new LogRecorder();
+    const server = new ScriptedServer(second);
+    const client = clientFor(server, { bootstrap, logger });
+    expect(client.read("__proto__")?.enabled).toBe(true);
+    await client.initialize();
+    expect(server.requests).toHaveLength(1);
+    expect(logger.lines).toEqual([]);
+  });
+
   it("is ignored with a log message if it is invalid", async () => {
     const logger = new LogRecorder();
     const bootstrap = { flags: [flag("\ud83d")] };

@@ -518,7 +518,7 @@ export class ClientRuntime implements FirstFlagsClient {
   /** Starts with the bootstrap, or else with a request. */
   #startCore(core: ClientCore): void {
     const bootstrap = this.#bootstrap;
-    if (bootstrap !== undefined) {
+    if (bootstrap) {
       this.#bootstrap = undefined;
       // The flags of a snapshot equal those of its configuration, so nothing has changed.
       this.#isBootstrapping = true;
@@ -632,6 +632,6 @@ export class ClientRuntime implements FirstFlagsClient {
 
   /** True if the next core starts with a request, because it has no config document. */
   get #startsWithRequest(): boolean {
-    return !this.#loading && !this.#interrupted && this.#bootstrap === undefined;
+    return !this.#loading && !this.#interrupted && !this.#bootstrap;
   }
 }
