@@ -196,7 +196,7 @@ async fn every_response_has_hsts_if_the_public_url_is_https() {
 }
 
 #[tokio::test]
-async fn health_reports_the_state_of_the_service() {
+async fn health_reports_the_state_of_the_server() {
     let app = TestApp::start().await;
     for path in ["/health", "/health/live", "/health/ready"] {
         let answer = app.anonymous().get(path).await.expect(StatusCode::OK);

@@ -164,7 +164,7 @@ async fn the_stream_ends_when_the_session_expires() {
 }
 
 #[tokio::test]
-async fn the_stream_ends_when_the_service_stops() {
+async fn the_stream_ends_when_the_server_stops() {
     let app = TestApp::start().await;
     app.run_change_feed();
     let mut stream = PageStream::open(&Browser::signed_in(&app).await).await;

@@ -217,7 +217,7 @@ async fn a_watch_ends_after_ten_minutes() {
 }
 
 #[tokio::test]
-async fn a_watch_ends_with_the_session_the_rights_the_environment_and_the_service() {
+async fn a_watch_ends_with_the_session_the_rights_the_environment_and_the_server() {
     let app = TestApp::start().await;
     app.run_change_feed();
     let admin = app.admin().await;

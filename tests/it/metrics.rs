@@ -83,7 +83,7 @@ async fn requests_are_counted_by_method_route_and_status_without_personal_data()
 }
 
 #[tokio::test]
-async fn the_state_of_the_service_is_reported() {
+async fn the_state_of_the_server_is_reported() {
     let app = app().await;
     let admin = app.admin().await;
     admin.flag_environment().await;

@@ -185,7 +185,7 @@ async fn the_stream_ends_when_another_instance_revokes_its_key() {
 }
 
 #[tokio::test]
-async fn the_stream_ends_when_the_service_stops() {
+async fn the_stream_ends_when_the_server_stops() {
     let app = TestApp::start().await;
     let key = app.admin().await.flag_environment().await.sdk_key;
     let mut stream = ConfigStream::open(&app.sdk(&key)).await;

@@ -38,7 +38,7 @@ async fn run_file(file: VectorFile) -> u64 {
 
 /// The server refuses to store features that it does not know.
 #[tokio::test]
-async fn the_service_refuses_features_of_newer_versions() {
+async fn the_server_refuses_features_of_newer_versions() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (environment, _) = admin.environment("vectors", "all").await;
