@@ -123,7 +123,7 @@ pub enum Error {
     Unavailable(#[source] Option<sqlx::Error>),
     /// The database accepts no writes.
     #[error(
-        "the database is read-only, so the change was not saved; let the service write to its database"
+        "the database is read-only, so the change was not saved; let the server write to its database"
     )]
     ReadOnly(#[source] sqlx::Error),
     /// The disk of the database is full.

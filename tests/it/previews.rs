@@ -108,7 +108,7 @@ async fn a_preview_of_nothing_finds_mistakes_in_the_current_configuration() {
             },
             {
                 "kind": "constant", "rule": null, "condition": null,
-                "detail": "The flag is on for everyone: its rules and its rollout make no difference.",
+                "detail": "Once enabled, the flag is on for everyone: its rules and its rollout make no difference.",
             },
         ])
     );
