@@ -56,7 +56,11 @@ async fn an_invalid_setting_is_refused_with_a_valid_example() {
         ),
         ("PENNON_RATE_LIMIT_LOGIN", "0", "is not in 1.."),
         ("PENNON_PRODUCTS", "web,,mobile", "such as web,mobile"),
-        ("PENNON_PRODUCTS", &"w".repeat(65), "1 to 64 characters"),
+        (
+            "PENNON_PRODUCTS",
+            &"w".repeat(65),
+            "must have at most 64 characters",
+        ),
     ] {
         let log = Process::fails_to_start("sqlite://nowhere", &[(name, value)]).await;
         assert!(log.contains(complaint), "{name}={value}: {log}");

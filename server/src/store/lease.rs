@@ -28,8 +28,9 @@ const PLANNING_IN_TRANSACTION: Duration = Duration::from_secs(30);
 /// The interval at which a caller that waits for a new connection looks for one that has become free.
 const REUSE_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The wait for a connection after which a caller also takes one that is for other reads. Opening one takes less.
-const BORROW_DELAY: Duration = Duration::from_millis(200);
+/// The wait for a connection for changes after which one for other reads is taken. Opening one takes less, unless
+/// PostgreSQL accepts no more.
+pub(super) const BORROW_DELAY: Duration = Duration::from_millis(200);
 
 /// Compiling a query takes longer than any query of Pennon.
 const BEGIN_READ: &str =
@@ -142,11 +143,11 @@ async fn begin_once(
     let (connection, statement) = match access {
         Access::Read => (acquire(&pools.readers, &pools.spare).await?, BEGIN_READ),
         Access::Authenticate => (
-            acquire_or_borrow(pools, &pools.authenticators).await?,
+            acquire_or_borrow(pools, &pools.authenticators, Duration::ZERO).await?,
             BEGIN_READ,
         ),
         Access::Follow => (
-            acquire_or_borrow(pools, &pools.followers).await?,
+            acquire_or_borrow(pools, &pools.followers, BORROW_DELAY).await?,
             BEGIN_READ,
         ),
         Access::Write | Access::Prepare => (acquire_writer(pools, storage).await?, BEGIN_WRITE),
@@ -188,14 +189,15 @@ async fn acquire(
     }
 }
 
-/// Waits for a connection of this pool. If that takes long, because PostgreSQL accepts no more connections, takes one
-/// for reads instead if it is free first.
+/// Waits for a connection of this pool. If none is free after the delay, also waits for one for reads, and takes the
+/// first.
 pub(super) async fn acquire_or_borrow(
     pools: &Pools,
     own: &PgPool,
+    delay: Duration,
 ) -> Result<PoolConnection<Postgres>, sqlx::Error> {
     let borrow = async {
-        sleep(BORROW_DELAY).await;
+        sleep(delay).await;
         acquire(&pools.readers, &pools.spare).await
     };
     tokio::select! {
