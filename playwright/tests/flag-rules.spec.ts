@@ -341,6 +341,7 @@ test("the first order comes back after several moves, and updates leave an unsav
   await expect(save).toBeHidden();
 
   await down.press("Enter");
+  await page.getByRole("heading", { level: 1 }).hover();
   await api.addRule(flag, production, country("FR", 4));
   await expect(page.locator(".bars")).toContainText("while you were editing");
   await expect(lines).toHaveText(order("CH", "AT", "DE"));

@@ -162,7 +162,8 @@ test("the list and its address follow the filters", {
   // Rows that appear later are as interactive as the initial ones.
   await page.getByRole("switch", { name: "Dark colors in staging" }).click();
   await expect(page.getByText("Dark colors is off in staging.")).toBeVisible();
-  // The flag leaves the list, but can still be switched back.
+  // The flag leaves the list once the pointer leaves its switch, but can still be switched back.
+  await page.getByRole("heading", { level: 1 }).hover();
   await expect(rows).toHaveCount(0);
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.getByText("Dark colors is on again in staging.")).toBeVisible();

@@ -160,6 +160,7 @@ test.describe("live evaluations", { tag: "@scripts" }, () => {
     const section = page.getByRole("region", { name: "Evaluations" });
     await section.getByRole("button", { name: "Start" }).click();
     await expect(section.getByText("Live.")).toBeVisible();
+    await page.getByRole("heading", { level: 1 }).hover();
     await api.revoke(production);
     await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();
   });

@@ -19,6 +19,7 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await signIn(other, server);
     const theirs = other.getByRole("switch", { name: "New checkout in staging" });
     await theirs.click();
+    await other.getByRole("heading", { level: 1 }).hover();
     await expect(flagSwitch).toBeChecked();
 
     await api.createFlag("dark_mode", "Dark mode");
@@ -114,6 +115,8 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await flagSwitch.click();
     const undo = page.getByRole("button", { name: "Undo" });
     await expect(undo).toBeVisible();
+    // The update would wait while the pointer is at the switch.
+    await page.getByRole("heading", { level: 1 }).hover();
     open();
     await expect(page.getByRole("row", { name: "Dark mode" })).toBeVisible();
     await expect(flagSwitch).toBeChecked();

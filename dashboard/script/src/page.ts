@@ -3,6 +3,7 @@ import type { SetVisible } from "./connection.ts";
 import { ConnectionBars, isReachable } from "./connection-bars.ts";
 import { on } from "./dom.ts";
 import type { HubMessage, Listener } from "./hub.ts";
+import { Pointer } from "./pointer.ts";
 import { Refresher } from "./refresher.ts";
 import { Submission } from "./submission.ts";
 import { switchSettled } from "./switches.ts";
@@ -23,7 +24,8 @@ export function keepUpToDate(
   const units = new Units(main);
   const bars = new Bars();
   const connection = new ConnectionBars(bars, main);
-  const refresher = new Refresher(main, units, bars, connection);
+  const pointer = new Pointer(main, units);
+  const refresher = new Refresher(main, units, bars, connection, pointer);
   const submission = new Submission(refresher);
   const setVisible = connect((message) => receive(message, connection, refresher));
 
@@ -43,6 +45,11 @@ export function keepUpToDate(
   });
 
   document.addEventListener("focusout", () => refresher.refreshIfBehind());
+  document.addEventListener("pointerover", ({ target }) => {
+    if (pointer.controlOf(target) === null) {
+      refresher.refreshIfWaiting();
+    }
+  });
   document.addEventListener(switchSettled, (event) => {
     // Updates skip a switch that waits for its answer. The answer may be lost, or older than the last update.
     refresher.addSwitch((event as CustomEvent<boolean>).detail);

@@ -3,6 +3,7 @@ import { concerns } from "./concerns.ts";
 import type { ConnectionBars } from "./connection-bars.ts";
 import { fetchPage } from "./dom.ts";
 import type { Change } from "./hub.ts";
+import type { Pointer } from "./pointer.ts";
 import { Swap } from "./swap.ts";
 import { ownRequests } from "./switches.ts";
 import type { Units } from "./units.ts";
@@ -25,6 +26,7 @@ export class Refresher {
   readonly #units: Units;
   readonly #bars: Bars;
   readonly #connection: ConnectionBars;
+  readonly #pointer: Pointer;
   /** The response to a form cannot be fetched again: its address returns another page. */
   readonly isFormResponse: boolean;
   #lastChange: Change | undefined;
@@ -34,16 +36,25 @@ export class Refresher {
   #isPaused = false;
   /** True if the last update skipped only units without input. */
   #isBehind = false;
+  /** True if an update waits for the pointer. */
+  #isWaiting = false;
   /** The number of updates that have failed since the last one that did not. */
   #failures = 0;
   #fetching: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(main: HTMLElement, units: Units, bars: Bars, connection: ConnectionBars) {
+  constructor(
+    main: HTMLElement,
+    units: Units,
+    bars: Bars,
+    connection: ConnectionBars,
+    pointer: Pointer,
+  ) {
     this.#main = main;
     this.#units = units;
     this.#bars = bars;
     this.#connection = connection;
+    this.#pointer = pointer;
     this.isFormResponse = main.dataset.renderedAt === "";
   }
 
@@ -90,6 +101,13 @@ export class Refresher {
   /** Repeats an update that skipped a unit only because it was in use. */
   refreshIfBehind(): void {
     if (this.#isBehind) {
+      this.refreshSoon();
+    }
+  }
+
+  /** Repeats an update that has waited for the pointer. */
+  refreshIfWaiting(): void {
+    if (this.#isWaiting) {
       this.refreshSoon();
     }
   }
@@ -172,6 +190,11 @@ export class Refresher {
     if (buildId(fresh) !== buildId(document)) {
       this.#bars.show("build", "Pennon has been updated.", { href, text: "Reload" });
       return undefined;
+    }
+    const wait = this.#pointer.delay(freshMain);
+    this.#isWaiting = wait > 0;
+    if (this.#isWaiting) {
+      return wait;
     }
     // Forms that the user is editing do not belong on a page that says that their object is gone.
     const isKept = page?.response.ok === false && this.#units.isInUse(this.#main);
