@@ -375,6 +375,33 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     expect(await received()).toEqual(["position"]);
   });
 
+  test("is not the only cause of an update: traffic and times stay current", async ({
+    page,
+    server,
+  }) => {
+    await page.clock.install();
+    await signIn(page, server);
+    await page.goto("/dashboard/environments");
+    await scriptsReady(page);
+    await page.clock.runFor(5_000);
+    let requests = 0;
+    await page.route("**/dashboard/environments", async (route) => {
+      requests += 1;
+      await route.fallback();
+    });
+    await page.clock.runFor(30_000);
+    expect(requests).toBe(0);
+    await page.clock.runFor(30_000);
+    await expect.poll(() => requests).toBe(1);
+
+    await setVisibility(page, "hidden");
+    await page.clock.runFor(120_000);
+    expect(requests).toBe(1);
+    await setVisibility(page, "visible");
+    await page.clock.runFor(1_000);
+    await expect.poll(() => requests).toBe(2);
+  });
+
   test("does not arrive after the session has ended, and the page says so", async ({
     page,
     context,

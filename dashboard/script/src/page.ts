@@ -9,8 +9,8 @@ import { Submission } from "./submission.ts";
 import { switchSettled } from "./switches.ts";
 import { Units } from "./units.ts";
 
-/** The delay between two looks for a request that the page waits for, in milliseconds. */
-const awaitingDelay = 3_000;
+/** The delay between two looks for requests of applications, in milliseconds. They cause no change event. */
+const pollDelay = 3_000;
 
 /**
  * Applies the changes of others to the page without reloading it, and reports when that is not possible. Returns a
@@ -80,11 +80,12 @@ export function keepUpToDate(
     refresher.refreshSoon(0);
   }
   setInterval(() => {
-    // Requests of applications cause no change event.
     if (main.querySelector("[data-awaiting]") !== null) {
       refresher.refreshSoon();
+    } else if (!connection.isLost) {
+      refresher.refreshIfOld();
     }
-  }, awaitingDelay);
+  }, pollDelay);
   return () => units.hasUnsavedInput();
 }
 

@@ -14,6 +14,9 @@ const refreshDelay = 250;
 /** The maximum time from the timestamp of a change until pages include it, in milliseconds. */
 const commitDelay = 1_000;
 
+/** The age after which a page is updated without a change, in milliseconds. */
+const maxAge = 45_000;
+
 /** The delay before the next attempt when the server cannot render the page, in milliseconds. */
 const retryDelay = 5_000;
 
@@ -38,6 +41,8 @@ export class Refresher {
   #isBehind = false;
   /** True if an update waits for the pointer. */
   #isWaiting = false;
+  /** The time of the last request for the page. */
+  #requestedAt = Date.now();
   /** The number of updates that have failed since the last one that did not. */
   #failures = 0;
   #fetching: AbortController | undefined;
@@ -90,6 +95,13 @@ export class Refresher {
     this.#isDue = true;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#refresh(), delay);
+  }
+
+  /** Updates the page if it is old. Traffic and relative times change without an event. */
+  refreshIfOld(): void {
+    if (Date.now() - this.#requestedAt > maxAge) {
+      this.refreshSoon();
+    }
   }
 
   refreshIfDue(): void {
@@ -164,6 +176,7 @@ export class Refresher {
   async #update(signal: AbortSignal): Promise<number | undefined> {
     const { href } = location;
     const change = this.#lastChange;
+    this.#requestedAt = Date.now();
     const page = await fetchPage(href, { cache: "no-store", signal });
     if (signal.aborted) {
       return refreshDelay;

@@ -22,7 +22,7 @@ pub fn ClientTable(
     if items.is_empty() {
         return html! {
             <p class="quiet">
-                "No client has fetched flags here in the last 31 days. When one does, its package and version appear within a minute."
+                "No client has fetched flags here in the last 31 days. When one does, its package and version appear within two minutes."
             </p>
         };
     }

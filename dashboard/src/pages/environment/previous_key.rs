@@ -95,7 +95,7 @@ fn clients(clients: Vec<PreviousKeyClient>) -> Html {
     if clients.is_empty() {
         return html! {
             <p class="quiet">
-                "No application has used it since the rotation. When one does, it appears here within a minute."
+                "No application has used it since the rotation. When one does, it appears here within two minutes."
             </p>
         };
     }
