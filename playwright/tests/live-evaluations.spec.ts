@@ -110,11 +110,34 @@ test.describe("live evaluations", { tag: "@scripts" }, () => {
     await signIn(page, server);
     await page.goto(`/dashboard/environments/${production.id}/live`);
     await page.route("**/dashboard/events/evaluations*", (route) =>
-      route.fulfill({ status: 429, body: "Eight pages show live evaluations." }),
+      route.fulfill({
+        status: 429,
+        contentType: "text/plain; charset=utf-8",
+        body: "Eight pages show live evaluations.",
+      }),
     );
     await page.getByRole("button", { name: "Start" }).click();
     await expect(page.getByText("Eight pages show live evaluations.").first()).toBeVisible();
     await expect(page.getByRole("button", { name: "Start" })).toBeVisible();
+  });
+
+  test("do not show the page of a proxy in place of a refusal", async ({
+    page,
+    server,
+    api,
+    browserErrors,
+  }) => {
+    browserErrors.ignore(/status of 502/);
+    const production = await api.createEnvironment("Web shop", "production");
+    await signIn(page, server);
+    await page.goto(`/dashboard/environments/${production.id}/live`);
+    await page.route("**/dashboard/events/evaluations*", (route) =>
+      route.fulfill({ status: 502, contentType: "text/html", body: "<h1>502 Bad Gateway</h1>" }),
+    );
+    const section = page.getByRole("region", { name: "Evaluations" });
+    await section.getByRole("button", { name: "Start" }).click();
+    await expect(section.getByText("Pennon cannot be reached. Try again.")).toBeVisible();
+    await expect(page.getByText("Bad Gateway")).toHaveCount(0);
   });
 
   test("are limited to the newest 200, and say how many were skipped", async ({

@@ -6,6 +6,9 @@ const maxLines = 200;
 /** The text after the connection has ended without a reason. */
 const lost = "Stopped: the connection was lost, or your session or your role has changed.";
 
+/** The text if another server has answered in place of Pennon. */
+const unreachable = "Pennon cannot be reached. Try again.";
+
 /** An evaluation without the values of its context. */
 type Evaluation = {
   readonly at: string;
@@ -60,7 +63,9 @@ async function receive(url: string, signal: AbortSignal, list: EvaluationList): 
   try {
     const response = await fetch(url, { signal, headers: { accept: "text/event-stream, */*" } });
     if (!response.ok || response.body === null) {
-      return await response.text();
+      // A proxy may have sent its own page instead.
+      const isRefusal = response.headers.get("content-type")?.startsWith("text/plain");
+      return isRefusal ? await response.text() : unreachable;
     }
     // The server watches from now on.
     list.showStatus("Live.");
