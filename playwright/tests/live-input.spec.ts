@@ -323,4 +323,43 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(page.getByRole("link", { name: "Add rule" })).toBeVisible();
     await expect(page.getByRole("button", { name: "Delete rule" })).toHaveCount(0);
   });
+
+  test("leaves a preview as it is, and a notice says so", async ({
+    page,
+    server,
+    api,
+    browserErrors,
+  }) => {
+    browserErrors.ignore(/status of 409/);
+    const { flag, staging, production } = await shop(api);
+    await api.switch(flag, production, false);
+    await signIn(page, server);
+    const query = `do=enable&flag=${flag.id}&environment=${production.id}`;
+    const copy = `environment=${staging.id}&edit=copy&to=${production.id}`;
+    await page.goto("/dashboard/audit");
+    const revert = page.getByRole("link", { name: "Revert" }).first();
+    const previews = [
+      { path: `/dashboard/change-flags?${query}`, button: "Turn on 1 flag" },
+      { path: `${await revert.getAttribute("href")}`, button: "Revert" },
+      { path: `${address}?${copy}`, button: "Copy to production" },
+    ];
+    let percentage = 5;
+    for (const { path, button } of previews) {
+      await page.goto(path);
+      await scriptsReady(page);
+      const apply = page.getByRole("button", { name: button });
+      await expect(apply).toBeVisible();
+      percentage += 1;
+      await api.setRollout(flag, production, percentage);
+      await expect(page.locator(".bars")).toContainText(
+        / rollout of checkout_v2 .* meanwhile, so this preview is out of date. Reload/,
+      );
+      await expect(page.getByRole("main")).not.toContainText(`${percentage}%`);
+      await apply.click();
+      await expect(page.getByRole("alert")).toContainText(
+        /Somebody else (changed this|saved) first/,
+      );
+      await expect(page.getByRole("main")).toContainText(`${percentage}%`);
+    }
+  });
 });

@@ -204,6 +204,11 @@ export class Refresher {
       this.#bars.show("build", "Pennon has been updated.", { href, text: "Reload" });
       return undefined;
     }
+    const isOwn = change === undefined ? this.#hasSwitched : ownRequests.has(change.request ?? "");
+    if (!isOwn && isPreviewOutdated(this.#main, freshMain)) {
+      this.#keepPreview(change);
+      return undefined;
+    }
     const wait = this.#pointer.delay(freshMain);
     this.#isWaiting = wait > 0;
     if (this.#isWaiting) {
@@ -211,42 +216,70 @@ export class Refresher {
     }
     // Forms that the user is editing do not belong on a page that says that their object is gone.
     const isKept = page?.response.ok === false && this.#units.isInUse(this.#main);
-    this.#swap(isKept ? undefined : freshMain, change);
+    this.#swap(isKept ? undefined : freshMain, change, isOwn);
     if (!isKept) {
       document.title = fresh.title;
     }
     return undefined;
   }
 
+  /** Leaves a preview as the user has read it, and reports that it is outdated. The server will refuse its form. */
+  #keepPreview(change: Change | undefined): void {
+    this.#settle(change);
+    if (!this.#bars.isShown("conflict")) {
+      this.#showConflict(change, "meanwhile, so this preview is out of date.");
+    }
+  }
+
   /**
    * Swaps in a rendering that includes a change, and reports the change if it affects what the user is editing. Without
    * a rendering, the page stays as it is.
    */
-  #swap(fresh: HTMLElement | undefined, change: Change | undefined): void {
+  #swap(fresh: HTMLElement | undefined, change: Change | undefined, isOwn: boolean): void {
     const swap = new Swap(this.#units);
     const skipped = fresh ? swap.run(this.#main, fresh) : swap.keep(this.#main);
     if (fresh) {
       this.#main.dataset.renderedAt = fresh.dataset.renderedAt;
     }
     this.#isBehind = skipped === "untouched";
+    this.#settle(change);
+    if (skipped === "edited" && !isOwn) {
+      this.#showConflict(change, "while you were editing. What you typed is still here.");
+    }
+  }
+
+  /** Forgets a change, and the use of a switch, after the update for it. */
+  #settle(change: Change | undefined): void {
     if (this.#lastChange === change) {
       this.#lastChange = undefined;
     }
-    const isOwn = change === undefined ? this.#hasSwitched : ownRequests.has(change.request ?? "");
     this.#hasSwitched = false;
-    if (skipped === "edited" && !isOwn) {
-      // A change from before the stream was open has no event.
-      const what = change === undefined ? "This page changed" : `${change.by} ${change.what}`;
-      const text = `${what} while you were editing. What you typed is still here.`;
-      const { href } = location;
-      this.#bars.show("conflict", text, { href, text: "Reload to see the change" });
-    }
+  }
+
+  #showConflict(change: Change | undefined, effect: string): void {
+    // A change from before the stream was open has no event.
+    const what = change === undefined ? "This page changed" : `${change.by} ${change.what}`;
+    const { href } = location;
+    this.#bars.show("conflict", `${what} ${effect}`, { href, text: "Reload to see the change" });
   }
 }
 
 /** Returns true if a response contains a page, including a 403 or 404 page, but not a server error. */
 function isPage({ ok, status }: Response): boolean {
   return ok || status === 403 || status === 404;
+}
+
+/** Returns true if the page shows a preview of changes that the server would not make any more. */
+function isPreviewOutdated(shown: Element, fresh: Element): boolean {
+  const expected = expectedBy(shown);
+  return expected !== "" && expected !== expectedBy(fresh);
+}
+
+/** Returns the state that the form of a preview expects; nothing if the page has no such form. */
+function expectedBy(page: Element): string {
+  const form = "form:has([name=fingerprint], [name=to-revision])";
+  const fields = page.querySelectorAll<HTMLInputElement>(`${form} [type=hidden]`);
+  return [...fields].map(({ value }) => value).join();
 }
 
 /** The names of a page's style and scripts, which differ between builds. */
