@@ -43,6 +43,34 @@ test.describe("a change by somebody else", { tag: "@scripts" }, () => {
     await expect(page.getByRole("region", { name: "SDK key" })).toBeVisible();
   });
 
+  test("moves the focus to the next row when a row leaves the list", async ({
+    page,
+    server,
+    api,
+  }) => {
+    const staging = await api.createEnvironment("Web shop", "staging");
+    for (const name of ["Ants", "Bees", "Cats"]) {
+      await api.switch(await api.createFlag(name.toLowerCase(), name), staging, true);
+    }
+    await signIn(page, server);
+    await page.goto("/dashboard/flags?is=on&sort=name");
+    await scriptsReady(page);
+    for (const [name, next] of [
+      ["Bees", "Cats"],
+      ["Cats", "Ants"],
+    ] as const) {
+      const flagSwitch = page.getByRole("switch", { name: `${name} in staging` });
+      await flagSwitch.focus();
+      await page.keyboard.press("Space");
+      await expect(flagSwitch).toHaveCount(0);
+      await expect(page.getByRole("link", { name: next })).toBeFocused();
+    }
+    await page.getByRole("switch", { name: "Ants in staging" }).focus();
+    await page.keyboard.press("Space");
+    await expect(page.getByRole("switch")).toHaveCount(0);
+    await expect(page.getByRole("main")).toBeFocused();
+  });
+
   test("does not move the focus", async ({ page, server, api }) => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");

@@ -59,4 +59,29 @@ test.describe("a message", { tag: "@scripts" }, () => {
     await refusal.getByRole("link", { name: "Sign in" }).click();
     await expect(page).toHaveURL(/\/dashboard\/login/);
   });
+
+  test("returns the focus when it is closed, and after its change was undone", async ({
+    page,
+    server,
+    api,
+  }) => {
+    await api.createEnvironment("Web shop", "staging");
+    await api.createFlag("new_checkout", "New checkout");
+    await signIn(page, server);
+    await scriptsReady(page);
+    const flagSwitch = page.getByRole("switch");
+    for (const [name, text] of [
+      ["Close", "New checkout is on in staging."],
+      ["Undo", "New checkout is off in staging."],
+    ] as const) {
+      await flagSwitch.focus();
+      await page.keyboard.press("Space");
+      await expect(page.getByText(text)).toBeVisible();
+      await page.locator(".toast").getByRole("button", { name }).focus();
+      await page.keyboard.press("Enter");
+      await expect(page.getByText(text)).toHaveCount(0);
+      await expect(flagSwitch).toBeFocused();
+    }
+    await expect(page.getByText("New checkout is on again in staging.")).toBeVisible();
+  });
 });

@@ -35,6 +35,13 @@ export function link(href: string, text: string): HTMLAnchorElement {
   return anchor;
 }
 
+/** Focuses an element without scrolling, or the content of the page if the element is gone. */
+export function restoreFocus(element: HTMLElement | null | undefined): void {
+  const main = document.querySelector("main");
+  const target = element?.isConnected === true ? element : main;
+  target?.focus({ preventScroll: true });
+}
+
 /** True if the focus is in a field that accepts text. */
 export function isTyping(): boolean {
   const fields = "input:not([type=checkbox], [type=radio]), textarea, select";

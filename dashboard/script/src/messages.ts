@@ -1,17 +1,25 @@
 import { undoAddress } from "./addresses.ts";
-import { on } from "./dom.ts";
+import { on, restoreFocus } from "./dom.ts";
 import { unmarked } from "./form-response.ts";
 
 /** The time for which a message stays visible, in milliseconds. */
 const messageDuration = 10_000;
 
+/** The element that had the focus before a message got it. */
+let focusedBefore: HTMLElement | undefined;
+
 /** Makes the message about the user's last change, which the server rendered, disappear like others. */
 export function listenToMessages(): void {
+  document.addEventListener("focusin", ({ target }) => {
+    if (target instanceof HTMLElement && target.matches("main :not(.toast *)")) {
+      focusedBefore = target;
+    }
+  });
   const message = document.querySelector<HTMLElement>(".toast[data-undo]");
   if (message !== null) {
     closeLater(message);
   }
-  on("click", ".toast [data-close]", (button) => button.closest(".toast")?.remove());
+  on("click", ".toast [data-close]", closeMessage);
 }
 
 /** Undoes the user's last change, and shows this page again. A second call before that does nothing. */
@@ -35,10 +43,14 @@ function addUndoForm(): HTMLFormElement {
   return form;
 }
 
-/** Closes the message that is visible. */
+/** Closes the message that is visible. If it has the focus, returns that to the element that had it before. */
 export function closeMessage(): void {
   for (const message of document.querySelectorAll(".toasts .toast")) {
+    const hasFocus = message.contains(document.activeElement);
     message.remove();
+    if (hasFocus) {
+      restoreFocus(focusedBefore);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { Idiomorph } from "idiomorph";
+import { restoreFocus } from "./dom.ts";
 import { hydrate, isIsland } from "./islands.ts";
 import { type Units, unitSelector } from "./units.ts";
 
@@ -24,6 +25,7 @@ export class Swap {
 
   /** Morphs the page to a fetched one. */
   run(main: Element, fresh: Element): Skipped {
+    const rows = rowsAroundFocus();
     Idiomorph.morph(main, [...fresh.childNodes], {
       morphStyle: "innerHTML",
       callbacks: {
@@ -42,6 +44,11 @@ export class Swap {
       old.replaceWith(next);
       this.#added.push(next);
       focus(next, path);
+    }
+    if (rows !== undefined && document.activeElement === document.body) {
+      // A link of the next row: pressing the key again must not switch another flag.
+      const next = rows.find((row) => row.isConnected);
+      restoreFocus(next?.querySelector("a"));
     }
     for (const each of this.#added) {
       this.#units.record(each);
@@ -115,6 +122,17 @@ function isNewer(old: Element, next: Element): boolean {
   const [shown, fetched] = [new FormData(old), new FormData(next)];
   const isSame = ["flag", "environment"].every((name) => shown.get(name) === fetched.get(name));
   return isSame && Number(shown.get("revision")) > Number(fetched.get("revision"));
+}
+
+/** Returns the rows after the one with the focus, then those before it, the nearest first. */
+function rowsAroundFocus(): Element[] | undefined {
+  const row = document.activeElement?.closest("tr, li");
+  if (!row) {
+    return undefined;
+  }
+  const rows = [...(row.parentElement?.children ?? [])];
+  const index = rows.indexOf(row);
+  return [...rows.slice(index + 1), ...rows.slice(0, index).reverse()];
 }
 
 /** Returns the index of the focused descendant; -1 if none has the focus. */
