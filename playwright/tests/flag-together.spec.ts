@@ -180,6 +180,30 @@ test("a rule for an environment whose key was rotated meanwhile reaches the one 
   expect(await api.rules(flag, replacement)).toHaveLength(1);
 });
 
+test("a rule of an environment whose key was rotated meanwhile can be saved again, and nobody is blamed", async ({
+  page,
+  server,
+  api,
+  browserErrors,
+}) => {
+  browserErrors.ignore(/status of 409/);
+  const { flag, production } = await shop(api);
+  const rule = await api.addRule(flag, production, country("DE", 1));
+  await signIn(page, server);
+  await page.goto(`${address}?environment=${production.id}&edit=rule&rule=${rule.id}`);
+  const value = operand(page);
+  await value.fill("CH");
+  await api.rotateKey(production);
+  const save = page.getByRole("button", { name: "Save rule" }).last();
+  await save.click();
+  await expect(page.getByRole("alert")).toContainText(
+    "The key of this environment was rotated. The rule is now “ON when country is DE”.",
+  );
+  await expect(value).toHaveValue("CH");
+  await save.click();
+  await expect(page.locator(".rule")).toContainText("ON when country is CH");
+});
+
 test("two people add rules: the second sees the first rule before adding another", async ({
   page,
   server,

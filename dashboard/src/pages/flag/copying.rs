@@ -7,7 +7,7 @@ use pennon_model::{
     id::EnvironmentId,
 };
 
-use super::{PageData, actions::Action, address::Edit, conflict_notice};
+use super::{PageData, actions::Action, address::Edit};
 use crate::{
     components::{
         confirm_change::ConfirmedFields, effect::findings, link_button::LinkButton,
@@ -34,7 +34,7 @@ pub(super) fn copying(page: &PageData, environment: &Environment) -> Option<Html
             Some(_) => "See below what would change now.",
             None => "Choose the environment again.",
         };
-        conflict_notice(format!("Nothing was copied. {next}"))
+        page.conflict_notice(format!("Nothing was copied. {next}"))
     });
     let error = page.error().filter(|_| !page.is_stale()).cloned();
     let preview = preview.map(|(to, preview)| confirmation(page, environment, (to, part), preview));

@@ -286,6 +286,24 @@ impl PageData {
         self.state.is_stale()
     }
 
+    /// Renders the notice that somebody else made a change first, with the current state. A rotation of the key moves
+    /// rules to another environment, which raises their revisions.
+    fn conflict_notice(&self, current: String) -> Html {
+        let posted = self.posted_form();
+        let environment = posted.and_then(|form| form.parsed("environment"));
+        let lead = if environment == self.address.environment {
+            "Somebody else saved first. "
+        } else {
+            "The key of this environment was rotated. "
+        };
+        html! {
+            <Notice severity=Severity::Danger>
+                <strong>{lead}</strong>
+                {current}
+            </Notice>
+        }
+    }
+
     /// Returns the errors of these fields of the open form, and any other error. The form itself shows the current
     /// state if somebody else made a change first.
     fn form_errors(&self, fields: &[&str]) -> (Vec<FieldError>, Option<AdminError>) {
@@ -483,16 +501,6 @@ fn current_state(text: String) -> Html {
             <span class="quiet">"Now: "</span>
             {text}
         </p>
-    }
-}
-
-/// Renders the notice that somebody else made a change first, with the current state.
-fn conflict_notice(current: String) -> Html {
-    html! {
-        <Notice severity=Severity::Danger>
-            <strong>"Somebody else saved first. "</strong>
-            {current}
-        </Notice>
     }
 }
 

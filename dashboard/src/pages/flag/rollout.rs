@@ -8,7 +8,7 @@ use super::{
     PageData,
     actions::{Action, PERCENTAGE_BEFORE, edited_rule, read_expected, write_expected_rules},
     address::Edit,
-    conflict_notice, current_state, describe_effect, icon_link,
+    current_state, describe_effect, icon_link,
     steps::sentence,
 };
 use crate::{
@@ -193,7 +193,7 @@ fn conflict(page: &PageData, rollout: Option<&FlagRollout>) -> Option<Html> {
             Some(rollout) => describe::capitalize(&describe::rollout(rollout.rollout)),
             None => "none".to_owned(),
         };
-        conflict_notice(format!(
+        page.conflict_notice(format!(
             "Current rollout: {now}. What you typed is still here; saving it replaces that."
         ))
     })

@@ -8,7 +8,7 @@ use super::{
     PageData,
     actions::{Action, edited_rule, read_expected, rule_anchor, write_expected_rules},
     address::Edit,
-    conflict_notice, current_state, describe_effect, icon_link,
+    current_state, describe_effect, icon_link,
     steps::sentence,
 };
 use crate::{
@@ -203,7 +203,7 @@ fn editor(page: &PageData, current: &FlagConfiguration, rule: Option<&TargetingR
                 <button class="visually-hidden" tabindex="-1" aria-hidden="true">
                     {save}
                 </button>
-                {conflict.map(conflict_notice)}
+                {conflict.map(|current| page.conflict_notice(current))}
                 <RefusalNotice error=other.or(full)/>
                 {page.hidden(Action::Rule, revision)}
                 {id}
