@@ -13,6 +13,7 @@ describeDocument("npm/openfeature/README.md", snippets);
 describeDocument("docs/openfeature.md", snippets);
 
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.unstubAllEnvs();
   vi.unstubAllGlobals();
 });
@@ -27,6 +28,8 @@ describe("the documents", () => {
       return new Response(body, { headers: { ETag: '"1"' } });
     };
     vi.stubGlobal("fetch", fetched);
+    // The first poll is at a random time, which could be now.
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
     vi.stubEnv("PENNON_SDK_KEY", "pnk_test");
     await import("./snippets/server.ts");
     const onServer = OnServers.getClient();
