@@ -66,7 +66,7 @@ pub(crate) async fn sign_in(
     let account = if email.contains('\0') {
         None
     } else {
-        store::users::password_by_email(&mut admin.db.read().await?, &email).await?
+        store::users::password_by_email(&mut admin.db.authenticate().await?, &email).await?
     };
     let hash = account.as_ref().map(|(_, hash)| hash.as_str());
     let turn = queued.turn().await?;
@@ -126,7 +126,7 @@ pub(crate) async fn refresh(admin: &Admin, token: &str) -> Result<SignedIn, Erro
     let (hash, now) = (SecretHash::of(token), admin.clock.now());
     let oldest = now.plus_days(-SESSION_DAYS);
     // Looked up twice, so that a caller without a valid token cannot take the write lock.
-    let mut reading = admin.db.read().await?;
+    let mut reading = admin.db.authenticate().await?;
     if store::sessions::refresh_token(&mut reading, hash, now, oldest)
         .await?
         .is_none()

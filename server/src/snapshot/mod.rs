@@ -255,6 +255,7 @@ impl Snapshots {
                     found.insert(Unreadable::Environment(head.id), error.to_string().into());
                     // After a failed query, PostgreSQL refuses all others in the same transaction. A new transaction
                     // may see later changes, which does no harm: data that is read too early is read again.
+                    drop(tx);
                     tx = within(HEADS_TIMEOUT, db.follow()).await?;
                     current.cloned()
                 }

@@ -8,12 +8,12 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgPool;
 use sqlx::{AssertSqlSafe, Executor, Postgres, SqlSafeStr as _, Transaction};
 use tokio::sync::{Semaphore, watch};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 use super::postgres::{Pools, WRITERS};
 use super::statements::Statements;
 use super::storage::Storage;
-use super::{Access, READERS, WRITE_LOCK_TIMEOUT};
+use super::{AUTHENTICATORS, Access, FOLLOWERS, READERS, WRITE_LOCK_TIMEOUT};
 use crate::database_error::{ADMIN_SHUTDOWN, code, is_of_pooler};
 use crate::error::Error;
 
@@ -27,10 +27,6 @@ const PLANNING_IN_TRANSACTION: Duration = Duration::from_secs(30);
 
 /// The interval at which a caller that waits for a new connection looks for one that has become free.
 const REUSE_INTERVAL: Duration = Duration::from_millis(20);
-
-/// The wait for a connection for changes after which one for other reads is taken. Opening one takes less, unless
-/// PostgreSQL accepts no more.
-pub(super) const BORROW_DELAY: Duration = Duration::from_millis(200);
 
 /// Compiling a query takes longer than any query of Pennon.
 const BEGIN_READ: &str =
@@ -124,7 +120,7 @@ pub(super) async fn begin(
     storage: &Storage,
     lease: &Lease,
 ) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    for _ in 0..WRITERS.max(READERS) {
+    for _ in 0..WRITERS.max(READERS + AUTHENTICATORS.max(FOLLOWERS)) {
         match Box::pin(begin_once(pools, access, storage, lease)).await {
             Err(error) if is_cut_off(&error) => {}
             other => return other,
@@ -140,16 +136,17 @@ async fn begin_once(
     lease: &Lease,
 ) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
     let began = Instant::now();
+    let read = async |pool| acquire(pool, &pools.spare).await;
     let (connection, statement) = match access {
-        Access::Read => (acquire(&pools.readers, &pools.spare).await?, BEGIN_READ),
-        Access::Authenticate => (
-            acquire_or_borrow(pools, &pools.authenticators, Duration::ZERO).await?,
-            BEGIN_READ,
-        ),
-        Access::Follow => (
-            acquire_or_borrow(pools, &pools.followers, BORROW_DELAY).await?,
-            BEGIN_READ,
-        ),
+        Access::Read => (read(&pools.readers).await?, BEGIN_READ),
+        Access::Authenticate => {
+            let pool = own_or_readers(pools, &pools.authenticators);
+            (read(pool).await?, BEGIN_READ)
+        }
+        Access::Follow => {
+            let pool = own_or_readers(pools, &pools.followers);
+            (read(pool).await?, BEGIN_READ)
+        }
         Access::Write | Access::Prepare => (acquire_writer(pools, storage).await?, BEGIN_WRITE),
     };
     let mut tx = begin_on(connection, statement, lease.clone()).await?;
@@ -189,21 +186,14 @@ async fn acquire(
     }
 }
 
-/// Waits for a connection of this pool. If none is free after the delay, also waits for one for reads, and takes the
-/// first.
-pub(super) async fn acquire_or_borrow(
-    pools: &Pools,
-    own: &PgPool,
-    delay: Duration,
-) -> Result<PoolConnection<Postgres>, sqlx::Error> {
-    let borrow = async {
-        sleep(delay).await;
-        acquire(&pools.readers, &pools.spare).await
-    };
-    tokio::select! {
-        biased;
-        acquired = acquire(own, &pools.spare) => acquired,
-        borrowed = borrow => borrowed,
+/// Returns the pool for a read that has connections of its own: these, unless none of them is free but one for other
+/// reads is, or PostgreSQL has refused to open any.
+pub(super) fn own_or_readers<'p>(pools: &'p Pools, own: &'p PgPool) -> &'p PgPool {
+    let are_readers_free = pools.readers.num_idle() > 0 || own.size() == 0;
+    if own.num_idle() == 0 && are_readers_free {
+        &pools.readers
+    } else {
+        own
     }
 }
 

@@ -19,7 +19,7 @@ use sqlx::{Connection, Row as _};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-use super::lease::{BORROW_DELAY, Lease, LeasedTx, acquire_or_borrow, begin, lost};
+use super::lease::{Lease, LeasedTx, begin, lost, own_or_readers};
 use super::pooler::ensure_sessions;
 use super::reach::reach;
 use super::schema::{self, Outdated};
@@ -308,8 +308,8 @@ impl Server {
     /// if it is alive.
     async fn probe_reader(&self) -> Result<(), sqlx::Error> {
         let (pools, _lease) = self.lease()?;
-        let acquiring = acquire_or_borrow(&pools, &pools.followers, BORROW_DELAY);
-        acquiring.await?.ping().await
+        let pool = own_or_readers(&pools, &pools.followers);
+        pool.acquire().await?.ping().await
     }
 
     /// Ends this instance's earlier connections on the server's side. If the network lost them, the server keeps them
