@@ -103,7 +103,13 @@ impl Confirmed {
     }
 
     pub(crate) fn again(&self) {
-        let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.again_at(Instant::now());
+    }
+
+    /// Confirms as of an earlier time.
+    pub(crate) fn again_at(&self, instant: Instant) {
+        let since_start = instant.saturating_duration_since(self.start);
+        let millis = u64::try_from(since_start.as_millis()).unwrap_or(u64::MAX);
         self.last.store(millis, Ordering::Relaxed);
     }
 

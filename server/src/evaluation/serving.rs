@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pennon_model::id::EnvironmentId;
 
@@ -34,7 +34,7 @@ pub(crate) struct ServingParts {
     pub(crate) rate_limit: Option<NonZeroU32>,
     /// The time of the last comparison of the snapshots with the database.
     confirmed: Confirmed,
-    /// The time of the last comparison of those at intervals; empty before the first.
+    /// The time at which the last comparison at intervals began; empty before the first, as without its task.
     compared: OnceLock<Confirmed>,
     db: Db,
     database_answers: AtomicBool,
@@ -88,6 +88,7 @@ impl Serving {
 
     /// Updates the snapshots from the database, at intervals, and records whether the database responded.
     pub(crate) async fn compare(&self) {
+        let began = Instant::now();
         let caught_up = self.catch_up().await;
         let answers = !matches!(caught_up, Err(Error::Unavailable(_)));
         let answered = self.database_answers.swap(answers, Ordering::Relaxed);
@@ -96,7 +97,8 @@ impl Serving {
                 tracing::error!(%error, "cannot read from the database");
             }
             Ok(()) => {
-                self.compared.get_or_init(Confirmed::now).again();
+                // Later changes may not be among those that it has read.
+                self.compared.get_or_init(Confirmed::now).again_at(began);
                 if !answered {
                     tracing::info!("the database answers again");
                 }
