@@ -49,11 +49,7 @@ async fn an_invalid_setting_is_refused_with_a_valid_example() {
             "postgres://pennon:hid/den@db/flags",
             "in the password as `%40`",
         ),
-        (
-            "DATABASE_URL",
-            "sqlite://",
-            "must begin with `sqlite://` or `postgres://`, as in sqlite://data/pennon.db",
-        ),
+        ("DATABASE_URL", "sqlite://", "names no file; write one"),
         ("PENNON_RATE_LIMIT_LOGIN", "0", "is not in 1.."),
         ("PENNON_PRODUCTS", "web,,mobile", "such as web,mobile"),
         (

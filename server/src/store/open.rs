@@ -38,6 +38,9 @@ pub enum OpenError {
          postgres://pennon:secret@db.example.com/pennon"
     )]
     UnknownScheme,
+    /// The URL names no file.
+    #[error("DATABASE_URL names no file; write one, as in sqlite://data/pennon.db")]
+    NoFile,
     /// The file does not exist, and must not be created.
     #[error("there is no database at {}; check DATABASE_URL", .0.display())]
     Missing(PathBuf),

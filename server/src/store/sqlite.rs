@@ -69,7 +69,7 @@ impl File {
             .row_buffer_size(1_000);
         let file = options.get_filename().to_owned();
         if file.as_os_str().is_empty() {
-            return Err(OpenError::UnknownScheme);
+            return Err(OpenError::NoFile);
         }
         if let OpenMode::Serve(_) = mode {
             create_file(&file)?;
