@@ -40,7 +40,8 @@ pub enum EnabledFor {
 }
 
 impl EnabledFor {
-    /// Returns the users for which a flag with this configuration is on. Assumes that each rule matches some contexts, but not all.
+    /// Returns the users for which a flag with this configuration is on. Assumes that each rule matches some contexts,
+    /// but not all.
     pub fn of<'r>(
         enabled: bool,
         rules: impl IntoIterator<Item = &'r Rule>,
@@ -511,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_depends_on_rules_and_rollout() {
+    fn the_users_depend_on_rules_and_rollout() {
         let per_user = |percentage| Some(share(percentage, Strategy::PerUser));
         let (on, off) = ([rule_for_germany(true)], [rule_for_germany(false)]);
         assert_eq!(EnabledFor::of(false, &on, per_user(50)), EnabledFor::Nobody);

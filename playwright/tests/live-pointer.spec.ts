@@ -19,12 +19,11 @@ test.describe("an update that moves controls", { tag: "@scripts" }, () => {
 
   /** Returns a click at the current place of an element, wherever the element is later. */
   async function clickAtPlaceOf(page: Page, target: Locator): Promise<() => Promise<void>> {
-    const { x, y, width, height } = (await target.boundingBox()) ?? {
-      x: 0,
-      y: 0,
-      width: 0,
-      height: 0,
-    };
+    const box = await target.boundingBox();
+    if (box === null) {
+      throw new Error("The element is not visible.");
+    }
+    const { x, y, width, height } = box;
     const place = [x + width / 2, y + height / 2] as const;
     await page.mouse.move(...place);
     return () => page.mouse.click(...place);
@@ -84,6 +83,7 @@ test.describe("an update that moves controls", { tag: "@scripts" }, () => {
   });
 
   test("waits for links to reverts", async ({ page, server, api }) => {
+    await page.clock.install();
     await shop(api);
     await signIn(page, server);
     await page.goto("/dashboard/incident");
@@ -94,7 +94,9 @@ test.describe("an update that moves controls", { tag: "@scripts" }, () => {
     const href = await revert.getAttribute("href");
     const update = page.waitForResponse("**/dashboard/incident");
     await api.createFlag("dark_mode", "Dark mode");
+    await page.clock.runFor(1_000);
     await (await update).finished();
+    await page.clock.runFor(1_000);
     await click();
     await expect(page).toHaveURL(`${href}`);
   });
@@ -109,6 +111,8 @@ test.describe("an update that moves controls", { tag: "@scripts" }, () => {
       await page.goto(`/dashboard/flags?environment=${production.id}&is=on&sort=name`);
       await scriptsReady(page);
       const bees = switchOf(page, "Bees");
+      // From here on, time passes only with the test.
+      await page.clock.pauseAt(Date.now() + 1_000);
       await bees.tap();
       await expect(page.getByText("Bees is off in production.")).toBeVisible();
       const update = page.waitForResponse("**/dashboard/flags?*");

@@ -177,6 +177,7 @@ export class Refresher {
     const { href } = location;
     const change = this.#lastChange;
     this.#requestedAt = Date.now();
+    this.#isWaiting = false;
     const page = await fetchPage(href, { cache: "no-store", signal });
     if (signal.aborted) {
       return refreshDelay;
@@ -201,7 +202,10 @@ export class Refresher {
       return refreshDelay;
     }
     if (buildId(fresh) !== buildId(document)) {
-      this.#bars.show("build", "Pennon has been updated.", { href, text: "Reload" });
+      // Screen readers announce it each time that it is shown.
+      if (!this.#bars.isShown("build")) {
+        this.#bars.show("build", "Pennon has been updated.", { href, text: "Reload" });
+      }
       return undefined;
     }
     const isOwn = change === undefined ? this.#hasSwitched : ownRequests.has(change.request ?? "");

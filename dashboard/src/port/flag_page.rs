@@ -23,7 +23,7 @@ use crate::{
 /// fails with [`AdminError::Stale`] and has no effect.
 #[async_trait]
 pub trait FlagPageAdmin: Send + Sync {
-    /// Returns a flag, its status in all environments, and its whole configuration in one: the requested environment or
+    /// Returns a flag, its state in all environments, and its whole configuration in one: the requested environment or
     /// the one that replaced it, otherwise a protected one, otherwise one that looks like production, otherwise the
     /// first. With a product, only its environments are listed.
     async fn flag(

@@ -67,6 +67,8 @@ impl Danger {
         html! {
             <details class="danger-zone" open=open>
                 <summary>{self.title} "…"</summary>
+                // Not in the form, because its text changes with time, and an update would report that as a conflict.
+                {last_used}
                 <form class="form" method="post" autocomplete="off">
                     <RefusalNotice error=refusal.other.clone()/>
                     <p>
@@ -74,7 +76,6 @@ impl Danger {
                         {rejection}
                         "Running apps keep their flags until the TTL expires (60 s by default)."
                     </p>
-                    {last_used}
                     <p>{self.consequences}</p>
                     {options}
                     {hidden("do", self.action.as_str())}

@@ -15,7 +15,7 @@ use crate::{
 /// The maximum number of environments side by side; more are in a list that opens.
 const SIDE_BY_SIDE: usize = 5;
 
-/// Renders a link for each environment, with the flag's status there: as tabs, or in a list that opens. Few
+/// Renders a link for each environment, with the flag's state there: as tabs, or in a list that opens. Few
 /// environments are rendered as both; a narrow screen shows the list.
 pub(super) fn tabs(page: &PageData) -> Html {
     let count = page.detail.environments.len();
