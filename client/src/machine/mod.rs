@@ -35,8 +35,8 @@ pub struct Machine {
     last_request: u32,
     /// The reaction to a failure of the first fetch.
     retry: Retry,
-    /// The deadline of the pending call of `initialize()`; none without a call.
-    initialize_deadline: Option<Deadline>,
+    /// The pending call of `initialize()`, by its deadline.
+    pending_initialize: Option<Deadline>,
     /// The kinds of calls other than `initialize()` that wait for the pending request.
     waiting_calls: Vec<Call>,
     /// The tag of the config document or of the evaluations being served. None while the host waits for evaluations for
@@ -93,7 +93,7 @@ impl Machine {
             request: None,
             last_request: 0,
             retry: Retry::None,
-            initialize_deadline: None,
+            pending_initialize: None,
             waiting_calls: Vec::new(),
             etag: None,
             ttl_timers: TtlTimers::NONE,
@@ -160,14 +160,14 @@ impl Machine {
             Phase::Idle => {
                 self.phase = Phase::Initializing;
                 self.retry = start.retry;
-                self.initialize_deadline = Some(deadline);
+                self.pending_initialize = Some(deadline);
                 self.fetch(0, moment);
             }
             Phase::Initializing | Phase::Restoring { .. } => {
                 self.retry = self.retry.max(start.retry);
-                let before = self.initialize_deadline;
+                let before = self.pending_initialize;
                 if matches!(before, None | Some(Deadline::Unlimited)) {
-                    self.initialize_deadline = Some(deadline);
+                    self.pending_initialize = Some(deadline);
                 }
                 if before.is_none()
                     && let Some(Request::Waiting { .. }) = self.request
@@ -343,7 +343,7 @@ impl Machine {
     }
 
     fn settle_initialize(&mut self, outcome: Result<(), Failure>) {
-        self.initialize_deadline = None;
+        self.pending_initialize = None;
         self.settle(Call::Initialize, outcome);
     }
 
@@ -369,7 +369,7 @@ impl Machine {
 
     fn next_wake(&self) -> Option<u64> {
         let request = self.request.map(Request::wakes_at);
-        let deadline = match self.initialize_deadline {
+        let deadline = match self.pending_initialize {
             Some(Deadline::At(deadline)) => Some(deadline),
             _ => None,
         };

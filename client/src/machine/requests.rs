@@ -85,13 +85,13 @@ impl Machine {
     /// Ends a call of `initialize()` at its deadline.
     pub(super) fn check_deadline(&mut self, moment: Moment) {
         let has_passed = matches!(
-            self.initialize_deadline,
+            self.pending_initialize,
             Some(Deadline::At(deadline)) if deadline <= moment.now
         );
         if !has_passed {
             return;
         }
-        self.initialize_deadline = Some(Deadline::Passed);
+        self.pending_initialize = Some(Deadline::Passed);
         match self.request {
             // The request continues without the call, unless the host has flags.
             Some(Request::Pending { attempt, .. }) if self.retry != Retry::None => {
@@ -264,8 +264,8 @@ impl Machine {
     fn fail_initialize(&mut self, attempt: u32, failure: Failure, moment: Moment) {
         let call_fails = match self.retry {
             Retry::None => true,
-            Retry::Background => self.initialize_deadline.is_some(),
-            Retry::Forever => false,
+            Retry::Background => self.pending_initialize.is_some(),
+            Retry::Forever => self.pending_initialize == Some(Deadline::Passed),
         };
         if self.retry == Retry::None {
             self.phase = Phase::Idle;
@@ -273,9 +273,8 @@ impl Machine {
             self.phase = Phase::Initializing;
             self.schedule_attempt_after(attempt, failure, moment);
         }
-        let is_overdue = self.initialize_deadline == Some(Deadline::Passed);
         // The host reports a refusal even if no call is pending.
-        if call_fails || is_overdue || !failure.is_transient(false) {
+        if call_fails || !failure.is_transient(false) {
             self.settle_initialize(Err(failure));
         }
         // The deadline of `initialize()` does not end a request for which other calls wait.
