@@ -98,7 +98,7 @@ pub fn changes() -> String {
     core::mem::take(&mut engine.changes)
 }
 
-/// Returns the evaluation of each flag ahead of time: for a subject without attributes, and without rollouts. Each
+/// Returns the evaluation of each flag without a context: for a subject without attributes, and without rollouts. Each
 /// number is that of `Evaluation::encode` plus [`FlagBit`]s.
 #[wasm_bindgen]
 pub fn without_context() -> Vec<u8> {

@@ -157,7 +157,7 @@ numbers! {
 }
 
 numbers! {
-    /// A property of a flag, added to the number of its evaluation ahead of time.
+    /// A property of a flag, added to the number of its evaluation without a context.
     pub(crate) enum FlagBit {
         /// The flag has rules or a rollout.
         Targeted = 16,

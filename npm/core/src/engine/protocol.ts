@@ -102,7 +102,7 @@ export enum OptionBit {
   ReportUsage = 4,
 }
 
-/** A property of a flag, added to the number of its evaluation ahead of time. */
+/** A property of a flag, added to the number of its evaluation without a context. */
 export enum FlagBit {
   /** The flag has rules or a rollout. */
   Targeted = 16,

@@ -185,6 +185,7 @@ export abstract class Evaluations {
     }
     return new FeatureFlagsError(
       "FLAG_NOT_FOUND",
+      // JavaScript may pass any type.
       typeof key === "string"
         ? `The flag '${key}' does not exist in this environment, or has expired. Create it, or add it to fallbacks.`
         : `A flag key must be a string, not ${described(key)}`,

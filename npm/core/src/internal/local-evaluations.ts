@@ -12,7 +12,7 @@ export class LocalEvaluations extends Evaluations {
   readonly #warned = new Set<string>();
   /** Evaluations for one context, used until a configuration is loaded. */
   #prepared:
-    | { readonly key: string; readonly evaluations: ReadonlyMap<string, Evaluation> }
+    | { readonly contextKey: string; readonly evaluations: ReadonlyMap<string, Evaluation> }
     | undefined;
 
   // Reads are not bound to one context.
@@ -36,7 +36,7 @@ export class LocalEvaluations extends Evaluations {
         ({ key, enabled, reason }) => [key, evaluationOf(enabled, reason)] as const,
       );
       this.#prepared = {
-        key: contextKey(subject.context),
+        contextKey: contextKey(subject.context),
         evaluations: new Map(evaluations),
       };
     }
@@ -128,7 +128,7 @@ export class LocalEvaluations extends Evaluations {
 
   #fromPrepared(key: string, context: unknown): Evaluation | undefined {
     const prepared = this.#prepared;
-    return prepared !== undefined && prepared.key === contextKey(context)
+    return prepared !== undefined && prepared.contextKey === contextKey(context)
       ? prepared.evaluations.get(key)
       : undefined;
   }

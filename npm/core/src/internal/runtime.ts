@@ -68,7 +68,7 @@ export class ClientRuntime implements FirstFlagsClient {
   #hasWarnedOfRetries = false;
   #isBootstrapping = false;
   /** The configuration of the bootstrap, until the client has tried to start with it. */
-  #bootstrap: string | undefined;
+  #bootstrapConfig: string | undefined;
   /** The earliest time for another immediate restart of the engine, on the clock of `performance.now()`. */
   #nextRestartAt = 0;
   /** The work of a core that trapped, until the next core continues it. */
@@ -91,7 +91,8 @@ export class ClientRuntime implements FirstFlagsClient {
     this.#evaluations = evaluations;
     this.#flags = evaluations.flags;
     // A bootstrap with an age is only for the case that the first request fails.
-    this.#bootstrap = this.#flags.confirmedAt === undefined ? settings.configuration : undefined;
+    this.#bootstrapConfig =
+      this.#flags.confirmedAt === undefined ? settings.configuration : undefined;
     this.#requests = new FlagRequests(settings, evaluations);
     this.#firstFlags = new FirstFlags(settings, evaluations, this.#requests, this);
     this.#lazy = new LazyLoader(settings);
@@ -517,12 +518,12 @@ export class ClientRuntime implements FirstFlagsClient {
 
   /** Starts with the bootstrap, or else with a request. */
   #startCore(core: ClientCore): void {
-    const bootstrap = this.#bootstrap;
-    if (bootstrap) {
-      this.#bootstrap = undefined;
+    const config = this.#bootstrapConfig;
+    if (config) {
+      this.#bootstrapConfig = undefined;
       // The flags of a snapshot equal those of its configuration, so nothing has changed.
       this.#isBootstrapping = true;
-      const isValid = core.bootstrap(bootstrap, this.#settings.snapshot?.etag);
+      const isValid = core.bootstrap(config, this.#settings.snapshot?.etag);
       this.#isBootstrapping = false;
       if (isValid) {
         return;
@@ -632,6 +633,6 @@ export class ClientRuntime implements FirstFlagsClient {
 
   /** True if the next core starts with a request, because it has no config document. */
   get #startsWithRequest(): boolean {
-    return !this.#loading && !this.#interrupted && !this.#bootstrap;
+    return !this.#loading && !this.#interrupted && !this.#bootstrapConfig;
   }
 }
