@@ -24,7 +24,7 @@ pub(crate) enum Engine {
     /// An npm package in Node.js.
     Node(Box<Node>),
     /// The server.
-    Service(Box<Service>),
+    Server(Box<Server>),
     /// The core with a planted fault: each rollout includes one bucket too many.
     #[cfg(test)]
     Planted,
@@ -37,7 +37,7 @@ pub(crate) struct Node {
     answers: BufReader<ChildStdout>,
 }
 
-pub(crate) struct Service {
+pub(crate) struct Server {
     app: TestApp,
     /// The IDs of `flag_0`, `flag_1` and so on.
     flags: Vec<String>,
@@ -64,8 +64,8 @@ impl Engine {
     }
 
     /// Starts the server.
-    pub(crate) async fn service() -> Self {
-        Self::Service(Box::new(Service {
+    pub(crate) async fn server() -> Self {
+        Self::Server(Box::new(Server {
             app: TestApp::start().await,
             flags: Vec::new(),
             environments: 0,
@@ -76,7 +76,7 @@ impl Engine {
         match self {
             Self::Native => "native".to_owned(),
             Self::Node(node) => node.package.clone(),
-            Self::Service(_) => "HTTP".to_owned(),
+            Self::Server(_) => "HTTP".to_owned(),
             #[cfg(test)]
             Self::Planted => "planted".to_owned(),
         }
@@ -91,7 +91,7 @@ impl Engine {
         match self {
             Self::Native => natively(flags, contexts),
             Self::Node(node) => node.answer(flags, contexts),
-            Self::Service(service) => service.answer(flags, contexts).await,
+            Self::Server(server) => server.answer(flags, contexts).await,
             #[cfg(test)]
             Self::Planted => natively(&flags.iter().map(planted).collect::<Vec<_>>(), contexts),
         }
@@ -155,7 +155,7 @@ impl Drop for Node {
     }
 }
 
-impl Service {
+impl Server {
     async fn answer(
         &mut self,
         flags: &[FlagConfig],

@@ -54,7 +54,7 @@ async fn main() -> ExitCode {
     } = CommandLine::parse();
     let mut engines = vec![Engine::Native];
     engines.extend(package.into_iter().map(Engine::node));
-    engines.push(Engine::service().await);
+    engines.push(Engine::server().await);
     match compare(&mut engines, pairs, seed).await {
         Ok(compared) => {
             let names: Vec<String> = engines.iter().map(Engine::name).collect();
