@@ -1,8 +1,10 @@
 //! Changes of several flags at once: all of them change, or none.
 
+use std::collections::HashMap;
+
 use pennon_core::Invalid;
 use pennon_model::bulk::{BulkAction, BulkChange};
-use pennon_model::configuration::FlagEnvironmentId;
+use pennon_model::configuration::FlagConfiguration;
 use pennon_model::flag::Flag;
 use pennon_model::plan::Plan;
 
@@ -12,8 +14,8 @@ use super::desired::{
 use super::targeting::{self, DesiredConfiguration};
 use super::{Admin, environments, flags};
 use crate::auth::authority::AnyEditor;
-use crate::error::{Error, Fault, RefusedFlag};
-use crate::store::Tx;
+use crate::error::{Entity, Error, Fault, RefusedFlag};
+use crate::store::{self, Tx};
 
 /// Plans a change of several flags. Flags that are already as desired do not change.
 pub(crate) async fn preview(
@@ -53,21 +55,33 @@ async fn desired(
     actor: &AnyEditor,
     change: &BulkChange,
 ) -> Result<DesiredState, Error> {
-    if let BulkAction::Switch { environment, .. } = change.action {
-        let environment = environments::find(tx, environment).await?;
+    let mut configurations = HashMap::new();
+    if let BulkAction::Switch {
+        environment: id, ..
+    } = change.action
+    {
+        let environment = environments::find(tx, id).await?;
         actor.of(&environment)?;
         environments::not_revoked(environment)?;
+        configurations = targeting::find_all_with_targeting(tx, &change.flags, id).await?;
     }
+    let mut flags: HashMap<_, _> = store::flags::find_all(tx, &change.flags)
+        .await?
+        .into_iter()
+        .map(|flag| (flag.id, flag))
+        .collect();
     let mut desired = DesiredState::default();
     let mut refusals = Vec::new();
     for (index, id) in change.flags.iter().enumerate() {
-        let (key, added) = match flags::find(tx, *id).await {
-            Ok(flag) => {
+        let (key, added) = match flags.remove(id) {
+            Some(flag) => {
                 let key = flag.key.clone();
-                let added = add(&mut desired, admin, tx, actor, &change.action, flag).await;
+                let configured = configurations.remove(id);
+                let action = &change.action;
+                let added = add(&mut desired, admin, tx, actor, action, flag, configured).await;
                 (Some(key), added)
             }
-            Err(error) => (None, Err(error)),
+            None => (None, Err(Error::NotFound(Entity::Flag))),
         };
         if let Err(error) = added {
             let detail = detail(&error);
@@ -79,8 +93,8 @@ async fn desired(
         None => Ok(desired),
     }
 }
-
-/// Adds the desired state of one flag, if the actor may change it.
+/// Adds the desired state of one flag, if the actor may change it. `configured` is the flag in the environment of the
+/// change, if it is configured there.
 async fn add(
     desired: &mut DesiredState,
     admin: &Admin,
@@ -88,17 +102,11 @@ async fn add(
     actor: &AnyEditor,
     action: &BulkAction,
     flag: Flag,
+    configured: Option<FlagConfiguration>,
 ) -> Result<(), Error> {
     match action {
-        BulkAction::Switch {
-            environment,
-            is_enabled,
-        } => {
-            let id = FlagEnvironmentId {
-                flag: flag.id,
-                environment: *environment,
-            };
-            let before = targeting::find_with_targeting(tx, id).await?;
+        BulkAction::Switch { is_enabled, .. } => {
+            let before = configured.ok_or(Error::NotFound(Entity::Configuration))?;
             flags::check_active(&flag)?;
             let mut after = DesiredConfiguration::of(&before);
             after.switch.is_enabled = *is_enabled;

@@ -43,13 +43,16 @@ impl<T: Clone> BeforeAfter<T> {
     }
 }
 
+/// The current and the desired configuration of a flag in an environment.
+pub(super) type ConfigurationChange = BeforeAfter<FlagConfiguration, DesiredConfiguration>;
+
 /// All objects that an action concerns.
 #[derive(Clone, Default)]
 pub(super) struct DesiredState {
     pub(super) users: Vec<BeforeAfter<User>>,
     pub(super) environments: Vec<BeforeAfter<Environment>>,
     pub(super) flags: Vec<BeforeAfter<Flag>>,
-    pub(super) configurations: Vec<BeforeAfter<FlagConfiguration, DesiredConfiguration>>,
+    pub(super) configurations: Vec<ConfigurationChange>,
 }
 
 /// A plan that was carried out.
@@ -160,18 +163,17 @@ impl DesiredState {
             tx,
             actor,
             changes: Vec::new(),
-            only_configures: self.flags.is_empty() && self.environments.is_empty(),
         };
         execution.apply_users(self.users).await?;
         execution.apply_environments(self.environments).await?;
         execution.restore_flags(&mut flags).await?;
-        let leaving = self
+        let leaving: Vec<_> = self
             .configurations
             .extract_if(.., |each| leaves(&flags, &each.before))
             .collect();
-        execution.configure(leaving).await?;
+        execution.configure(&leaving).await?;
         execution.rewrite_flags(&mut flags).await?;
-        execution.configure(self.configurations).await?;
+        execution.configure(&self.configurations).await?;
         execution.archive_flags(&flags).await?;
         Ok(execution.changes)
     }
@@ -184,8 +186,6 @@ struct Execution<'a> {
     actor: &'a Actor,
     /// The changes so far in environments.
     changes: Vec<EnvironmentChange>,
-    /// True if no flag and no environment changes, so that each configuration is still as it was read.
-    only_configures: bool,
 }
 
 impl Execution<'_> {
@@ -270,22 +270,22 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Changes flags in environments.
-    async fn configure(
-        &mut self,
-        configurations: Vec<BeforeAfter<FlagConfiguration, DesiredConfiguration>>,
-    ) -> Result<(), Error> {
-        for BeforeAfter { before, after } in configurations {
-            // The flag may have just left the environments in which it does not change.
-            if targeting::steps_to(self.admin, &before, &after).is_empty() {
-                continue;
-            }
-            let (admin, tx, actor) = (self.admin, &mut *self.tx, self.actor.any_editor()?);
-            let change = if self.only_configures {
-                targeting::apply_to(admin, tx, &actor, &before, &after).await?
-            } else {
-                targeting::apply(admin, tx, &actor, before.target.id(), &after).await?
-            };
+    /// Changes flags in environments. Those that follow each other and are in the same environment change in the same
+    /// config revision.
+    async fn configure(&mut self, configurations: &[ConfigurationChange]) -> Result<(), Error> {
+        let (admin, actor) = (self.admin, self.actor.any_editor()?);
+        // A flag may have just left the environments in which it does not change.
+        let changes = |BeforeAfter { before, after }: &&ConfigurationChange| {
+            !targeting::steps_to(admin, before, after).is_empty()
+        };
+        let changing: Vec<_> = configurations.iter().filter(changes).collect();
+        let environment = |each: &ConfigurationChange| each.before.target.environment.id;
+        for flags in changing.chunk_by(|one, next| environment(one) == environment(next)) {
+            let desired = flags
+                .iter()
+                .map(|each| (each.before.target.id(), &each.after));
+            let desired: Vec<_> = desired.collect();
+            let change = targeting::apply(admin, self.tx, &actor, &desired).await?;
             self.changes.extend(change);
         }
         Ok(())
@@ -405,9 +405,7 @@ fn configuration_changes(
     changes.collect()
 }
 
-fn effect(
-    BeforeAfter { before, after }: &BeforeAfter<FlagConfiguration, DesiredConfiguration>,
-) -> PlannedEffect {
+fn effect(BeforeAfter { before, after }: &ConfigurationChange) -> PlannedEffect {
     PlannedEffect {
         flag: before.target.flag.id,
         environment: before.target.environment.clone(),

@@ -332,7 +332,7 @@ pub(super) async fn rewrite(
 ) -> Result<(Flag, Vec<EnvironmentChange>), Error> {
     let actor = &actor.also_of(details.products.as_ref())?;
     let new = rewritten(old, details);
-    store::flags::update(tx, &new).await?;
+    store::flags::update(tx, old, &new).await?;
     entry(AuditAction::FlagUpdated, Some(old), &new)?
         .record(admin, tx, actor)
         .await?;

@@ -92,6 +92,26 @@ pub(crate) async fn find_even_hidden(
     row.map(found).transpose()
 }
 
+/// Returns those of the flags that are configured in an environment.
+pub(crate) async fn of_flags(
+    tx: &mut Tx,
+    flags: &[FlagId],
+    environment: EnvironmentId,
+) -> Result<Vec<FlagEnvironment>, Error> {
+    if flags.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<FlagEnvironmentRow> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(concat!(
+            select_flag_environments!(), "where not is_hidden and configured.environment_id = ",
+        ));
+        query.push_bind(environment.uuid()).push(" and configured.flag_id ");
+        push_one_of!(query, flags);
+        query.build_query_as().persistent(false).fetch_all(conn).await
+    })?;
+    rows.into_iter().map(FlagEnvironment::try_from).collect()
+}
+
 /// Returns a flag in all active environments in which it is configured, by product and name.
 pub(crate) async fn of_flag(tx: &mut Tx, flag: FlagId) -> Result<Vec<FlagEnvironment>, Error> {
     let rows: Vec<FlagEnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(

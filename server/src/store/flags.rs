@@ -15,7 +15,7 @@ use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use super::flag_table::{STALE, StaleSince, push_last_evaluated, push_since, push_state};
-use super::{Tx, bad_row, bindable, insert_rows, on_conn, page_of, unless_taken};
+use super::{Tx, bad_row, bindable, insert_rows, on_conn, page_of, push_one_of, unless_taken};
 use crate::error::{Conflict, Error};
 
 /// The columns of a [`FlagRow`] that `flags` and its views have.
@@ -232,6 +232,19 @@ pub(crate) async fn find(tx: &mut Tx, id: FlagId) -> Result<Option<Flag>, Error>
     row.map(Flag::try_from).transpose()
 }
 
+/// Returns those of the flags that exist.
+pub(crate) async fn find_all(tx: &mut Tx, ids: &[FlagId]) -> Result<Vec<Flag>, Error> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<FlagRow> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(concat!("select ", flag_columns!(), " from flags where id "));
+        push_one_of!(query, ids);
+        query.build_query_as().persistent(false).fetch_all(conn).await
+    })?;
+    rows.into_iter().map(Flag::try_from).collect()
+}
+
 /// Returns the flag with a key.
 pub(crate) async fn find_by_key(tx: &mut Tx, key: &FlagKey) -> Result<Option<Flag>, Error> {
     let row: Option<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
@@ -313,8 +326,8 @@ pub(crate) async fn revisions(tx: &mut Tx) -> Result<Vec<(String, FlagId, i64)>,
     Ok(rows.into_iter().map(flag).collect())
 }
 
-/// Stores a flag's changed details.
-pub(crate) async fn update(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
+/// Stores a flag's changed details in place of the old ones.
+pub(crate) async fn update(tx: &mut Tx, old: &Flag, flag: &Flag) -> Result<(), Error> {
     on_conn!(&mut *tx, conn => sqlx::query(
         "update flags set name = $2, description = $3, is_public = $4, owner = $5, kind = $6, expires_at = $7,
                           revision = revision + 1
@@ -328,12 +341,17 @@ pub(crate) async fn update(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     .bind(flag.metadata.kind.map(FlagKind::as_str))
     .bind(flag.metadata.expires_at.map(|expiry| expiry.time().millis()))
     .execute(conn).await.map(drop))?;
-    on_conn!(&mut *tx, conn => sqlx::query("delete from flag_products where flag_id = $1")
-        .bind(flag.id.uuid()).execute(conn).await.map(drop))?;
-    insert_products(tx, flag).await?;
-    on_conn!(&mut *tx, conn => sqlx::query("delete from flag_tags where flag_id = $1")
-        .bind(flag.id.uuid()).execute(conn).await.map(drop))?;
-    insert_tags(tx, flag).await
+    if flag.products != old.products {
+        on_conn!(&mut *tx, conn => sqlx::query("delete from flag_products where flag_id = $1")
+            .bind(flag.id.uuid()).execute(conn).await.map(drop))?;
+        insert_products(tx, flag).await?;
+    }
+    if flag.metadata.tags != old.metadata.tags {
+        on_conn!(&mut *tx, conn => sqlx::query("delete from flag_tags where flag_id = $1")
+            .bind(flag.id.uuid()).execute(conn).await.map(drop))?;
+        insert_tags(tx, flag).await?;
+    }
+    Ok(())
 }
 
 /// Marks a flag as active again.

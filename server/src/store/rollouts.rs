@@ -4,9 +4,10 @@ use pennon_core::rollout::{Rollout, Strategy};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::targeting::FlagRollout;
 use pennon_model::time::Timestamp;
+use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, on_conn};
+use super::{Tx, bad_row, on_conn, push_one_of};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -38,6 +39,24 @@ pub(crate) async fn find(
          from rollouts where flag_id = $1 and environment_id = $2",
     )).bind(flag.uuid()).bind(environment.uuid()).fetch_optional(conn).await)?;
     row.map(FlagRollout::try_from).transpose()
+}
+
+/// Returns the rollouts of these flags in an environment.
+pub(crate) async fn of_flags(
+    tx: &mut Tx,
+    flags: &[FlagId],
+    environment: EnvironmentId,
+) -> Result<Vec<FlagRollout>, Error> {
+    if flags.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<RolloutRow> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(concat!("select ", columns!(), " from rollouts where environment_id = "));
+        query.push_bind(environment.uuid()).push(" and flag_id ");
+        push_one_of!(query, flags);
+        query.build_query_as().persistent(false).fetch_all(conn).await
+    })?;
+    rows.into_iter().map(FlagRollout::try_from).collect()
 }
 
 /// Returns the rollouts of all flags in all active environments.

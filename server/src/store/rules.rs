@@ -4,11 +4,12 @@ use pennon_core::rule::{Condition, Logic, Rule};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_model::targeting::TargetingRule;
 use pennon_model::time::Timestamp;
+use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::batch::ROWS;
-use super::{Tx, bad_row, insert_rows, on_conn, unless_taken};
+use super::{Tx, bad_row, insert_rows, on_conn, push_one_of, unless_taken};
 use crate::error::{Conflict, Error};
 
 #[derive(sqlx::FromRow)]
@@ -106,6 +107,25 @@ pub(crate) async fn list(
     let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "select ", columns!(), " from rules where flag_id = $1 and environment_id = $2 order by priority",
     )).bind(flag.uuid()).bind(environment.uuid()).fetch_all(conn).await)?;
+    rows.into_iter().map(TargetingRule::try_from).collect()
+}
+
+/// Returns the rules of these flags in an environment, by flag and ascending priority.
+pub(crate) async fn of_flags(
+    tx: &mut Tx,
+    flags: &[FlagId],
+    environment: EnvironmentId,
+) -> Result<Vec<TargetingRule>, Error> {
+    if flags.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<RuleRow> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(concat!("select ", columns!(), " from rules where environment_id = "));
+        query.push_bind(environment.uuid()).push(" and flag_id ");
+        push_one_of!(query, flags);
+        query.push(" order by flag_id, priority");
+        query.build_query_as().persistent(false).fetch_all(conn).await
+    })?;
     rows.into_iter().map(TargetingRule::try_from).collect()
 }
 

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use pennon_core::rule::MAX_RULES;
-use pennon_model::configuration::{FlagConfiguration, FlagEnvironment};
+use pennon_model::configuration::FlagEnvironment;
 use pennon_model::environment::Environment;
 use pennon_model::targeting::repeated_priorities;
 
-use super::super::desired::BeforeAfter;
-use super::super::targeting::{self, DesiredConfiguration};
+use super::super::desired::{BeforeAfter, ConfigurationChange};
+use super::super::targeting;
 use super::super::{Admin, environment_order};
 use super::undo::PendingRevert;
 use super::{Obstacle, RevertError};
@@ -59,7 +59,7 @@ impl PendingRevert {
             flag.exists_in(&target.environment)
         };
         let hidden = &self.hidden;
-        let is_outside = |configuration: &BeforeAfter<FlagConfiguration, DesiredConfiguration>| {
+        let is_outside = |configuration: &ConfigurationChange| {
             let target = &configuration.before.target;
             hidden.contains(&target.id()) && !is_in_scope(target)
         };

@@ -57,7 +57,7 @@ pub(crate) async fn configure(
     }
     let new = switched(old, switch);
     let step = Step::Configure(new.clone());
-    commit(admin, tx, &actor, &target, step).await?;
+    commit(admin, tx, &actor, &target, vec![step]).await?;
     Ok(new)
 }
 

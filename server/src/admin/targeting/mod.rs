@@ -9,19 +9,19 @@ mod rollout;
 mod rules;
 mod step;
 
+use std::collections::HashMap;
+
 use pennon_model::configuration::{FlagConfiguration, FlagEnvironment, FlagEnvironmentId};
 use pennon_model::environment::EnvironmentStatus;
 use pennon_model::flag_table::FlagCell;
-use pennon_model::id::EnvironmentId;
+use pennon_model::id::{EnvironmentId, FlagId};
 
 pub(crate) use self::configuration::{ConfigurationPatch, configuration, configure};
 pub(crate) use self::explain::{explain, flag_config};
 pub(crate) use self::overview::{attributes, comparison, overview};
 pub(crate) use self::preview::{MAX_CONTEXTS, Preview, Proposal, preview};
 pub(crate) use self::reconcile::{ConfigurationContent, CopyPreconditions, copy, extend_targeting};
-pub(super) use self::reconcile::{
-    DesiredConfiguration, apply, apply_to, steps_to, steps_to_content,
-};
+pub(super) use self::reconcile::{DesiredConfiguration, apply, steps_to, steps_to_content};
 pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
 pub(crate) use self::rules::{
     Rules, create_rule, delete_rule, reorder_rules, replace_rule, rule, rules,
@@ -83,6 +83,35 @@ pub(super) async fn find_with_targeting(
 ) -> Result<FlagConfiguration, Error> {
     let target = find(tx, id).await?;
     with_targeting(tx, target).await
+}
+
+/// Returns those of the flags that are configured in an environment, with their rules and rollouts, within a
+/// transaction.
+pub(super) async fn find_all_with_targeting(
+    tx: &mut Tx,
+    flags: &[FlagId],
+    environment: EnvironmentId,
+) -> Result<HashMap<FlagId, FlagConfiguration>, Error> {
+    let mut found = HashMap::new();
+    for target in store::configurations::of_flags(tx, flags, environment).await? {
+        let configuration = FlagConfiguration {
+            target,
+            rules: Vec::new(),
+            rollout: None,
+        };
+        found.insert(configuration.target.flag.id, configuration);
+    }
+    for rule in store::rules::of_flags(tx, flags, environment).await? {
+        if let Some(configuration) = found.get_mut(&rule.flag_id) {
+            configuration.rules.push(rule);
+        }
+    }
+    for rollout in store::rollouts::of_flags(tx, flags, environment).await? {
+        if let Some(configuration) = found.get_mut(&rollout.flag_id) {
+            configuration.rollout = Some(rollout);
+        }
+    }
+    Ok(found)
 }
 
 /// Returns a flag in an environment like [`find_with_targeting`], even if the flag has left the environment, and

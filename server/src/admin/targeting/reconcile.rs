@@ -7,13 +7,13 @@ use pennon_model::configuration::{
     ConfigurationDiff, ConfigurationPart, FlagConfiguration, FlagEnvironmentId, Switch,
 };
 use pennon_model::flag::FlagKey;
-use pennon_model::id::{EnvironmentId, RuleId};
+use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_model::targeting::{TargetingRule, make_room_at_end};
 use serde::Serialize;
 
-use super::step::{Step, apply_steps, differences};
+use super::step::{Step, apply_steps, commit, differences};
 use super::{
-    check_writable, configuration, find, find_with_targeting, find_writable, rollout, rules,
+    check_writable, configuration, find, find_all_with_targeting, find_writable, rollout, rules,
     with_targeting,
 };
 use crate::admin::Admin;
@@ -21,7 +21,7 @@ use crate::admin::changes::{self, EnvironmentChange};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::auth::authority::AnyEditor;
-use crate::error::{Conflict, Error};
+use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
 
 /// The part of a flag configuration that can be copied to another environment. The default is that of a new flag.
@@ -159,12 +159,12 @@ pub(crate) async fn copy(
     };
     let steps = steps_to_content(admin, &current, &wanted);
     let target = &current.target;
+    let differences = differences(target, &steps);
     if !dry_run && !steps.is_empty() {
-        let change = apply_steps(admin, &mut tx, &actor, target, &steps).await?;
-        changes::commit(admin, tx, &actor, vec![change]).await?;
+        commit(admin, tx, &actor, target, steps).await?;
     }
     Ok(ConfigurationDiff {
-        differences: differences(target, &steps),
+        differences,
         from,
         to,
     })
@@ -190,7 +190,8 @@ pub(crate) async fn extend_targeting(
         wanted.rules.push((None, Rule { priority, ..rule }));
     }
     wanted.rollout = rollout.applied_to(wanted.rollout);
-    let change = apply_to(admin, &mut tx, actor, &current, &wanted).await?;
+    let pair = [(&current, &wanted)];
+    let change = apply_to(admin, &mut tx, actor, id.environment, &pair).await?;
     let rules = store::rules::list(&mut tx, id.flag, id.environment).await?;
     if let Some(change) = change {
         changes::commit(admin, tx, actor, vec![change]).await?;
@@ -198,36 +199,55 @@ pub(crate) async fn extend_targeting(
     Ok(rules)
 }
 
-/// Applies a desired flag configuration, within a transaction, and returns the change to publish, if there is one.
+/// Applies desired configurations of flags in one environment, within a transaction, and returns the change to publish,
+/// if there is one.
 pub(in crate::admin) async fn apply(
     admin: &Admin,
     tx: &mut Tx,
     actor: &AnyEditor,
-    id: FlagEnvironmentId,
-    wanted: &DesiredConfiguration,
+    desired: &[(FlagEnvironmentId, &DesiredConfiguration)],
 ) -> Result<Option<EnvironmentChange>, Error> {
-    let current = find_with_targeting(tx, id).await?;
-    apply_to(admin, tx, actor, &current, wanted).await
+    let Some((FlagEnvironmentId { environment, .. }, _)) = desired.first() else {
+        return Ok(None);
+    };
+    let flags: Vec<FlagId> = desired.iter().map(|(id, _)| id.flag).collect();
+    let current = find_all_with_targeting(tx, &flags, *environment).await?;
+    let mut pairs = Vec::new();
+    for (id, wanted) in desired {
+        let current = current.get(&id.flag);
+        let current = current.ok_or(Error::NotFound(Entity::Configuration))?;
+        pairs.push((current, *wanted));
+    }
+    apply_to(admin, tx, actor, *environment, &pairs).await
 }
 
-/// Applies a desired configuration like [`apply`], in place of the current one, which the transaction has read.
-pub(in crate::admin) async fn apply_to(
+/// Applies desired configurations like [`apply`], in place of the current ones, which the transaction has read.
+async fn apply_to(
     admin: &Admin,
     tx: &mut Tx,
     actor: &AnyEditor,
-    current: &FlagConfiguration,
-    wanted: &DesiredConfiguration,
+    environment: EnvironmentId,
+    flags: &[(&FlagConfiguration, &DesiredConfiguration)],
 ) -> Result<Option<EnvironmentChange>, Error> {
-    let actor = check_writable(actor, &current.target)?;
-    if wanted.rules.len() > MAX_RULES {
-        return Err(Conflict::TooManyRules.into());
+    let mut editor = None;
+    let mut changed = Vec::new();
+    for (current, wanted) in flags {
+        let steps = steps_to(admin, current, wanted);
+        if steps.is_empty() {
+            continue;
+        }
+        editor = Some(check_writable(actor, &current.target)?);
+        if wanted.rules.len() > MAX_RULES {
+            return Err(Conflict::TooManyRules.into());
+        }
+        changed.push((&current.target, steps));
     }
-    let steps = steps_to(admin, current, wanted);
-    if steps.is_empty() {
-        return Ok(None);
+    match editor {
+        None => Ok(None),
+        Some(editor) => apply_steps(admin, tx, &editor, environment, &changed)
+            .await
+            .map(Some),
     }
-    let change = apply_steps(admin, tx, &actor, &current.target, &steps).await?;
-    Ok(Some(change))
 }
 
 /// Returns the steps to another configuration. A rule replaces the one with the same priority, and keeps its ID.

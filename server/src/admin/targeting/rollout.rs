@@ -60,7 +60,7 @@ pub(crate) async fn set_rollout(
         old,
         new: new.clone(),
     };
-    let revision = commit(admin, tx, &actor, &target, step).await?;
+    let revision = commit(admin, tx, &actor, &target, vec![step]).await?;
     if upserted == Upserted::Inserted {
         new.revision = revision;
     }
@@ -80,7 +80,9 @@ pub(crate) async fn delete_rollout(
     let old = old.ok_or(Error::NotFound(Entity::Rollout))?;
     precondition.check(old.revision)?;
     let step = Step::DeleteRollout(old);
-    commit(admin, tx, &actor, &target, step).await.map(drop)
+    commit(admin, tx, &actor, &target, vec![step])
+        .await
+        .map(drop)
 }
 
 /// Returns the record of a new rollout, or of one that replaces `old`. A new rollout gets its revision from the

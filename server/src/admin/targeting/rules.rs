@@ -60,7 +60,7 @@ pub(crate) async fn create_rule(
     }
     let rule = created(admin, id, rule);
     let step = Step::CreateRule(rule.clone());
-    commit(admin, tx, &actor, &target, step).await?;
+    commit(admin, tx, &actor, &target, vec![step]).await?;
     Ok(rule)
 }
 
@@ -92,7 +92,7 @@ pub(crate) async fn replace_rule(
         old,
         new: new.clone(),
     };
-    commit(admin, tx, &actor, &target, step).await?;
+    commit(admin, tx, &actor, &target, vec![step]).await?;
     Ok(new)
 }
 
@@ -109,7 +109,9 @@ pub(crate) async fn delete_rule(
     let (target, actor) = find_writable(&mut tx, actor, of).await?;
     precondition.check(old.revision)?;
     let step = Step::DeleteRule(old);
-    commit(admin, tx, &actor, &target, step).await.map(drop)
+    commit(admin, tx, &actor, &target, vec![step])
+        .await
+        .map(drop)
 }
 
 /// Reorders the rules of a flag in an environment by reassigning the existing priorities.
@@ -129,7 +131,8 @@ pub(crate) async fn reorder_rules(
     if moves.is_empty() {
         return Ok(Rules { rules, revision });
     }
-    let change = apply_steps(admin, &mut tx, &actor, &target, &moves).await?;
+    let flags = [(&target, moves)];
+    let change = apply_steps(admin, &mut tx, &actor, id.environment, &flags).await?;
     let rules = store::rules::list(&mut tx, id.flag, id.environment).await?;
     let revision = change.revision;
     changes::commit(admin, tx, &actor, vec![change]).await?;

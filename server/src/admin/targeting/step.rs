@@ -2,6 +2,7 @@
 
 use pennon_model::audit::AuditAction;
 use pennon_model::configuration::{Configuration, Difference, FlagEnvironment, Part};
+use pennon_model::id::EnvironmentId;
 use pennon_model::targeting::{FlagRollout, TargetingRule};
 
 use crate::admin::changes::{self, EnvironmentChange};
@@ -91,32 +92,49 @@ pub(in crate::admin) fn differences(target: &FlagEnvironment, steps: &[Step]) ->
     steps.iter().map(|step| step.difference(target)).collect()
 }
 
-/// Applies a step, commits, and returns the environment's new config revision.
+/// Applies the steps of one flag, commits, and returns the environment's new config revision.
 pub(super) async fn commit(
     admin: &Admin,
     mut tx: Tx,
     actor: &Editor,
     target: &FlagEnvironment,
-    step: Step,
+    steps: Vec<Step>,
 ) -> Result<i64, Error> {
-    let change = apply_steps(admin, &mut tx, actor, target, &[step]).await?;
+    let environment = target.environment.id;
+    let change = apply_steps(admin, &mut tx, actor, environment, &[(target, steps)]).await?;
     let revision = change.revision;
     changes::commit(admin, tx, actor, vec![change]).await?;
     Ok(revision)
 }
 
-/// Applies steps, within a transaction: writes the changes and their audit entries as the environment's next config
-/// revision.
+/// Applies the steps of flags in one environment, within a transaction: writes the changes and their audit entries as
+/// the environment's next config revision.
 pub(super) async fn apply_steps(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Editor,
+    environment: EnvironmentId,
+    flags: &[(&FlagEnvironment, Vec<Step>)],
+) -> Result<EnvironmentChange, Error> {
+    actor.confirm(tx, admin.clock.now()).await?;
+    let raised = store::environments::raise_config_revision(tx, environment).await?;
+    for (target, steps) in flags {
+        write(admin, tx, actor, target, steps).await?;
+    }
+    Ok(match flags {
+        [(target, _)] => EnvironmentChange::of_configuration(target.flag.id, raised),
+        _ => EnvironmentChange::of_environment(raised),
+    })
+}
+
+/// Writes the changes of one flag and their audit entries.
+async fn write(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Editor,
     target: &FlagEnvironment,
     steps: &[Step],
-) -> Result<EnvironmentChange, Error> {
-    actor.confirm(tx, admin.clock.now()).await?;
-    let environment = target.environment.id;
-    let raised = store::environments::raise_config_revision(tx, environment).await?;
+) -> Result<(), Error> {
     free_priorities(tx, steps).await?;
     let mut configuration = &target.configuration;
     for step in steps {
@@ -135,8 +153,7 @@ pub(super) async fn apply_steps(
             .await?;
     }
     // The row has the config revision of the last step.
-    store::configurations::update(tx, configuration).await?;
-    Ok(EnvironmentChange::of_configuration(target.flag.id, raised))
+    store::configurations::update(tx, configuration).await
 }
 
 /// Deletes rules, and sets moved rules aside, so that their priorities are free for other rules.
