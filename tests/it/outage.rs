@@ -124,6 +124,26 @@ async fn a_flag_with_an_unreadable_rule_keeps_its_last_state_until_disabled_or_r
     assert!(degraded(&app).await.is_empty());
 }
 
+#[tokio::test]
+async fn a_flag_with_an_unreadable_ttl_can_still_be_disabled_and_archived() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    admin.switch_on(&checkout).await;
+    app.tamper("update flag_environments set ttl_override_seconds = 0")
+        .await;
+
+    let page = Browser::signed_in(&app)
+        .await
+        .page("/dashboard/flags")
+        .await;
+    assert!(page.contains("checkout"));
+    admin.switch_off(&checkout).await;
+    let flag = format!("/flags/{}", checkout.flag);
+    admin.delete(&flag).await.expect(StatusCode::NO_CONTENT);
+    assert!(degraded(&app).await.is_empty());
+}
+
 /// Returns the reasons why the server is degraded.
 async fn degraded(app: &TestApp) -> Vec<String> {
     let health = app.anonymous().get("/health").await.json();

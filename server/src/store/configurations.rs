@@ -313,12 +313,18 @@ pub(crate) async fn cells(
             rollout: row
                 .percentage
                 .and_then(|percentage| u8::try_from(percentage).ok()),
-            ttl: ttl(row.ttl_override_seconds, row.flag_id)?,
+            ttl: readable_ttl(row.ttl_override_seconds),
         };
         let (flag, environment) = (row.flag_id, row.environment_id);
-        Ok(((FlagId::new(flag), EnvironmentId::new(environment)), cell))
+        ((FlagId::new(flag), EnvironmentId::new(environment)), cell)
     };
-    rows.into_iter().map(cell).collect()
+    Ok(rows.into_iter().map(cell).collect())
+}
+
+/// Reads a TTL override that may be damaged: then there is none, so that the flag can still be disabled, which also
+/// removes the damaged value.
+fn readable_ttl(seconds: Option<i64>) -> Option<Ttl> {
+    seconds.and_then(|seconds| Ttl::try_from(seconds).ok())
 }
 
 /// Reads a TTL override from its column.
@@ -337,7 +343,7 @@ impl TryFrom<FlagEnvironmentRow> for FlagEnvironment {
             flag_id: flag.id,
             environment_id: environment.id,
             is_enabled: row.is_enabled,
-            ttl: ttl(row.ttl_override_seconds, flag.id.uuid())?,
+            ttl: readable_ttl(row.ttl_override_seconds),
             revision: row.configuration_revision,
             config_revision: row.config_revision,
         };
