@@ -284,3 +284,28 @@ async fn a_report_id_must_be_a_uuid() {
         refused.expect_faults(&["/id"]);
     }
 }
+
+#[tokio::test]
+async fn reports_about_the_same_flags_are_written_in_one_transaction() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
+    let one = json!({ "flagKey": "checkout", "reason": "rollout", "enabled": true, "count": 1 });
+    let counts = vec![one; 1_000];
+    for report in 1..=3 {
+        let id = format!("00000000-0000-4000-8000-{report:012}");
+        let report = json!({ "id": id, "counts": counts });
+        let reported = sdk.post("/sdk/v1/usage", report).await;
+        reported.expect(StatusCode::NO_CONTENT);
+    }
+    app.flush_usage().await;
+    let transactions = app
+        .database()
+        .count("select count(*) from usage_batches")
+        .await;
+    assert_eq!(transactions, 1);
+    let used = usage(&admin, &format!("/flags/{}", checkout.flag)).await;
+    let hours = &used["environments"][0]["hours"];
+    assert_eq!(hours[0]["evaluations"], json!({ "rollout": 3_000 }));
+}

@@ -1,6 +1,6 @@
 //! Usage that waits to be written to the database, which may be unavailable.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
 use pennon_core::Reason;
@@ -19,6 +19,9 @@ use crate::store::{self, Tx};
 
 /// The number of counts to add in one transaction. Other writers can write between two transactions.
 const BATCH: usize = 1000;
+
+/// The maximum number of reports to add in one transaction.
+const REPORTS: usize = 250;
 
 /// The maximum number of counts of one kind to keep while the database is unavailable. Beyond it, the oldest hours are
 /// merged into one.
@@ -129,15 +132,22 @@ impl Sums {
         })
     }
 
-    /// Takes reports until they have at least [`BATCH`] counts together or none remain.
+    /// Takes the next report, and up to [`REPORTS`] together as long as they have at most [`BATCH`] counts. The counts of
+    /// several reports for the same flag and outcome are one, because they are added together.
     fn next_reports(&mut self) -> Vec<(i64, UsageReport)> {
-        let mut counts = 0;
+        let mut counts = HashSet::new();
         let mut reports = Vec::new();
-        while counts < BATCH
-            && let Some((hour, report)) = self.reports.pop_front()
+        while reports.len() < REPORTS
+            && let Some((hour, report)) = self.reports.front()
         {
-            counts += report.counts.len();
-            reports.push((hour, report));
+            let of_report = report.counts.iter();
+            let keys = of_report.map(|(flag, outcome, _)| (*hour, report.lineage, *flag, *outcome));
+            let added: Vec<_> = keys.filter(|key| !counts.contains(key)).collect();
+            if !reports.is_empty() && counts.len() + added.len() > BATCH {
+                break;
+            }
+            counts.extend(added);
+            reports.extend(self.reports.pop_front());
         }
         reports
     }
