@@ -69,9 +69,12 @@ pub(crate) enum Failure {
 pub(crate) fn classify(error: &sqlx::Error) -> Failure {
     use sqlx::Error as Sql;
     match error {
-        Sql::Io(_) | Sql::PoolTimedOut | Sql::PoolClosed | Sql::WorkerCrashed | Sql::Tls(_) => {
-            Failure::Unavailable
-        }
+        Sql::Io(_)
+        | Sql::Protocol(_)
+        | Sql::PoolTimedOut
+        | Sql::PoolClosed
+        | Sql::WorkerCrashed
+        | Sql::Tls(_) => Failure::Unavailable,
         _ => code(error).map_or(Failure::Other, |code| classify_code(&code)),
     }
 }
@@ -109,6 +112,12 @@ fn classify_postgres(code: &str) -> Failure {
 /// Returns the code of a database's error: the number of SQLite, or the five characters of PostgreSQL.
 pub(crate) fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
     error.as_database_error()?.code()
+}
+
+/// Returns true if the server closed the connection before it answered whether it offers TLS, as a proxy does that
+/// cannot reach PostgreSQL. sqlx takes the missing byte for a zero.
+pub(crate) fn is_closed_before_tls(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Protocol(message) if message.contains("SSLRequest: 0x00"))
 }
 
 /// Returns true if a pooler reports that its connection to PostgreSQL is lost.

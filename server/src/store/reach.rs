@@ -13,7 +13,7 @@ use super::tls::{self, Tls};
 use crate::database_error::{
     ADMIN_SHUTDOWN, CANNOT_CONNECT_NOW, CRASH_SHUTDOWN, INSUFFICIENT_PRIVILEGE,
     INVALID_AUTHORIZATION, INVALID_CATALOG_NAME, INVALID_PASSWORD, PROTOCOL_VIOLATION,
-    TOO_MANY_CONNECTIONS, code,
+    TOO_MANY_CONNECTIONS, code, is_closed_before_tls,
 };
 
 /// The pause between two attempts.
@@ -180,7 +180,7 @@ fn is_temporary(error: &sqlx::Error) -> bool {
             Some(code) => TEMPORARY.contains(&code),
             None => false,
         },
-        _ => false,
+        _ => is_closed_before_tls(error),
     }
 }
 
@@ -190,6 +190,7 @@ pub(super) fn cause(error: &sqlx::Error) -> String {
         sqlx::Error::Io(error) => error.to_string(),
         sqlx::Error::Database(answer) => answer.message().to_owned(),
         sqlx::Error::Configuration(error) | sqlx::Error::Tls(error) => error.to_string(),
+        error if is_closed_before_tls(error) => "the server closed the connection".to_owned(),
         error => error.to_string(),
     }
 }
@@ -312,6 +313,28 @@ mod tests {
                 complaint.starts_with("cannot reach PostgreSQL"),
                 "{complaint}"
             );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_proxy_that_closes_the_connection_is_tried_again() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                // Closing a connection that has unread bytes would reset it.
+                stream.read_exact(&mut [0; 8]).await.unwrap();
+            }
+        });
+        for mode in ["prefer", "require", "verify-full"] {
+            let url = format!("postgres://a@127.0.0.1:{port}/b?sslmode={mode}");
+            let mut target = Target::parse(&url, None).unwrap();
+            let error = reach(&mut target, Duration::ZERO).await.unwrap_err();
+            let cause = format!(
+                "cannot reach PostgreSQL at 127.0.0.1:{port}: the server closed the connection"
+            );
+            assert!(error.to_string().starts_with(&cause), "{error}");
         }
     }
 
