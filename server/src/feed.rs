@@ -139,16 +139,19 @@ impl Reader {
     /// them twice is harmless, but no older ones.
     async fn read(&mut self, feed: &ChangeFeed) -> Result<(), Error> {
         let now = feed.0.clock.now();
-        let is_first = self.late_at.is_none();
         let is_late = self.late_at.is_none_or(|at| at <= now);
-        let period = if is_late {
-            LATE_MILLIS
-        } else {
-            DISORDER_MILLIS
-        };
-        let since = self.newest.plus_millis(-period);
         let recent = self.newest.plus_millis(-DISORDER_MILLIS);
-        let is_recent = |event: &ChangeEvent| !is_first || event.occurred_at >= recent;
+        let since = if is_late {
+            self.newest.plus_millis(-LATE_MILLIS)
+        } else {
+            recent
+        };
+        let is_first = self.late_at.is_none();
+        let send_new = |event: ChangeEvent, is_known: bool| {
+            if !is_known && (!is_first || event.occurred_at >= recent) {
+                feed.send(Notification::Changed(Arc::new(event)));
+            }
+        };
         let mut tx = feed.0.db.read().await?;
         let mut position = (since, AuditId::new(Uuid::nil()));
         loop {
@@ -160,17 +163,13 @@ impl Reader {
                 // An instance whose clock is ahead must not hide later changes by others.
                 self.newest = self.newest.max(event.occurred_at.min(now));
                 let is_known = self.sent.insert(event.id, event.occurred_at).is_some();
-                if !is_known && is_recent(&event) {
-                    feed.send(Notification::Changed(Arc::new(event)));
-                }
+                send_new(event, is_known);
             }
             if let Some(event) = bulk {
                 let end = self.bulk_end(&mut tx, &event).await?;
                 position.1 = end;
                 let is_known = self.bulk_ends.insert(event.occurred_at, end) == Some(end);
-                if !is_known && is_recent(&event) {
-                    feed.send(Notification::Changed(Arc::new(event)));
-                }
+                send_new(event, is_known);
             }
             if is_last {
                 break;
@@ -180,11 +179,15 @@ impl Reader {
         self.newest = self.newest.max(now.plus_millis(-LATE_MILLIS));
         if is_late {
             self.late_at = Some(now.plus_millis(LATE_INTERVAL_MILLIS));
-            let kept = self.newest.plus_millis(-LATE_MILLIS);
-            self.sent.retain(|_, at| *at >= kept);
-            self.bulk_ends.retain(|at, _| *at >= kept);
+            self.forget_before(self.newest.plus_millis(-LATE_MILLIS));
         }
         Ok(())
+    }
+
+    /// Forgets the entries before the period that the next reads cover.
+    fn forget_before(&mut self, oldest: Timestamp) {
+        self.sent.retain(|_, at| *at >= oldest);
+        self.bulk_ends.retain(|at, _| *at >= oldest);
     }
 
     /// Returns the last entry of the bulk change of an event.
