@@ -16,7 +16,7 @@ mod zone;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{RawQuery, Request};
+use axum::extract::{RawQuery, Request, State};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
@@ -60,6 +60,22 @@ pub(super) fn router(state: &AppState) -> Router<AppState> {
         .output_name(assets::output_name())
         .site_pkg_dir(assets::FOLDER)
         .build();
+    pages(&options, state)
+        .merge(endpoints(state))
+        .layer(from_fn_with_state(state.clone(), session::find))
+        .layer(from_fn(status::of_failure))
+        .layer(map_response(status::add_retry_after))
+        .layer(from_fn_with_state(state.clone(), protection::same_origin))
+        .layer(compression())
+        .layer(RequestBodyLimitLayer::new(FORM_LIMIT))
+        .route(&format!("/{}/{{name}}", assets::FOLDER), get(assets::serve))
+        .layer(map_response(protection::headers))
+        .with_state(options)
+}
+
+/// Returns the routes of pages, which also take the forms that are posted to them, and of server functions. Every other
+/// path of the dashboard is a page that says so.
+fn pages(options: &LeptosOptions, state: &AppState) -> Router<LeptosOptions> {
     let context = {
         let state = state.clone();
         move || provide_ports(&state)
@@ -74,40 +90,29 @@ pub(super) fn router(state: &AppState) -> Router<AppState> {
     let pages = generate_route_list(App);
     let render = render_app_async_with_context(context.clone(), page.clone());
     let mut router =
-        Router::new().leptos_routes_with_context(&options, pages.clone(), context, page);
+        Router::new().leptos_routes_with_context(options, pages.clone(), context, page);
     for each in &pages {
         let render = render.clone();
         let take = move |request: Request| take_form(request, render.clone());
         router = router.route(each.path(), post(take));
     }
-    let export = {
-        let state = state.clone();
-        move |request: Request| export(state.clone(), request)
-    };
-    let listening = state.clone();
-    let events = async move |Extension(session): Extension<Session>| events(listening, session);
-    let watching = state.clone();
-    let evaluations = async move |Extension(session): Extension<Session>, RawQuery(query)| {
-        evaluations(watching, session, query).await
-    };
-    router
+    router.route("/dashboard/{*nowhere}", any(render))
+}
+
+/// Returns the routes that are neither pages nor server functions.
+fn endpoints(state: &AppState) -> Router<LeptosOptions> {
+    Router::new()
         .route(routes::AUDIT_EXPORT, get(export))
         .route(routes::EVENTS, get(events))
         .route(routes::EVALUATION_EVENTS, get(evaluations))
-        .route("/dashboard/{*nowhere}", any(render))
-        .layer(from_fn_with_state(state.clone(), session::find))
-        .layer(from_fn(status::of_failure))
-        .layer(map_response(status::add_retry_after))
-        .layer(from_fn_with_state(state.clone(), protection::same_origin))
-        .layer(compression())
-        .layer(RequestBodyLimitLayer::new(FORM_LIMIT))
-        .route(&format!("/{}/{{name}}", assets::FOLDER), get(assets::serve))
-        .layer(map_response(protection::headers))
-        .with_state(options)
+        .with_state(state.clone())
 }
 
 /// Returns the stream of changes, for signed-in users.
-fn events(state: AppState, Session(session): Session) -> Response {
+async fn events(
+    State(state): State<AppState>,
+    Extension(Session(session)): Extension<Session>,
+) -> Response {
     match session {
         Ok(person) => Events::new(state, person).into_response(),
         Err(error) => refused(&error),
@@ -116,9 +121,9 @@ fn events(state: AppState, Session(session): Session) -> Response {
 
 /// Returns the stream of live evaluations, for editors of the environment in the query.
 async fn evaluations(
-    state: AppState,
-    Session(session): Session,
-    query: Option<String>,
+    State(state): State<AppState>,
+    Extension(Session(session)): Extension<Session>,
+    RawQuery(query): RawQuery,
 ) -> Response {
     let query = Form::parse(query.unwrap_or_default().as_bytes());
     let begun = match session {
@@ -166,15 +171,14 @@ fn not_received(error: &Error) -> Response {
 }
 
 /// Returns the audit log as a file, for signed-in users.
-async fn export(state: AppState, request: Request) -> Result<Response, Error> {
-    let (parts, _) = request.into_parts();
-    match parts.extensions.get::<Session>() {
-        Some(Session(Ok(person))) => {
-            let actor = Actor::clone(person);
-            audit_export::export(state.admin.clone(), actor, &parts).await
-        }
-        _ => Err(Error::Unauthenticated),
-    }
+async fn export(
+    State(state): State<AppState>,
+    Extension(Session(session)): Extension<Session>,
+    parts: Parts,
+) -> Result<Response, Error> {
+    let person = session.map_err(|_| Error::Unauthenticated)?;
+    let actor = Actor::clone(&person);
+    audit_export::export(state.admin.clone(), actor, &parts).await
 }
 
 /// Provides the server to pages and server functions. Full access requires a session.

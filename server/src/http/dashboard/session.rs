@@ -6,6 +6,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::REFERER;
 use http::{HeaderMap, HeaderValue, Method};
+use leptos::server_fn::ServerFn;
+use pennon_dashboard::api::session::{SetTheme, SignOut};
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::routes::{EVALUATION_EVENTS, EVENTS, SIGN_IN};
@@ -25,8 +27,8 @@ const WITHOUT_SESSION: [&str; 5] = [
     SIGN_IN,
     EVENTS,
     EVALUATION_EVENTS,
-    "/dashboard/api/sign-out",
-    "/dashboard/api/set-theme",
+    <SignOut as ServerFn>::PATH,
+    <SetTheme as ServerFn>::PATH,
 ];
 
 /// The query parameter of the sign-in page for the page with the interrupted form.
