@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use super::App;
-use super::connection::{Phase, serve_connection};
+use super::connection::{ConnectionKind, Phase, serve_connection};
 use crate::in_flight::{InFlight, Permit};
 use crate::state::AppState;
 
@@ -37,7 +37,7 @@ pub(super) struct Listener<A> {
 /// The permit of a connection, for its lifetime.
 struct ConnectionPermit {
     _permit: OwnedSemaphorePermit,
-    is_spare: bool,
+    kind: ConnectionKind,
 }
 
 impl<A: App> Listener<A> {
@@ -75,7 +75,7 @@ impl<A: App> Listener<A> {
     /// Accepts the connections that the system has already queued, then closes the socket. Returns the phase, which all
     /// connections observe.
     pub(super) async fn close(self) -> watch::Sender<Phase> {
-        while let Some(permit) = self.ordinary_permit()
+        while let Some(permit) = self.regular_permit()
             && let Ok(Ok(taken)) = timeout(Duration::ZERO, self.socket.accept()).await
         {
             self.serve_connection(taken, permit);
@@ -105,23 +105,23 @@ impl<A: App> Listener<A> {
         }
     }
 
-    /// Acquires an ordinary permit, or a spare one if no ordinary permit is free.
+    /// Acquires a regular permit, or a spare one if no regular permit is free.
     async fn acquire(&self) -> ConnectionPermit {
-        let (ordinary, spare) = (Arc::clone(&self.permits), Arc::clone(&self.spare_permits));
+        let (regular, spare) = (Arc::clone(&self.permits), Arc::clone(&self.spare_permits));
         tokio::select! {
             biased;
-            Ok(permit) = ordinary.acquire_owned() => ConnectionPermit { _permit: permit, is_spare: false },
-            Ok(permit) = spare.acquire_owned() => ConnectionPermit { _permit: permit, is_spare: true },
+            Ok(permit) = regular.acquire_owned() => ConnectionPermit { _permit: permit, kind: ConnectionKind::Regular },
+            Ok(permit) = spare.acquire_owned() => ConnectionPermit { _permit: permit, kind: ConnectionKind::Spare },
             // The semaphores are never closed.
             else => std::future::pending().await,
         }
     }
 
-    fn ordinary_permit(&self) -> Option<ConnectionPermit> {
+    fn regular_permit(&self) -> Option<ConnectionPermit> {
         let permit = Arc::clone(&self.permits).try_acquire_owned().ok()?;
         Some(ConnectionPermit {
             _permit: permit,
-            is_spare: false,
+            kind: ConnectionKind::Regular,
         })
     }
 
@@ -130,15 +130,15 @@ impl<A: App> Listener<A> {
         (stream, peer): (TcpStream, SocketAddr),
         mut permit: ConnectionPermit,
     ) {
-        if permit.is_spare {
-            // An ordinary permit may have become free.
-            permit = self.ordinary_permit().unwrap_or(permit);
+        if permit.kind == ConnectionKind::Spare {
+            // A regular permit may have become free.
+            permit = self.regular_permit().unwrap_or(permit);
         }
         let (app, state) = (self.app.clone(), self.state.clone());
         let present: Option<Permit> = self.in_flight.try_acquire(usize::MAX);
         let phases = self.phase.subscribe();
         tokio::spawn(async move {
-            serve_connection(stream, peer, app, state, phases, permit.is_spare).await;
+            serve_connection(stream, peer, app, state, phases, permit.kind).await;
             drop((permit, present));
         });
     }

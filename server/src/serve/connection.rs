@@ -76,14 +76,43 @@ impl AwaitsPeer {
     }
 }
 
-/// Serves the requests of a connection until the peer or the phase ends it. A spare connection serves one request.
+/// The kind of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConnectionKind {
+    /// One of the usual number.
+    Regular,
+    /// One beyond that number, which serves only one request.
+    Spare,
+}
+
+impl ConnectionKind {
+    /// Returns the time limit for a new connection to send the head of its first request.
+    fn first_head_time(self) -> Duration {
+        match self {
+            Self::Regular => FIRST_HEAD_TIME,
+            Self::Spare => SPARE_HEAD_TIME,
+        }
+    }
+
+    fn http(self) -> http1::Builder {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new())
+            .header_read_timeout(NEXT_HEAD_TIME)
+            .max_header_size(HEAD_LIMIT)
+            .max_buf_size(HEAD_LIMIT)
+            .keep_alive(self == Self::Regular);
+        http
+    }
+}
+
+/// Serves the requests of a connection until the peer or the phase ends it.
 pub(super) async fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
     app: impl App,
     state: AppState,
     mut phases: watch::Receiver<Phase>,
-    is_spare: bool,
+    kind: ConnectionKind,
 ) {
     // Otherwise, small responses wait for the peer's acknowledgment. Responses work even if this fails.
     let _ = stream.set_nodelay(true);
@@ -99,26 +128,15 @@ pub(super) async fn serve_connection(
         progress.begin();
         let mut request = request.map(|body| DrainedBody::of(body, &awaits_peer));
         request.extensions_mut().insert(ConnectInfo(peer));
-        if is_spare {
+        if kind == ConnectionKind::Spare {
             request.extensions_mut().insert(OnSpareConnection);
         }
         let (answer, progress) = (app.clone().oneshot(request), progress.clone());
         async move { answer.await.map(|answer| progress.watch(answer)) }
     });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(NEXT_HEAD_TIME)
-        .max_header_size(HEAD_LIMIT)
-        .max_buf_size(HEAD_LIMIT)
-        .keep_alive(!is_spare)
-        .serve_connection(TokioIo::new(stream), answer);
+    let connection = kind.http().serve_connection(TokioIo::new(stream), answer);
     let mut connection = pin!(connection);
-    let first_head_time = if is_spare {
-        SPARE_HEAD_TIME
-    } else {
-        FIRST_HEAD_TIME
-    };
-    let mut first_head = pin!(sleep(first_head_time));
+    let mut first_head = pin!(sleep(kind.first_head_time()));
     let (mut awaits_first_head, mut is_open) = (true, true);
     loop {
         tokio::select! {
