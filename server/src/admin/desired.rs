@@ -55,6 +55,11 @@ pub(super) struct DesiredState {
     pub(super) configurations: Vec<ConfigurationChange>,
 }
 
+/// Returns a fingerprint of these lines.
+pub(super) fn fingerprint(lines: &[String]) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(lines.join("\n")))
+}
+
 /// A plan that was carried out.
 pub(crate) struct Applied {
     pub(crate) plan: Plan,
@@ -84,7 +89,7 @@ impl DesiredState {
             .chain(flags)
             .chain(configurations)
             .collect();
-        URL_SAFE_NO_PAD.encode(Sha256::digest(all.join("\n")))
+        fingerprint(&all)
     }
 
     /// Returns the changes that lead to the desired state.

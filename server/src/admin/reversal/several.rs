@@ -2,14 +2,11 @@
 
 use std::collections::HashSet;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pennon_model::audit::{AuditAction, AuditRecord};
 use pennon_model::id::AuditId;
 use pennon_model::plan::Plan;
-use sha2::{Digest, Sha256};
 
-use super::super::desired::{Applied, carry_out, check_fingerprint};
+use super::super::desired::{Applied, carry_out, check_fingerprint, fingerprint};
 use super::super::{Admin, audit};
 use super::undo::PendingRevert;
 use super::{MAX_ENTRIES, Obstacle, RevertError, entries_of, previewed};
@@ -44,24 +41,24 @@ pub(crate) async fn preview(
 ) -> Result<JointReversal, Error> {
     let mut tx = admin.db.read().await?;
     let mut actions = selected(&mut tx, actor, ids).await?;
-    let pending = pending(admin, &mut tx, actor, &mut actions).await;
+    let planned = plan_together(admin, &mut tx, actor, &mut actions).await;
     drop(tx);
-    let plan = previewed(admin, actor, pending).await?;
+    let plan = previewed(admin, actor, planned).await?;
     Ok(JointReversal { actions, plan })
 }
 
-/// Reverts the actions that wrote these entries, except those that the preview with this fingerprint omits. Fails if a
+/// Reverts the actions that wrote these entries, except those that the preview with the expected fingerprint omits. Fails if a
 /// preview would differ now.
 pub(crate) async fn revert(
     admin: &Admin,
     actor: &Actor,
     ids: &[AuditId],
-    fingerprint: &str,
+    expected: &str,
 ) -> Result<Applied, RevertError> {
     let mut tx = admin.db.write().await?;
     let mut actions = selected(&mut tx, actor, ids).await?;
-    let (pending, plan) = pending(admin, &mut tx, actor, &mut actions).await?;
-    check_fingerprint(&plan, Some(fingerprint))?;
+    let (pending, plan) = plan_together(admin, &mut tx, actor, &mut actions).await?;
+    check_fingerprint(&plan, Some(expected))?;
     let applied = carry_out(admin, tx, actor, pending.desired, plan).await;
     Ok(applied?)
 }
@@ -114,33 +111,18 @@ fn selection_obstacle(entries: &[AuditRecord]) -> Option<Obstacle> {
 
 /// Undoes the actions, newest first, so the oldest of several values is restored. An action that cannot be undone is
 /// marked, and leaves no trace in the result.
-async fn pending(
+async fn plan_together(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,
     actions: &mut [SelectedAction],
 ) -> Result<(PendingRevert, Plan), RevertError> {
-    if actions.len() > MAX_ACTIONS {
-        return Err(Obstacle::TooManyActions.into());
-    }
-    let included = actions.iter().filter(|action| action.omitted.is_none());
-    let entries: usize = included.map(|action| action.entries.len()).sum();
-    if entries > MAX_ENTRIES {
-        return Err(Obstacle::TooManyTogether.into());
-    }
+    check_limits(actions)?;
     let mut pending = PendingRevert::default();
     let mut reverted = Vec::new();
-    for action in actions {
-        if action.omitted.is_some() {
-            continue;
-        }
+    for action in actions.iter_mut().filter(|action| action.omitted.is_none()) {
         let mut with_action = pending.clone();
-        let undone = with_action.undo_all(admin, tx, actor, &action.entries);
-        let undone = match undone.await {
-            Ok(()) => with_action.check_disabled(tx).await,
-            failed => failed,
-        };
-        match undone {
+        match undo(admin, tx, actor, &mut with_action, action).await {
             Ok(()) => {
                 pending = with_action;
                 let newest = action.entries.first();
@@ -154,9 +136,34 @@ async fn pending(
         return Err(Obstacle::NothingToRevert.into());
     }
     // An action that can be reverted only since the preview is not part of it, even if it concerns the same objects.
-    let text = format!("{}\n{}", plan.fingerprint, reverted.join("\n"));
-    plan.fingerprint = URL_SAFE_NO_PAD.encode(Sha256::digest(text));
+    reverted.insert(0, plan.fingerprint);
+    plan.fingerprint = fingerprint(&reverted);
     Ok((pending, plan))
+}
+
+/// Fails if the actions, or the entries of those that are not omitted, are too many.
+fn check_limits(actions: &[SelectedAction]) -> Result<(), Obstacle> {
+    if actions.len() > MAX_ACTIONS {
+        return Err(Obstacle::TooManyActions);
+    }
+    let included = actions.iter().filter(|action| action.omitted.is_none());
+    let entries: usize = included.map(|action| action.entries.len()).sum();
+    if entries > MAX_ENTRIES {
+        return Err(Obstacle::TooManyTogether);
+    }
+    Ok(())
+}
+
+/// Adds the undoing of an action. If this fails, the pending revert has a part of it.
+async fn undo(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Actor,
+    pending: &mut PendingRevert,
+    action: &SelectedAction,
+) -> Result<(), RevertError> {
+    pending.undo_all(admin, tx, actor, &action.entries).await?;
+    pending.check_disabled(tx).await
 }
 
 /// Returns the reason to omit an action that cannot be undone, or the error if it concerns more than this action.
