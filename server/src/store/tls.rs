@@ -111,36 +111,13 @@ impl TlsParameters {
         if self.certificate.is_some() != self.key.is_some() {
             return Err("`sslcert` and `sslkey` belong together; give both, or neither".to_owned());
         }
-        let (mode, alternative) = mode(name)?;
-        let (mode, roots) = match (mode, root) {
-            (PgSslMode::Disable, _) if alternative.is_none() => (mode, Roots::Unused),
-            (PgSslMode::VerifyFull, None | Some(SYSTEM)) => (mode, Roots::System),
-            (_, Some(SYSTEM)) => {
-                return Err(format!(
-                    "`sslrootcert=system` with `sslmode={name}` would accept the certificate of anybody; write \
-                     `sslmode=verify-full`"
-                ));
-            }
-            (PgSslMode::VerifyCa, None) => {
-                return Err(
-                    "`sslmode=verify-ca` needs the certificates of the authorities to trust: name their file by \
-                     `sslrootcert`, or write `sslmode=verify-full`, which trusts those of this system"
-                        .to_owned(),
-                );
-            }
-            (PgSslMode::VerifyCa | PgSslMode::VerifyFull, Some(file)) => {
-                (mode, Roots::File(file.into()))
-            }
-            // As in libpq, `require` with `sslrootcert` means `verify-ca`, because a user who names authorities wants
-            // them to be checked.
-            (PgSslMode::Require, Some(file)) => (PgSslMode::VerifyCa, Roots::File(file.into())),
-            (_, Some(_)) => {
-                return Err(format!(
-                    "`sslrootcert` has no effect with `sslmode={name}`; write `sslmode=verify-full`, or remove \
-                     `sslrootcert`"
-                ));
-            }
-            (_, None) => (mode, Roots::Unused),
+        let (mode, alternative) = parse_mode(name)?;
+        // `allow` begins without encryption, too, but may use it.
+        let is_disabled = matches!(mode, PgSslMode::Disable) && alternative.is_none();
+        let (mode, roots) = if is_disabled {
+            (mode, Roots::Unused)
+        } else {
+            mode_and_roots(name, mode, root)?
         };
         Ok(Tls {
             mode,
@@ -151,8 +128,43 @@ impl TlsParameters {
     }
 }
 
+/// Returns the mode to use and the authorities for the mode of this name, which encrypts or may encrypt.
+fn mode_and_roots(
+    name: &str,
+    mode: PgSslMode,
+    root: Option<&str>,
+) -> Result<(PgSslMode, Roots), String> {
+    Ok(match (mode, root) {
+        (PgSslMode::VerifyFull, None | Some(SYSTEM)) => (mode, Roots::System),
+        (_, Some(SYSTEM)) => {
+            return Err(format!(
+                "`sslrootcert=system` with `sslmode={name}` would accept any certificate; write `sslmode=verify-full`"
+            ));
+        }
+        (PgSslMode::VerifyCa, None) => {
+            return Err(
+                "`sslmode=verify-ca` needs the certificates of the authorities to trust: set `sslrootcert` to their \
+                 file, or write `sslmode=verify-full`, which trusts those of this system"
+                    .to_owned(),
+            );
+        }
+        (PgSslMode::VerifyCa | PgSslMode::VerifyFull, Some(file)) => {
+            (mode, Roots::File(file.into()))
+        }
+        // As in libpq, `require` with `sslrootcert` means `verify-ca`, because a user who names authorities wants them
+        // to be checked.
+        (PgSslMode::Require, Some(file)) => (PgSslMode::VerifyCa, Roots::File(file.into())),
+        (_, Some(_)) => {
+            return Err(format!(
+                "`sslrootcert` has no effect with `sslmode={name}`; write `sslmode=verify-full`, or remove `sslrootcert`"
+            ));
+        }
+        (_, None) => (mode, Roots::Unused),
+    })
+}
+
 /// Returns the mode with this name, and the mode to try if it fails.
-fn mode(name: &str) -> Result<(PgSslMode, Option<PgSslMode>), String> {
+fn parse_mode(name: &str) -> Result<(PgSslMode, Option<PgSslMode>), String> {
     Ok(match name {
         "disable" => (PgSslMode::Disable, None),
         "allow" => (PgSslMode::Disable, Some(PgSslMode::Require)),
@@ -207,7 +219,7 @@ impl Tls {
         }
         let is_unencrypted = message.contains("no encryption") || message.contains("SSL off");
         is_unencrypted.then_some(
-            "write `sslmode=require` or `sslmode=verify-full` in DATABASE_URL, or let it in without encryption by \
+            "write `sslmode=require` or `sslmode=verify-full` in DATABASE_URL, or allow unencrypted connections in \
              pg_hba.conf",
         )
     }
@@ -224,7 +236,7 @@ impl Tls {
                     format!(
                         "turn TLS on there (`ssl = on`), or write another `sslmode` than `{}` in DATABASE_URL if nobody can \
                      listen on the network between",
-                        name(self.mode)
+                        mode_name(self.mode)
                     ),
                 ))
             }
@@ -302,7 +314,7 @@ fn tls_error(error: &sqlx::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
-fn name(mode: PgSslMode) -> &'static str {
+fn mode_name(mode: PgSslMode) -> &'static str {
     match mode {
         PgSslMode::Disable => "disable",
         PgSslMode::Allow => "allow",
