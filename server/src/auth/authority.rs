@@ -95,6 +95,12 @@ impl Actor {
         }
     }
 
+    /// Returns the actor with whatever role it has.
+    pub(crate) fn any_role(&self) -> Result<AnyRole, Error> {
+        let actor = self.with_any(Role::Viewer)?;
+        Ok(AnyRole { actor })
+    }
+
     /// Returns the actor as an editor of something.
     pub(crate) fn any_editor(&self) -> Result<AnyEditor, Error> {
         let actor = self.with_any(Role::Editor)?;
@@ -207,20 +213,6 @@ deref_to_actor!(
     Administrator: Authorized
 );
 
-impl<S> FromRequestParts<S> for AnyRole
-where
-    Auth: FromRef<S>,
-    S: Send + Sync,
-{
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        let actor = Actor::from_request_parts(parts, state).await?;
-        read_reason(parts, &actor)?;
-        Ok(Self { actor })
-    }
-}
-
 /// Makes types of actors extractors, which check the rights of the request's actor and read the reason for its changes.
 macro_rules! from_actor {
     ($($name:ty: $check:ident),+) => {$(
@@ -240,4 +232,9 @@ macro_rules! from_actor {
     )+};
 }
 
-from_actor!(AnyEditor: any_editor, AnyAdministrator: any_administrator, Administrator: administrator);
+from_actor!(
+    AnyRole: any_role,
+    AnyEditor: any_editor,
+    AnyAdministrator: any_administrator,
+    Administrator: administrator
+);
