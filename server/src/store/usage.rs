@@ -231,8 +231,10 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
             .push_bind(number(one.disabled)),
         concat!(
             " on conflict (flag_id, lineage_id, hour, reason) do update set
-             reported = usage_hours.reported + excluded.reported, ",
+             ",
             add_to!("usage_hours", "evaluations"),
+            ", ",
+            add_to!("usage_hours", "reported"),
             ", ",
             add_to!("usage_hours", "enabled"),
             ", ",
