@@ -1,4 +1,4 @@
-//! The state of a running server, in four slices. Handlers, extractors and tasks take only the slice that they need.
+//! The state of a running server, in four parts. Handlers, extractors and tasks take only the part that they need.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::store::{self, Db, OpenMode};
 
 pub use crate::admin::first_start::FirstAdministrator;
 
-/// The running server. Every request clones this handle, so all slices share one reference count.
+/// The running server. Every request clones this handle, so all parts share one reference count.
 #[derive(Clone)]
-pub struct AppState(Arc<Slices>);
+pub struct AppState(Arc<AppStateParts>);
 
-/// The slices of the state.
-pub struct Slices {
+/// The parts of the state.
+pub struct AppStateParts {
     pub(crate) auth: Auth,
     pub(crate) admin: Admin,
     pub(crate) serving: Serving,
@@ -66,13 +66,13 @@ impl AppState {
             _ => packages::store(&admin, None).await,
         };
         admin.serving.catch_up().await?;
-        let slices = Slices {
+        let parts = AppStateParts {
             auth: admin.auth.clone(),
             serving: admin.serving.clone(),
             runtime: Runtime::new(settings)?,
             admin,
         };
-        let state = Self(Arc::new(slices));
+        let state = Self(Arc::new(parts));
         if failure.is_some() {
             state.store_packages_later(failure);
         }
@@ -141,9 +141,9 @@ impl Runtime {
 }
 
 impl Deref for AppState {
-    type Target = Slices;
+    type Target = AppStateParts;
 
-    fn deref(&self) -> &Slices {
+    fn deref(&self) -> &AppStateParts {
         &self.0
     }
 }
