@@ -189,13 +189,26 @@ async fn an_unchanged_flag_is_stale_if_it_is_unused_or_constant() {
         }
     }
     admin.revoke(&former).await;
+    let permanent =
+        json!({ "key": "permanent", "name": "P", "type": "boolean", "kind": "kill_switch" });
+    admin
+        .post("/flags", permanent)
+        .await
+        .expect(StatusCode::CREATED);
     assert!(keys(&app, "stale=yes").await.is_empty(), "all are new");
 
     app.advance(31 * DAY);
     let stale = keys(&app, "stale=yes").await;
     let constant = ["always", "never"];
     assert_eq!(stale, constant, "no application has evaluated a flag");
-    for key in ["never", "always", "differs", "decided", "changed"] {
+    for key in [
+        "never",
+        "always",
+        "differs",
+        "decided",
+        "changed",
+        "permanent",
+    ] {
         sdk.evaluate(key).await;
     }
     app.flush_usage().await;

@@ -62,13 +62,23 @@ macro_rules! expired {
     };
 }
 
+/// A condition on `flag_table`: the flag gives everyone the same result, and its kind is not one of those that do so for
+/// years.
+macro_rules! constant {
+    () => {
+        "(is_constant and (kind is null or kind not in ('kill_switch', 'operational', 'permission')))"
+    };
+}
+
 /// A condition on `flag_table` and `since`: the flag is stale.
 macro_rules! stale {
     () => {
         concat!(
             "(archived_at is null and (",
             expired!(),
-            " or created_at < since.unchanged and (is_constant or ",
+            " or created_at < since.unchanged and (",
+            constant!(),
+            " or ",
             unused!(),
             ")
               and not exists (select 1 from audit_entries changes
