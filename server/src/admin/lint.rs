@@ -8,7 +8,8 @@ use pennon_model::flag::FlagKey;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Admin, transfer};
+use super::Admin;
+use super::transfer::{self, Document};
 use crate::auth::authority::Administrator;
 use crate::error::{Entity, Error};
 use crate::store;
@@ -87,20 +88,26 @@ pub(crate) async fn all(
         return Err(Error::NotFound(Entity::Environment));
     }
     let document = transfer::export(admin, actor).await?;
+    Ok(in_document(&document, filter))
+}
+
+/// Returns the probable mistakes in all flags of a document that are not archived, in the environments of a filter.
+pub(crate) fn in_document(document: &Document, filter: &LintFilter) -> Vec<LintedFlag> {
     let active = document.flags.iter().filter(|flag| !flag.archived);
-    let places = active.flat_map(|flag| flag.environments.iter().map(move |place| (flag, place)));
-    let linted = places.filter(|(_, place)| filter.includes(&place.product, &place.path()));
-    let linted = linted.flat_map(|(flag, place)| {
-        let mut content = place.content.clone();
+    let configurations =
+        active.flat_map(|flag| flag.environments.iter().map(move |one| (flag, one)));
+    let linted = configurations.filter(|(_, one)| filter.includes(&one.product, &one.path()));
+    let linted = linted.flat_map(|(flag, configuration)| {
+        let mut content = configuration.content.clone();
         content.switch.is_enabled = true;
         let found = findings(&content.config(&flag.key, false)).into_iter();
         found.map(|finding| LintedFlag {
             flag: flag.key.clone(),
-            environment: place.path(),
+            environment: configuration.path(),
             finding,
         })
     });
-    Ok(linted.collect())
+    linted.collect()
 }
 
 fn described(flag: &FlagConfig, finding: Finding) -> LintFinding {

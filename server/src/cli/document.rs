@@ -1,5 +1,7 @@
 //! Reads JSON files by the rules of the API.
 
+use std::path::Path;
+
 use pennon_model::json::Json;
 
 use crate::admin::transfer::FORMAT_VERSION;
@@ -15,6 +17,20 @@ pub(super) enum Problem {
     Unreadable(String),
     /// The document has these faults.
     Faults(Vec<Fault>),
+}
+
+impl Problem {
+    /// Describes the problem of a file. `refusal` introduces the faults, which are on lines of their own.
+    pub(super) fn in_file(&self, file: &Path, refusal: &str) -> String {
+        match self {
+            Self::Unreadable(problem) => format!("{}: {problem}", file.display()),
+            Self::Faults(faults) => {
+                let line = |fault: &Fault| format!("\n  {}: {}", fault.location, fault.detail);
+                let lines: String = faults.iter().map(line).collect();
+                format!("{}: {refusal}:{lines}", file.display())
+            }
+        }
+    }
 }
 
 /// Reads a document with a `formatVersion`. It reports all faults at once, including unknown and duplicate members.

@@ -14,19 +14,24 @@ use serde_json::Value;
 
 use super::document::{self, Problem};
 use super::{explained, open, read};
+use crate::admin::Admin;
 use crate::admin::patch::Patch;
 use crate::admin::targeting::ConfigurationContent;
 use crate::admin::transfer::{
-    self, Document, FORMAT_VERSION, Imported, ImportedChange, PortableConfiguration, PortableFlag,
+    self, Document, FORMAT_VERSION, ImportedChange, PortableConfiguration, PortableFlag,
 };
+use crate::admin::warnings::Warning;
 use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
-use crate::error::{Fault, join_paths};
+use crate::error::join_paths;
 use crate::http::fields::{Fields, FromFields, from_fields};
 use crate::store::OpenMode;
 
 /// The maximum number of flags in a document, and of environments in a flag.
 pub(super) const MAX_ITEMS: usize = 1_000_000;
+
+/// Introduces the faults of a document.
+const NOTHING_IMPORTED: &str = "nothing was imported";
 
 /// The file to import and the database.
 #[derive(Debug, Args)]
@@ -50,11 +55,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         dry_run,
         database,
     } = arguments;
-    let document = match document::parse(&read(&file)?) {
-        Ok(document) => document,
-        Err(Problem::Unreadable(problem)) => return Err(in_file(&file, &problem).into()),
-        Err(Problem::Faults(faults)) => return Err(in_file(&file, &import_refusal(&faults)).into()),
-    };
+    let document = read_document(&file)?;
     let mode = if dry_run {
         OpenMode::AsIs
     } else {
@@ -69,29 +70,10 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         Err(_) => Ok(Vec::new()),
     };
     admin.close().await;
-    let imported = imported.map_err(|error| match error {
-        crate::error::Error::Invalid(faults) => in_file(&file, &import_refusal(&faults)).into(),
-        crate::error::Error::ReasonRequired(environments) => needs_reason(&environments).into(),
-        error => explained(&admin, error),
-    })?;
-    let Imported {
-        changes,
-        unexplained,
-    } = imported;
-    let lines: String = changes.iter().map(line).collect();
-    let printed = io::stdout().write_all(lines.as_bytes());
-    match warnings {
-        Ok(warnings) => {
-            for (environment, warning) in warnings {
-                eprintln!("warning: {environment}: {}", warning.detail);
-            }
-        }
-        Err(error) => eprintln!("warning: cannot check which clients can read this: {error}"),
-    }
-    if !unexplained.is_empty() {
-        eprintln!("warning: {}", needs_reason(&unexplained));
-    }
-    match (changes.len(), dry_run) {
+    let imported = imported.map_err(|error| import_error(&admin, &file, error))?;
+    let printed = print_changes(&imported.changes);
+    print_warnings(warnings, &imported.unexplained);
+    match (imported.changes.len(), dry_run) {
         (0, _) => eprintln!("nothing to change"),
         (count, true) => eprintln!("{count} to change; nothing was changed"),
         (count, false) => eprintln!("{count} changed"),
@@ -104,6 +86,46 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     })
 }
 
+fn read_document(file: &Path) -> Result<Document, Box<dyn Error>> {
+    let document = document::parse(&read(file)?);
+    document.map_err(|problem| problem.in_file(file, NOTHING_IMPORTED).into())
+}
+
+/// Returns the error of an import with its remedy.
+fn import_error(admin: &Admin, file: &Path, error: crate::error::Error) -> Box<dyn Error> {
+    match error {
+        crate::error::Error::Invalid(faults) => Problem::Faults(faults)
+            .in_file(file, NOTHING_IMPORTED)
+            .into(),
+        crate::error::Error::ReasonRequired(environments) => needs_reason(&environments).into(),
+        error => explained(admin, error),
+    }
+}
+
+/// Prints the changes to the standard output.
+fn print_changes(changes: &[ImportedChange]) -> io::Result<()> {
+    let lines: String = changes.iter().map(line).collect();
+    io::stdout().write_all(lines.as_bytes())
+}
+
+/// Prints the warnings about clients, and the environments that require a reason, to the standard error.
+fn print_warnings(
+    warnings: Result<Vec<(EnvironmentPath, Warning)>, crate::error::Error>,
+    unexplained: &[EnvironmentPath],
+) {
+    match warnings {
+        Ok(warnings) => {
+            for (environment, warning) in warnings {
+                eprintln!("warning: {environment}: {}", warning.detail);
+            }
+        }
+        Err(error) => eprintln!("warning: cannot check which clients can read this: {error}"),
+    }
+    if !unexplained.is_empty() {
+        eprintln!("warning: {}", needs_reason(unexplained));
+    }
+}
+
 fn needs_reason(environments: &[EnvironmentPath]) -> String {
     let environments = join_paths(environments);
     format!("changes in {environments} require a reason; give it with `--reason`")
@@ -113,26 +135,16 @@ fn reason(text: &str) -> Result<ChangeReason, &'static str> {
     ChangeReason::try_from(text.to_owned()).map_err(Invalid::detail)
 }
 
-fn in_file(file: &Path, problem: &str) -> String {
-    format!("{}: {problem}", file.display())
-}
-
-fn import_refusal(faults: &[Fault]) -> String {
-    let line = |fault: &Fault| format!("\n  {}: {}", fault.location, fault.detail);
-    let lines: String = faults.iter().map(line).collect();
-    format!("nothing was imported:{lines}")
-}
-
 /// Formats a change for printing: `RULE_UPDATED checkout in shop/prod: {…} -> {…}`.
 fn line(change: &ImportedChange) -> String {
     let json = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), Value::to_string);
-    let place = change.environment.as_ref();
+    let environment = change.environment.as_ref();
     format!(
         "{} {}{}: {} -> {}\n",
         change.action,
         change.flag,
-        place
-            .map(|place| format!(" in {place}"))
+        environment
+            .map(|environment| format!(" in {environment}"))
             .unwrap_or_default(),
         json(&change.old),
         json(&change.new),

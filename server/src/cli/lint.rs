@@ -2,23 +2,29 @@
 
 use std::error::Error;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pennon_core::Invalid;
 use pennon_model::environment::ProductName;
 
-use super::{environment_at, read_as_is};
+use super::{document, environment_at, read, read_as_is};
 use crate::admin::lint::{self, LintFilter, LintedFlag};
+use crate::admin::transfer::{Document, PortableConfiguration};
 use crate::config::DatabaseSettings;
 use crate::error::{Entity, Error as Failure};
 
 pub(super) const EXAMPLES: &str = "Examples:
   pennon lint
-  pennon lint --environment 'Web shop/production'";
+  pennon lint --environment 'Web shop/production'
+  pennon lint --from flags.json";
 
 /// The environments to check and the database.
 #[derive(Debug, Args)]
 pub struct Arguments {
+    /// Read flags from a file printed by `pennon export` instead of the database; `-` reads the standard input
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
     /// Check only the environments of this product
     #[arg(long, value_parser = product)]
     product: Option<ProductName>,
@@ -36,11 +42,55 @@ fn product(text: &str) -> Result<ProductName, Invalid> {
 /// Prints one line for each mistake, and fails if there are any.
 pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let Arguments {
+        from,
         product,
         environment,
         database,
     } = arguments;
-    let found = read_as_is(&database, async |admin, actor| {
+    let found = match from {
+        Some(file) => in_file(&file, product, environment)?,
+        None => in_database(&database, product, environment).await?,
+    };
+    let lines: String = found.iter().map(line).collect();
+    std::io::stdout().write_all(lines.as_bytes())?;
+    match found.len() {
+        0 => Ok(()),
+        1 => Err("1 probable mistake".into()),
+        count => Err(format!("{count} probable mistakes").into()),
+    }
+}
+
+fn in_file(
+    file: &Path,
+    product: Option<ProductName>,
+    environment: Option<String>,
+) -> Result<Vec<LintedFlag>, Box<dyn Error>> {
+    let document: Document = document::parse(&read(file)?)
+        .map_err(|problem| problem.in_file(file, "the file is not an export"))?;
+    let flags = document.flags.iter();
+    let mut paths =
+        flags.flat_map(|flag| flag.environments.iter().map(PortableConfiguration::path));
+    let environment = match environment {
+        Some(text) => {
+            let found = paths.find(|path| path.to_string() == text);
+            let missing = || format!("{}: no flag is configured in {text}", file.display());
+            Some(found.ok_or_else(missing)?)
+        }
+        None => None,
+    };
+    let filter = LintFilter {
+        product,
+        environment,
+    };
+    Ok(lint::in_document(&document, &filter))
+}
+
+async fn in_database(
+    database: &DatabaseSettings,
+    product: Option<ProductName>,
+    environment: Option<String>,
+) -> Result<Vec<LintedFlag>, Box<dyn Error>> {
+    read_as_is(database, async |admin, actor| {
         let environment = match environment {
             Some(path) => Some(environment_at(admin, actor, &path).await?.path()),
             None => None,
@@ -59,15 +109,8 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             }
             (error, _) => Box::<dyn Error>::from(error),
         })
-    });
-    let found = found.await?;
-    let lines: String = found.iter().map(line).collect();
-    std::io::stdout().write_all(lines.as_bytes())?;
-    match found.len() {
-        0 => Ok(()),
-        1 => Err("1 probable mistake".into()),
-        count => Err(format!("{count} probable mistakes").into()),
-    }
+    })
+    .await
 }
 
 /// Formats a mistake: `checkout in Web shop/production: The rule with the priority 2 …`.

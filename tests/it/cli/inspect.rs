@@ -33,6 +33,7 @@ async fn lint_prints_probable_mistakes_and_fails() {
         found.stdout,
         "checkout in shop/prod: The rule with the priority 2 has no effect: the rule with the priority 1 decides for every context that it matches.\n"
     );
+    let printed = found.stdout.clone();
     found.expect_failure("1 probable mistake");
     let there = app.command(&["lint", "--environment", "shop/prod"]).await;
     there.expect_failure("1 probable mistake");
@@ -42,6 +43,20 @@ async fn lint_prints_probable_mistakes_and_fails() {
     }
     let nowhere = app.command(&["lint", "--product", "forum"]).await;
     nowhere.expect_failure("no active environment");
+
+    let export = app.command(&["export"]).await.expect_success();
+    let from = async |more: &[&str]| {
+        let arguments = [&["lint", "--from", "-"], more].concat();
+        app.command_with_input(&arguments, &export).await
+    };
+    let in_file = from(&["--environment", "shop/prod"]).await;
+    assert_eq!(in_file.stdout, printed);
+    in_file.expect_failure("1 probable mistake");
+    assert_eq!(from(&["--product", "blog"]).await.expect_success(), "");
+    let nowhere = from(&["--environment", "shop/nowhere"]).await;
+    nowhere.expect_failure("no flag is configured in shop/nowhere");
+    let other = app.command_with_input(&["lint", "--from", "-"], r#"{"formatVersion":1}"#);
+    other.await.expect_failure("the file is not an export");
 
     let admin = app.admin().await;
     admin.switch_off(&checkout).await;

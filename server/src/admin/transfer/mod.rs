@@ -15,7 +15,7 @@ use pennon_model::metadata::FlagMetadata;
 use pennon_model::text::Description;
 use serde::Serialize;
 
-pub(crate) use self::import::{Imported, import, import_within};
+pub(crate) use self::import::{import, import_within};
 pub(crate) use self::plan::ImportedChange;
 pub(crate) use self::warnings::warnings;
 
