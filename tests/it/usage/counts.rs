@@ -270,3 +270,28 @@ async fn counts_are_not_added_twice_after_an_unconfirmed_commit() {
     ]);
     assert_eq!(*hours, expected);
 }
+
+#[tokio::test]
+async fn the_chart_and_the_table_agree_in_every_time_zone() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let checkout = admin.flag_environment().await;
+    let sdk = app.sdk(&checkout.sdk_key);
+    sdk.evaluate("checkout").await;
+    app.flush_usage().await;
+    app.advance(23 * 60 * 60);
+    sdk.evaluate("checkout").await;
+    app.flush_usage().await;
+
+    // At half past eight in UTC, an hour begins in Kolkata.
+    for zone in ["UTC", "Asia/Kolkata", "Asia/Kathmandu"] {
+        let mut browser = Browser::signed_in(&app).await;
+        browser.cookie = format!("{}; pennon_zone={zone}", browser.cookie);
+        for (period, evaluations) in [("24h", "2 evaluations"), ("7d", "2 evaluations")] {
+            let path = format!("/dashboard/flags/checkout/usage?period={period}");
+            let page = browser.page(&path).await;
+            assert!(page.contains(evaluations), "{zone}, {period}");
+            assert_eq!(page.matches("<td>2</td>").count(), 2, "{zone}, {period}");
+        }
+    }
+}

@@ -69,8 +69,8 @@ impl Period {
         }
     }
 
-    /// Returns the start of each bar, in milliseconds; the last bar is the current one. Bars are aligned to midnight in
-    /// the visitor's time zone.
+    /// Returns the start of each bar, in milliseconds; the last bar is the current one. The bars of a day are hours in
+    /// UTC, as the server counts them; longer bars are aligned to midnight in the visitor's time zone.
     fn bar_starts(self, visit: &dyn Visit) -> Vec<i64> {
         let (length, count) = self.bars();
         let now = visit.now();
@@ -78,9 +78,11 @@ impl Period {
             let day = visit.day(&visit.local(at).date);
             day.map_or(at, |(first, _)| first).millis()
         };
-        let today = midnight(now);
-        let elapsed = now.millis().saturating_sub(today);
-        let last = now.millis() - elapsed.rem_euclid(length);
+        let origin = match self {
+            Self::Day => 0,
+            Self::Week | Self::Month => midnight(now),
+        };
+        let last = now.millis() - now.millis().saturating_sub(origin).rem_euclid(length);
         let bar_start = |before: i64| {
             let bar_start = last.saturating_sub(before.saturating_mul(length));
             if self == Self::Month {
@@ -150,8 +152,9 @@ pub fn FlagUsagePage() -> impl IntoView {
             Some(_) => Naming::default(),
             None => signed_in::<dyn EnvironmentAdmin>()?.naming().await?,
         };
+        let environments = of_product(usage.environments, product().as_ref());
         let usage = FlagUsage {
-            environments: of_product(usage.environments, product().as_ref()),
+            environments: since(environments, Timestamp::from_millis(from)),
             ..usage
         };
         Ok(view! { <Usage usage view bar_starts changes naming/> })
@@ -164,6 +167,17 @@ fn of_product(
     product: Option<&String>,
 ) -> Vec<FlagEnvironmentUsage> {
     environments.retain(|each| product.is_none_or(|product| each.product == *product));
+    environments
+}
+
+/// Leaves out the hour that begins before the first bar. The server returns it, because it ends after that.
+fn since(
+    mut environments: Vec<FlagEnvironmentUsage>,
+    from: Timestamp,
+) -> Vec<FlagEnvironmentUsage> {
+    for environment in &mut environments {
+        environment.hours.retain(|hour| hour.hour >= from);
+    }
     environments
 }
 
